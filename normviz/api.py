@@ -29,7 +29,7 @@ from normviz.lessons import explore as exploring
 from normviz.lessons import gradients as differentiating
 from normviz.lessons import train_and_eval as training
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.markup import plain
+from normviz.lessons.parts.html import plain
 from normviz.measuring.own_modules import AnyLayer, describe_any, own_class
 from normviz.scene.edits import repair, with_fields
 from normviz.scene.grid import grid
@@ -38,7 +38,7 @@ from normviz.scene.scene_settings import check_seed
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError, NormvizWarning
 from normviz.texts.languages import parse_language
-from normviz.texts.messages import _, in_language
+from normviz.texts.messages import in_language
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -233,13 +233,13 @@ def live(
         from normviz.export.live.widget import Live
     except ModuleNotFoundError as error:
         raise NormvizError(
-            _('nv.live needs {module}, which is not installed; run pip install "normviz[notebook]".', module=error.name)
+            'nv.live needs {module}, which is not installed; run pip install "normviz[notebook]".', module=error.name
         ) from error
     name = {"steps": "step_by_step"}.get(str(page), str(page))
     if name not in PAGES:
         name, given = "explore", (page, *given)
     elif given and hasattr(given[0], "shape"):
-        raise NormvizError(_('nv.live("{page}", x) has no layer; name it, or a list of layers, before x.', page=page))
+        raise NormvizError('nv.live("{page}", x) has no layer; name it, or a list of layers, before x.', page=page)
     layer, x = (*(given or ["LayerNorm([3, 4, 4])"]), DEFAULT_SHAPE)[:2]
     if name == "compare" and given:
         layer, settings = layer[0], settings | {"layers": ";".join(_compared(layer, x, layout)[1])}

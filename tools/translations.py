@@ -71,7 +71,7 @@ def template() -> Catalog:
 def python_messages(source: str) -> Iterator[str | tuple[str, str]]:
     """The messages of a Python file, those within f-strings too.
 
-    >>> list(python_messages("N_('One'), f'{_(str())}', _('Two'), ngettext('{n} x', '{n} xs', n)"))
+    >>> list(python_messages("N_('One'), f'{_(str())}', NormvizError('Two'), ngettext('{n} x', '{n} xs', n)"))
     ['One', 'Two', ('{n} x', '{n} xs')]
     """
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
@@ -80,7 +80,7 @@ def python_messages(source: str) -> Iterator[str | tuple[str, str]]:
         values = [node.value for node in call.args if isinstance(node, ast.Constant) and isinstance(node.value, str)]
         if name == "ngettext" and len(values) >= 2:
             yield values[0], values[1]
-        elif name in ("_", "N_") and values:
+        elif name in ("_", "N_", "NormvizError") and values:
             yield values[0]
 
 

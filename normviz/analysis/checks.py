@@ -13,7 +13,7 @@ from torch import Tensor
 
 from normviz.analysis.forward import as_tensor
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _, ngettext
+from normviz.texts.messages import ngettext
 
 Array = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -31,13 +31,11 @@ def read_integer(name: str, value: Any, allowed: range) -> int:
     """
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) not in allowed:
         raise NormvizError(
-            _(
-                "{name}={value} must be a whole number from {low:,} to {high:,}.",
-                name=name,
-                value=echo(value),
-                low=allowed[0],
-                high=allowed[-1],
-            )
+            "{name}={value} must be a whole number from {low:,} to {high:,}.",
+            name=name,
+            value=echo(value),
+            low=allowed[0],
+            high=allowed[-1],
         )
     return int(value)
 
@@ -50,13 +48,11 @@ def read_number(name: str, value: Any, low: float, high: float) -> float:
         number = nan
     if not low <= number <= high:
         raise NormvizError(
-            _(
-                "{name}={value} must be a number from {low:g} to {high:g}.",
-                name=name,
-                value=echo(value),
-                low=low,
-                high=high,
-            )
+            "{name}={value} must be a number from {low:g} to {high:g}.",
+            name=name,
+            value=echo(value),
+            low=low,
+            high=high,
         )
     return number
 
@@ -67,7 +63,7 @@ def read_numbers(name: str, values: Any, most: int, largest: float = LARGEST_VAL
         values = values.detach().cpu().double().numpy() if isinstance(values, Tensor) else values
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise NormvizError(_("{name}={values} must be numbers.", name=name, values=echo(values))) from None
+        raise NormvizError("{name}={values} must be numbers.", name=name, values=echo(values)) from None
     check_count(name, array.size, most)
     _check_size(name, bool((np.abs(array) <= largest).all()), largest)
     return array
@@ -113,11 +109,9 @@ def read_float64(x: Any, function: str) -> Tensor:
 def _check_size(name: str, small: bool, largest: float) -> None:
     if not small:
         raise NormvizError(
-            _(
-                "{name} contains NaN or a number outside ±{largest:g}; give numbers from -{largest:g} to {largest:g}.",
-                name=name,
-                largest=largest,
-            )
+            "{name} contains NaN or a number outside ±{largest:g}; give numbers from -{largest:g} to {largest:g}.",
+            name=name,
+            largest=largest,
         )
 
 

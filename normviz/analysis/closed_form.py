@@ -250,9 +250,7 @@ def parameter_sum(e: Description, at: Sequence[int], dout: Any) -> ParameterSum:
     """
     wide, dout = _wide(e, dout, MOST_ELEMENTS)
     if e.param_ids is None:
-        raise NormvizError(
-            _("{layer} has no gamma, so there is no sum; choose a layer with affine=True.", layer=e.title)
-        )
+        raise NormvizError("{layer} has no gamma, so there is no sum; choose a layer with affine=True.", layer=e.title)
     elements = torch.tensor(e.param_ids == e.param_ids[check_index(at, e.shape)])
     for_gamma = torch.where(elements, dout * wide.trace.normalized, 0.0)
     for_beta = torch.where(elements, dout, 0.0) if e.norm.bias else None
@@ -264,12 +262,10 @@ def _wide(e: Description, dout: Any, most: int = MOST_IN_BACKWARD) -> tuple[Desc
     wide, dout = in_float64(e, most, N_("a backward pass")), as_tensor(dout).to("cpu", torch.float64)
     if tuple(dout.shape) != e.shape:
         raise NormvizError(
-            _(
-                "dout has shape {dout} and the output has {shape}; give the gradient of the loss for each output, as in "
-                "torch.randn{shape}.",
-                dout=tuple(dout.shape),
-                shape=e.shape,
-            )
+            "dout has shape {dout} and the output has {shape}; give the gradient of the loss for each output, as in "
+            "torch.randn{shape}.",
+            dout=tuple(dout.shape),
+            shape=e.shape,
         )
     return wide, dout
 
@@ -339,7 +335,7 @@ def vanishing_input(norm: Norm, shape: tuple[int, ...], name: str = "outlier") -
     """
     if name not in EXAMPLES:
         raise NormvizError(
-            _("{name} is not an example of zero entries; choose {names}.", name=echo(name), names=listed(EXAMPLES))
+            "{name} is not an example of zero entries; choose {names}.", name=echo(name), names=listed(EXAMPLES)
         )
     if prod(shape) > MOST_ELEMENTS:
         raise NormvizError(
@@ -361,7 +357,7 @@ def vanishing_input(norm: Norm, shape: tuple[int, ...], name: str = "outlier") -
             )
         )
     if name == "signs" and not norm.center:
-        raise NormvizError(_('"signs" needs a layer that subtracts the mean. Choose "outlier".'))
+        raise NormvizError('"signs" needs a layer that subtracts the mean. Choose "outlier".')
     group = ids(stat_tables(norm, shape)).ravel()
     order = np.argsort(group, kind="stable")
     place = np.empty(len(group), dtype=np.int64)

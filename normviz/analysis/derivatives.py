@@ -116,7 +116,7 @@ def perturb(e: Description, at: Sequence[int], h: float = 1e-6) -> Perturbation:
     e, at = in_float64(e), check_index(at, e.shape)
     if not _is_step(h):
         raise NormvizError(
-            _("h={h} is not a step; give a number other than 0, from -10^6 to 10^6, such as 1e-6.", h=echo(h))
+            "h={h} is not a step; give a number other than 0, from -10^6 to 10^6, such as 1e-6.", h=echo(h)
         )
     assert e.x is not None
     changed = e.x.clone()
@@ -124,7 +124,7 @@ def perturb(e: Description, at: Sequence[int], h: float = 1e-6) -> Perturbation:
     step = float(changed[at] - e.x[at])
     if step == 0:
         raise NormvizError(
-            _("h={h:g} does not change x[at]={value:g} in float64; give a larger step.", h=h, value=float(e.x[at]))
+            "h={h:g} does not change x[at]={value:g} in float64; give a larger step.", h=h, value=float(e.x[at])
         )
     before, exact = _output_and_column(e, at)
     with torch.no_grad():
@@ -155,11 +155,9 @@ def in_float64(e: Description, most: int = MOST_ELEMENTS, what: str = N_("a grad
         )
     if e.x is None:
         raise NormvizError(
-            _(
-                "{what} needs values, and x was given as the shape {shape}. Give a tensor, such as torch.randn{shape}.",
-                what=_(what),
-                shape=e.shape,
-            )
+            "{what} needs values, and x was given as the shape {shape}. Give a tensor, such as torch.randn{shape}.",
+            what=_(what),
+            shape=e.shape,
         )
     values = e.layer_values()
     if e.norm.running:

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from normviz.analysis.forward import Trace, Values, as_tensor, check_types, largest_difference, run_module, trace
 from normviz.layers import sharing
-from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
+from normviz.layers.catalogue import LARGEST_SIZE
 from normviz.layers.fit import torch_layer
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
@@ -73,12 +73,10 @@ class Description:
             norm.axis_sizes(shape)
             if layout is not None and norm.axes != axes:
                 raise NormvizError(
-                    _(
-                        "layout={layout} and the pattern {pattern} name the axes differently; omit layout, or write the "
-                        "pattern with the letters of the layout.",
-                        layout=layout,
-                        pattern=repr(norm.stats),
-                    )
+                    "layout={layout} and the pattern {pattern} name the axes differently; omit layout, or write the "
+                    "pattern with the letters of the layout.",
+                    layout=layout,
+                    pattern=repr(norm.stats),
                 )
             axes = norm.axes
         if isinstance(layer, nn.Module):
@@ -130,10 +128,8 @@ class Description:
         """Every step of the forward pass on x. Raises NormvizError if only a shape was given."""
         if self.x is None:
             raise NormvizError(
-                _(
-                    "there are no values: x was given as the shape {shape}. Give a tensor, such as torch.randn{shape}.",
-                    shape=self.shape,
-                )
+                "there are no values: x was given as the shape {shape}. Give a tensor, such as torch.randn{shape}.",
+                shape=self.shape,
             )
         return trace(self.norm, self.x, self.layer_values())
 
@@ -182,10 +178,8 @@ def _spec(layer: object) -> Layer | Norm:
     if isinstance(layer, nn.Module):
         return Layer.of(layer)
     raise NormvizError(
-        _(
-            "layer={layer} is not a layer; give a torch.nn module, its text such as 'LayerNorm([3, 4, 4])', or a Norm.",
-            layer=echo(layer),
-        )
+        "layer={layer} is not a layer; give a torch.nn module, its text such as 'LayerNorm([3, 4, 4])', or a Norm.",
+        layer=echo(layer),
     )
 
 
@@ -196,7 +190,7 @@ def tensor_and_shape(x: Any) -> tuple[Tensor | None, tuple[int, ...]]:
         tensor = None
     if not sizes or not all(isinstance(size, Integral) and not isinstance(size, bool) for size in sizes):
         raise NormvizError(
-            _("x={x} is not a shape; give sizes such as (2, 3, 4, 4), or a tensor of rank 1 or more.", x=echo(x))
+            "x={x} is not a shape; give sizes such as (2, 3, 4, 4), or a tensor of rank 1 or more.", x=echo(x)
         )
     check_sizes(sizes)
     return tensor, tuple(int(size) for size in sizes)
@@ -226,11 +220,9 @@ def _check_devices(x: Tensor, values: Values) -> None:
     others = {value.device for value in values.tensors.values() if value.device != x.device}
     if others:
         raise NormvizError(
-            _(
-                "x is on the device {device} and the layer on {other}; move one to the other.",
-                device=x.device,
-                other=min(map(str, others)),
-            )
+            "x is on the device {device} and the layer on {other}; move one to the other.",
+            device=x.device,
+            other=min(map(str, others)),
         )
 
 

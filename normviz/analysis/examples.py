@@ -12,7 +12,6 @@ from torch import Tensor
 
 from normviz.layers.axes import example_axis
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _
 
 
 def example(name: str, shape: tuple[int, ...], axes: tuple[str, ...], seed: int = 0) -> Tensor:
@@ -23,7 +22,7 @@ def example(name: str, shape: tuple[int, ...], axes: tuple[str, ...], seed: int 
     """
     if name not in DATA:
         raise NormvizError(
-            _("{name} is not the name of example data; choose {names}.", name=echo(name), names=listed(DATA))
+            "{name} is not the name of example data; choose {names}.", name=echo(name), names=listed(DATA)
         )
     return DATA[name](shape, axes, seed)
 
@@ -104,11 +103,9 @@ def parameters(name: str, shape: tuple[int, ...], seed: int = 0) -> tuple[Tensor
     """
     if name not in PARAMETERS:
         raise NormvizError(
-            _(
-                "{name} is not a choice for gamma and beta; choose {names}.",
-                name=echo(name),
-                names=listed(PARAMETERS),
-            )
+            "{name} is not a choice for gamma and beta; choose {names}.",
+            name=echo(name),
+            names=listed(PARAMETERS),
         )
     if name == "init":
         return torch.ones(shape), torch.zeros(shape)

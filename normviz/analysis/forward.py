@@ -21,7 +21,6 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import Counts, check_limit
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _
 
 COMPUTES_IN = {
     torch.float16: torch.float32,
@@ -108,20 +107,18 @@ def as_tensor(x: Any) -> Tensor:
             x = torch.from_numpy(x if shareable else x.copy())
         except (TypeError, ValueError):
             raise NormvizError(
-                _("torch has no tensor of {dtype}; convert x with {convert}.", dtype=x.dtype, convert=convert)
+                "torch has no tensor of {dtype}; convert x with {convert}.", dtype=x.dtype, convert=convert
             ) from None
     if not isinstance(x, Tensor):
-        raise NormvizError(_("x={x} is neither a shape (a tuple of sizes) nor a tensor or NumPy array.", x=echo(x)))
+        raise NormvizError("x={x} is neither a shape (a tuple of sizes) nor a tensor or NumPy array.", x=echo(x))
     if x.dtype not in COMPUTES_IN:
         raise NormvizError(
-            _(
-                "x is {dtype}; normalization divides, so it needs floating-point numbers: convert with {convert}.",
-                dtype=_name(x.dtype),
-                convert=convert,
-            )
+            "x is {dtype}; normalization divides, so it needs floating-point numbers: convert with {convert}.",
+            dtype=_name(x.dtype),
+            convert=convert,
         )
     if x.layout != torch.strided:
-        raise NormvizError(_("x is sparse; normalization makes it dense: convert with x.to_dense()."))
+        raise NormvizError("x is sparse; normalization makes it dense: convert with x.to_dense().")
     return x.detach()
 
 
@@ -146,14 +143,12 @@ def check_types(layer: Layer, x: Tensor, values: Values) -> None:
         return
     name = others[0] if others else next(iter(dtypes))
     raise NormvizError(
-        _(
-            'torch refuses: "{words}". x is {dtype} and {name} is {other}; '
-            "convert all of the layer, as in layer.to(torch.{dtype}).",
-            words=words,
-            dtype=_name(x.dtype),
-            name=name,
-            other=_name(dtypes[name]),
-        )
+        'torch refuses: "{words}". x is {dtype} and {name} is {other}; '
+        "convert all of the layer, as in layer.to(torch.{dtype}).",
+        words=words,
+        dtype=_name(x.dtype),
+        name=name,
+        other=_name(dtypes[name]),
     )
 
 
@@ -212,7 +207,7 @@ def _statistics(norm: Norm, x: Tensor, values: Values) -> tuple[Tensor, Tensor, 
 def running_statistics(values: Values) -> tuple[Tensor, Tensor]:
     """running_mean and running_var. Raises NormvizError where there are none."""
     if values.running_mean is None or values.running_var is None:
-        raise NormvizError(_("running statistics are stored in a torch module; give the module itself, in eval mode."))
+        raise NormvizError("running statistics are stored in a torch module; give the module itself, in eval mode.")
     return values.running_mean, values.running_var
 
 

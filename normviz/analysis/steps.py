@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from normviz.analysis.description import Description
 from normviz.analysis.moments import moments
-from normviz.texts.messages import _, join_sentences
-from normviz.texts.numbers import format_number
+from normviz.texts.messages import _, format_number, join_sentences
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from types import FrameType
 from typing import NoReturn
+
+from normviz.cli.signals import on_signal
 
 __all__ = ["main"]
 
@@ -29,16 +30,3 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _leave(number: int, frame: FrameType | None) -> NoReturn:
     print("normviz: interrupted; no file is half-written.", file=sys.stderr, flush=True)
     os._exit(128 + number)
-
-
-@contextmanager
-def on_signal(number: int, handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
-    """Handle a signal in another way for a while; only the main thread of a process can."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(number, handler)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)

@@ -43,10 +43,8 @@ def run_check(args: argparse.Namespace) -> int:
     function = imported(args.function)
     if isinstance(function, type):
         raise NormvizError(
-            _(
-                "{name} is a class; name an instance of it, such as norm = {name}(...) in the module.",
-                name=function.__name__,
-            )
+            "{name} is a class; name an instance of it, such as norm = {name}(...) in the module.",
+            name=function.__name__,
         )
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(shape, generator=generator, dtype=torch.float64).numpy() if args.numpy else shape
@@ -78,21 +76,21 @@ def add_norms(parser: argparse.ArgumentParser) -> None:
 def run_norms(args: argparse.Namespace) -> None:
     """Print the table. Raises NormvizError if there is no such model, or if its forward pass fails."""
     if not args.input:
-        raise NormvizError(_("give the shape of each input of the model, such as --input 1,3,224,224."))
+        raise NormvizError("give the shape of each input of the model, such as --input 1,3,224,224.")
     with _device(args.device), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # warnings of the model's own code
         inputs = [_input(text, args.device) for text in args.input]
         found = Norms.of(_model(args.model).train(args.train), *inputs)
     print(found if args.all else found.grouped())
     if found.failure:
-        raise NormvizError(_("the table ends where the forward pass failed; see its last line."))
+        raise NormvizError("the table ends where the forward pass failed; see its last line.")
 
 
 def _device(name: str) -> torch.device:
     try:
         return torch.empty(0, device=name).device
     except (RuntimeError, AssertionError) as error:
-        raise NormvizError(_("--device {name} is not available here; use meta or cpu.", name=echo(name))) from error
+        raise NormvizError("--device {name} is not available here; use meta or cpu.", name=echo(name)) from error
 
 
 def _input(text: str, device: str) -> Tensor:
@@ -104,7 +102,7 @@ def _input(text: str, device: str) -> Tensor:
     shape, _colon, dtype = text.partition(":")
     if dtype and dtype not in DTYPES:
         raise NormvizError(
-            _("--input {text}: the dtype must be one of {dtypes}.", text=echo(text), dtypes=", ".join(DTYPES))
+            "--input {text}: the dtype must be one of {dtypes}.", text=echo(text), dtypes=", ".join(DTYPES)
         )
     sizes = SCENE_SETTINGS["shape"].parse(shape)
     return torch.zeros(sizes, dtype=getattr(torch, dtype or "float32"), device=device)
@@ -115,39 +113,33 @@ def _model(text: str) -> nn.Module:
     module, _colon, name = text.partition(":")
     if not module or not name:
         raise NormvizError(
-            _("{text} names no model; write MODULE:NAME, such as torchvision.models:resnet50.", text=echo(text))
+            "{text} names no model; write MODULE:NAME, such as torchvision.models:resnet50.", text=echo(text)
         )
     try:
         home = _module(module)
     except ModuleNotFoundError as error:
         raise NormvizError(
-            _(
-                "{module} cannot be imported: there is no module {missing}; install it, or run the command where it is.",
-                module=echo(module),
-                missing=error.name,
-            )
+            "{module} cannot be imported: there is no module {missing}; install it, or run the command where it is.",
+            module=echo(module),
+            missing=error.name,
         ) from error
     except Exception as error:
         raise NormvizError(
-            _(
-                "{module} cannot be imported: {kind}: {error}",
-                module=echo(module),
-                kind=type(error).__name__,
-                error=error,
-            )
+            "{module} cannot be imported: {kind}: {error}",
+            module=echo(module),
+            kind=type(error).__name__,
+            error=error,
         ) from error
     try:
         found: Any = reduce(getattr, name.split("."), home)
     except AttributeError as error:
-        raise NormvizError(_("{module} has no {name}.", module=echo(module), name=echo(name))) from error
+        raise NormvizError("{module} has no {name}.", module=echo(module), name=echo(name)) from error
     model = found if isinstance(found, nn.Module) else _made(found, text)
     if not isinstance(model, nn.Module):
         raise NormvizError(
-            _(
-                "{text} gives {kind}, not a torch.nn.Module; name a model or a function that makes one.",
-                text=echo(text),
-                kind=type(model).__name__,
-            )
+            "{text} gives {kind}, not a torch.nn.Module; name a model or a function that makes one.",
+            text=echo(text),
+            kind=type(model).__name__,
         )
     return model
 
@@ -157,12 +149,10 @@ def _made(function: Any, text: str) -> Any:
         return function()
     except Exception as error:
         raise NormvizError(
-            _(
-                "{text} raises {kind}: {error}; name a function without arguments that makes the model.",
-                text=echo(text),
-                kind=type(error).__name__,
-                error=error,
-            )
+            "{text} raises {kind}: {error}; name a function without arguments that makes the model.",
+            text=echo(text),
+            kind=type(error).__name__,
+            error=error,
         ) from error
 
 
@@ -175,27 +165,23 @@ def imported(name: str) -> Callable[..., Any]:
     module, _colon, attributes = name.partition(":")
     if not module or not attributes:
         raise NormvizError(
-            _("{name} does not name a function; write module:function, such as mymodule:my_layernorm.", name=echo(name))
+            "{name} does not name a function; write module:function, such as mymodule:my_layernorm.", name=echo(name)
         )
     try:
         home = _module(module)
     except Exception as error:
         raise NormvizError(
-            _(
-                "{module} cannot be imported: {kind}: {error}. Run normviz in the folder of the module.",
-                module=echo(module),
-                kind=type(error).__name__,
-                error=str(error),
-            )
+            "{module} cannot be imported: {kind}: {error}. Run normviz in the folder of the module.",
+            module=echo(module),
+            kind=type(error).__name__,
+            error=str(error),
         ) from error
     try:
         found: Any = reduce(getattr, attributes.split("."), home)
     except AttributeError as error:
-        raise NormvizError(_("{name} does not exist: {error}.", name=echo(name), error=str(error))) from error
+        raise NormvizError("{name} does not exist: {error}.", name=echo(name), error=str(error)) from error
     if not callable(found):
-        raise NormvizError(
-            _("{name} is not a function or a module: it is {value}.", name=echo(name), value=echo(found))
-        )
+        raise NormvizError("{name} is not a function or a module: it is {value}.", name=echo(name), value=echo(found))
     return found
 
 

@@ -18,7 +18,8 @@ from typing import Any, NoReturn
 
 from normviz.__version__ import __version__
 from normviz.analysis.forward import use_one_thread
-from normviz.cli import checking, on_signal, practice, views
+from normviz.cli import checking, practice, views
+from normviz.cli.signals import on_signal
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import check_writable, write
 from normviz.export.pictures import save
@@ -107,7 +108,7 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("-h", "--help", action="help", help=_("show this help message and exit"))
 
     def error(self, message: str) -> NoReturn:
-        raise NormvizError(_("{message}; {command} --help lists the arguments.", message=message, command=self.prog))
+        raise NormvizError("{message}; {command} --help lists the arguments.", message=message, command=self.prog)
 
 
 def add_theme(parser: argparse._ActionsContainer, themes: Iterable[str], default: str) -> None:
@@ -201,13 +202,13 @@ def _export(args: argparse.Namespace) -> None:
     check_writable(args.out)
     output = views.output(args, args.fixed).with_(theme=args.theme, plotlyjs=args.plotlyjs, caption=args.caption)
     if args.fixed and (args.shapes or args.app):
-        raise NormvizError(_("--fixed gives a single view; leave --shapes and --app out."))
+        raise NormvizError("--fixed gives a single view; leave --shapes and --app out.")
     if args.app and not args.app.startswith(("https://", "http://")):
         raise NormvizError(
-            _("--app {address} is not a web address; begin it with https:// or http://.", address=echo(args.app))
+            "--app {address} is not a web address; begin it with https:// or http://.", address=echo(args.app)
         )
     if args.shapes and (args.tour is not None or PAGES[output.page].uses != "tensor"):
-        raise NormvizError(_("the exported page has no tensor to choose; leave --shapes out."))
+        raise NormvizError("the exported page has no tensor to choose; leave --shapes out.")
     if not args.fixed:
         output = replace(output, choices=views.choices(args, output))
     output = output if args.title is None else replace(output, title=args.title)
@@ -233,7 +234,7 @@ def _site(args: argparse.Namespace) -> None:
     packed = f"{args.out.rstrip('/') or '.'}.zip"
     if args.zip:
         if Path(args.out).name in ("", "..", "."):
-            raise NormvizError(_("--zip needs a directory with a name of its own, such as site."))
+            raise NormvizError("--zip needs a directory with a name of its own, such as site.")
         check_writable(packed)
     write_site = build_all if args.lang == ALL else build
     made = write_site(args.out, theme=args.theme, only=args.only, force=args.force, progress=_progress)

@@ -11,7 +11,7 @@ from typing import Any
 from normviz.export.files import check_writable, write
 from normviz.export.links import output_of_query
 from normviz.export.output import APP, Choices
-from normviz.lessons.parts.markup import plain
+from normviz.lessons.parts.html import plain
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.formats.quiz import item
@@ -62,7 +62,7 @@ def write_practice(args: argparse.Namespace) -> None:
     exercises = choose(seed, count, topics, None if level == ALL_LEVELS else int(level))
     if args.out is None:
         if args.format != "json":
-            raise NormvizError(_("--format {format} writes a file; name it with -o FILE.", format=args.format))
+            raise NormvizError("--format {format} writes a file; name it with -o FILE.", format=args.format)
         print(_json(exercises, app))
         return
     check_writable(args.out)
@@ -88,11 +88,9 @@ def _package(name: str, exercises: list[Exercise], title: str, app: str) -> byte
         from normviz.lessons.practice.formats.qti import qti_package
     except ModuleNotFoundError as error:
         raise NormvizError(
-            _(
-                '--format {format} needs {module}, which is not installed; run pip install "normviz[practice]".',
-                format=name,
-                module=error.name,
-            )
+            '--format {format} needs {module}, which is not installed; run pip install "normviz[practice]".',
+            format=name,
+            module=error.name,
         ) from error
     writers: Mapping[str, Callable[..., bytes]] = {"anki": anki_package, "moodle": moodle_xml, "qti": qti_package}
     return writers[name]([item(exercise, app) for exercise in exercises], title)

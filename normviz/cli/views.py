@@ -56,9 +56,7 @@ def output(args: Namespace, fixed: bool = True) -> Output:
     """
     scene = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
     if args.set and args.lesson not in PAGE_NAMES:
-        raise NormvizError(
-            _("--set changes settings of a page; name it with --lesson {pages}.", pages=listed(PAGE_NAMES))
-        )
+        raise NormvizError("--set changes settings of a page; name it with --lesson {pages}.", pages=listed(PAGE_NAMES))
     if args.tour is not None:
         _alone(args, scene, "tour", ("layer", "layers", "lesson", "link", "hide", "fixed"))
         return tour_output(tour_of(args.tour))
@@ -74,7 +72,7 @@ def output(args: Namespace, fixed: bool = True) -> Output:
     layer = args.layer or next(iter(args.layers or ()), None)
     if layer is None:
         raise NormvizError(
-            _('nothing to show; name a layer, such as "LayerNorm([3,4,4])", or give --layers, --lesson or --link.')
+            'nothing to show; name a layer, such as "LayerNorm([3,4,4])", or give --layers, --lesson or --link.'
         )
     return _view("explore", scene | {"layer": layer}, args.hide)
 
@@ -93,7 +91,7 @@ def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
         own = {} if layer is None else {"layer": layer}
         if args.layers and fixed and name != "compare":
             raise NormvizError(
-                _("--lesson {name} shows one layer; name it without --layers, or use --lesson compare.", name=name)
+                "--lesson {name} shows one layer; name it without --layers, or use --lesson compare.", name=name
             )
         if args.layers and name == "compare":
             own |= {"layers": ";".join(args.layers)}
@@ -108,13 +106,11 @@ def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
     known = [START, *FIGURE_PAGES, *READY_SETS]
     meant = closest(name, known)
     if meant:
-        raise NormvizError(_("--lesson {name} is unknown. Did you mean {meant}?", name=echo(name), meant=meant))
+        raise NormvizError("--lesson {name} is unknown. Did you mean {meant}?", name=echo(name), meant=meant)
     raise NormvizError(
-        _(
-            "--lesson {name} is unknown; choose {options}, or a question such as s0 or q22.",
-            name=echo(name),
-            options=listed(known),
-        )
+        "--lesson {name} is unknown; choose {options}, or a question such as s0 or q22.",
+        name=echo(name),
+        options=listed(known),
     )
 
 
@@ -125,14 +121,12 @@ def _page_settings(args: Namespace) -> dict[str, str]:
     for name in given:
         if name not in known:
             if not known:
-                raise NormvizError(_("{page} has no settings of its own; leave out --set.", page=args.lesson))
+                raise NormvizError("{page} has no settings of its own; leave out --set.", page=args.lesson)
             raise NormvizError(
-                _(
-                    "{name} is not a setting of {page}; its settings are {names}.",
-                    name=echo(name),
-                    page=args.lesson,
-                    names=listed(known),
-                )
+                "{name} is not a setting of {page}; its settings are {names}.",
+                name=echo(name),
+                page=args.lesson,
+                names=listed(known),
             )
     return given
 
@@ -148,7 +142,7 @@ def _set(queries: list[dict[str, str]], hide: str | None) -> Output:
 
 def _view(page: str, query: dict[str, str], hide: str | None) -> Output:
     if hide is not None and page == "questions":
-        raise NormvizError(_("a question is always shown whole; leave --hide out."))
+        raise NormvizError("a question is always shown whole; leave --hide out.")
     query = query if hide is None else query | {"hide": hide}
     made = output_of_query(page, query)
     if not any(isinstance(part, FIGURES) for part in flat(made.parts)):
@@ -163,4 +157,4 @@ def _alone(args: Namespace, scene: dict[str, str], name: str, others: tuple[str,
     given = [other for other in others if getattr(args, other, None)] + list(scene)
     if given:
         other = given[0] if given[0] == "layer" else f"--{given[0]}"
-        raise NormvizError(_("--{name} determines what is shown; leave {other} out.", name=name, other=other))
+        raise NormvizError("--{name} determines what is shown; leave {other} out.", name=name, other=other)

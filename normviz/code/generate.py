@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from normviz.code.framework_names import flax_code, keras_code
+from normviz.code.frameworks import flax_code, keras_code
 from normviz.code.from_scratch import (
     NUMPY,
     RUNNING,

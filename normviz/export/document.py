@@ -12,8 +12,7 @@ from normviz.export.plotlyjs import PlotlyJs, plotlyjs
 from normviz.figures.brand import FAVICON
 from normviz.figures.bundle import bundle, read_css
 from normviz.figures.palette import THEMES
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.markup import data, escape
+from normviz.lessons.parts.html import Body, data, escape
 from normviz.lessons.parts.part import Part
 from normviz.lessons.style import controls_style, exercises_style, page_style, share_style, variables
 from normviz.scene.setting import check_length

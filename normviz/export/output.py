@@ -14,8 +14,8 @@ from normviz.export.plotlyjs import CellRun, embeds_plotly, plotlyjs
 from normviz.export.tours import stop_parts, tour_data
 from normviz.figures.plotly_figure import panels_figure
 from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.html import text
 from normviz.lessons.parts.links import page_path
-from normviz.lessons.parts.markup import text
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
 from normviz.lessons.tours import Tour
 from normviz.scene.view import View, link

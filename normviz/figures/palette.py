@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _
 
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # the same widths on every system
 Stops = list[tuple[float, str]]
@@ -94,7 +93,7 @@ THEMES: dict[str, Theme] = {
 def theme(name: str) -> Theme:
     """The theme of that name. Raises NormvizError for another name."""
     if name not in THEMES:
-        raise NormvizError(_("{name} is not a theme; choose {themes}.", name=echo(name), themes=listed(THEMES)))
+        raise NormvizError("{name} is not a theme; choose {themes}.", name=echo(name), themes=listed(THEMES))
     return THEMES[name]
 
 

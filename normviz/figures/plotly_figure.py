@@ -92,7 +92,7 @@ def _rows(data: Data) -> list[list[Data]]:
 
     panels = [each for each in data["panels"] if kind(each) != "cube" and not hidden & {each["key"], kind(each)}]
     if not panels:
-        raise NormvizError(_("Every panel of this view is hidden; show one to get a figure."))
+        raise NormvizError("Every panel of this view is hidden; show one to get a figure.")
     blocks = [[each for each in panels if kind(each) == name] for name in dict.fromkeys(map(kind, panels))]
     return [block[first : first + PER_ROW] for block in blocks for first in range(0, len(block), PER_ROW)]
 

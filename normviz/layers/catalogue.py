@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf, nan
+from numbers import Integral, Real
 from typing import Any
 
 from torch import nn
 
-from normviz.texts.errors import NormvizError
+from normviz.layers.axes import MAX_RANK
+from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _
 
 Arguments = Mapping[str, Any]
@@ -215,3 +218,156 @@ FAMILIES: dict[str, tuple[Kind, ...]] = {
     family: tuple(kind for kind in KINDS.values() if kind.family == family)
     for family in dict.fromkeys(kind.family for kind in KINDS.values())
 }
+
+
+# Read the arguments of a layer, one by one or from a torch module: return plain Python types, or raise NormvizError with the rule.
+
+
+LARGEST_SIZE = 2**40
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_size(value: Any) -> bool:
+    return _is_int(value) and 1 <= value <= LARGEST_SIZE
+
+
+def _as_float(value: object) -> float:
+    """The value as a float; NaN, which is in no range, if it is not a number."""
+    try:
+        return float(value) if isinstance(value, Real) and not isinstance(value, bool) else nan
+    except OverflowError:
+        return inf
+
+
+def _check(valid: bool, message: str, name: str, value: object) -> None:
+    if not valid:
+        raise NormvizError(message, name=name, value=echo(value), largest=LARGEST_SIZE)
+
+
+def read_size(name: str, value: Any) -> int:
+    too_large = _is_int(value) and value > LARGEST_SIZE
+    _check(not too_large, _("{name}={value} must be a whole number from 1 to {largest:,}."), name, value)
+    _check(_is_size(value), _("{name}={value} must be a whole number of at least 1."), name, value)
+    return int(value)
+
+
+def _read_shape(name: str, value: Any) -> tuple[int, ...]:
+    sizes = tuple(value) if isinstance(value, list | tuple) else (value,)
+    message = _("{name}={value} must be a size or a list of the last sizes of x, each at least 1, as in [3, 4, 4].")
+    _check(1 <= len(sizes) <= MAX_RANK and all(map(_is_size, sizes)), message, name, value)
+    return tuple(map(int, sizes))
+
+
+def read_flag(name: str, value: Any) -> bool:
+    _check(isinstance(value, bool), _("{name}={value} must be True or False."), name, value)
+    return bool(value)
+
+
+def read_eps(name: str, value: Any) -> float:
+    _check(abs(_as_float(value)) < inf, _("{name}={value} must be a finite number, such as 1e-5."), name, value)
+    return float(value) + 0.0  # -0.0 is written as 0.0, so that equal layers have the same text
+
+
+def read_eps_or_none(name: str, value: Any) -> float | None:
+    return None if value is None else read_eps(name, value)
+
+
+def _read_momentum(name: str, value: Any) -> float | None:
+    message = _("{name}={value} must be a number from 0 to 1, or None for a cumulative average.")
+    _check(value is None or 0 <= _as_float(value) <= 1, message, name, value)
+    return None if value is None else float(value) + 0.0
+
+
+def _read_axis(name: str, value: Any) -> int:
+    message = _("{name}={value} must be the number of an axis, such as 0 or -1.")
+    _check(_is_int(value) and abs(value) <= MAX_RANK, message, name, value)
+    return int(value)
+
+
+READERS: Mapping[str, Callable[[str, Any], Any]] = {
+    "size": read_size,
+    "shape": _read_shape,
+    "flag": read_flag,
+    "eps": read_eps,
+    "eps or None": read_eps_or_none,
+    "momentum": _read_momentum,
+    "axis": _read_axis,
+}
+
+MOST_NAMED = 3  # layers of a model in a message
+
+
+def kind_of_module(module: nn.Module) -> Kind:
+    """The kind of a torch module. Raises NormvizError if it is not in the catalogue, or has a forward of its own."""
+    kind = _kind(module)
+    if kind is None:
+        raise _not_a_layer(module)
+    if kind.module is not None and type(module).forward is not kind.module.forward:
+        raise _own_forward(module, kind)
+    return kind
+
+
+def _kind(module: nn.Module) -> Kind | None:
+    return next((kind for kind in KINDS.values() if kind.module and isinstance(module, kind.module)), None)
+
+
+def _not_a_layer(module: nn.Module) -> NormvizError:
+    """A model: name the layers in it. Another module: name the layers of the catalogue."""
+    found = [(name, child) for name, child in module.named_modules() if name and _kind(child)]
+    if found:
+        named = [f"{name!r} ({type(child).__name__})" for name, child in found[:MOST_NAMED]]
+        if len(found) > MOST_NAMED:
+            named.append(_("{n:,} more", n=len(found) - MOST_NAMED))
+        return NormvizError(
+            _("{module} is a model, not one layer. It contains {layers}; give one of them, as in model.get_submodule({name!r}), or list all with nv.norms(model, x)."),
+            module=type(module).__name__, layers=listed(named, "and"), name=found[0][0],
+        )  # fmt: skip
+    names = listed([kind.name for kind in KINDS.values() if kind.module])
+    return NormvizError(
+        _("{module} is not a normalization layer of torch.nn; give a Norm, or {layers}."),
+        module=type(module).__name__, layers=names,
+    )  # fmt: skip
+
+
+def _own_forward(module: nn.Module, kind: Kind) -> NormvizError:
+    """A subclass, such as the LayerNorm2d of ConvNeXt, which permutes x around the forward of LayerNorm."""
+    sizes: tuple[int, ...] = getattr(module, "normalized_shape", ())
+    if kind.name == "LayerNorm" and len(sizes) == 1:
+        return NormvizError(
+            _(
+                "{module} overrides the forward of LayerNorm. If it normalizes over the channels of (N, C, H, W), as in ConvNeXt, "
+                "give 'ChannelsFirstLayerNorm({size}, eps={eps})' instead; otherwise describe it with a Norm, as in Norm('n c h w -> n h w', 'c')."
+            ),
+            module=type(module).__name__, size=sizes[0], eps=module.eps,
+        )  # fmt: skip
+    return NormvizError(
+        _(
+            "{module} overrides the forward of {layer}, so it may use other statistics; describe it with a Norm, as in "
+            "Norm('n c h w -> n h w', 'c')."
+        ),
+        module=type(module).__name__, layer=kind.name,
+    )  # fmt: skip
+
+
+def module_arguments(module: nn.Module, kind: Kind) -> dict[str, Any]:
+    """The arguments of a module, read from its attributes."""
+    weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
+    if weight is None and bias is not None:
+        raise NormvizError(
+            _("this {layer} has a beta and no gamma; give it a weight of ones, or describe it with a Norm."),
+            layer=kind.name,
+        )
+    found: dict[str, Any] = {}
+    for argument in kind.arguments:
+        if argument.name in ("affine", "elementwise_affine"):
+            found[argument.name] = weight is not None
+        elif argument.name == "bias":
+            found[argument.name] = bias is not None or weight is None
+        elif argument.name == "track_running_stats" and not kind.per_instance:
+            found[argument.name] = module.running_mean is not None  # as in torch's forward
+        else:
+            found[argument.name] = getattr(module, argument.name)
+    return found

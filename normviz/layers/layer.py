@@ -17,9 +17,8 @@ from typing import Any
 
 from torch import nn
 
-from normviz.layers.arguments import READERS, kind_of_module, module_arguments
 from normviz.layers.axes import MAX_TEXT
-from normviz.layers.catalogue import KINDS, REQUIRED, Argument, Kind
+from normviz.layers.catalogue import KINDS, READERS, REQUIRED, Argument, Kind, kind_of_module, module_arguments
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import _, ngettext

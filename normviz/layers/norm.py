@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count
 
-from normviz.layers.arguments import read_eps_or_none, read_flag, read_size
 from normviz.layers.axes import Pattern, check_names, parse_names
+from normviz.layers.catalogue import read_eps_or_none, read_flag, read_size
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _
 

@@ -9,12 +9,11 @@ import re
 from collections.abc import Callable, Sequence
 from math import gcd
 
-from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK
+from normviz.layers.catalogue import LARGEST_SIZE
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _
 
 MOST_TEXT = 2000  # characters of a traceback that are read
 LARGEST_GROUPS = 4
@@ -134,7 +133,7 @@ def parse_layer_on_shape(text: str) -> tuple[Layer | Norm, tuple[int, ...]]:
     sizes = _sizes(found[2]) if found else ()
     if not found or not _is_shape(sizes):
         raise NormvizError(
-            _("{text} is not a layer on a shape; write it as in LayerNorm([768]) on 32,128,768.", text=echo(text))
+            "{text} is not a layer on a shape; write it as in LayerNorm([768]) on 32,128,768.", text=echo(text)
         )
     return Layer.parse(found[1]), sizes
 
@@ -142,7 +141,7 @@ def parse_layer_on_shape(text: str) -> tuple[Layer | Norm, tuple[int, ...]]:
 def _typed(layer: str, shape: str) -> Refused:
     found, sizes = parse_layer_on_shape(f"{layer} on {shape}")
     if isinstance(found, Norm):
-        raise NormvizError("a pattern is not a layer of torch.")
+        raise NormvizError(f"{layer} is not a layer of torch.")
     return found, sizes
 
 

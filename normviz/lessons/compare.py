@@ -28,8 +28,7 @@ from normviz.layers.norm import Norm
 from normviz.layers.substitutes import lookalike
 from normviz.lessons.alternatives import FEW, on_shape, scene_link
 from normviz.lessons.page import ControlRow, Page, title_on_tensor
-from normviz.lessons.parts.code_tabs import framework_tabs
-from normviz.lessons.parts.containers import Table
+from normviz.lessons.parts.containers import Table, framework_tabs
 from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.part import Caption, Index, Panels, Part, Sentence, Text, part_or_note
 from normviz.scene import edits
@@ -40,8 +39,7 @@ from normviz.scene.scene_settings import compact
 from normviz.scene.setting import Choice, Several, texts
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import N_, _, join_sentences, ngettext
-from normviz.texts.numbers import format_difference
+from normviz.texts.messages import N_, _, format_difference, join_sentences, ngettext
 
 DEFAULT_FAMILIES = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm")
 

@@ -9,7 +9,7 @@ from normviz.analysis.sentences import sentence
 from normviz.figures.payload import view_payload
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
-from normviz.lessons.parts.code_tabs import code_parts
+from normviz.lessons.parts.containers import code_parts
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
 from normviz.scene.controls import FILE_CHOICES

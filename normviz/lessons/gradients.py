@@ -27,8 +27,7 @@ from normviz.figures.payload import PanelValues, values_payload
 from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import SCENE_ROWS, ControlRow, Page
-from normviz.lessons.parts.code_tabs import course_pair
-from normviz.lessons.parts.containers import Details
+from normviz.lessons.parts.containers import Details, course_pair
 from normviz.lessons.parts.part import (
     Caption,
     Index,
@@ -49,8 +48,7 @@ from normviz.scene.scene_settings import compact
 from normviz.scene.setting import choice, experiment
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import N_, _, join_sentences, ngettext
-from normviz.texts.numbers import format_difference, format_number
+from normviz.texts.messages import N_, _, format_difference, format_number, join_sentences, ngettext
 
 if TYPE_CHECKING:
     from torch import Tensor

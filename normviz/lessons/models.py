@@ -15,9 +15,8 @@ from normviz.analysis.description import Description, describe_shape
 from normviz.layers.layer import Layer
 from normviz.layers.pasted import parse_layer_on_shape
 from normviz.lessons.page import ControlRow, Page
-from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.html import Body, align, escape
 from normviz.lessons.parts.links import Link
-from normviz.lessons.parts.markup import align, escape
 from normviz.lessons.parts.part import Caption, Part, Sentence
 from normviz.scene.setting import Setting, TextField, choice
 from normviz.scene.view import View, link

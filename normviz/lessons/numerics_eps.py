@@ -15,8 +15,7 @@ from normviz.lessons.parts.containers import Beside, Table
 from normviz.lessons.parts.part import Chart, Part, Sentence, texts
 from normviz.scene.setting import power
 from normviz.texts.errors import listed
-from normviz.texts.messages import _, join_sentences, ngettext
-from normviz.texts.numbers import format_number
+from normviz.texts.messages import _, format_number, join_sentences, ngettext
 
 Settings = Mapping[str, Any]
 

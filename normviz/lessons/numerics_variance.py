@@ -17,8 +17,7 @@ from normviz.lessons.numerics_axes import LEGEND, logarithmic, note, over_powers
 from normviz.lessons.parts.containers import Beside, Cell, Details, Table
 from normviz.lessons.parts.part import Chart, Part, Sentence, Text, texts
 from normviz.scene.setting import power
-from normviz.texts.messages import _, join_sentences, ngettext
-from normviz.texts.numbers import format_number
+from normviz.texts.messages import _, format_number, join_sentences, ngettext
 
 ONE_PASS, TWO_PASSES, WELFORD, SHIFTED = METHODS
 FORMULA = METHOD_LABELS[ONE_PASS]

@@ -19,8 +19,7 @@ from normviz.lessons.numerics_axes import LEGEND, logarithmic, powers
 from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.part import Chart, Part, Sentence, texts
 from normviz.texts.errors import listed
-from normviz.texts.messages import N_, _, english, join_sentences, ngettext
-from normviz.texts.numbers import format_number
+from normviz.texts.messages import N_, _, english, format_number, join_sentences, ngettext
 
 Settings = Mapping[str, Any]
 

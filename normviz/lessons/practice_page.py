@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 from normviz.analysis.checks import SEEDS
 from normviz.lessons.glossary import glossary
 from normviz.lessons.page import Page
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.markup import escape
+from normviz.lessons.parts.html import Body, escape
 from normviz.lessons.parts.part import Hides, Part
 from normviz.lessons.practice.bank import LEVELS, MOST_EXERCISES, bank, choose, index
 from normviz.lessons.practice.case import CHOICE, TOPICS

@@ -113,13 +113,11 @@ def report_address(environ: Mapping[str, str] = os.environ) -> str:
     address = environ.get(SETTING, "").strip()
     if address and not (address.startswith(SCHEMES) and "{text}" in address and address.isprintable()):
         raise NormvizError(
-            _(
-                "{setting}={address} must be an address with {text}; write, for example, "
-                "mailto:normviz@example.edu?subject={title}&body={text}.",
-                setting=SETTING,
-                address=echo(address),
-                text="{text}",
-                title="{title}",
-            )
+            "{setting}={address} must be an address with {text}; write, for example, "
+            "mailto:normviz@example.edu?subject={title}&body={text}.",
+            setting=SETTING,
+            address=echo(address),
+            text="{text}",
+            title="{title}",
         )
     return address

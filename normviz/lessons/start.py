@@ -16,17 +16,15 @@ from normviz.analysis.description import describe
 from normviz.figures.payload import parameters_data, statistics_data
 from normviz.layers.layer import Layer
 from normviz.lessons.page import Page
-from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.html import Body, data, escape, line, plain
 from normviz.lessons.parts.links import Link
-from normviz.lessons.parts.markup import data, escape, line, plain
 from normviz.lessons.parts.part import Part
 from normviz.scene.grid import roles
 from normviz.scene.setting import integer
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text
-from normviz.texts.messages import N_, _, cache_by_language, join_sentences, language, ngettext
-from normviz.texts.numbers import format_number
+from normviz.texts.messages import N_, _, cache_by_language, format_number, join_sentences, language, ngettext
 
 Data = dict[str, Any]
 Facts = Mapping[str, Any]

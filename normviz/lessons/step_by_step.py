@@ -8,8 +8,7 @@ from normviz.analysis.sentences import sentence
 from normviz.figures.payload import steps_payload
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
-from normviz.lessons.parts.code_tabs import course_pair
-from normviz.lessons.parts.containers import Details
+from normviz.lessons.parts.containers import Details, course_pair
 from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
 from normviz.scene.controls import FILE_CHOICES
 from normviz.scene.scene_settings import compact

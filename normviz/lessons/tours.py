@@ -54,7 +54,7 @@ def read_tour(text: str, name: str, pages: Collection[str] = ()) -> Tour:
         given = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise NormvizError(
-            _("the tour {name} is not YAML: {reason}.", name=echo(name), reason=" ".join(str(error).split()))
+            "the tour {name} is not YAML: {reason}.", name=echo(name), reason=" ".join(str(error).split())
         ) from None
     title, stops = (given.get("title"), given.get("stops")) if isinstance(given, dict) else (None, None)
     if not isinstance(title, str) or not isinstance(stops, list) or not 1 <= len(stops) <= MOST_STOPS:
@@ -86,12 +86,10 @@ def _read_stop(given: Any, number: int, pages: Collection[str]) -> Stop:
     page = address.path.rstrip("/").rpartition("/")[2] or "explore"
     if pages and page not in pages:
         raise NormvizError(
-            _(
-                "stop {number}: link={link} does not name a page; choose {pages}.",
-                number=number,
-                link=echo(link),
-                pages=listed(pages),
-            )
+            "stop {number}: link={link} does not name a page; choose {pages}.",
+            number=number,
+            link=echo(link),
+            pages=listed(pages),
         )
     return Stop(page, address.query, " ".join(caption.split()))
 
@@ -110,7 +108,7 @@ def _read_tours(_language: str) -> dict[str, Tour]:
 def find_tour(name: str) -> Tour:
     """The tour of this name. Raises NormvizError for an unknown name."""
     if name not in tours():
-        raise NormvizError(_("tour={name} is unknown; choose {names}.", name=echo(name), names=listed(tours())))
+        raise NormvizError("tour={name} is unknown; choose {names}.", name=echo(name), names=listed(tours()))
     return tours()[name]
 
 

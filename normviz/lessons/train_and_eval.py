@@ -41,8 +41,7 @@ from normviz.scene.scene import OWN, Scene
 from normviz.scene.setting import Setting, experiment, in_experiments, integer, number, number_or_none, slider
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError, listed
-from normviz.texts.messages import N_, _, join_sentences, ngettext
-from normviz.texts.numbers import format_difference, format_fixed
+from normviz.texts.messages import N_, _, format_difference, format_fixed, join_sentences, ngettext
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -348,13 +347,13 @@ def refusal(scene: Scene) -> str:
 
 def _layer(e: Description) -> Layer:
     if e.layer is None:
-        raise NormvizError(_("a pattern has neither train() nor eval(); choose a layer of torch.nn."))
+        raise NormvizError("a pattern has neither train() nor eval(); choose a layer of torch.nn.")
     return e.layer
 
 
 def _x(e: Description) -> Tensor:
     if e.x is None:
-        raise NormvizError(_("this tensor is too large to compute values here; make it smaller."))
+        raise NormvizError("this tensor is too large to compute values here; make it smaller.")
     return e.x
 
 

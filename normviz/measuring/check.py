@@ -28,7 +28,6 @@ from normviz.measuring.groups import Axis, from_ids, same_partition
 from normviz.measuring.probe import is_number_array
 from normviz.measuring.report import Difference, differences, text, without_like
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _
 
 LAYOUTS = {1: "D", 2: "ND", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
 USUAL_EPS = 1e-5  # assumed where eps cannot be measured, as with stored statistics that no module has
@@ -155,7 +154,7 @@ def _expected(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | Non
         return expect(like, shape, layout), False
     found, name = Check.of(like, x, layout=layout), type(like).__name__
     if found.norm is None or found.measured is None:
-        raise NormvizError(_("like={like} is not one normalization. {text}", like=echo(name), text=str(found)))
+        raise NormvizError("like={like} is not one normalization. {text}", like=echo(name), text=str(found))
     gamma = found.measured.gamma
     return expect(found.norm, shape, layout, name), gamma is not None and gamma.plus_one
 

@@ -20,7 +20,6 @@ import torch
 from torch import Tensor, jit, nn
 
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _
 
 SEED = 20
 MOST_INPUTS = 4096  # elements of x that are moved one by one; above, a sample of them
@@ -270,12 +269,10 @@ class Function:
             output = self._run(x.clone())
         except Exception as error:
             raise NormvizError(
-                _(
-                    "the function raises on an x of shape {shape}: {kind}: {error}",
-                    shape=tuple(x.shape),
-                    kind=type(error).__name__,
-                    error=error,
-                )
+                "the function raises on an x of shape {shape}: {kind}: {error}",
+                shape=tuple(x.shape),
+                kind=type(error).__name__,
+                error=error,
             ) from error
         return _checked(output, x)
 
@@ -301,7 +298,7 @@ def isolated(fn: Callable[..., Any], x: Tensor, takes_arrays: bool, params: Mapp
     Raises NormvizError if fn cannot be called with x, or if it is random.
     """
     if not callable(fn):
-        raise NormvizError(_("{fn} is not a function of a tensor; give a function or a module.", fn=echo(fn)))
+        raise NormvizError("{fn} is not a function of a tensor; give a function or a module.", fn=echo(fn))
     # An object that is called may keep what it computes. Functions and modules are restored instead.
     own = fn if called_object(fn) is None else copy.deepcopy(fn)
     threads = torch.get_num_threads()
@@ -350,21 +347,17 @@ def _checked(output: Any, x: Tensor) -> Tensor:
     if isinstance(found, np.ndarray):
         found = torch.from_numpy(np.array(found))
     if not isinstance(found, Tensor):
-        raise NormvizError(_("the function must return a tensor like x, and it returned {found}.", found=echo(output)))
+        raise NormvizError("the function must return a tensor like x, and it returned {found}.", found=echo(output))
     if found.shape != x.shape:
         raise NormvizError(
-            _(
-                "the function must return an output of the shape of x, {shape}, and it returned one of shape {found}.",
-                shape=tuple(x.shape),
-                found=tuple(found.shape),
-            )
+            "the function must return an output of the shape of x, {shape}, and it returned one of shape {found}.",
+            shape=tuple(x.shape),
+            found=tuple(found.shape),
         )
     if not found.is_floating_point():
         raise NormvizError(
-            _(
-                "the function must return floating-point numbers, as x has, and it returned {found}.",
-                found=str(found.dtype).removeprefix("torch."),
-            )
+            "the function must return floating-point numbers, as x has, and it returned {found}.",
+            found=str(found.dtype).removeprefix("torch."),
         )
     return found
 
@@ -378,9 +371,7 @@ def _check_not_random(function: Function, x: Tensor) -> None:
         outputs.append(function(x))
     if not torch.equal(*(output.nan_to_num() for output in outputs)):
         raise NormvizError(
-            _(
-                "the function is random: two calls with the same x differ by up to {difference:.3g}; switch off dropout "
-                "and noise, for example with module.eval(), or fix the seed in the function.",
-                difference=float((outputs[0] - outputs[1]).abs().nan_to_num().max()),
-            )
+            "the function is random: two calls with the same x differ by up to {difference:.3g}; switch off dropout "
+            "and noise, for example with module.eval(), or fix the seed in the function.",
+            difference=float((outputs[0] - outputs[1]).abs().nan_to_num().max()),
         )

@@ -431,11 +431,9 @@ def with_pasted_error(scene: Scene, text: str) -> Reading:
     found = refused_layer(text)
     if found is None:
         raise NormvizError(
-            _(
-                "{text} is not an error message of a normalization layer of torch; paste the last line of the traceback, or write, for "
-                "example, LayerNorm(96) on 8,96,56,56.",
-                text=echo(text),
-            )
+            "{text} is not an error message of a normalization layer of torch; paste the last line of the traceback, or write, for "
+            "example, LayerNorm(96) on 8,96,56,56.",
+            text=echo(text),
         )
     layer, shape = found
     return repair(layer=layer, shape=shape)

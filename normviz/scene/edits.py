@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import LETTER, MAX_TEXT, Pattern, layout_text, parse_layout
+from normviz.layers.catalogue import LARGEST_SIZE
 from normviz.layers.fit import default_layer, kind_for, refit
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
@@ -23,6 +23,7 @@ from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _, ngettext
 
 Fields = Mapping[str, Any]
+NO_SIZES = "a pattern has no sizes to fit."  # no reader sees it: another repair is tried
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def _take_first_remedy(wanted: Fields) -> Fields:
 def _torch_layer(wanted: Fields) -> Layer:
     layer = wanted.get("layer")
     if not isinstance(layer, Layer):
-        raise NormvizError("a pattern has no sizes to fit.")
+        raise NormvizError(NO_SIZES)
     return layer
 
 
@@ -198,7 +199,7 @@ def _check_letters(norm: Norm, shape: tuple[int, ...]) -> None:
     for name in norm.axes:
         if not LETTER.fullmatch(name.upper()):
             raise NormvizError(
-                _("a view names each axis by one letter, as in 'n c h w -> n'; {name} has more.", name=echo(name))
+                "a view names each axis by one letter, as in 'n c h w -> n'; {name} has more.", name=echo(name)
             )
 
 
@@ -375,11 +376,9 @@ def _reorder(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> Norm:
     """The same pattern with its axes in the order of ``axes``."""
     if set(axes) != set(norm.axes):
         raise NormvizError(
-            _(
-                "the pattern {pattern} does not have the axes of {layout}; write one with these axes.",
-                pattern=repr(norm.stats),
-                layout=layout_text(axes),
-            )
+            "the pattern {pattern} does not have the axes of {layout}; write one with these axes.",
+            pattern=repr(norm.stats),
+            layout=layout_text(axes),
         )
     parts = dict(zip(norm.axes, norm.pattern.left, strict=True))
     reordered = replace(norm, stats=str(replace(norm.pattern, left=tuple(parts[axis] for axis in axes))))

@@ -22,7 +22,7 @@ from normviz.scene.grid import Grid, grid
 from normviz.scene.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS, SCENE_SETTINGS, SEED, commas
 from normviz.scene.setting import write_settings
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _, ngettext
+from normviz.texts.messages import ngettext
 
 OWN = "own"  # the name of the reader's own x among the example data, and of the module's own values among those of gamma and beta
 
@@ -168,7 +168,7 @@ class Scene:
         names = (OWN,) if self.own else ()
         if self.data not in (*DATA, *names) or self.params not in (*PARAMETERS, *names):
             raise NormvizError(
-                _("data must be {data}, and params must be {params}.", data=listed(DATA), params=listed(PARAMETERS))
+                "data must be {data}, and params must be {params}.", data=listed(DATA), params=listed(PARAMETERS)
             )
         self._check_start()
 
@@ -177,7 +177,7 @@ class Scene:
             return
         if len(self.at) != len(self.shape) or any(not 0 <= i < n for i, n in zip(self.at, self.shape, strict=True)):
             raise NormvizError(
-                _("at={at} is not an element of a tensor of shape {shape}.", at=echo(self.at), shape=self.shape)
+                "at={at} is not an element of a tensor of shape {shape}.", at=echo(self.at), shape=self.shape
             )
 
     def _check_values(self) -> None:
@@ -194,7 +194,7 @@ class Scene:
                 )
             )
         if not all(abs(number) <= LARGEST_VALUE for number in self.values):
-            raise NormvizError(_("values contains a number outside -{most:g} to {most:g}.", most=LARGEST_VALUE))
+            raise NormvizError("values contains a number outside -{most:g} to {most:g}.", most=LARGEST_VALUE)
         object.__setattr__(self, "values", tuple(map(shortest, self.values)))
 
     def _check_start(self) -> None:
@@ -202,12 +202,10 @@ class Scene:
         wanted = self.start or (0,) * len(most)
         if len(wanted) != len(most) or not all(0 <= first <= last for first, last in zip(wanted, most, strict=True)):
             raise NormvizError(
-                _(
-                    "from={start} does not name the first slice that is drawn on each axis; give {first} to {last}.",
-                    start=echo(self.start),
-                    first=commas((0,) * len(most)),
-                    last=commas(most),
-                )
+                "from={start} does not name the first slice that is drawn on each axis; give {first} to {last}.",
+                start=echo(self.start),
+                first=commas((0,) * len(most)),
+                last=commas(most),
             )
         object.__setattr__(self, "start", self.grid.start if any(self.grid.start) else ())
 

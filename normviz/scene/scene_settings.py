@@ -7,14 +7,13 @@ from typing import Any
 
 from normviz.analysis.checks import SEEDS
 from normviz.analysis.examples import DATA, PARAMETERS
-from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
-from normviz.layers.catalogue import KINDS
+from normviz.layers.catalogue import KINDS, LARGEST_SIZE
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.scene.setting import Choice, Number, Setting, parse_choice
 from normviz.texts.errors import NormvizError, closest, echo
-from normviz.texts.messages import N_, _
+from normviz.texts.messages import N_
 
 MOST_EDITABLE = 128  # elements whose values a link can hold
 LONGEST_NUMBERS = 16 * MOST_EDITABLE  # characters: "-1.23456789e-10,"
@@ -55,12 +54,10 @@ def _parse_numbers(name: str, text: str, most: int, convert: Callable[[str], Any
         return tuple(convert(word) for word in words)
     except (ValueError, OverflowError):
         raise NormvizError(
-            _(
-                "{name}={value} is not a list of numbers; write {name}={example}.",
-                name=name,
-                value=echo(text),
-                example=example,
-            )
+            "{name}={value} is not a list of numbers; write {name}={example}.",
+            name=name,
+            value=echo(text),
+            example=example,
         ) from None
 
 
@@ -68,11 +65,9 @@ def _parse_shape(text: str) -> tuple[int, ...]:
     sizes = _parse_numbers("shape", text, MAX_RANK, int, SHAPE_EXAMPLE)
     if not all(1 <= size <= LARGEST_SIZE for size in sizes):
         raise NormvizError(
-            _(
-                "shape={value} has a size below 1 or above {most:,}; write shape=2,3,4,4.",
-                value=echo(text),
-                most=LARGEST_SIZE,
-            )
+            "shape={value} has a size below 1 or above {most:,}; write shape=2,3,4,4.",
+            value=echo(text),
+            most=LARGEST_SIZE,
         )
     return sizes
 
@@ -89,13 +84,11 @@ def check_seed(seed: Any, given: Any) -> int:
     """The seed. Raises NormvizError, with the value as ``given``, unless it is a whole number from 0 to 2^31 - 1."""
     if not isinstance(seed, int) or seed not in SEEDS:
         raise NormvizError(
-            _(
-                "{name}={value} must be a whole number from {low:,} to {high:,}.",
-                name="seed",
-                value=echo(given),
-                low=SEEDS[0],
-                high=SEEDS[-1],
-            )
+            "{name}={value} must be a whole number from {low:,} to {high:,}.",
+            name="seed",
+            value=echo(given),
+            low=SEEDS[0],
+            high=SEEDS[-1],
         )
     return seed
 

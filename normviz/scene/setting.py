@@ -206,16 +206,12 @@ def parse_given(settings: Sequence[Setting], given: Mapping[str, Any]) -> dict[s
     for name, value in given.items():
         if name not in known:
             if not known:
-                raise NormvizError(
-                    _("{name}={value} is not a setting here; leave it out.", name=name, value=echo(value))
-                )
+                raise NormvizError("{name}={value} is not a setting here; leave it out.", name=name, value=echo(value))
             raise NormvizError(
-                _(
-                    "{name}={value} is not a setting here; choose {names}.",
-                    name=name,
-                    value=echo(value),
-                    names=listed(known),
-                )
+                "{name}={value} is not a setting here; choose {names}.",
+                name=name,
+                value=echo(value),
+                names=listed(known),
             )
         values[name] = known[name].parse("none" if value is None else str(value))
     return values
@@ -243,7 +239,7 @@ def parse_choice(name: str, options: Sequence[str]) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text not in options:
             raise NormvizError(
-                _("{name}={value} is unknown; choose {options}.", name=name, value=echo(text), options=listed(options))
+                "{name}={value} is unknown; choose {options}.", name=name, value=echo(text), options=listed(options)
             )
         return text
 
@@ -307,12 +303,10 @@ def power_of_ten(name: str, low: int, high: int, default: int, **rest: Any) -> S
         exponent = round(log10(value))
         if not isclose(value, 10.0**exponent):
             raise NormvizError(
-                _(
-                    "{name}={value} must be a power of ten, such as 1e{exponent}.",
-                    name=name,
-                    value=echo(text),
-                    exponent=exponent,
-                )
+                "{name}={value} must be a power of ten, such as 1e{exponent}.",
+                name=name,
+                value=echo(text),
+                exponent=exponent,
             )
         return exponent
 
@@ -349,7 +343,7 @@ def _numeric(
                 raise ValueError
         except (ValueError, OverflowError):
             raise NormvizError(
-                _(message, name=name, value=echo(text), low=_with_commas(low), high=_with_commas(high))
+                message, name=name, value=echo(text), low=_with_commas(low), high=_with_commas(high)
             ) from None
         return kind(value)
 
@@ -422,12 +416,10 @@ def words(name: str, options: Sequence[str], **rest: Any) -> Setting:
         known, unknown = found(given)
         if unknown:
             raise NormvizError(
-                _(
-                    "{name}={value} is unknown; choose {options}.",
-                    name=name,
-                    value=echo(unknown[0]),
-                    options=listed(options),
-                )
+                "{name}={value} is unknown; choose {options}.",
+                name=name,
+                value=echo(unknown[0]),
+                options=listed(options),
             )
         return tuple(known)
 

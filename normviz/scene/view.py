@@ -155,18 +155,16 @@ def read_display(query: Mapping[str, str]) -> tuple[Display, str | None]:
 def _parse_version(text: str) -> str:
     if text.strip() != VERSION:
         raise NormvizError(
-            _(
-                "v={value} is an unknown version of links; this app reads v={version} and ignores settings that it does not know.",
-                value=echo(text),
-                version=VERSION,
-            )
+            "v={value} is an unknown version of links; this app reads v={version} and ignores settings that it does not know.",
+            value=echo(text),
+            version=VERSION,
         )
     return VERSION
 
 
 def _parse_present(text: str) -> bool:
     if text.strip().lower() not in ("true", "false"):
-        raise NormvizError(_("present={value} must be true or false.", value=echo(text)))
+        raise NormvizError("present={value} must be true or false.", value=echo(text))
     return text.strip().lower() == "true"
 
 

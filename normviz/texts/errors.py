@@ -10,7 +10,7 @@ from normviz.texts.messages import _
 
 
 class NormvizError(ValueError):
-    """An invalid request. The message states the rule, the values and a remedy; ``values`` fill its placeholders.
+    """An invalid request. The message states the rule, the values and a remedy, in the reader's language; ``values`` fill its placeholders.
 
     >>> raise NormvizError("eps={eps} must be a finite number, such as 1e-5.", eps="inf")
     Traceback (most recent call last):
@@ -19,7 +19,7 @@ class NormvizError(ValueError):
     """
 
     def __init__(self, message: str, /, **values: object) -> None:
-        super().__init__(message.format(**values) if values else message)
+        super().__init__(_(message, **values))
 
 
 class NormvizWarning(UserWarning):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from normviz.texts import messages
 from normviz.texts.errors import NormvizError, closest, echo, listed
-from normviz.texts.messages import ENGLISH, _, language
+from normviz.texts.messages import ENGLISH, language
 
 LTR, RTL = "ltr", "rtl"
 
@@ -70,8 +70,8 @@ def parse_language(text: str) -> str:
     written = echo(text)
     if meant := closest(text, {**known, **{one.name: name for name, one in known.items()}}):
         meant = next((name for name, one in known.items() if one.name == meant), meant)
-        raise NormvizError(_("lang={value} is unknown. Did you mean {meant}?", value=written, meant=meant))
-    raise NormvizError(_("lang={value} is unknown; choose {names}.", value=written, names=listed(known)))
+        raise NormvizError("lang={value} is unknown. Did you mean {meant}?", value=written, meant=meant)
+    raise NormvizError("lang={value} is unknown; choose {names}.", value=written, names=listed(known))
 
 
 def accepted_language(header: str) -> str:

@@ -4,7 +4,7 @@ from math import inf, nan
 
 import pytest
 
-from normviz.texts.numbers import format_number
+from normviz.texts.messages import format_number
 
 
 @pytest.mark.parametrize(

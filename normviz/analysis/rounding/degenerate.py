@@ -17,7 +17,6 @@ from normviz.layers.axes import parse_layout
 from normviz.layers.layer import Layer
 from normviz.layers.sharing import counts
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _
 
 GAMMA, BETA = 2.0, 0.5
 LARGEST_VALUE = 1e30
@@ -95,12 +94,10 @@ def constant_groups(value: float = 1234.567, dtype: str = "float32") -> tuple[De
     kind, value = read_dtype(dtype), read_number("value", value, -LARGEST_VALUE, LARGEST_VALUE)
     if abs(value) > torch.finfo(kind).max:
         raise NormvizError(
-            _(
-                "value={value:g} is too large for {dtype}, whose largest number is {largest:g}; give a smaller value.",
-                value=value,
-                dtype=dtype,
-                largest=torch.finfo(kind).max,
-            )
+            "value={value:g} is too large for {dtype}, whose largest number is {largest:g}; give a smaller value.",
+            value=value,
+            dtype=dtype,
+            largest=torch.finfo(kind).max,
         )
     return tuple(_outcome(text, torch.full(shape, value, dtype=kind)) for text, shape in CONSTANT)
 

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from normviz.analysis.checks import SEEDS, read_integer, read_number
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _
 
 DTYPES = {
     "float16": torch.float16,
@@ -35,7 +34,7 @@ def read_dtype(name: str) -> torch.dtype:
     torch.float16
     """
     if not isinstance(name, str) or name not in DTYPES:
-        raise NormvizError(_("dtype={dtype} is unknown; choose {names}.", dtype=echo(name), names=listed(DTYPES)))
+        raise NormvizError("dtype={dtype} is unknown; choose {names}.", dtype=echo(name), names=listed(DTYPES))
     return DTYPES[name]
 
 
@@ -128,10 +127,8 @@ def _integers(x: Tensor) -> tuple[list[int], int]:
     """x as integers divided by one power of two, which represents floating-point numbers exactly."""
     if not bool(x.isfinite().all()):
         raise NormvizError(
-            _(
-                "x contains numbers that are not finite in {dtype}; choose values closer to 0.",
-                dtype=str(x.dtype).removeprefix("torch."),
-            )
+            "x contains numbers that are not finite in {dtype}; choose values closer to 0.",
+            dtype=str(x.dtype).removeprefix("torch."),
         )
     ratios = [value.as_integer_ratio() for value in x.double().tolist()]
     scale = max(denominator for numerator, denominator in ratios)

@@ -21,7 +21,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import check
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _, ngettext
+from normviz.texts.messages import ngettext
 
 WARM_UPS = range(101)
 MOST_WARM_UP_ELEMENTS = 2**21
@@ -102,11 +102,9 @@ def _read_batches(layer: Layer, x: Tensor, batches: Iterable[Any]) -> list[Tenso
         check(layer, tuple(batch.shape))
         if batch.dtype != x.dtype:
             raise NormvizError(
-                _(
-                    "x is {dtype} and a batch of warmup is {other}; convert one to the dtype of the other.",
-                    dtype=x.dtype,
-                    other=batch.dtype,
-                )
+                "x is {dtype} and a batch of warmup is {other}; convert one to the dtype of the other.",
+                dtype=x.dtype,
+                other=batch.dtype,
             )
     return found
 

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from normviz.analysis.checks import LARGEST_VALUE, Array, frozen_array, read_number, read_numbers
-from normviz.layers.arguments import READERS
+from normviz.layers.catalogue import READERS
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _
 
 DTYPES = ("float64", "float32")
 VALUES = range(1, 10_001)
@@ -40,7 +39,7 @@ def other_momentum(momentum: float) -> float:
     (0.9, 0.1)
     """
     if momentum is None:
-        raise NormvizError(_("momentum=None, a cumulative average, exists only in torch; give a number from 0 to 1."))
+        raise NormvizError("momentum=None, a cumulative average, exists only in torch; give a number from 0 to 1.")
     return float(1 - Decimal(repr(read_number("momentum", momentum, 0, 1))))
 
 
@@ -90,7 +89,7 @@ def two_forms(values: Any, momentum: float, dtype: str = "float64") -> TwoForms:
     [1.0, 0.75, 2.5625]
     """
     if dtype not in DTYPES:
-        raise NormvizError(_("dtype={dtype} must be {names}.", dtype=echo(dtype), names=listed(DTYPES)))
+        raise NormvizError("dtype={dtype} must be {names}.", dtype=echo(dtype), names=listed(DTYPES))
     real = np.dtype(dtype).type
     old = real(read_number("momentum", momentum, 0, 1))
     new = real(1) - old
@@ -124,6 +123,6 @@ def _series(values: Any) -> Array:
     series = read_numbers("values", values, VALUES[-1])
     if series.ndim != 1:
         raise NormvizError(
-            _("values has the shape {shape}; give one number for each step, as in [4, 0, 8].", shape=series.shape)
+            "values has the shape {shape}; give one number for each step, as in [4, 0, 8].", shape=series.shape
         )
     return series

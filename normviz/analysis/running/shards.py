@@ -29,7 +29,7 @@ from normviz.analysis.running.torch_module import attempt, torch_layer_of
 from normviz.layers.layer import Layer
 from normviz.layers.torch_errors import check
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _, ngettext
+from normviz.texts.messages import ngettext
 
 DEVICES = range(1, 65)
 EXAMPLES = range(1, MOST_ELEMENTS + 1)
@@ -93,10 +93,8 @@ def read_sizes(sizes: Any, x: Tensor) -> tuple[int, ...]:
         )
     if x.ndim < 2:
         raise NormvizError(
-            _(
-                "x has the shape {shape}; give (N, C) or (N, C, ...), so that it can be split along N.",
-                shape=tuple(x.shape),
-            )
+            "x has the shape {shape}; give (N, C) or (N, C, ...), so that it can be split along N.",
+            shape=tuple(x.shape),
         )
     found = tuple(read_integer("size of a shard", size, EXAMPLES) for size in sizes)
     if sum(found) != len(x):

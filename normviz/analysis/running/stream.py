@@ -19,7 +19,6 @@ from normviz.analysis.running.momentum import moving_average, read_momentum
 from normviz.layers.layer import Layer
 from normviz.layers.torch_errors import check
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _
 
 BATCH_SIZES = range(1, 1025)  # torch refuses 1; a page that offers it shows torch's error
 STEPS = range(1, 501)
@@ -148,7 +147,7 @@ def follow(batches: Any, momentum: float | None = 0.1) -> History:
 def _batches(batches: Any) -> Tensor:
     x = torch.from_numpy(read_numbers("batches", batches, STEPS[-1] * BATCH_SIZES[-1]))
     if x.ndim != 2:
-        raise NormvizError(_("batches has the shape {shape}; give (steps, batch_size).", shape=tuple(x.shape)))
+        raise NormvizError("batches has the shape {shape}; give (steps, batch_size).", shape=tuple(x.shape))
     read_integer("steps", x.shape[0], STEPS)
     read_integer("batch_size", x.shape[1], BATCH_SIZES)
     check(ONE_FEATURE, (x.shape[1], 1))

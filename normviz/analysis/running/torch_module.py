@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from normviz.analysis.checks import MOST_ELEMENTS, read_tensor
 from normviz.layers.layer import Layer
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _
 
 
 def torch_layer_of(layer: str | Layer) -> Layer:
@@ -21,20 +20,18 @@ def torch_layer_of(layer: str | Layer) -> Layer:
     found = Layer.parse(layer) if isinstance(layer, str) else layer
     if not isinstance(found, Layer):
         raise NormvizError(
-            _("{norm} has no train and eval mode; give a layer of torch.nn, such as BatchNorm2d(3).", norm=echo(found))
+            "{norm} has no train and eval mode; give a layer of torch.nn, such as BatchNorm2d(3).", norm=echo(found)
         )
     if found.kind.module is None:
         raise NormvizError(
-            _("torch.nn has no {layer}; give a layer of torch.nn, such as BatchNorm2d(3).", layer=found.name)
+            "torch.nn has no {layer}; give a layer of torch.nn, such as BatchNorm2d(3).", layer=found.name
         )
     sizes = [found.given[argument.name] for argument in found.kind.arguments if argument.takes in ("size", "shape")]
     if any((prod(size) if isinstance(size, tuple) else size) > MOST_ELEMENTS for size in sizes):
         raise NormvizError(
-            _(
-                "{layer} is too large to run; give sizes of at most {most:,} in all.",
-                layer=echo(str(found)),
-                most=MOST_ELEMENTS,
-            )
+            "{layer} is too large to run; give sizes of at most {most:,} in all.",
+            layer=echo(str(found)),
+            most=MOST_ELEMENTS,
         )
     return found
 

@@ -18,9 +18,8 @@ from normviz.figures.brand import FAVICON, wordmark
 from normviz.figures.bundle import bundle, classic, plotly_js, read_css
 from normviz.lessons.compare import READY_SETS, ReadySet
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.html import Body, escape, line
 from normviz.lessons.parts.links import page_path
-from normviz.lessons.parts.markup import escape, line
 from normviz.lessons.parts.questions import search_field
 from normviz.lessons.questions.question import Question, prose
 from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, current_key

@@ -14,7 +14,7 @@ from normviz.export.document import FOLLOW, check_theme
 from normviz.export.files import check_folder, path_errors, short_path, whole_file, write
 from normviz.export.site.pages import INDEX, Entry, entries, entry_page, index_page, shared_files
 from normviz.figures.brand import FAVICON
-from normviz.lessons.parts.markup import escape
+from normviz.lessons.parts.html import escape
 from normviz.lessons.questions.registry import MERGED
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import find_language, languages

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.markup import escape, line
+from normviz.lessons.parts.html import Body, escape, line
 from normviz.lessons.parts.part import Hides, Part
 from normviz.texts.messages import _
 

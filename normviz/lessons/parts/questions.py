@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import ClassVar
 
-from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.html import Body, block, escape, line, plain, text
 from normviz.lessons.parts.links import Link
-from normviz.lessons.parts.markup import block, escape, line, plain, text
 from normviz.lessons.parts.part import Hides, Part, without_hidden
 from normviz.scene.grid import roles
 from normviz.texts.errors import NormvizError, echo, listed
@@ -85,11 +84,9 @@ class Prediction(Part):
         if self.options:
             if guess not in self.options:
                 raise NormvizError(
-                    _(
-                        "guess={guess} is not a choice; choose {options}.",
-                        guess=echo(guess),
-                        options=listed(self.options),
-                    )
+                    "guess={guess} is not a choice; choose {options}.",
+                    guess=echo(guess),
+                    options=listed(self.options),
                 )
             return guess == self.right
         try:
@@ -97,7 +94,7 @@ class Prediction(Part):
         except ValueError:
             number = float("nan")
         if not isfinite(number):
-            raise NormvizError(_(NOT_A_NUMBER, guess=echo(guess)))
+            raise NormvizError(NOT_A_NUMBER, guess=echo(guess))
         return abs(number - right) <= TOLERANCE * max(1.0, abs(right))
 
     def html(self, body: Body) -> str:

@@ -13,7 +13,6 @@ from normviz.lessons.practice.case import EXERCISE_KINDS, TOPICS, family_of
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.random import Random
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _
 
 MOST_EXERCISES, LEVELS = 100, range(1, 4)
 VERSION = 1  # a seed chooses the same exercises from the same version
@@ -100,11 +99,9 @@ def choose_places(seed: int, count: int, topics: Sequence[str], level: int | Non
             turns.append((turn + 1, kind))
     if not chosen:
         raise NormvizError(
-            _(
-                "no exercise of {topics} has level {level}; leave the level out.",
-                topics=listed(topics, "and"),
-                level=level,
-            )
+            "no exercise of {topics} has level {level}; leave the level out.",
+            topics=listed(topics, "and"),
+            level=level,
         )
     return [place for *_before, place in sorted(chosen)]
 
@@ -114,10 +111,8 @@ def check_topics(topics: Sequence[str]) -> tuple[str, ...]:
     for topic in topics:
         if topic not in TOPICS:
             raise NormvizError(
-                _(
-                    "topics={topic} is not a topic of practice; choose {topics}.",
-                    topic=echo(topic),
-                    topics=listed(TOPICS),
-                )
+                "topics={topic} is not a topic of practice; choose {topics}.",
+                topic=echo(topic),
+                topics=listed(TOPICS),
             )
     return tuple(dict.fromkeys(topics))

@@ -25,8 +25,7 @@ from normviz.lessons.practice.random import Random, hash_text
 from normviz.scene.grid import roles
 from normviz.texts.errors import listed
 from normviz.texts.languages import with_language
-from normviz.texts.messages import N_, _, join_sentences, ngettext
-from normviz.texts.numbers import format_number
+from normviz.texts.messages import N_, _, format_number, join_sentences, ngettext
 
 TOLERANCE = 0.011  # error of a number with two decimals that counts as correct
 MOST_OPTIONS = 4

@@ -30,8 +30,7 @@ from normviz.scene.scene import Scene
 from normviz.scene.view import read
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import read_text
-from normviz.texts.messages import N_, _, english, language
-from normviz.texts.numbers import format_number
+from normviz.texts.messages import N_, _, english, format_number, language
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -15,7 +15,6 @@ from normviz.lessons.questions.topics import (
     statistics,
 )
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _
 
 BANK = (statistics, parameters, dependence, shapes, running_statistics, numbers, frameworks, bugs)
 _declared = [value for module in BANK for value in vars(module).values() if isinstance(value, Question)]
@@ -69,7 +68,7 @@ def current_key(key: str) -> str:
 def find_question(key: str) -> Question:
     """The question with this key. Raises NormvizError for an unknown key."""
     if (current := current_key(key)) not in QUESTIONS:
-        raise NormvizError(_("q={key} is not a question; leave q out to see all questions.", key=echo(key)))
+        raise NormvizError("q={key} is not a question; leave q out to see all questions.", key=echo(key))
     return QUESTIONS[current]
 
 

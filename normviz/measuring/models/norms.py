@@ -260,12 +260,12 @@ class Norms(Sequence[NormRow]):
         """
         if not isinstance(model, nn.Module):
             raise NormvizError(
-                _("{model} is not a model; give a torch.nn.Module and its inputs.", model=type(model).__name__)
+                "{model} is not a model; give a torch.nn.Module and its inputs.", model=type(model).__name__
             )
         for name, tensor in (*model.named_parameters(), *model.named_buffers()):
             if is_lazy(tensor):
                 raise NormvizError(
-                    _("{name} of the model has no shape yet, because it is lazy; call the model once first.", name=name)
+                    "{name} of the model has no shape yet, because it is lazy; call the model once first.", name=name
                 )
         calls, failure = record(model, inputs, kwargs)
         rows = tuple(_rows(calls, model))

@@ -17,8 +17,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from normviz.layers.arguments import kind_of_module
 from normviz.layers.axes import parse_layout
+from normviz.layers.catalogue import kind_of_module
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.check import usual_axes
@@ -80,7 +80,7 @@ def _instance_norm(given: Arguments) -> Layer:
 def _normalize(given: Arguments) -> Norm:
     """x / max(root of the sum of squares, eps): it has the groups of an RMSNorm over one axis."""
     if given["p"] != 2:
-        raise NormvizError("F.normalize with p={p} is no RMSNorm; use p=2.", p=given["p"])
+        raise NormvizError(f"F.normalize with p={given['p']} is no RMSNorm; use p=2.")
     shape = tuple(given["input"].shape)
     names = axis_names(shape)
     kept = [name for i, name in enumerate(names) if i != given["dim"] % len(shape)]

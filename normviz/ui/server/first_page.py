@@ -9,9 +9,8 @@ from urllib.parse import parse_qsl
 
 from normviz.figures.brand import wordmark
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.html import Body, data, escape
 from normviz.lessons.parts.links import page_path
-from normviz.lessons.parts.markup import data, escape
 from normviz.scene.view import LONGEST_QUERY, Display
 from normviz.texts.messages import _, cache_by_language, language
 from normviz.ui.assets import component

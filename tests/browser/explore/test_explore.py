@@ -10,7 +10,7 @@ from normviz.analysis.sentences import sentence
 from normviz.code.generate import code
 from normviz.scene.scene import DEFAULT_SHAPE
 from normviz.scene.scene_settings import DATA_LABELS
-from normviz.texts.numbers import format_difference
+from normviz.texts.messages import format_difference
 from tests.browser.agreement import assert_arithmetic
 from tests.browser.view import View, number, peers
 

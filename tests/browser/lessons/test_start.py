@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import normviz as nv
-from normviz.lessons.parts.markup import plain
+from normviz.lessons.parts.html import plain
 from normviz.lessons.start import LESSON_STEPS
 from tests.browser.conftest import new_context
 from tests.browser.lessons.lesson import NARROW, VISITORS, WIDE

@@ -11,8 +11,7 @@ import torch
 
 from normviz.analysis.description import Description
 from normviz.analysis.forward import Values, broadcast
-from normviz.code.framework_names import FRAMEWORKS
-from normviz.code.frameworks import AxisNumbers
+from normviz.code.frameworks import FRAMEWORKS, AxisNumbers
 from normviz.code.generate import code
 from tests.strategies import describe_or_reject, random_tensor
 

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
-from normviz.code.framework_names import FRAMEWORKS, framework_names
-from normviz.code.frameworks import FLAX_LAYERS, AxisNumbers
+from normviz.code.frameworks import FLAX_LAYERS, FRAMEWORKS, AxisNumbers, framework_names
 from normviz.code.generate import code
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer

@@ -12,7 +12,7 @@ from normviz import explain
 from normviz.analysis.closed_form import autograd_backward, parameter_sum, upstream
 from normviz.lessons import gradients
 from normviz.texts.errors import NormvizError
-from normviz.texts.numbers import format_difference, format_number
+from normviz.texts.messages import format_difference, format_number
 from tests.analysis.gradients.cases import CATALOGUE, numbered
 from tests.browser.readout import number
 from tests.scenes import scene

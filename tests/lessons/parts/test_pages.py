@@ -11,9 +11,8 @@ from normviz.figures.payload import sent
 from normviz.lessons import gradients
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.containers import Table
-from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.html import Body, block
 from normviz.lessons.parts.links import Links
-from normviz.lessons.parts.markup import block
 from normviz.lessons.parts.part import Caption, Chart, Heading, Note, Panels, Part, Sentence, flat
 from normviz.lessons.parts.questions import BareTensor, Prediction
 from normviz.lessons.questions.question import answer, prose

@@ -6,8 +6,7 @@ import pytest
 
 from normviz.figures.charts import Lines
 from normviz.lessons.parts.containers import Beside, Details, Table, Tabs
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.markup import text
+from normviz.lessons.parts.html import Body, text
 from normviz.lessons.parts.part import (
     Caption,
     Chart,

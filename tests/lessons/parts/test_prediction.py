@@ -7,8 +7,7 @@ from html import unescape
 
 import pytest
 
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.markup import text
+from normviz.lessons.parts.html import Body, text
 from normviz.lessons.parts.part import Text
 from normviz.lessons.parts.questions import BareTensor, Prediction
 from normviz.lessons.questions.question import facts_of, prose

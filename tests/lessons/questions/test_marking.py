@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from normviz.figures.panels import statistics_data
 
 from normviz.analysis.description import describe
+from normviz.figures.payload import statistics_data
 from normviz.layers.layer import Layer
 from normviz.layers.sharing import peers, stat_tables
 from normviz.lessons.style import BROWSER

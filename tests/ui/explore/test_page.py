@@ -4,9 +4,9 @@ import pytest
 
 from normviz import explain
 from normviz.code.generate import FLAVORS, code
-from normviz.lessons.parts.code_tabs import LABELS
+from normviz.lessons.parts.containers import LABELS
 from normviz.texts.errors import NormvizError
-from normviz.texts.numbers import format_difference
+from normviz.texts.messages import format_difference
 from tests.ui.support.driver import (
     check,
     expected,

@@ -14,7 +14,7 @@ from normviz.lessons.numerics_eps import BROKEN_SIZE, ZERO_SIZE
 from normviz.lessons.numerics_variance import NAN_ERROR, ONE_PASS, ZERO_ERROR
 from normviz.lessons.numerics_zero_variance import INFINITE_DIFFERENCE, NO_DIFFERENCE, ZERO_DIFFERENCE
 from normviz.texts.errors import NormvizError
-from normviz.texts.numbers import format_number
+from normviz.texts.messages import format_number
 from tests.figures.colors import contrast, rgb
 
 TYPES = pytest.mark.parametrize("dtype", list(DTYPES))

@@ -16,7 +16,7 @@ from normviz.lessons.numerics_eps import as_code
 from normviz.lessons.numerics_variance import ONE_PASS, TWO_PASSES
 from normviz.lessons.numerics_zero_variance import EXACT, LABELS, NOISE, REFUSED, RUNNING, SIGN, outcome
 from normviz.scene.setting import power
-from normviz.texts.numbers import format_number
+from normviz.texts.messages import format_number
 from tests.lessons.sentences import numbers_in
 
 MOST_WORDS = 120
