@@ -74,7 +74,7 @@ def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summa
         f"Not right. That is {CONFUSIONS[confusion].name}. The answer is {NUMERIC.answer}."
     )
     expect(feedback).to_contain_text(CONFUSIONS[confusion].sentence)
-    expect(tab.get_by_role("link", name="See it in a figure")).to_have_attribute("data-page", NUMERIC.about.page)
+    expect(tab.get_by_role("link", name="See it in a figure")).to_have_attribute("data-page", NUMERIC.about.page.name)
     expect(tab.get_by_role("link", name="Read: ")).to_have_attribute(
         "data-query", f"?q={CONFUSIONS[confusion].question}"
     )
