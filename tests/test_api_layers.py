@@ -55,7 +55,7 @@ LAYERS = {
     "text": "LayerNorm([4, 2, 3])",
     "text in eval mode": "BatchNorm2d(4).eval()",
     "Layer": nv.Layer.parse("GroupNorm(2, 4)"),
-    "Norm": nv.Norm("n c h w -> n h w", "c"),
+    "Norm": nv.Norm("n c h w -> n h w", "c", eps=1e-6),
     "Norm with long names": nv.Norm("batch channel row column -> batch", "channel"),
     "LayerNorm": trained(nn.LayerNorm([4, 2, 3])),
     "LayerNorm in float64": trained(nn.LayerNorm([2, 3]).double()),
