@@ -55,7 +55,7 @@ LAYERS = {
     "text": "LayerNorm([4, 2, 3])",
     "text in eval mode": "BatchNorm2d(4).eval()",
     "Layer": nv.Layer.parse("GroupNorm(2, 4)"),
-    "Norm": nv.Norm("n c h w -> n h w", "c"),
+    "Norm": nv.Norm("n c h w -> n h w", "c", eps=1e-6),
     "Norm with long names": nv.Norm("batch channel row column -> batch", "channel"),
     "LayerNorm": trained(nn.LayerNorm([4, 2, 3])),
     "LayerNorm in float64": trained(nn.LayerNorm([2, 3]).double()),
@@ -120,16 +120,16 @@ def tensors_of(module):
     return {key: value.detach().float().expand(SHAPE) for key, value in found.items() if value is not None}
 
 
-def numbers(packed):
-    """The numbers of a panel, of which every element is drawn."""
-    data = packed["data"]
-    values = np.frombuffer(b64decode(data), dtype="<f4") if isinstance(data, str) else np.asarray(data)
-    return torch.from_numpy(values.reshape(packed["shape"]).copy()).float()
+def numbers(sent):
+    """The numbers of a panel, of which every element is drawn: an array, or packed as the browser gets it."""
+    if isinstance(sent, dict):
+        sent = np.frombuffer(b64decode(sent["data"]), dtype="<f4").reshape(sent["shape"])
+    return torch.from_numpy(np.array(sent, dtype=np.float32))
 
 
 def drawn(data):
     """By key: the numbers of the panels of a figure."""
-    return {panel["key"]: numbers(panel["z"]) for panel in data["panels"] if panel["z"]}
+    return {panel["key"]: numbers(panel["z"]) for panel in data["panels"] if panel["z"] is not None}
 
 
 def figure(shown):

@@ -27,12 +27,8 @@ EXPERIMENTS: dict[str, Callable[[Settings, int], Iterator[Part]]] = {
 
 
 def view_parts(view: View) -> Iterator[Part]:
-    return parts(view.settings, view.scene.seed)
-
-
-def parts(settings: Settings, seed: int = 0) -> Iterator[Part]:
-    """The sentence and the figure of the experiment ``settings["show"]``."""
-    return EXPERIMENTS[settings["show"]](settings, seed)
+    """The sentence and the figure of the experiment ``view.settings["show"]``."""
+    return EXPERIMENTS[view.settings["show"]](view.settings, view.scene.seed)
 
 
 LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # float16 can represent every such x
