@@ -260,7 +260,6 @@ def embeds_plotly() -> bool:
 
 
 LONGEST_LINK = 4000
-PAGE_NAMES = tuple(PAGES)
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
@@ -272,12 +271,12 @@ def page_and_query(link: str) -> tuple[str, dict[str, str]]:
     """
     address = urlsplit(link if isinstance(link, str) and len(link) <= LONGEST_LINK else "no/page")
     page, query = address.path.rstrip("/").rpartition("/")[2], dict(parse_qsl(address.query))
-    if page in PAGE_NAMES:
+    if page in PAGES:
         return page, query
     is_root = not address.path or (address.path.endswith("/") and (address.scheme or address.path.startswith("/")))
     if is_root and not _is_foreign(address, query):  # the app itself, with any base path
         return "explore", query
-    meant = closest(page, PAGE_NAMES)
+    meant = closest(page, PAGES)
     if meant:
         raise NormvizError(_("link={link} does not name a page. Did you mean {page}?", link=echo(link), page=meant))
     if is_root:
@@ -290,9 +289,7 @@ def page_and_query(link: str) -> tuple[str, dict[str, str]]:
                 ],
             )
         )
-    raise NormvizError(
-        _("link={link} does not name a page; choose {pages}.", link=echo(link), pages=listed(PAGE_NAMES))
-    )
+    raise NormvizError(_("link={link} does not name a page; choose {pages}.", link=echo(link), pages=listed(PAGES)))
 
 
 def _is_foreign(address: SplitResult, query: Mapping[str, str]) -> bool:
@@ -308,7 +305,7 @@ def output_of_query(page: str, query: Mapping[str, str]) -> Output:
         if page == "questions":
             return questions(query.get("q", ""))
         if page not in PAGES:
-            raise NormvizError(_("page={page} is unknown; choose {pages}.", page=echo(page), pages=listed(PAGE_NAMES)))
+            raise NormvizError(_("page={page} is unknown; choose {pages}.", page=echo(page), pages=listed(PAGES)))
         view = PAGES[page].view(query)
         if problem := PAGES[page].problem(view):
             raise NormvizError(problem)
