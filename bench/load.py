@@ -4,11 +4,9 @@
     python -m bench.load --sessions 100      fewer
     python -m bench.load --processes 2       two servers per kind; students are assigned in turns, as by a proxy
     python -m bench.load --capacity          search for the number of students that one process carries at a p95 of 300 ms
-    python -m bench.load --no-search         do not search for the capacity of the afternoon page
 
 bare        one slider, one line of text, with our settings: the minimum that Streamlit needs
 normviz     the app as it is deployed; half of the students use Explore, the others the other pages (``bench/students.py``)
-afternoon   the same panels as Plotly subplots, with Streamlit's default settings
 
 The kinds take turns, each on a new server. A wait is the time from a change to the end of its rerun; an unfinished change counts with the
 time that it has waited when the turn ends. The students run in one process on the same machine, so they compete with the server for
@@ -33,7 +31,7 @@ import uvloop
 from bench.common import Server, median, percentile, ratio, report, server, spread
 from bench.students import Log, Student
 
-KINDS = ("bare", "normviz", "afternoon")
+KINDS = ("bare", "normviz")
 MB = 2**20
 GOOD = 300  # ms: a change feels immediate enough to a class
 FIRST = 20  # sessions, with which the search for the capacity begins
@@ -167,8 +165,6 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=30, help="seconds of measurement per turn")
     parser.add_argument("--rounds", type=int, default=2, help="turns per kind")
     parser.add_argument("--processes", type=int, default=1, help="servers per kind")
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
-    parser.add_argument("--no-search", dest="search", action="store_false")
     parser.add_argument(
         "--capacity", action="store_true", help=f"search for the students of a process at a p95 of {GOOD} ms"
     )
@@ -176,27 +172,21 @@ def main(arguments: list[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     if given.quick:
         given.sessions, given.think, given.ramp, given.seconds = 2, 0.3, 0.2, 1.5
-        given.rounds, given.search, given.kinds = 1, False, ["bare", "normviz"]
+        given.rounds = 1
     load, turns = os.getloadavg()[0], defaultdict(list)
     for _ in range(given.rounds):
-        for kind in given.kinds:
+        for kind in KINDS:
             print(f"{kind}, {given.sessions} sessions", file=sys.stderr, flush=True)
             turns[kind].append(turn(kind, given.sessions, given.think, given.ramp, given.seconds, given.processes))
     rows = [summary(kind, given.sessions, ones) for kind, ones in turns.items()]
     by_kind = {row["kind"]: row for row in rows}
     more: dict[str, Any] = {"think_s": given.think, "processes": given.processes}
-    if {"bare", "normviz"} <= by_kind.keys():
-        ours, bare = by_kind["normviz"], by_kind["bare"]
-        more |= {"p95, times the bare page's": ratio(ours["p95"], bare["p95"])}
-        more |= {"memory per session, times the bare page's": ratio(ours["kB/session"], bare["kB/session"])}
-    if given.search and "normviz" in by_kind:
-        more["afternoon at our p95"] = capacity(
-            "afternoon", by_kind["normviz"]["p95"], given.sessions, given.think, given.ramp, given.seconds / 2
-        )
+    ours, bare = by_kind["normviz"], by_kind["bare"]
+    more |= {"p95, times the bare page's": ratio(ours["p95"], bare["p95"])}
+    more |= {"memory per session, times the bare page's": ratio(ours["kB/session"], bare["kB/session"])}
     if given.capacity:
         more[f"students at a p95 of {GOOD} ms"] = {
-            kind: capacity(kind, GOOD, given.sessions, given.think, given.ramp, given.seconds)
-            for kind in ("bare", "normviz")
+            kind: capacity(kind, GOOD, given.sessions, given.think, given.ramp, given.seconds) for kind in KINDS
         }
     shown = [{name: value for name, value in row.items() if name != "messages"} for row in rows]
     print(f"Waits in ms. The students compete with the server for {os.cpu_count()} cores.\n")

@@ -55,8 +55,6 @@ def seat(kind: str, number: int) -> tuple[str, str, str]:
     seats = [page for page, (share, _) in PAGES.items() for _ in range(share)]
     page = seats[number * 37 % 100]
     asked = f"q={QUESTIONS[number % len(QUESTIONS)]}"
-    if kind == "afternoon":
-        return page, "", f"page={page}&{asked}"
     if kind != "normviz":
         return "bare", "", ""
     return page, "" if page == "explore" else page, asked if page == "questions" else ""

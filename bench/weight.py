@@ -3,8 +3,8 @@
     python -m bench.weight                    the table, and one line of JSON
     python -m bench.weight --conf other.conf  an nginx configuration other than deploy/nginx.conf
 
-Chromium counts headers and bodies as transferred (``encodedDataLength``) and the websocket messages in both directions. Without nginx, an
-uncompressed body counts with its size after gzip -5 if it is compressible, and the JSON says ``"proxy": "estimated"``.
+Chromium counts headers and bodies as transferred (``encodedDataLength``) and the websocket messages in both directions. Without nginx, the
+browser asks the server itself, and the JSON says ``"proxy": null``.
 
 The slow line has 1.6 Mb/s and 150 ms: ``text`` is the time until the page can be read, ``figure`` until its figure is shown, ``control`` until
 its controls answer, ``complete`` until Plotly has drawn the figure.
@@ -18,24 +18,25 @@ from __future__ import annotations
 
 import argparse
 import base64
-import gzip
 import math
 import os
-from collections.abc import Callable, Iterator
+import shutil
+import string
+import tempfile
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, CDPSession, Error, Page
+from playwright.sync_api import Browser, Page
 
-from bench.common import TAB, chromium, report, server
-from bench.proxy import CONF, available, proxied
+from bench.common import ROOT, TAB, chromium, report, server
 from bench.rerun import FIGURES, READY, Act, segment, slide, written
-from bench.slow import FAST, LINE, PARTS, first_visit
+from tools.ports import free_port
+from tools.servers import start, stop, wait_until_healthy
 
-COMPRESSIBLE = ("text/", "application/javascript", "application/json", "image/svg", "font/ttf")
+CONF = ROOT / "deploy" / "nginx.conf"
 LATE = 1000  # ms: how long messages may follow the figure
-SMALLEST = 1000  # bytes; nginx does not compress smaller files
 
 
 def pick(page: Page, turn: int) -> None:
@@ -56,24 +57,16 @@ CHANGES: dict[str, dict[str, Act]] = {
 class Wire:
     """Counts the bytes that a page sends and receives."""
 
-    def __init__(self, page: Page, estimate: bool) -> None:
-        self.session: CDPSession = page.context.new_cdp_session(page)
-        self.estimate = estimate
-        self.types: dict[str, tuple[str, bool, str]] = {}
+    def __init__(self, page: Page) -> None:
+        session = page.context.new_cdp_session(page)
+        self.urls: dict[str, str] = {}
         self.finished: list[tuple[str, float]] = []
         self.frames = {"in": 0, "out": 0}
-        self.session.send("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
-        self.session.on("Network.responseReceived", self._response)
-        self.session.on(
-            "Network.loadingFinished", lambda e: self.finished.append((e["requestId"], e["encodedDataLength"]))
-        )
-        self.session.on("Network.webSocketFrameReceived", lambda e: self._frame("in", e))
-        self.session.on("Network.webSocketFrameSent", lambda e: self._frame("out", e))
-
-    def _response(self, event: dict[str, Any]) -> None:
-        response = event["response"]
-        packed = any(name.lower() == "content-encoding" for name in response["headers"])
-        self.types[event["requestId"]] = (response["mimeType"], packed, response["url"])
+        session.send("Network.enable")
+        session.on("Network.responseReceived", lambda e: self.urls.update({e["requestId"]: e["response"]["url"]}))
+        session.on("Network.loadingFinished", lambda e: self.finished.append((e["requestId"], e["encodedDataLength"])))
+        session.on("Network.webSocketFrameReceived", lambda e: self._frame("in", e))
+        session.on("Network.webSocketFrameSent", lambda e: self._frame("out", e))
 
     def _frame(self, way: str, event: dict[str, Any]) -> None:
         data = event["response"]["payloadData"]
@@ -82,22 +75,11 @@ class Wire:
 
     def taken(self) -> dict[str, Any]:
         """Bytes since the last call, over HTTP and over the websocket, and the largest files."""
-        files = [(self.types.get(key, ("", True, key))[2], self._weight(key, length)) for key, length in self.finished]
+        files = [(self.urls.get(key, key), length) for key, length in self.finished]
         found = {"http": round(sum(weight for _, weight in files)), "websocket": sum(self.frames.values())}
         largest = sorted(((round(w), url.split("/")[-1].split("?")[0]) for url, w in files), reverse=True)[:6]
         self.finished, self.frames = [], {"in": 0, "out": 0}
         return found | {"all": sum(found.values()), "requests": len(files), "largest": largest}
-
-    def _weight(self, key: str, length: float) -> float:
-        kind, packed, _ = self.types.get(key, ("", True, ""))
-        if not self.estimate or packed or length < SMALLEST or not kind.startswith(COMPRESSIBLE):
-            return length
-        try:
-            body = self.session.send("Network.getResponseBody", {"requestId": key})
-        except Error:  # the browser no longer has the body
-            return length
-        raw = base64.b64decode(body["body"]) if body["base64Encoded"] else body["body"].encode()
-        return length - len(raw) + len(gzip.compress(raw, 5))
 
 
 def settled(page: Page, figure: str, late: int) -> None:
@@ -105,10 +87,10 @@ def settled(page: Page, figure: str, late: int) -> None:
     page.wait_for_timeout(late)
 
 
-def weigh(browser: Browser, kind: str, address: str, estimate: bool, rounds: int, late: int) -> dict[str, Any]:
+def weigh(browser: Browser, kind: str, address: str, rounds: int, late: int) -> dict[str, Any]:
     context = browser.new_context(**TAB)  # an empty cache
     page = context.new_page()
-    wire = Wire(page, estimate)
+    wire = Wire(page)
     page.goto(address)
     settled(page, FIGURES[kind], late)
     found: dict[str, Any] = {"cold": wire.taken()}
@@ -129,18 +111,90 @@ def _one(page: Page, kind: str, act: Act, turn: int, wire: Wire, late: int) -> i
     return int(wire.taken()["all"])
 
 
+# 1.6 Mb/s down, 0.75 Mb/s up and 150 ms, as Lighthouse has it for a slow phone connection.
+LINE: dict[str, Any] = {
+    "offline": False,
+    "latency": 150,
+    "downloadThroughput": 1_600_000 / 8,
+    "uploadThroughput": 750_000 / 8,
+}
+FAST = LINE | {"latency": 1, "downloadThroughput": 100_000_000 / 8, "uploadThroughput": 100_000_000 / 8}
+TIMEOUT = 180_000  # ms
+
+# What the text, the figure and a control of each app are.
+PARTS = {
+    "normviz": {
+        "text": ".nv-sentence",
+        "figure": ".nv-view[data-state=ready]",
+        "control": "#root [role=radiogroup]",
+        "complete": "#root .nv-plot image",
+    },
+    "afternoon": {
+        "text": "[data-testid=stMarkdown]",
+        "figure": "[data-testid=stPlotlyChart] .main-svg",
+        "control": "#root [role=radiogroup]",
+        "complete": "[data-testid=stPlotlyChart] .main-svg",
+    },
+    "bare": {"text": "[data-testid=stText]", "control": ":is([role=slider], input[type=range])"},
+}
+# The time in ms of the first frame that shows each part. A control answers when nothing covers it and no run is going on.
+RECORD = """parts => {
+  window.shown = {};
+  const visible = (selector) => [...document.querySelectorAll(selector)].some((one) =>
+    one.checkVisibility({ visibilityProperty: true }) && (one.matches("[data-state=ready], svg, image, input") || one.textContent.trim() || one.clientWidth));
+  const look = () => {
+    const rests = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning";
+    for (const [name, selector] of Object.entries(parts))
+      if (!(name in shown) && (name !== "control" || rests) && visible(selector)) shown[name] = performance.now();
+    if (Object.keys(shown).length < Object.keys(parts).length) requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}"""
+
+
+def first_visit(browser: Browser, kind: str, address: str, line: dict[str, Any] = LINE) -> dict[str, float]:
+    """Seconds until each part of the app is shown, with an empty cache."""
+    context = browser.new_context(**TAB)
+    context.set_default_timeout(TIMEOUT)
+    page, parts = context.new_page(), PARTS[kind]
+    session = context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.emulateNetworkConditions", line)
+    page.add_init_script(f"({RECORD})({parts!r})")
+    page.goto(address, wait_until="commit")
+    page.wait_for_function("n => Object.keys(window.shown ?? {}).length === n", arg=len(parts), polling=100)
+    shown: dict[str, float] = page.evaluate("shown")
+    context.close()
+    return {name: round(took / 1000, 2) for name, took in shown.items()}
+
+
 @contextmanager
-def behind_proxy(address: str, conf: Path) -> Iterator[str]:
-    if available(conf):
-        with proxied(address, conf) as found:
-            yield found
-    else:
+def proxied(address: str, conf: Path) -> Iterator[str]:
+    """The address of nginx in front of ``address``, or ``address`` itself without nginx. Raises RuntimeError if it does not start."""
+    if not shutil.which("nginx"):
         yield address
+        return
+    with tempfile.TemporaryDirectory(prefix="normviz-bench-") as folder:
+        port, written = free_port("127.0.0.1"), Path(folder) / "nginx.conf"
+        names = {"PORT": str(port), "APP": address.removeprefix("http://"), "RESOLVER": "127.0.0.1", "CACHE": folder}
+        written.write_text(string.Template(conf.read_text(encoding="utf-8")).safe_substitute(names), encoding="utf-8")
+        own = f"daemon off; pid {folder}/pid;" + (" user root;" if os.geteuid() == 0 else "")
+        command = ["nginx", "-e", "stderr", "-p", folder, "-c", str(written), "-g", own]
+        log = Path(folder) / "log.txt"
+        process = start(command, log, cwd=Path(folder), env=os.environ)
+        try:
+            wait_until_healthy(f"http://127.0.0.1:{port}/_stcore/health", process, log)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            stop(process)
 
 
 def row(kind: str, found: dict[str, Any]) -> dict[str, Any]:
     """One row of the table, in kB of 1000 bytes."""
-    kilo: Callable[[float], float] = lambda size: round(size / 1000, 1)  # noqa: E731
+
+    def kilo(size: float) -> float:
+        return round(size / 1000, 1)
+
     sizes = [size for ones in found["changes"].values() for size in ones]
     return {
         "kind": kind,
@@ -160,12 +214,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="a smoke test: normviz only, one change")
     given = parser.parse_args(arguments)
     kinds, rounds, late = (["normviz"], 1, 100) if given.quick else (list(CHANGES), given.rounds, LATE)
-    load, through, found = os.getloadavg()[0], available(given.conf), {}
+    load, found = os.getloadavg()[0], {}
     with ExitStack() as stack:
         browser = stack.enter_context(chromium())
         for kind in kinds:
-            with server(kind) as one, behind_proxy(one.address, given.conf) as address:
-                found[kind] = weigh(browser, kind, address, not through, rounds, late)
+            with server(kind) as one, proxied(one.address, given.conf) as address:
+                found[kind] = weigh(browser, kind, address, rounds, late)
                 found[kind]["slow"] = first_visit(browser, kind, address, FAST if given.quick else LINE)
     rows = [row(kind, ones) for kind, ones in found.items()]
     report(
@@ -173,7 +227,7 @@ def main(arguments: list[str] | None = None) -> None:
         rows,
         load,
         [{"kind": kind, **ones} for kind, ones in found.items()],
-        proxy="nginx" if through else "estimated",
+        proxy=shutil.which("nginx"),
     )
 
 

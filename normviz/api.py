@@ -17,9 +17,8 @@ from normviz.analysis.comparison import compare as compared
 from normviz.analysis.description import Description
 from normviz.analysis.sentences import sentence
 from normviz.code.generate import code
-from normviz.export.links import output_of_query, output_of_view, page_and_query, view_of
-from normviz.export.links import questions as questions
-from normviz.export.output import Output, title_of
+from normviz.export.output import Output, output_of_query, output_of_view, page_and_query, title_of, view_of
+from normviz.export.output import questions as questions
 from normviz.figures.payload import view_payload
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.layer import Layer

@@ -23,8 +23,7 @@ from normviz.cli.signals import on_signal
 from normviz.export.document import CHOICES, FOLLOW
 from normviz.export.files import check_writable, write
 from normviz.export.pictures import save
-from normviz.export.site import ALL, build, build_all, pack
-from normviz.export.site.pages import Entry
+from normviz.export.site import ALL, Entry, build, build_all, pack
 from normviz.figures.bundle import plotly_js
 from normviz.figures.palette import THEMES
 from normviz.lessons.pages import PAGES

@@ -9,8 +9,7 @@ from os import environ
 from typing import Any
 
 from normviz.export.files import check_writable, write
-from normviz.export.links import output_of_query
-from normviz.export.output import APP, Choices
+from normviz.export.output import APP, Choices, output_of_query
 from normviz.lessons.parts.html import plain
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise

@@ -5,9 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
-from normviz.export.links import output_of_query, page_and_query
-from normviz.export.output import Choices, Output, tour_output
-from normviz.export.tours import tour_of
+from normviz.export.output import Choices, Output, output_of_query, page_and_query, tour_of, tour_output
 from normviz.lessons.compare import READY_SETS
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.containers import Table, Tabs

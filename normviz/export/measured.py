@@ -16,8 +16,7 @@ from torch import nn
 
 from normviz.analysis.comparison import Comparison
 from normviz.analysis.description import Description
-from normviz.export.links import output_of_query
-from normviz.export.output import APP, Output
+from normviz.export.output import APP, Output, output_of_query
 from normviz.layers.axes import layout_text
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm

@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import environ
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment
-from normviz.export.playable import Search, search, views_data
-from normviz.export.plotlyjs import CellRun, embeds_plotly, plotlyjs
-from normviz.export.tours import stop_parts, tour_data
+from normviz.analysis.checks import LARGEST_VALUE
+from normviz.analysis.description import Description
+from normviz.export.document import (
+    FOLLOW,
+    check_text,
+    check_theme,
+    document,
+    fragment,
+    plotlyjs,
+)
+from normviz.export.files import short_path
+from normviz.export.playable import VERSION, Pool, Search, search, views_data
 from normviz.figures.plotly_figure import panels_figure
-from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.html import text
+from normviz.layers.sharing import check_index
+from normviz.lessons.page import language_query
+from normviz.lessons.pages import PAGES, page_view
+from normviz.lessons.parts.containers import Table
+from normviz.lessons.parts.html import Body, text
 from normviz.lessons.parts.links import page_path
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
-from normviz.lessons.tours import Tour
-from normviz.scene.view import View, link
-from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _, in_language, language
+from normviz.lessons.questions.question import prose
+from normviz.lessons.questions.registry import find_question
+from normviz.lessons.questions_page import list_parts, question_parts
+from normviz.lessons.tours import Tour, find_tour, read_tour, stop_link, tour_bar, tours
+from normviz.scene.edits import with_fields
+from normviz.scene.grid import start_with
+from normviz.scene.scene import OWN, Own, Scene, default_at
+from normviz.scene.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS
+from normviz.scene.view import Display, View, link, setting_names
+from normviz.texts.errors import LONGEST_ECHO, NormvizError, closest, echo, listed
+from normviz.texts.languages import parse_language
+from normviz.texts.messages import ENGLISH, _, in_language, language, ngettext
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -133,28 +155,11 @@ class Output:
         where = plotlyjs or self.plotlyjs
         where = "inline" if where == ONCE else where
         with in_language(self.lang):
-            return self._html(full, theme, where, caption)
-
-    def _html(self, full: bool, theme: str, where: str, caption: str) -> str:
-        if full:
-            return document(
-                self.parts,
-                title=self.title,
-                theme=theme,
-                plotly=where,
-                caption=caption,
-                link=self._address(),
-                views=self.answers(),
-            )
-        return fragment(
-            self.parts,
-            theme=theme,
-            plotly=where,
-            caption=caption,
-            link=self._address(),
-            views=self.answers(),
-            widget=self.widget,
-        )
+            shared: dict[str, Any] = {"theme": theme, "plotly": where, "caption": caption}
+            shared |= {"link": self._address(), "views": self.answers()}
+            if full:
+                return document(self.parts, title=self.title, **shared)
+            return fragment(self.parts, widget=self.widget, **shared)
 
     def url(self, base: str = "") -> str:
         """The link to this view, below ``base``, such as "https://example.org/normviz"; the default is NORMVIZ_URL, or no base.
@@ -177,18 +182,15 @@ class Output:
 
     def answers(self) -> dict[str, Any] | None:
         """The views that a reader of the file can choose; None if the file shows one view, or has no other."""
-        with in_language(self.lang):
-            return self._views_data()
-
-    def _views_data(self) -> dict[str, Any] | None:
         if self.choices is None:
             return None
         app = (self.choices.app or environ.get(APP, "")).rstrip("/")
-        if self.choices.tour:
-            return tour_data(self.choices.tour, app)
-        if self._search is None or len(self._search.views) < 2:
-            return None
-        return views_data(PAGES[self.page], self._search.playable_views(), app, self.choices.pages)
+        with in_language(self.lang):
+            if self.choices.tour:
+                return tour_data(self.choices.tour, app)
+            if self._search is None or len(self._search.views) < 2:
+                return None
+            return views_data(PAGES[self.page], self._search.playable_views(), app, self.choices.pages)
 
     @property
     def left_out(self) -> list[str]:
@@ -212,7 +214,7 @@ class Output:
     def _notebook_html(self) -> str:
         if self.plotlyjs != ONCE:
             return self.to_html(full=False)
-        return self.to_html(full=False, plotlyjs="inline" if embeds_plotly(CellRun.now()) else "cdn")
+        return self.to_html(full=False, plotlyjs="inline" if embeds_plotly() else "cdn")
 
     def __str__(self) -> str:
         with in_language(self.lang):
@@ -228,3 +230,209 @@ def tour_output(tour: Tour) -> Output:
 def title_of(page: str, about: str = "") -> str:
     """The title of a file: what it is about, and the page."""
     return f"{about} · {PAGES[page].title} · normviz" if about else f"{PAGES[page].title} · normviz"
+
+
+# Which output of a notebook embeds plotly.js.
+
+
+_first: tuple[str, str] | None = None  # the cell run of the output that embeds it
+
+
+def _cell_run() -> tuple[str, str]:
+    """The identifiers of the cell and of its current run in this process's Jupyter kernel; empty if the front end has none."""
+    ipython = sys.modules.get("IPython")
+    shell: Any = ipython.get_ipython() if ipython else None
+    parent: dict[str, Any] = getattr(shell, "get_parent", dict)() or {}
+    return str(parent.get("metadata", {}).get("cellId") or ""), str(parent.get("header", {}).get("msg_id") or "")
+
+
+def embeds_plotly() -> bool:
+    """True if this output embeds plotly.js: the first of the process, and the first of each re-run of its cell."""
+    global _first
+    cell, message = _cell_run()
+    if _first is None or (cell == _first[0] != "" and message != _first[1]):
+        _first = (cell, message)
+        return True
+    return False
+
+
+# The Output of a link of the app, of a page and its query, or of a reader's own layer and x.
+
+
+LONGEST_LINK = 4000
+LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+def page_and_query(link: str) -> tuple[str, dict[str, str]]:
+    """The page and the query of a link. Raises NormvizError if it is not a link to a page.
+
+    >>> page_and_query("https://example.org/normviz/compare?shape=2,3")
+    ('compare', {'shape': '2,3'})
+    """
+    address = urlsplit(link if isinstance(link, str) and len(link) <= LONGEST_LINK else "no/page")
+    page, query = address.path.rstrip("/").rpartition("/")[2], dict(parse_qsl(address.query))
+    if page in PAGES:
+        return page, query
+    is_root = not address.path or (address.path.endswith("/") and (address.scheme or address.path.startswith("/")))
+    if is_root and not _is_foreign(address, query):  # the app itself, with any base path
+        return "explore", query
+    meant = closest(page, PAGES)
+    if meant:
+        raise NormvizError(_("link={link} does not name a page. Did you mean {page}?", link=echo(link), page=meant))
+    if is_root:
+        raise NormvizError(
+            _(
+                "link={link} names neither a page nor a setting, so it may be a link to another site; add the page, as in {link_with_page}.",
+                link=echo(link),
+                link_with_page=f"{address.scheme or 'https'}://{address.netloc}{address.path.rstrip('/')}/explore"[
+                    :LONGEST_ECHO
+                ],
+            )
+        )
+    raise NormvizError(_("link={link} does not name a page; choose {pages}.", link=echo(link), pages=listed(PAGES)))
+
+
+def _is_foreign(address: SplitResult, query: Mapping[str, str]) -> bool:
+    """Whether nothing says that this is an address of the app: no setting in its query, and another host than NORMVIZ_URL."""
+    own = urlsplit(environ.get(APP, "")).netloc
+    is_own = address.netloc in ("", own) or address.hostname in LOCAL
+    return not is_own and set(setting_names()).isdisjoint(query)
+
+
+def output_of_query(page: str, query: Mapping[str, str]) -> Output:
+    """The view of a page and a query. Raises NormvizError for an unknown page, and if the app would show an error."""
+    with in_language(parse_language(query["lang"]) if query.get("lang") else ""):
+        if page == "questions":
+            return questions(query.get("q", ""))
+        if page not in PAGES:
+            raise NormvizError(_("page={page} is unknown; choose {pages}.", page=echo(page), pages=listed(PAGES)))
+        view = PAGES[page].view(query)
+        if problem := PAGES[page].problem(view):
+            raise NormvizError(problem)
+        return output_of_view(page, view)
+
+
+def output_of_view(
+    page: str, view: View, choices: Choices | None = None, parts: Iterable[Part] | None = None
+) -> Output:
+    """The view of a page.
+
+    choices  what a reader of a file or of a notebook can choose
+    parts    instead of those that the app shows; then there is nothing to choose
+    """
+    if language.get() != ENGLISH:  # the links of the file name its language
+        view = replace(view, display=replace(view.display, lang=language.get()))
+    shown = PAGES[page]
+    query = shown.whole_query(view) if _has_link(view.scene) else None
+    title = title_of(page, shown.file_title_of(view))
+    if parts is not None:
+        return Output(tuple(parts), title, page, query, choices=choices)
+    return Output(tuple(shown.visible(view)), title, page, query, view=view, choices=choices)
+
+
+def view_of(
+    e: Description,
+    at: Sequence[int] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    lang: str = "",
+    module: str = "",
+) -> View:
+    """The view of a reader's own layer and x; for a shape, on the app's example. Raises NormvizError if ``at`` is no element.
+
+    settings  of the page
+    seed      of the example and of other random numbers
+    lang      the language
+    module    the name of a module's class, if it has a forward of its own
+    """
+    layer = e.layer or e.norm
+    selected = default_at(e.shape, e.axes) if at is None else check_index(at, e.shape)
+    scene = Scene(
+        e.shape,
+        e.layout,
+        layer,
+        data=DATA_SETTING.default if e.x is None else OWN,
+        seed=seed,
+        params=PARAMS.default if e.values is None else OWN,
+        at=selected,
+        start=start_with(selected, e.shape, e.axes),
+        own=Own(e.x, layer, e.values, module),
+    )
+    return View(scene, settings or {}, display=Display(lang=lang))
+
+
+def _has_link(scene: Scene) -> bool:
+    """Whether a link can express the scene: it names each axis by one letter, and a small x by its values."""
+    own = scene.own
+    if own is None:
+        return True
+    is_small = own.x is not None and scene.editable
+    has_values = not is_small or own.numbers(MOST_EDITABLE, LARGEST_VALUE) is not None
+    return has_values and with_fields(scene).problem is None
+
+
+def questions(key: str = "") -> Output:
+    """One question with its answer, such as "s0"; without a key, all of them."""
+    if not key:
+        return Output(tuple(list_parts()), _("Questions · normviz"), "questions", language_query())
+    question = find_question(key)
+    title, query = f"{prose(question.key).title} · normviz", {"q": question.key} | language_query()
+    return Output(tuple(question_parts(question)), title, "questions", query)
+
+
+# A tour as one file: its views in order, for a projector.
+
+
+LARGEST = 100_000  # bytes of a tour's file
+
+
+def tour_of(name: str) -> Tour:
+    """The tour of this name, or of a YAML file. Raises NormvizError if it is neither, or not a tour."""
+    if name in tours() or not name.lower().endswith((".yaml", ".yml")):
+        return find_tour(name)
+    try:
+        content = Path(name).read_bytes()
+    except (OSError, ValueError) as error:
+        raise NormvizError(
+            _("the tour {file} cannot be read ({why}); name another file.", file=short_path(name), why=error)
+        ) from None
+    if len(content) > LARGEST:
+        raise NormvizError(
+            ngettext(
+                "{file} has {n:,} byte; a tour has at most {most:,}.",
+                "{file} has {n:,} bytes; a tour has at most {most:,}.",
+                len(content),
+                file=name,
+                most=LARGEST,
+            )
+        )
+    return read_tour(content.decode("utf-8", "replace"), Path(name).stem, PAGES)
+
+
+def stop_parts(tour: Tour, number: int) -> list[Part]:
+    """The parts of a stop, from 1. Raises NormvizError if the app would show an error."""
+    stop = tour.stops[number - 1]
+    page = PAGES[stop.page]
+    view = page.view(f"{stop.query}&present=true")
+    if problem := page.problem(view):
+        raise NormvizError(_("stop {number}: {problem}", number=number, problem=problem))
+    parts = page_view(page, view).parts
+    if not any(isinstance(part, Panels | Chart | Table) for part in flat(parts)):
+        raise NormvizError(
+            _("stop {number}: {page} shows no figure; link to another page.", number=number, page=stop.page)
+        )
+    return [tour_bar(tour, number), *parts]
+
+
+def tour_data(tour: Tour, app: str = "") -> dict[str, Any]:
+    """The views of a tour as JSON for the browser, like ``views_data``. ``app``: the address of the app, for links to other views, or ""."""
+    pool, views = Pool(), []
+    numbers = range(1, len(tour.stops) + 1)
+    stops = {stop_link(tour, number, "").address: f"#stop={number}" for number in numbers}
+    for number in numbers:
+        body = Body(app=app or None, pages=stops)
+        parts = body.keyed(stop_parts(tour, number))
+        view = {"query": {"stop": str(number)}, "state": {"stop": str(number)}, "rows": []}
+        views.append(view | {"parts": pool.pack(parts), "figures": pool.pack(body.figures)})
+    shared = {"version": VERSION, "page": tour.stops[0].page, "app": "", "common": {}, "present": True}
+    return shared | {"views": views, "pool": pool.values}

@@ -8,9 +8,9 @@ import sys
 
 from streamlit.web import cli
 
-from normviz.ui.paths import ROOT
+from normviz.ui import ROOT
 from normviz.ui.server import routes as routes  # app.py imports it while the port is already open
-from normviz.ui.server.preload import import_future
+from normviz.ui.server.process import import_future
 
 import_future().result()
 sys.argv = ["streamlit", "run", str(ROOT / "app.py"), *sys.argv[1:]]

@@ -17,8 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from normviz.export.document import FOLLOW
-from normviz.export.links import LONGEST_LINK, output_of_query
-from normviz.export.output import APP, Choices, Output
+from normviz.export.output import APP, LONGEST_LINK, Choices, Output, output_of_query
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, ngettext, without_marks
 

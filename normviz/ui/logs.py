@@ -17,8 +17,8 @@ import streamlit as st
 
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, without_marks
+from normviz.ui import ROOT
 from normviz.ui.language import localized
-from normviz.ui.paths import ROOT
 
 LOGGER = logging.getLogger("normviz")
 MAX_LENGTH = 600  # characters of a message or a query

@@ -9,9 +9,9 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.links import HOME
 from normviz.scene.scene import Scene
 from normviz.texts.messages import _
+from normviz.ui import PAGE_SCRIPTS
 from normviz.ui.controls import begin_run
 from normviz.ui.language import localized
-from normviz.ui.paths import PAGE_SCRIPTS
 from normviz.ui.state import enter
 
 

@@ -5,7 +5,7 @@ import resource
 
 import pytest
 
-from normviz.export.site import writing
+from normviz.export import site
 from tests.export.structure import HOSTILE, Structure, same_structure
 
 CDN = ("--plotlyjs", "cdn")
@@ -98,7 +98,7 @@ def test_a_full_disk_is_one_line(run, tmp_path):
 
 
 def test_an_unexpected_error_is_raised_and_leaves_no_file(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "index_page", lambda *_: 1 / 0)
+    monkeypatch.setattr(site, "index_page", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run("site", "site", "--only", "s0")
     assert os.listdir(tmp_path) == []

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from normviz.cli import main
-from normviz.export.site import writing
+from normviz.export import site
 
 ROOT = Path(__file__).parents[2]
 ENDS = {
@@ -31,7 +31,7 @@ def _ctrl_c_interrupts() -> Iterator[None]:
 @pytest.mark.parametrize("how", ENDS)
 def test_an_interrupted_site_leaves_no_file(run, tmp_path, monkeypatch, how):
     stop, exit_code, said = ENDS[how]
-    entry_page, made = writing.entry_page, []
+    entry_page, made = site.entry_page, []
 
     def stopped_after_one(entry, *rest):
         made.append(entry)
@@ -39,7 +39,7 @@ def test_an_interrupted_site_leaves_no_file(run, tmp_path, monkeypatch, how):
             stop()
         return entry_page(entry, *rest)
 
-    monkeypatch.setattr(writing, "entry_page", stopped_after_one)
+    monkeypatch.setattr(site, "entry_page", stopped_after_one)
     assert run("site", "site", "--only", "s0", "q22", "four", "--zip") == (exit_code, "", said)
     assert len(made) == 2
     assert os.listdir(tmp_path) == []

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 import normviz as nv
-from normviz.export import plotlyjs
 from normviz.texts.errors import NormvizError
 
 CARRIED = 'class="nv-carried"'
@@ -18,7 +17,7 @@ def reset_outputs(monkeypatch):
     """Make the next output the first one of the process."""
     monkeypatch.delenv("NORMVIZ_PLOTLYJS", raising=False)
     monkeypatch.delenv("NORMVIZ_URL", raising=False)
-    monkeypatch.setattr(plotlyjs, "_first", None)
+    monkeypatch.setattr("normviz.export.output._first", None)
 
 
 def html_of(output=None):

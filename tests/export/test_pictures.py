@@ -8,10 +8,8 @@ import sys
 import pytest
 
 import normviz as nv
-from normviz.export import chromium
-from normviz.export import pictures as pictures
-from normviz.export.chromium import Picture
-from normviz.export.pictures import NO_BROWSER, save
+from normviz.export import pictures
+from normviz.export.pictures import NO_BROWSER, Picture, save
 from normviz.lessons.parts.part import Chart, Panels, Text, flat
 from normviz.texts.errors import NormvizError
 
@@ -69,7 +67,7 @@ def test_a_png_is_twice_as_large_as_the_view_unless_another_size_is_requested(
         return [b""]
 
     monkeypatch.setattr(pictures, "_browser", lambda: "chromium")
-    monkeypatch.setattr(chromium, "draw", draw)
+    monkeypatch.setattr(pictures, "draw", draw)
     save(ONE_VIEW, tmp_path / name, **options)
     assert factors == [factor]
 
@@ -165,7 +163,7 @@ def test_a_browser_that_does_not_start_gives_one_line_that_says_what_to_install(
 
 def test_without_choreographer_one_line_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "choreographer", None)  # importing it raises ImportError
-    monkeypatch.delitem(sys.modules, "normviz.export.chromium", raising=False)
+    monkeypatch.delitem(sys.modules, "normviz.export.pictures", raising=False)
     save_without = runpy.run_path(pictures.__file__)["save"]
     with pytest.raises(NormvizError, match=re.escape("Pictures need choreographer: pip install 'normviz[images]'.")):
         save_without(ONE_VIEW, tmp_path / "a.png")

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from normviz.analysis.description import describe
-from normviz.export.output import tour_output
-from normviz.export.tours import stop_parts, tour_data, tour_of
+from normviz.export.output import stop_parts, tour_data, tour_of, tour_output
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.links import TourBar
 from normviz.lessons.parts.part import Panels, Problem

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from normviz.lessons.pages import PAGES
 from normviz.ui import language
 from normviz.ui.server import index
-from normviz.ui.server.preload import import_future
+from normviz.ui.server.process import import_future
 from normviz.ui.server.routes import routes
 from tests.languages import brackets as brackets
 from tests.ui.support.asgi import ask

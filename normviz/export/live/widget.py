@@ -18,9 +18,8 @@ import IPython
 from traitlets import Bunch, TraitType, Unicode, default, validate
 
 from normviz.analysis.description import Description
-from normviz.export.links import output_of_view
 from normviz.export.live import changes
-from normviz.export.output import APP, Choices, Output
+from normviz.export.output import APP, Choices, Output, output_of_view
 from normviz.figures.bundle import bundle, plotly_js
 from normviz.lessons.events import after
 from normviz.lessons.page import rows_data

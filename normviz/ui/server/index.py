@@ -24,15 +24,14 @@ import streamlit as st
 from starlette.requests import Request
 from starlette.responses import Response
 
+from normviz.figures.palette import THEMES
 from normviz.texts.languages import html_attributes
 from normviz.texts.messages import _, cache_by_language, in_language, language
+from normviz.ui import PAGE_SCRIPTS
 from normviz.ui.assets import accepts_gzip, component
 from normviz.ui.language import COOKIE, language_of
-from normviz.ui.paths import PAGE_SCRIPTS
-from normviz.ui.server.preload import import_future, import_ready
-from normviz.ui.server.styles import styles
+from normviz.ui.server.process import import_future, import_ready
 
-THEMES = ("light", "dark")
 COLORS = ("primaryColor", "backgroundColor", "secondaryBackgroundColor", "textColor")
 COLOR = re.compile(r"#[0-9a-fA-F]{3,8}")
 FONTS = {"bodyFont": "font", "headingFont": "font", "codeFont": "codeFont"}  # name in the front end: Streamlit's option
@@ -242,3 +241,16 @@ def _no_page(theme: str | None) -> IndexHtml:
         f"<title>normviz</title>{_head(theme)}<style>body{{font:16px/1.6 system-ui,sans-serif;margin:15vh auto;max-width:30rem;padding:0 1rem}}"
         f"a{{color:inherit}}</style></head><body><main><h1>{title}</h1><p>{rest}</p><ul>{links}</ul></main></body></html>".encode()
     )
+
+
+@cache
+def styles(embedded: bool) -> str:
+    """Our own CSS, for what Streamlit's theme settings cannot express. The controls of an embedded page are not folded.
+
+    It is part of the first HTML, so that no run of a page sends it.
+    """
+    light, dark = (colors.background for colors in THEMES.values())
+    background = f".stApp {{ --normviz-background: light-dark({light}, {dark}); }}\n"
+    folder = Path(__file__).with_name("css")
+    names = ("app", "first_page", "embed" if embedded else "fold")
+    return background + "".join((folder / f"{name}.css").read_text(encoding="utf-8") for name in names)

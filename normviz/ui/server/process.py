@@ -1,20 +1,28 @@
-"""How the server process starts and stops."""
+"""The server process: how it starts and stops, what it imports in the background, and what it changes in Streamlit."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
 import traceback
-from collections.abc import AsyncIterator
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from types import FrameType
+from functools import cache, wraps
+from importlib import import_module
+from pkgutil import walk_packages
+from types import FrameType, ModuleType
 from typing import Any
 
+import streamlit
+from streamlit.proto.NewSession_pb2 import Config, CustomThemeConfig
+from streamlit.runtime import app_session
+from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
+
+from normviz import ui
 from normviz.ui import logs
-from normviz.ui.server import runs
-from normviz.ui.server.preload import import_future
 
 GRACE = 3.0  # s; the documentation promises 5
 
@@ -23,7 +31,7 @@ GRACE = 3.0  # s; the documentation promises 5
 async def lifespan(app: object) -> AsyncIterator[None]:
     """Set up the logs, and limit how long a slow visitor can delay the shutdown of the server."""
     logs.start()
-    runs.lighten()
+    lighten()
     import_future().add_done_callback(_exit_if_failed)
     replaced = _limit_stop_time() if threading.current_thread() is threading.main_thread() else {}
     yield
@@ -55,3 +63,100 @@ def _with_time_limit(handler: Any) -> Any:
         handler(number, frame)
 
     return stop
+
+
+# Imports torch, plotly and the pages in a thread, so that the server listens at once. The first visitor's browser fetches Streamlit's own
+# files meanwhile. Other threads get these modules from here, because a module that one thread is importing can be incomplete in another.
+
+
+NOT_PRELOADED = ("server", "__main__")  # what starts the preloading
+_thread = ThreadPoolExecutor(1, "preload")
+
+
+@cache
+def import_future() -> Future[None]:
+    """Start the imports at the first call; the future is done when all of them are."""
+    return _thread.submit(_import_all)
+
+
+def import_ready(module: str) -> ModuleType:
+    """The module, as soon as everything is imported. Raises the exception of an import that failed."""
+    import_future().result()
+    return import_module(module)
+
+
+def _import_all() -> None:
+    gc.disable()  # modules stay in memory: each collection would only walk through torch's objects again
+    try:
+        for _, name, _ in walk_packages(ui.__path__, f"{ui.__name__}."):
+            if name.split(".")[2] not in NOT_PRELOADED:
+                import_module(name)
+        import_module("normviz.analysis.forward").use_one_thread()
+        gc.freeze()
+    finally:
+        gc.enable()
+
+
+# Lighter runs of Streamlit's script.
+#
+# - At the start of every run, Streamlit sends the theme and the options. It makes them again for each run and looks at every configuration
+#   option six times, which is more work than many of our runs. They do not change while the server runs, so they are kept.
+# - A callback that calls ``st.rerun`` ends its run before anything is drawn. The browser is not told about such a run.
+#
+# This replaces private functions of Streamlit, so it is only done for the version that we have checked; with another version everything works
+# as well, only slower.
+
+
+CHECKED_VERSION = "1.67.0"
+MESSAGES: dict[str, type[Config | CustomThemeConfig]] = {
+    "_populate_theme_msg": CustomThemeConfig,
+    "_populate_config_msg": Config,
+}
+EVENTS = "_on_scriptrunner_event"  # the method of a session that receives the events of its script
+START = "normviz_start"  # the start of a run that the session has not received yet
+
+
+def lighten() -> None:
+    """Replace Streamlit's functions, once."""
+    if streamlit.__version__ != CHECKED_VERSION:
+        return
+    for name, message in MESSAGES.items():
+        fill = getattr(app_session, name)
+        if not hasattr(fill, "once"):
+            setattr(app_session, name, _filled_once(fill, message))
+    receive = getattr(app_session.AppSession, EVENTS)
+    if not hasattr(receive, "__wrapped__"):
+        setattr(app_session.AppSession, EVENTS, _without_empty_runs(receive))
+
+
+def _filled_once(fill: Callable[..., None], kind: type[Config | CustomThemeConfig]) -> Callable[..., None]:
+    @cache
+    def once(*section: str) -> Any:
+        message = kind()
+        fill(message, *section)
+        return message
+
+    def filled(message: Any, *section: str) -> None:
+        if once(*section).ByteSize():  # an empty section is not sent
+            message.MergeFrom(once(*section))
+
+    filled.once = once  # type: ignore[attr-defined]
+    return filled
+
+
+def _without_empty_runs(receive: Callable[..., None]) -> Callable[..., None]:
+    """Keep the start of a run of fragments until its next event. If that event says that another run replaces this one, drop both."""
+
+    @wraps(receive)
+    def receive_later(session: Any, runner: ScriptRunner | None, event: ScriptRunnerEvent, **values: Any) -> None:
+        if event == ScriptRunnerEvent.SCRIPT_STARTED and values.get("fragment_ids_this_run"):
+            setattr(runner, START, values)
+            return
+        start = vars(runner).pop(START, None) if runner else None
+        if start and event == ScriptRunnerEvent.SCRIPT_STOPPED_FOR_RERUN:
+            return
+        if start:
+            receive(session, runner, ScriptRunnerEvent.SCRIPT_STARTED, **start)
+        receive(session, runner, event, **values)
+
+    return receive_later

@@ -1,21 +1,35 @@
-"""Routes of the app besides the Streamlit script: the first HTML of every page, readiness, exports and scripts."""
+"""The app's HTTP besides the Streamlit script: the first HTML of every page, readiness, exports and scripts, and the headers of all responses.
+
+``NORMVIZ_FRAME_ANCESTORS`` lists the pages that may embed the app in a frame: ``*`` (the default) is all of them, ``'none'`` is none; otherwise
+sources as in https://www.w3.org/TR/CSP3/#directive-frame-ancestors, separated by spaces. X-Frame-Options is not sent, because it cannot hold a
+list. For a browser, ``*`` does not include files: slides opened from disk need ``file:`` too.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import os
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future
 from pathlib import Path
+from time import monotonic
 
 import streamlit as st
 from starlette.convertors import Convertor, register_url_convertor
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _
 from normviz.ui import assets
+from normviz.ui.assets import CompressedFiles
 from normviz.ui.server.index import index, no_page, page_names
-from normviz.ui.server.preload import import_future, import_ready
-from normviz.ui.server.ready import ready
+from normviz.ui.server.process import import_future, import_ready
 
 SHELL = Path(__file__).with_name("shell.py")
 EXPORT, HOME = "export", "explore"
@@ -68,3 +82,149 @@ async def _export(request: Request) -> Response:
 def served() -> list[tuple[str, Handler]]:
     """The path below the base path, and the handler, of everything besides pages."""
     return [("lib/{name}", assets.respond), (EXPORT, _export), ("readyz", ready)]
+
+
+# The headers of every HTTP response.
+
+
+SETTING = "NORMVIZ_FRAME_ANCESTORS"
+ALL_PAGES = "*"
+_HOST = r"(\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:(\d{1,5}|\*))?(/[a-z0-9/_.~%-]*)?"
+SOURCE = re.compile(rf"'self'|[a-z][a-z0-9+.-]*:|([a-z][a-z0-9+.-]*://)?{_HOST}", re.IGNORECASE)
+POLICY = "Content-Security-Policy"
+ALWAYS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "strict-origin-when-cross-origin",  # another site sees the host, not the view
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",  # the clipboard stays allowed
+}
+
+
+def frame_ancestors(environ: Mapping[str, str] = os.environ) -> str:
+    """The sources of the setting, checked.
+
+    Raises NormvizError if it is not a list of sources.
+
+    >>> frame_ancestors({"NORMVIZ_FRAME_ANCESTORS": "'self'  https://lms.example.edu"})
+    "'self' https://lms.example.edu"
+    """
+    text = environ.get(SETTING, ALL_PAGES)
+    sources = text.split(" ")
+    known = [source for source in sources if source]
+    if known != ["'none'"] and (not known or not all(map(SOURCE.fullmatch, known))):
+        raise NormvizError(
+            _(
+                "{setting}={text} must be a list of sources, separated by spaces; "
+                "write * for all pages, 'none' for no page, or for example {setting}=\"'self' https://lms.example.edu\".",
+                setting=SETTING,
+                text=echo(text),
+            )
+        )
+    return "* file:" if known == [ALL_PAGES] else " ".join(known)
+
+
+class Headers:
+    """ASGI middleware: adds the headers to every HTTP response."""
+
+    def __init__(self, app: ASGIApp, ancestors: str) -> None:
+        self.app, self.ancestors = app, ancestors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in ALWAYS.items():
+                    headers.setdefault(name, value)
+                policy = headers.get(POLICY)  # a route may have set its own
+                headers[POLICY] = f"{policy + '; ' if policy else ''}frame-ancestors {self.ancestors}"
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+def middleware() -> list[Middleware]:
+    """The middleware before Streamlit. Raises NormvizError if the setting is invalid, so that the app does not start."""
+    return [Middleware(Headers, ancestors=frame_ancestors()), Middleware(CompressedFiles)]
+
+
+# Readiness: whether everything is imported and torch computes a known layer correctly.
+
+
+KNOWN = (1, 2, 3, 4), (0, 0, 10, 10)
+# Means 2.5 and 5, variances 1.25 and 25.
+EXPECTED = tuple(x / 5**0.5 for x in (-3, -1, 1, 3)), (-1, -1, 1, 1)
+CLOSE = 1e-4  # eps is 1e-5, the smaller variance 1.25
+FRESH = 5.0  # s during which a result is reused
+PATIENCE = 2.0  # s, until the computation counts as failed
+
+
+def wrong_result() -> str | None:
+    """The error in ``LayerNorm(4)`` of known numbers, computed by its pattern and by torch's own layer; None if both are correct."""
+    import numpy as np
+
+    from normviz.analysis.description import describe
+
+    e = describe("LayerNorm(4)", np.array(KNOWN, dtype=np.float32))
+    error = float(np.abs(e.trace.output.detach().numpy() - EXPECTED).max())
+    if not error < CLOSE:
+        return f"LayerNorm(4) of known numbers is wrong by {error:.3g}"
+    difference = e.agreement
+    if difference is not None and difference < CLOSE:
+        return None
+    return f"torch's LayerNorm(4) differs from its pattern by {difference}"
+
+
+class Readiness:
+    """Runs ``check`` in a thread, at most once in ``fresh`` seconds and never twice at a time.
+
+    ``check()`` returns None or the reason why the process is not ready; an exception is a reason too.
+    """
+
+    def __init__(
+        self,
+        check: Callable[[], str | None] = wrong_result,
+        fresh: float = FRESH,
+        patience: float = PATIENCE,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self.check, self.fresh, self.patience, self.clock = check, fresh, patience, clock
+        self._found: str | None = None
+        self._until = float("-inf")
+        self._running: asyncio.Task[None] | None = None
+
+    async def reason(self) -> str | None:
+        """Why the process is not ready; None if it is ready."""
+        if self._running is None:
+            if self.clock() < self._until:
+                return self._found
+            self._running = asyncio.create_task(self._check())
+        done, _ = await asyncio.wait({self._running}, timeout=self.patience)
+        return self._found if done else f"torch has not answered for {self.patience:g} s"
+
+    async def _check(self) -> None:
+        try:
+            self._found = await asyncio.to_thread(self.check)
+        except Exception as error:  # any exception is a reason
+            self._found = f"{type(error).__name__}: {error}"
+        finally:
+            self._until, self._running = self.clock() + self.fresh, None
+
+
+def _import_problem(imports: Future[None]) -> str | None:
+    """Why the pages cannot be shown; None if everything is imported."""
+    if not imports.done():
+        return "torch is being imported"
+    error = imports.exception()
+    return f"{type(error).__name__}: {error}" if error else None
+
+
+_this_process = Readiness()
+
+
+async def ready(request: Request) -> Response:
+    """200 if everything is imported and torch computes correctly, otherwise 503 with the reason."""
+    reason = _import_problem(import_future()) or await _this_process.reason()
+    return PlainTextResponse(
+        "ready\n" if reason is None else f"not ready: {reason}\n",
+        status_code=200 if reason is None else 503,
+        headers={"Cache-Control": "no-store"},
+    )

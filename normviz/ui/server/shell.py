@@ -1,5 +1,5 @@
 """The script that Streamlit runs for each visitor and each change."""
 
-from normviz.ui.server.preload import import_ready
+from normviz.ui.server.process import import_ready
 
 import_ready("normviz.ui.navigation").show()

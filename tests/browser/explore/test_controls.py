@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Page, expect
 
-from normviz.export.links import output_of_query
-from normviz.export.output import Choices
+from normviz.export.output import Choices, output_of_query
 from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
 

@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import normviz as nv
-from normviz.export import plotlyjs
 from tests.browser.conftest import PATIENCE
 from tools.hosts import Host, mode, wait_for_mode
 
@@ -54,7 +53,7 @@ def append(host: Host, html: str) -> None:
 @pytest.fixture
 def outputs_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The first two outputs of a notebook, and one with a chart."""
-    monkeypatch.setattr(plotlyjs, "_first", None)
+    monkeypatch.setattr("normviz.export.output._first", None)
     outputs = (
         nv.explore("LayerNorm(4)", (2, 4)),
         nv.compare(["LayerNorm(4)", "RMSNorm(4)"], (2, 4)),

@@ -13,7 +13,7 @@ from choreographer import Browser
 from PIL import Image
 
 import normviz as nv
-from normviz.export import chromium
+from normviz.export import pictures as drawing
 from normviz.export.pictures import save
 from normviz.figures.palette import theme
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
@@ -109,7 +109,7 @@ def test_a_browser_that_does_not_answer_that_it_closes_is_ended(tmp_path, monkey
         await asyncio.Event().wait()
 
     monkeypatch.setattr(Browser, "close", never)
-    monkeypatch.setattr(chromium, "TO_CLOSE", 0)
+    monkeypatch.setattr(drawing, "TO_CLOSE", 0)
     (path,) = save(figures(VIEWS["steps"][0]), tmp_path / "steps.svg")
     assert path.read_text(encoding="utf-8").startswith("<svg")
     assert [browser.subprocess.wait(60) for browser in closing] == [-signal.SIGKILL]
@@ -150,7 +150,7 @@ def page(pictures: str) -> str:
 
 
 def draw(html: str, patience: float = 60) -> list[bytes]:
-    return chromium.draw(html, "svg", lambda picture: 1.0, browser_path(), patience)
+    return drawing.draw(html, "svg", lambda picture: 1.0, browser_path(), patience)
 
 
 FAILURES = [

@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from normviz.export.site import build, pack
-from normviz.export.site.pages import entries
+from normviz.export.site import build, entries, pack
 from normviz.figures.bundle import plotly_js
 from normviz.lessons.compare import READY_SETS
 from normviz.lessons.questions.question import answer, facts_of, prose, search_text

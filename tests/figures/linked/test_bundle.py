@@ -10,7 +10,7 @@ import plotly
 import pytest
 
 from normviz.export.document import script
-from normviz.export.site.pages import site_script
+from normviz.export.site import site_script
 from normviz.figures import bundle
 from normviz.figures.palette import THEMES, Theme
 from normviz.lessons.style import page_style
@@ -135,7 +135,7 @@ def test_every_script_is_in_a_bundle():
     assert rest == {
         "export/browser/exercises.js",
         "export/browser/widget.js",
-        "export/site/site.js",
+        "export/browser/site.js",
         "ui/browser/component.js",
     }
 

@@ -9,7 +9,6 @@ from streamlit.proto.Selectbox_pb2 import Selectbox
 from streamlit.proto.Slider_pb2 import Slider
 
 from bench.protocol import Widget
-from bench.soak import fitted
 from bench.students import PAGES, QUESTIONS, seat
 from normviz.lessons.questions.question import prose
 
@@ -18,17 +17,15 @@ def test_a_hundred_students_are_distributed_over_the_pages_as_stated() -> None:
     assert sum(share for share, _ in PAGES.values()) == 100
     seats = Counter(seat("normviz", number)[0] for number in range(100))
     assert seats == {page: share for page, (share, _) in PAGES.items()}
-    assert Counter(seat("afternoon", number)[0] for number in range(300)) == {page: 3 * n for page, n in seats.items()}
 
 
 def test_the_questions_of_the_students_exist() -> None:
     assert all(prose(question).options for question in QUESTIONS)
 
 
-def test_a_page_is_a_path_in_normviz_and_a_query_in_the_afternoon_app() -> None:
+def test_a_page_is_the_path_of_an_address() -> None:
     number = next(number for number in range(100) if seat("normviz", number)[0] == "compare")
     assert seat("normviz", number)[1:] == ("compare", "")
-    assert seat("afternoon", number)[1:] == ("", f"page=compare&q={seat('afternoon', number)[2].split('q=')[1]}")
 
 
 def button_group() -> ButtonGroup:
@@ -55,10 +52,3 @@ def test_the_first_value_of_a_control_is_the_one_that_it_shows(
 ) -> None:
     widget = Widget(kind, "id", "label", element)
     assert (widget.field, widget.first()) == (field, first)
-
-
-def test_the_fit_ignores_the_first_minutes() -> None:
-    flat = fitted([0, 100, 200, 300, 400], [10, 50, 100, 100, 100], 200)
-    assert flat == {"base, MB": 100.0, "MB per hour": 0.0, "grown, %": 0.0, "at most, %": 0.0}
-    growing = fitted([0, 1800, 3600], [10, 100, 110], 1800)
-    assert (growing["MB per hour"], growing["grown, %"]) == (20.0, 10.0)

@@ -7,10 +7,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from normviz.texts.errors import NormvizError
+from normviz.ui import ROOT
 from normviz.ui.assets import PLOTLY, CompressedFiles
-from normviz.ui.paths import ROOT
-from normviz.ui.server.headers import Headers, frame_ancestors, middleware
-from normviz.ui.server.routes import routes
+from normviz.ui.server.routes import Headers, frame_ancestors, middleware, routes
 from tests.ui.support.asgi import ask, run_async
 
 

@@ -12,13 +12,12 @@ from streamlit import config
 
 from normviz.lessons.pages import PAGES
 from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS
+from normviz.ui import ROOT
 from normviz.ui.assets import component
-from normviz.ui.paths import ROOT
 from normviz.ui.server import index
-from normviz.ui.server.index import INDEX, WIDGETS, page_names, theme_of
-from normviz.ui.server.preload import import_future
+from normviz.ui.server.index import INDEX, WIDGETS, page_names, styles, theme_of
+from normviz.ui.server.process import import_future
 from normviz.ui.server.routes import pages, routes
-from normviz.ui.server.styles import styles
 from tests.ui.support.asgi import ask
 
 

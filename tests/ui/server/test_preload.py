@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from normviz.ui.paths import ROOT
-from normviz.ui.server import preload
+from normviz.ui import ROOT
+from normviz.ui.server import process
 
 
 def modules_after(program: str) -> dict[str, list[str]]:
@@ -35,10 +35,10 @@ def visit() -> dict[str, list[str]]:
     return modules_after(
         "import app\n"
         "note('listening')\n"
-        "from normviz.ui.server.preload import import_ready\n"
+        "from normviz.ui.server.process import import_ready\n"
         "import_ready('normviz.ui.navigation')\n"
         "note('loaded')\n"
-        "from normviz.ui.paths import PAGE_SCRIPTS\n"
+        "from normviz.ui import PAGE_SCRIPTS\n"
         "from tests.ui.support.pages import open_page\n"
         "note('requested')\n"
         "assert not open_page('explore').exception\n"
@@ -64,23 +64,23 @@ def test_no_page_imports_pandas(visit: dict[str, list[str]]) -> None:
 
 
 def test_a_module_is_imported_once() -> None:
-    assert preload.import_future() is preload.import_future()
-    assert preload.import_ready("normviz.texts.errors") is sys.modules["normviz.texts.errors"]
+    assert process.import_future() is process.import_future()
+    assert process.import_ready("normviz.texts.errors") is sys.modules["normviz.texts.errors"]
 
 
 def test_garbage_collection_is_off_during_the_imports_and_skips_imported_objects_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     collecting = []
-    monkeypatch.setattr(preload, "import_module", _recording_import(collecting))
-    preload._import_all()
+    monkeypatch.setattr(process, "import_module", _recording_import(collecting))
+    process._import_all()
     assert set(collecting) == {False}
     assert gc.isenabled()
     assert gc.get_freeze_count() > 0
 
 
 def _recording_import(collecting: list[bool]) -> Any:
-    imported = preload.import_module
+    imported = process.import_module
 
     def note(name: str) -> Any:
         collecting.append(gc.isenabled())
@@ -92,17 +92,17 @@ def _recording_import(collecting: list[bool]) -> Any:
 def test_import_ready_raises_the_error_of_a_failed_import(monkeypatch: pytest.MonkeyPatch) -> None:
     failed: Future[None] = Future()
     failed.set_exception(ImportError("no such torch"))
-    monkeypatch.setattr(preload, "import_future", lambda: failed)
+    monkeypatch.setattr(process, "import_future", lambda: failed)
     with pytest.raises(ImportError, match="no such torch"):
-        preload.import_ready("normviz.texts.errors")
+        process.import_ready("normviz.texts.errors")
 
 
 def test_the_server_stops_if_the_import_fails() -> None:
     program = """
 import asyncio
-from normviz.ui.server import preload, process
+from normviz.ui.server import process
 def fail(): raise ImportError("no such torch")
-preload._import_all = fail
+process._import_all = fail
 async def serve():
     async with process.lifespan(None):
         await asyncio.Event().wait()

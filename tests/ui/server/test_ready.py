@@ -8,10 +8,9 @@ import torch
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from normviz.ui.server import ready as module
-from normviz.ui.server.preload import import_future
-from normviz.ui.server.ready import Readiness, ready, wrong_result
-from normviz.ui.server.routes import routes
+from normviz.ui.server import routes as module
+from normviz.ui.server.process import import_future
+from normviz.ui.server.routes import Readiness, ready, routes, wrong_result
 from tests.ui.support.asgi import ask, run_async
 
 

@@ -7,8 +7,8 @@ from starlette.applications import Starlette
 from streamlit import config
 
 from normviz.figures.bundle import bundle, plotly_js, plotly_version
+from normviz.ui import ROOT
 from normviz.ui.assets import LOADER, PLOTLY, SCRIPT, assets, component
-from normviz.ui.paths import ROOT
 from normviz.ui.server.routes import SHELL, routes
 from tests.ui.support.asgi import ask
 

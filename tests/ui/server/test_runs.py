@@ -12,7 +12,7 @@ from streamlit.proto.NewSession_pb2 import NewSession
 from streamlit.runtime import app_session
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 
-from normviz.ui.server import runs
+from normviz.ui.server import process
 
 SECTIONS = ["theme", *(f"theme.{category.value}" for category in CustomThemeCategories)]
 OPTIONS = {
@@ -29,14 +29,14 @@ def originals() -> Iterator[Functions]:
     """Streamlit's own functions, which are put back."""
     found = current()
     assert not any(hasattr(function, "once") for function in found.values())
-    receive = getattr(app_session.AppSession, runs.EVENTS)
+    receive = getattr(app_session.AppSession, process.EVENTS)
     yield found
     vars(app_session).update(found)
-    setattr(app_session.AppSession, runs.EVENTS, receive)
+    setattr(app_session.AppSession, process.EVENTS, receive)
 
 
 def current() -> Functions:
-    return {name: getattr(app_session, name) for name in runs.MESSAGES}
+    return {name: getattr(app_session, name) for name in process.MESSAGES}
 
 
 def messages(functions: Functions) -> list[bytes]:
@@ -49,7 +49,7 @@ def messages(functions: Functions) -> list[bytes]:
 
 
 def test_the_version_is_the_one_that_was_checked():
-    assert streamlit.__version__ == runs.CHECKED_VERSION
+    assert streamlit.__version__ == process.CHECKED_VERSION
 
 
 def test_the_messages_are_those_of_streamlit(originals):
@@ -58,7 +58,7 @@ def test_the_messages_are_those_of_streamlit(originals):
         app_session.config.set_option(name, value)
     try:
         expected = messages(originals)
-        runs.lighten()
+        process.lighten()
         assert [messages(current()) for _ in range(2)] == [expected] * 2
     finally:
         for name, value in before.items():
@@ -69,10 +69,10 @@ def test_the_messages_are_those_of_streamlit(originals):
 
 def test_each_message_is_made_once(originals, monkeypatch):
     calls = []
-    for name in runs.MESSAGES:
+    for name in process.MESSAGES:
         monkeypatch.setattr(app_session, name, lambda message, *section: calls.append(section))
-    runs.lighten()
-    runs.lighten()
+    process.lighten()
+    process.lighten()
     for _ in range(3):
         messages(current())
     assert sorted(calls) == sorted([(), *((section,) for section in SECTIONS)])
@@ -80,10 +80,10 @@ def test_each_message_is_made_once(originals, monkeypatch):
 
 def test_another_version_of_streamlit_keeps_its_own_functions(originals, monkeypatch):
     monkeypatch.setattr(streamlit, "__version__", "1.99.0")
-    receive = getattr(app_session.AppSession, runs.EVENTS)
-    runs.lighten()
+    receive = getattr(app_session.AppSession, process.EVENTS)
+    process.lighten()
     assert current() == originals
-    assert getattr(app_session.AppSession, runs.EVENTS) is receive
+    assert getattr(app_session.AppSession, process.EVENTS) is receive
 
 
 class Received:
@@ -116,7 +116,7 @@ START, MESSAGE, RERUN, END = (
 )
 def test_a_run_of_fragments_that_ends_for_another_before_it_sends_anything_is_not_passed_on(sent, received):
     session, runner = Received(), SimpleNamespace()
-    receive = runs._without_empty_runs(Received._on_scriptrunner_event)
+    receive = process._without_empty_runs(Received._on_scriptrunner_event)
     for event in sent:
         receive(session, runner, event, **(RUN if event is START else {}))
     assert session.events == [event.name for event in received]
@@ -124,5 +124,5 @@ def test_a_run_of_fragments_that_ends_for_another_before_it_sends_anything_is_no
 
 def test_the_start_of_a_whole_run_is_passed_on_at_once():
     session, runner = Received(), SimpleNamespace()
-    runs._without_empty_runs(Received._on_scriptrunner_event)(session, runner, START, fragment_ids_this_run=None)
+    process._without_empty_runs(Received._on_scriptrunner_event)(session, runner, START, fragment_ids_this_run=None)
     assert session.events == [START.name]

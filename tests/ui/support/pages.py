@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element
 
 from streamlit.testing.v1 import AppTest
 
+from normviz.ui import ROOT
 from normviz.ui.logs import PAGE
-from normviz.ui.paths import ROOT
 from normviz.ui.server.routes import SHELL
 from tests.ui.support.driver import _components, query
 from tests.ui.support.shown import figures, page_html, problems

@@ -5,7 +5,7 @@ from html import escape
 
 import pytest
 
-from normviz.export.links import output_of_query
+from normviz.export.output import output_of_query
 from normviz.lessons.models import REAL_MODELS, NormTable, Strip, recorded
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.html import Body

@@ -2,7 +2,7 @@
 
 import "../../lessons/browser/practice/practice.js";
 import "../../lessons/browser/start/lesson.js";
-import "../browser/playable.js";
+import "./playable.js";
 import { findAll } from "../../figures/browser/common/dom.js";
 import { ReportButton } from "../../lessons/browser/share/report.js";
 import { filterLinks, followTopics, openTopics, showProgress } from "../../lessons/browser/questions/list.js";

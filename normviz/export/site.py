@@ -1,19 +1,25 @@
-"""Files that all pages of a site share: plotly.js, one script and one style sheet. Their names contain a hash of the content."""
+"""The static site: pages with controls, every question, every ready-made comparison and Practice as files, with an index."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import shutil
+import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from os import environ
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from tempfile import mkdtemp
 from typing import Any
 
-from normviz.export.document import css, no_script, settings
-from normviz.export.links import output_of_query
-from normviz.export.output import APP, Choices
-from normviz.export.plotlyjs import hashed_name, plotlyjs
+from plotly.offline import get_plotlyjs_version
+
+from normviz.__version__ import __version__
+from normviz.export.document import BROWSER, FOLLOW, check_theme, css, no_script, plotlyjs, settings
+from normviz.export.files import check_folder, path_errors, short_path, whole_file, write
+from normviz.export.output import APP, Choices, output_of_query
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.figures.bundle import bundle, classic, plotly_js, read_css
 from normviz.lessons.compare import READY_SETS, ReadySet
@@ -22,18 +28,21 @@ from normviz.lessons.parts.html import Body, escape, line
 from normviz.lessons.parts.links import page_path
 from normviz.lessons.parts.questions import search_field
 from normviz.lessons.questions.question import Question, prose
-from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, current_key
+from normviz.lessons.questions.registry import MERGED, QUESTIONS, READING_ORDER, current_key
 from normviz.lessons.questions_page import LONGEST_SEARCH, question_list, question_parts
 from normviz.lessons.share import report_address
 from normviz.lessons.start import START_STEPS
 from normviz.lessons.style import controls_style, exercises_style, share_style
 from normviz.scene.view import link
 from normviz.texts.errors import NormvizError, listed
-from normviz.texts.languages import find_language, html_attributes, with_language
-from normviz.texts.messages import N_, _, language
+from normviz.texts.languages import find_language, html_attributes, languages, with_language
+from normviz.texts.messages import N_, _, in_language, language
+
+# Files that all pages share: plotly.js, one script and one style sheet. Their names contain a hash of the content.
+
 
 FOLDER = "lib"
-SITE = Path(__file__).with_name("site.js")
+SITE = BROWSER / "site.js"
 
 
 def site_script() -> str:
@@ -54,8 +63,9 @@ def shared_files() -> dict[str, bytes]:
     return {plotly_path(): plotly_js()} | named
 
 
+@cache
 def plotly_path() -> str:
-    return f"{FOLDER}/{hashed_name()}"
+    return f"{FOLDER}/plotly-{get_plotlyjs_version()}-{sha256(plotly_js()).hexdigest()[:12]}.min.js"
 
 
 def path_of(kind: str) -> str:
@@ -114,10 +124,8 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
 
     Raises NormvizError for an unknown key.
     """
-    pages, only = (
-        {shown.key: shown for shown in (START, *PLAYABLE, MODELS, PRACTICE)},
-        [current_key(key) for key in only],
-    )
+    pages = {shown.key: shown for shown in (START, *PLAYABLE, MODELS, PRACTICE)}
+    only = [current_key(key) for key in only]
     if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS and key not in pages]:
         raise NormvizError(
             _(
@@ -128,12 +136,11 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
         )
     played = [Entry(f"{key}.html", PAGES[key].title, _(TOPICS.get(key, PLAY)), shown) for key, shown in pages.items()]
     sets = [Entry(f"compare-{key}.html", ready.title, _(SETS), ready) for key, ready in READY_SETS.items()]
-    questions = [_question_entry(QUESTIONS[key]) for key in READING_ORDER]
-    return [entry for entry in played + sets + questions if not only or entry.shows.key in only]
-
-
-def _question_entry(question: Question) -> Entry:
-    return Entry(f"question-{question.key}.html", prose(question.key).title, question.topic.title, question)
+    asked = [
+        Entry(f"question-{key}.html", prose(key).title, QUESTIONS[key].topic.title, QUESTIONS[key])
+        for key in READING_ORDER
+    ]
+    return [entry for entry in played + sets + asked if not only or entry.shows.key in only]
 
 
 def index_page(listed_entries: Sequence[Entry], theme: str, beside: Sequence[str] = ()) -> str:
@@ -161,12 +168,10 @@ def _item(entry: Entry) -> str:
         about = _(entry.shows.about)
         words = f"{entry.shows.key} {entry.title} {about}".lower()
         return f'<li class="ns-card" data-words="{escape(words)}">{where}<p>{escape(about)}</p></li>'
-    layers = " ".join(f"<li><code>{escape(text)}</code></li>" for text in entry.shows.layers)
-    return f'<li class="ns-card" data-words="{escape(_set_words(entry.shows))}">{where}<ul>{layers}</ul></li>'
-
-
-def _set_words(ready: ReadySet) -> str:
-    return f"{ready.key} {ready.title} {' '.join(ready.layers)} {ready.text}".lower()
+    ready = entry.shows
+    words = f"{ready.key} {ready.title} {' '.join(ready.layers)} {ready.text}".lower()
+    layers = " ".join(f"<li><code>{escape(text)}</code></li>" for text in ready.layers)
+    return f'<li class="ns-card" data-words="{escape(words)}">{where}<ul>{layers}</ul></li>'
 
 
 def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequence[str] = ()) -> str:
@@ -259,7 +264,7 @@ def page(
     )
     head = f"<h1>{line(title)}</h1>" if not home else f"<h1>{about}</h1>"
     above = f'<p class="ns-topic-name">{escape(topic)}</p>' if topic else ""
-    full_title = title if home else f"{_plain(title)} · normviz"
+    full_title = title if home else f"{title.replace('`', '').replace('**', '')} · normviz"
     report = f'<div class="ns-report" data-to="{escape(report_address())}"></div>'
     return (
         f'<!doctype html>\n<html {html_attributes()} class="nv-html ns-html" data-theme="{escape(theme)}">\n<head>\n<meta charset="utf-8">\n'
@@ -286,5 +291,182 @@ def language_switch(beside: Sequence[str], file: str) -> str:
     return f'<details class="ns-languages"><summary aria-label="{escape(_("Language"))}: {now}">{now}</summary><ul>{links}</ul></details>'
 
 
-def _plain(title: str) -> str:
-    return title.replace("`", "").replace("**", "")
+# Sites in all languages, one folder for each, and a page that opens the reader's.
+
+
+ALL = "all"
+# The language of the address (?lang=es), else the first one of the browser that there is.
+CHOOSE = """const known = [...document.links].map((link) => link.dataset.name);
+const wanted = [new URLSearchParams(location.search).get("lang") ?? "", ...navigator.languages].map((tag) => tag.toLowerCase().split("-")[0]);
+const found = wanted.find((name) => known.includes(name));
+if (found) location.replace(found + "/index.html");"""
+
+
+def build_all(
+    out: str | Path, *, theme: str = FOLLOW, only: Sequence[str] = (), force: bool = False, progress: Progress = iter
+) -> list[str]:
+    """Write the site in each language to a folder of ``out``, such as ``out/es``; returns the paths of all files. See ``build``."""
+    names = tuple(languages())
+    with path_errors(out):
+        check_directory(Path(out).resolve(), force)
+        Path(out).mkdir(exist_ok=True)
+    made = []
+    for name in names:
+        with in_language(name):
+            written = build(Path(out) / name, theme=theme, only=only, force=force, progress=progress, beside=names)
+            made += [f"{name}/{file}" for file in written]
+    files = [*made, LIST, INDEX]
+    write(Path(out) / LIST, json.dumps({"normviz": __version__, "files": files}, indent=1) + "\n")
+    write(Path(out) / INDEX, _first_page(names))
+    return files
+
+
+def _first_page(names: Sequence[str]) -> str:
+    """Opens the site in the reader's language; without JavaScript, a list."""
+    known = {name: find_language(name) for name in names}
+    links = "".join(
+        f'<li><a href="{name}/{INDEX}" data-name="{name}" lang="{one.tag}" dir="{one.direction}">{escape(one.name)}</a></li>'
+        for name, one in known.items()
+    )
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
+        f'<title>normviz</title>\n<link rel="icon" href="{FAVICON}">\n'
+        "<style>body{font:18px/2 system-ui,sans-serif;margin:15vh auto;max-width:20rem;padding:0 1rem}a{color:inherit}</style>\n</head>\n"
+        f"<body>\n<main>\n<h1>normviz</h1>\n<ul>{links}</ul>\n</main>\n<script>{CHOOSE}</script>\n</body>\n</html>\n"
+    )
+
+
+# Writing a site: into a directory, which never contains an incomplete site, and as a zip file.
+
+
+LIST = "site.json"  # the files of the site, so that the next one knows what it may replace
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in a zip, so that the same site gives the same zip
+Progress = Callable[[Sequence[Entry]], Iterable[Entry]]
+
+
+def build(
+    out: str | Path,
+    *,
+    theme: str = FOLLOW,
+    only: Sequence[str] = (),
+    force: bool = False,
+    progress: Progress = iter,
+    beside: Sequence[str] = (),
+) -> list[str]:
+    """Write the site to the directory ``out``; returns the paths of its files, relative to the pages.
+
+    The site is written next to ``out`` and moved there when it is complete: shared files first, the index last. Then the files of an earlier
+    site that this one does not have are removed. Other files are left alone.
+
+    theme     "light", "dark", or "follow" the reader's own
+    only      keys of the questions and ready-made sets; all of them by default
+    force     write also into a directory that has other files
+    progress  receives the pages and yields them one by one
+    beside    the languages of the sites in the folders beside this one, which its pages link to
+
+    Raises NormvizError for an unknown theme or key, and if ``out`` cannot be written or has other files.
+    """
+    check_theme(theme)
+    chosen = entries(only)
+    with path_errors(out):
+        place = Path(out).resolve()
+        before = check_directory(place, force)
+        folder = Path(mkdtemp(dir=place.parent, prefix=f".{place.name[:40]}-"))
+    try:
+        with path_errors(out):
+            written = _write_pages(folder, chosen, theme, progress, _old_files(chosen, only), beside)
+            folder.chmod(place.stat().st_mode if place.exists() else 0o755)
+            _move(folder, place, written, before)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return written
+
+
+def pack(folder: str | Path, files: Iterable[str], target: str | Path) -> None:
+    """Write the files of a folder as a zip without a top folder; the same files give the same zip."""
+    with (
+        whole_file(target) as place,
+        path_errors(target),
+        zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive,
+    ):
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name, EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, (Path(folder) / name).read_bytes())
+
+
+def _old_files(chosen: Sequence[Entry], only: Sequence[str]) -> dict[str, str]:
+    """The files of links with an old key of a question, and the files of the questions that they open."""
+    found = {entry.file for entry in chosen}
+    old = {f"question-{key}.html": f"question-{now}.html" for key, now in MERGED.items() if not only or key in only}
+    return {name: now for name, now in old.items() if now in found}
+
+
+def _write_pages(
+    folder: Path,
+    chosen: Sequence[Entry],
+    theme: str,
+    progress: Progress,
+    old: Mapping[str, str],
+    beside: Sequence[str],
+) -> list[str]:
+    """Write the site into an empty folder; returns its files in the order of moving: no file refers to a later one."""
+    contents = shared_files()
+    for name, content in contents.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    for entry in progress(chosen):
+        (folder / entry.file).write_text(entry_page(entry, chosen, theme, beside), encoding="utf-8", newline="\n")
+    for name, now in old.items():
+        shutil.copyfile(folder / now, folder / name)
+    (folder / INDEX).write_text(index_page(chosen, theme, beside), encoding="utf-8", newline="\n")
+    made = [*contents, *(entry.file for entry in chosen), *old, LIST, INDEX]
+    (folder / LIST).write_text(json.dumps({"normviz": __version__, "files": made}, indent=1) + "\n", encoding="utf-8")
+    return made
+
+
+def _move(folder: Path, place: Path, written: Sequence[str], before: Sequence[str]) -> None:
+    """Move the site to its place: at once if nothing is there, otherwise file by file, so that a site that is being read stays complete."""
+    if not place.exists():
+        folder.rename(place)
+        return
+    for name in written:
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).replace(place / name)
+    for name in set(before) - set(written):
+        (place / name).unlink(missing_ok=True)
+
+
+def check_directory(place: Path, force: bool) -> list[str]:
+    """The files of an earlier site there. Raises NormvizError if no site may be written."""
+    if not place.exists():
+        check_folder(place.parent)
+        return []
+    if not place.is_dir():
+        raise NormvizError(_("{path} is a file; name a directory.", path=short_path(place)))
+    before = _earlier_files(place)
+    there = (path for path in place.rglob("*") if not path.is_dir() or path.is_symlink())
+    other = next((path for path in there if path.relative_to(place).as_posix() not in before), None)
+    if other and not force:
+        raise NormvizError(
+            _(
+                "{folder} has other files, such as {file}; name a new directory, or use --force to add the site to them.",
+                folder=short_path(place),
+                file=short_path(other.name),
+            )
+        )
+    return before
+
+
+def _earlier_files(place: Path) -> list[str]:
+    """The files of an earlier site, by its list, that exist inside the directory."""
+    try:
+        named = json.loads((place / LIST).read_text(encoding="utf-8"))["files"]
+        safe = [
+            name for name in named if not PurePosixPath(name).is_absolute() and ".." not in PurePosixPath(name).parts
+        ]
+    except (OSError, ValueError, TypeError, KeyError):
+        return []
+    return [name for name in safe if (place / name).is_file()]

@@ -1,6 +1,0 @@
-"""Paths of the app's files."""
-
-from pathlib import Path
-
-ROOT = Path(__file__).resolve().parents[2]
-PAGE_SCRIPTS = ROOT / "pages"
