@@ -273,10 +273,13 @@ def test_the_colors_of_many_groups_repeat():
     colors = evaluate("[1, 15, 17].map((id) => groupColor(THEMES.light, 20, id))")
     light = THEMES["light"]
     assert colors == [light.few[1], light.more[7], light.few[1]]
-    places = "[0, 17].map((id) => placeOnScale(args[0], id))"
-    assert evaluate(places, figure) == [0.5 / GROUP_COLORS, 1.5 / GROUP_COLORS]
+    shown = evaluate(
+        "(({ z, zmin, zmax }) => [z.map((row) => [...row]), zmin, zmax])(shownAs(args[0], [Float32Array.of(0, 17, NaN)]))",
+        figure,
+    )
+    assert shown == [[[0, 1, "gap"]], -0.5, GROUP_COLORS - 0.5]
     figure |= {"groups": 16, "high": 15.5}
-    assert evaluate("[0, 15].map((id) => placeOnScale(args[0], id))", figure) == [0.5 / 16, 15.5 / 16]
+    assert evaluate("[shownAs(args[0], []).zmax, placeOnScale(args[0], 0)]", figure) == [15.5, 0.5 / 16]
 
 
 def test_more_groups_than_a_browser_can_number_are_refused():
