@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from normviz import explain
 from normviz.analysis.description import describe
 from normviz.figures import payload
-from normviz.figures.palette import GROUP_COLORS, THEMES, as_json, stops
+from normviz.figures.palette import GROUP_COLORS, THEMES, stops
 from normviz.figures.plotly_figure import group_ids
 from normviz.layers.norm import Norm
 from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS, grid
@@ -261,7 +261,7 @@ def test_the_browser_has_the_colors_and_the_scales_of_the_palette(theme):
         "[THEMES[args[0]], args[1].map(([scale, groups]) => colorScale(THEMES[args[0]], scale, groups))]", theme, asked
     )
     scales = [stops(colors, scale if scale != "cube" else "none", groups) for scale, groups in asked]
-    assert found == json.loads(json.dumps([as_json(colors), scales]))
+    assert found == json.loads(json.dumps([vars(colors), scales]))
     for scale in found[1]:
         places = [place for place, _ in scale]
         assert places == sorted(places)

@@ -2,7 +2,7 @@
 
 /** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 /**
- * Rows of values between the edges ``x`` and ``y``, NaN between facets; ``zmin`` and ``zmax`` have the colors at the ends of the scale.
+ * Rows of values between the edges ``x`` and ``y``, NaN between facets; ``zmin`` and ``zmax`` are at the ends of the scale.
  * @typedef {{ z: Float32Array[], zmin: number, zmax: number, x: number[], y: number[], gap: number, scale: ColorScale }} Heatmap
  */
 
