@@ -15,7 +15,7 @@ from importlib.resources import files
 from os.path import normpath
 from pathlib import Path
 
-from normviz.figures.palette import THEMES, as_json
+from normviz.figures.palette import THEMES
 from normviz.texts.languages import find_language
 from normviz.texts.messages import ENGLISH, translations
 
@@ -148,7 +148,7 @@ def _strip(script: str) -> str:
 
 @cache
 def _themes() -> str:
-    themes = {name: as_json(colors) for name, colors in THEMES.items()}
+    themes = {name: vars(colors) for name, colors in THEMES.items()}
     return f"const THEMES = {json.dumps(themes, separators=(',', ':'))};"
 
 

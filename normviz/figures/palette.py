@@ -6,7 +6,6 @@ Ids and outlines carry the same meaning without color.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from normviz.texts.errors import NormvizError, echo, listed
 
@@ -118,8 +117,3 @@ def stops(colors: Theme, scale: str, groups: int = 0) -> Stops:
         return [(edge, color) for i, color in enumerate(shown) for edge in edges[i : i + 2]]
     ramp = {"parameters": colors.parameters, "values": colors.values}[scale]
     return [(i / (len(ramp) - 1), color) for i, color in enumerate(ramp)]
-
-
-def as_json(colors: Theme) -> dict[str, Any]:
-    """The theme as JSON, for the browser."""
-    return dict(vars(colors))

@@ -287,7 +287,7 @@ def layer_data(e: Description) -> dict[str, Any]:
 
 
 def statistics_data(e: Description) -> dict[str, Any]:
-    """Which elements share a mean and a variance, and the counts."""
+    """Which elements share a mean and a variance, and the counts. Raises NormvizError for too many groups."""
     check_groups(e.counts.statistics)
     return {
         "count": e.counts.statistics,
@@ -299,7 +299,7 @@ def statistics_data(e: Description) -> dict[str, Any]:
 
 
 def parameters_data(e: Description) -> dict[str, Any] | None:
-    """Which elements share a gamma and a beta; None for a layer without parameters."""
+    """Which elements share a gamma and a beta; None for a layer without any. Raises NormvizError for too many groups."""
     if e.norm.params is None:
         return None
     elements = prod(e.counts.gamma_shape or ())

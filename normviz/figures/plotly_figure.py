@@ -25,7 +25,7 @@ LARGEST_CELL, LARGEST_PANEL, NARROWEST = (66, 44), (400, 300), 320  # pixels
 BETWEEN, ABOVE, TITLE = 80, 96, 50  # pixels: gap between columns, height of a panel's heading and of the figure's title
 LETTER, SMALLEST_FONT = 6.5, 8  # pixels
 
-Data = Mapping[str, Any]  # a view's payload, or that of one of its panels
+Data = Mapping[str, Any]  # a payload, or one of its panels
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from normviz.figures.palette import GROUP_COLORS, THEMES, as_json, stops, theme
+from normviz.figures.palette import GROUP_COLORS, THEMES, stops, theme
 from normviz.texts.errors import NormvizError
 from tests.figures.colors import VISION, contrast, difference, lab, luminance, mixed, over, rgb
 
@@ -109,7 +109,7 @@ def test_values_below_and_above_zero_differ_with_every_vision(name, vision):
 
 @BOTH
 def test_every_color_is_valid_in_browsers_and_plotly(name):
-    for key, value in json.loads(json.dumps(as_json(theme(name)))).items():
+    for key, value in json.loads(json.dumps(vars(theme(name)))).items():
         for color in [value] if isinstance(value, str) else value:
             assert re.fullmatch(r"#[0-9a-f]{6}", color) or key == "veil"
     assert re.fullmatch(r"rgba\(\d+,\d+,\d+,0\.\d+\)", theme(name).veil)

@@ -32,7 +32,7 @@ export function mountFigure({ parentElement, data, setTriggerValue }) {
   shown.send = (name, value) => data.alone || setTriggerValue?.(name, value);
   shown.latest = data;
   const mode = readMode(parentElement, data.theme), isShown = () => shown.latest === data && !shown.gone;
-  const load = async () => data.plotly && loadPlotly(data.plotly, data.integrity); // without an address, the page loads it
+  const load = async () => data.plotly && loadPlotly(data.plotly, data.integrity); // else the page loads it
   const draw = async () => {
     if (shown.needsPlotly && !window.Plotly) await load();
     if (isShown() && (window.Plotly || !shown.needsPlotly)) await shown.set(data, mode);

@@ -9,7 +9,7 @@ import pytest
 from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_step, spread
 from normviz.analysis.running.stream import Stream, run
 from normviz.figures.charts import bars, chart, chart_payload, dots, line
-from normviz.figures.palette import THEMES, as_json, by_meaning
+from normviz.figures.palette import THEMES, by_meaning
 from normviz.lessons import train_and_eval as figures
 from tests.figures.linked.javascript import evaluate
 
@@ -55,7 +55,7 @@ def test_the_browser_paints_lines_and_markers_in_the_theme():
         {"type": "scatter", "x": [1], "y": [2], "name": "d"},
     ]
     data = plain(chart_payload(chart(traces, "x", "y"), "alt"))
-    dark = as_json(THEMES["dark"])
+    dark = vars(THEMES["dark"])
     script = "args[0].map(trace => ChartView.prototype.inTheme.call({colors: THEMES.dark, color: ChartView.prototype.color}, trace))"
     one, two, three, four = evaluate(script, data["figure"]["data"])
     assert one["line"]["color"] == dark["accent"]

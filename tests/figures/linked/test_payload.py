@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from normviz import explain
 from normviz.analysis.description import describe
 from normviz.figures import payload
-from normviz.figures.palette import GROUP_COLORS, THEMES, as_json, stops
+from normviz.figures.palette import GROUP_COLORS, THEMES, stops
 from normviz.figures.plotly_figure import group_ids
 from normviz.layers.norm import Norm
 from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS, grid
@@ -261,7 +261,7 @@ def test_the_browser_has_the_colors_and_the_scales_of_the_palette(theme):
         "[THEMES[args[0]], args[1].map(([scale, groups]) => colorScale(THEMES[args[0]], scale, groups))]", theme, asked
     )
     scales = [stops(colors, scale if scale != "cube" else "none", groups) for scale, groups in asked]
-    assert found == json.loads(json.dumps([as_json(colors), scales]))
+    assert found == json.loads(json.dumps([vars(colors), scales]))
     for scale in found[1]:
         places = [place for place, _ in scale]
         assert places == sorted(places)
@@ -273,10 +273,13 @@ def test_the_colors_of_many_groups_repeat():
     colors = evaluate("[1, 15, 17].map((id) => groupColor(THEMES.light, 20, id))")
     light = THEMES["light"]
     assert colors == [light.few[1], light.more[7], light.few[1]]
-    places = "[0, 17].map((id) => placeOnScale(args[0], id))"
-    assert evaluate(places, figure) == [0.5 / GROUP_COLORS, 1.5 / GROUP_COLORS]
+    shown = evaluate(
+        "(({ z, zmin, zmax }) => [z.map((row) => [...row]), zmin, zmax])(shownAs(args[0], [Float32Array.of(0, 17, NaN)]))",
+        figure,
+    )
+    assert shown == [[[0, 1, "gap"]], -0.5, GROUP_COLORS - 0.5]
     figure |= {"groups": 16, "high": 15.5}
-    assert evaluate("[0, 15].map((id) => placeOnScale(args[0], id))", figure) == [0.5 / 16, 15.5 / 16]
+    assert evaluate("[shownAs(args[0], []).zmax, placeOnScale(args[0], 0)]", figure) == [15.5, 0.5 / 16]
 
 
 def test_more_groups_than_a_browser_can_number_are_refused():

@@ -22,7 +22,7 @@ export async function copyFrom(button, source) {
 const mayUseClipboard = () => /** @type {any} */ (document).featurePolicy?.allowsFeature("clipboard-write") ?? true;
 
 /**
- * The clipboard needs https; without it the text is selected, and the older command copies it where the browser allows that.
+ * The clipboard needs https. Without it the text is selected, and the older command copies it if the browser allows it.
  * @param {HTMLElement} source
  */
 async function copyText(source) {

@@ -22,13 +22,15 @@ export function colorScale(colors, scale, groups) {
 
 /**
  * The place of a value on its panel's color scale: from 0 to 1. With more groups than colors, the colors repeat.
- * @param {Pick<PanelData, "scale" | "groups" | "low" | "high">} range
+ * @param {Pick<PanelData, "scale" | "groups" | "low" | "high">} figure
  * @param {number} value
  */
-export function placeOnScale({ scale, groups, low, high }, value) {
-  if (scale === "groups" && groups > GROUP_COLORS) return ((value % GROUP_COLORS) + 0.5) / GROUP_COLORS;
-  return (value - low) / (high - low);
+export function placeOnScale(figure, value) {
+  return colorsRepeat(figure) ? ((value % GROUP_COLORS) + 0.5) / GROUP_COLORS : (value - figure.low) / (figure.high - figure.low);
 }
+
+/** @param {Pick<PanelData, "scale" | "groups">} figure */
+const colorsRepeat = ({ scale, groups }) => scale === "groups" && groups > GROUP_COLORS;
 
 /**
  * The scale of ranks: each of the drawn groups has a color of its own, as far as there are colors.
@@ -36,6 +38,16 @@ export function placeOnScale({ scale, groups, low, high }, value) {
  * @param {number} groups
  */
 export const rankScale = (scale, groups) => ({ scale, groups, low: -0.5, high: groups - 0.5 });
+
+/**
+ * The rows of a heatmap and the ends of its color scale, as Plotly draws them.
+ * @param {Pick<PanelData, "scale" | "groups" | "low" | "high">} figure
+ * @param {Float32Array[]} rows
+ */
+export function shownAs(figure, rows) {
+  if (!colorsRepeat(figure)) return { z: rows, zmin: figure.low, zmax: figure.high };
+  return { z: rows.map((row) => row.map((id) => id % GROUP_COLORS)), zmin: -0.5, zmax: GROUP_COLORS - 0.5 };
+}
 
 /**
  * The color of one of ``groups`` groups.

@@ -20,8 +20,8 @@ export function formatNumber(value, digits = 4) {
 }
 
 /**
- * Without the rounding error of float32: one mean that is 0.04125 in float64 and 0.04124999 in float32 is written in one way,
- * and a 5 at the end is rounded away from zero, also where the nearest float64 is below it.
+ * Without the rounding error of float32: a mean of 0.04125 that is 0.04124999 in float32 is written as 0.04125, too.
+ * A 5 at the end is rounded away from zero, also where the nearest float64 is below it.
  * @param {number} value
  * @param {number} digits significant ones that are kept
  */

@@ -1,4 +1,4 @@
-// What only the reader's own browser keeps. Where nothing can be stored, as in some frames, it lasts until the page is left.
+// What only the reader's own browser keeps. In frames that may store nothing, it lasts until the page is left.
 
 /** A value under one key. */
 export class Memory {

@@ -4,7 +4,7 @@ import { THEMES } from "normviz:themes";
 import { luminance, parseHex } from "./color.js";
 
 /**
- * The theme that is asked for, else that of the page's background.
+ * The wanted theme; without one, the theme that fits the page's background.
  * @param {HTMLElement | ShadowRoot} parent
  * @param {Mode | null} [wanted]
  * @returns {Mode}

@@ -1,4 +1,4 @@
-// The values of the selected element's group, from x to the output: normalization slides them to 0 and makes their spread 1.
+// The values of the selected element's group, from x to the output: normalization makes their mean 0 and their spread 1.
 
 /** @import { GammaBetaView } from "./gamma_beta.js" */
 /** @import { Group, Stage } from "./stages.js" */

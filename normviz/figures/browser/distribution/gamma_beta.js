@@ -48,31 +48,21 @@ export function withGammaAndBeta(data, { gamma, beta: wanted }) {
   if (!values || !params || !normalized?.z) return data;
   /** @param {number} value */
   const scaled = (value) => gamma * value + beta;
+  /** @param {number} variance */
+  const spread = (variance) => gamma * gamma * variance;
+  /** @type {(array: FloatArray, change: (number: number) => number) => FloatArray} */
+  const changed = ({ shape, values: numbers }, change) => ({ shape, values: numbers.map(change) });
   /** @param {number} number */
   const everywhere = (number) => ({ shape: data.grid.shape.map(() => 1), values: Float32Array.of(number) });
   const output = decodeFloats(normalized.z).map(scaled), finite = output.filter(Number.isFinite);
-  const most = finite.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0) || 1;
-  const before = moments?.normalized;
+  const most = finite.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0) || 1, before = moments?.normalized;
   return {
     ...data,
     values: { ...values, gamma: everywhere(gamma), ...(params.bias ? { beta: everywhere(beta) } : {}) },
     panels: data.panels.map((panel) => panel.key !== "output" ? panel : {
-      ...panel, z: { shape: normalized.z?.shape ?? [], data: "", values: output }, low: -most, high: most,
-      strips: scaleStrips(normalized.strips, gamma, beta),
+      ...panel, z: { shape: normalized.z?.shape ?? [], data: "", values: output }, low: -most, high: most, strips: scaleStrips(normalized.strips, gamma, beta),
     }),
-    moments: before ? { ...moments, output: scaleMoments(before, gamma, beta) } : moments,
-  };
-}
-
-/**
- * @param {Moments<FloatArray>} moments
- * @param {number} gamma
- * @param {number} beta
- */
-function scaleMoments({ mean, var: variance }, gamma, beta) {
-  return {
-    mean: { shape: mean.shape, values: mean.values.map((value) => gamma * value + beta) },
-    var: { shape: variance.shape, values: variance.values.map((value) => gamma * gamma * value) },
+    moments: before ? { ...moments, output: { mean: changed(before.mean, scaled), var: changed(before.var, spread) } } : moments,
   };
 }
 
@@ -83,11 +73,10 @@ function scaleMoments({ mean, var: variance }, gamma, beta) {
  * @param {number} beta
  */
 function scaleStrips(strips, gamma, beta) {
-  const scaled = Object.entries(strips).map(([place, { mean, var: variance }]) => [place, {
-    mean: mean.map((value) => (value === null ? null : gamma * Number(value) + beta)),
-    var: variance.map((value) => (value === null ? null : gamma * gamma * Number(value))),
-  }]);
-  return Object.fromEntries(scaled);
+  /** @type {(numbers: SentNumber[], factor: number, shift: number) => SentNumber[]} */
+  const scaled = (numbers, factor, shift) => numbers.map((number) => (number === null ? null : factor * Number(number) + shift));
+  return Object.fromEntries(Object.entries(strips).map(([place, { mean, var: variance }]) =>
+    [place, { mean: scaled(mean, gamma, beta), var: scaled(variance, gamma * gamma, 0) }]));
 }
 
 // The sliders.

@@ -1,4 +1,4 @@
-// The values of one group at each stage of the forward pass, with their mean and spread, and what happens to them in words.
+// The values of one group at each stage of the forward pass: their mean, their spread, and in words what is done to them.
 
 import { formatCount, formatNumber } from "../common/format.js";
 import { _, joinSentences, ngettext } from "../common/messages.js";
@@ -13,7 +13,7 @@ import { broadcastAt, drawnPeers } from "../tensor/sharing.js";
  * @property {string} meanAlone its mean in words
  * @property {number[]} values of the peers
  * @property {number} mean
- * @property {[number, number]} spread from the middle, one standard deviation (RMSNorm: one root mean square) to each side
+ * @property {[number, number]} spread one standard deviation to each side of the mean (RMSNorm: one root mean square of 0)
  */
 
 /** @typedef {{ peers: Index[], complete: boolean, size: number, stages: Stage[] }} Group */
@@ -31,7 +31,9 @@ export function groupStages(source, index) {
   /** @param {string} key @param {string} title @param {string} rule @param {(peer: Index) => number} value */
   const stage = (key, title, rule, value) => ({ key, title, rule, values: peers.map(value), ...momentsOf(data, key, index) });
   const stages = [stage("x", "x", _("the input"), (peer) => source.valueAt("x", peer))];
-  if (stats.center) stages.push(stage("centered", _("centered"), centeringRule(data, mean), (peer) => source.valueAt("x", peer) - mean));
+  const subtracted = { mean: formatNumber(mean) };
+  const centering = stats.running ? _("minus the running mean {mean}", subtracted) : _("minus the mean {mean}", subtracted);
+  if (stats.center) stages.push(stage("centered", _("centered"), centering, (peer) => source.valueAt("x", peer) - mean));
   stages.push(stage("normalized", _("normalized"), dividingRule(data, root), (peer) => source.valueAt("normalized", peer)));
   if (params) stages.push(stage("output", _("output"), parameterRule(data, peers), (peer) => source.valueAt("output", peer)));
   return { peers, complete: peers.length === stats.size, size: stats.size, stages };
@@ -56,15 +58,6 @@ function momentsOf(data, stage, index) {
       ? exact ? _("mean {mean} · variance {variance} = var / (var + eps)", numbers) : _("mean {mean} · variance {variance}", numbers)
       : exact ? _("mean {mean} · mean square {square} = ms / (ms + eps)", numbers) : _("mean {mean} · mean square {square}", numbers),
   };
-}
-
-/**
- * @param {DecodedData} data
- * @param {number} mean
- */
-function centeringRule({ stats }, mean) {
-  const values = { mean: formatNumber(mean) };
-  return stats.running ? _("minus the running mean {mean}", values) : _("minus the mean {mean}", values);
 }
 
 /**

@@ -62,7 +62,7 @@ export function morphOutline(outline, before, halo) {
 }
 
 /**
- * Remembers the outlines of a view that is about to show ``data``; the returned function lets them grow into the new ones.
+ * Remembers the outlines of a view before it shows ``data``. The returned function lets them grow into the new ones.
  * @param {PanelHost & { narrow: boolean }} view before it takes the data
  * @param {ViewData} data
  */

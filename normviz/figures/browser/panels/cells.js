@@ -2,11 +2,11 @@
 
 /** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 /**
- * @typedef {{ z: Float32Array[], x: number[], y: number[], gap: number, scale: ColorScale }} Heatmap ``z``: rows of places on the color scale,
- * from 0 to 1, between the edges ``x`` and ``y``; NaN between facets
+ * Rows of values between the edges ``x`` and ``y``, NaN between facets; ``zmin`` and ``zmax`` are at the ends of the scale.
+ * @typedef {{ z: Float32Array[], zmin: number, zmax: number, x: number[], y: number[], gap: number, scale: ColorScale }} Heatmap
  */
 
-import { colorAt, formatHex, placeOnScale } from "../common/color.js";
+import { colorAt, formatHex, shownAs } from "../common/color.js";
 import { html } from "../common/dom.js";
 import { round2 } from "../common/format.js";
 
@@ -60,8 +60,8 @@ async function plotNext() {
  */
 function heatmapOf(panel) {
   const { geometry, scale, range } = panel, columns = geometry.raster(true), rows = geometry.raster(false);
-  const z = panel.heatmap(columns.cells, rows.cells).map((line) => line.map((value) => (Number.isFinite(value) ? placeOnScale(range, value) : NaN)));
-  return { z, x: columns.edges, y: rows.edges, gap: geometry.cellW >= 6 && geometry.cellH >= 6 ? 1 : 0, scale };
+  const gap = geometry.cellW >= 6 && geometry.cellH >= 6 ? 1 : 0;
+  return { ...shownAs(range, panel.heatmap(columns.cells, rows.cells)), x: columns.edges, y: rows.edges, gap, scale };
 }
 
 /**
@@ -69,16 +69,17 @@ function heatmapOf(panel) {
  * @param {Heatmap} heatmap
  * @param {(color: string, left: number, top: number, width: number, height: number) => void} fill
  */
-function paint({ z, x, y, gap, scale }, fill) {
+function paint({ z, zmin, zmax, x, y, gap, scale }, fill) {
   /** @type {Map<number, string>} */
   const colors = new Map();
   z.forEach((line, row) => {
     for (let column = 0, end = 0; column < line.length; column = end) {
-      const place = line[column], color = colors.get(place) ?? formatHex(colorAt(scale, place));
+      const value = line[column];
       end = column + 1;
-      if (Number.isNaN(place)) continue;
-      colors.set(place, color);
-      while (!gap && line[end] === place) end++; // a run of cells without gaps is one rectangle
+      if (!Number.isFinite(value)) continue;
+      const color = colors.get(value) ?? formatHex(colorAt(scale, (value - zmin) / (zmax - zmin)));
+      colors.set(value, color);
+      while (!gap && line[end] === value) end++; // a run of cells without gaps is one rectangle
       fill(color, x[column], y[row], x[end] - x[column] - gap, y[row + 1] - y[row] - gap);
     }
   });
@@ -119,8 +120,10 @@ export function cellsAsSvg(panel) {
  * @param {HTMLElement} plot
  * @param {Heatmap} heatmap
  */
-async function plotCells(plot, { z, x, y, gap, scale }) {
-  const trace = { type: "heatmap", z, x, y, zmin: 0, zmax: 1, zauto: false, colorscale: scale, showscale: false, hoverinfo: "skip", xgap: gap, ygap: gap };
+async function plotCells(plot, { z, zmin, zmax, x, y, gap, scale }) {
+  const trace = {
+    type: "heatmap", z, x, y, zmin, zmax, zauto: false, colorscale: scale, showscale: false, hoverinfo: "skip", xgap: gap, ygap: gap,
+  };
   /** @param {[number, number]} range */
   const axis = (range) => ({ type: "linear", range, visible: false, fixedrange: true, autorange: false });
   const [wide, tall] = [x, y].map((edges) => Math.max(10, edges[edges.length - 1])); // below 10, Plotly draws its default size instead

@@ -48,8 +48,8 @@ export function drawLabels(panel) {
   }
   const strips = panel.figure.strips;
   if (strips.facet) drawFacetStrips(panel, write, strips.facet);
-  if (strips.row) drawRowStrips(panel, write, strips.row);
-  if (strips.col) drawColumnStrips(panel, write, strips.col);
+  if (strips.row) drawStrips(panel, write, strips.row, false);
+  if (strips.col) drawStrips(panel, write, strips.col, true);
   labels.end();
 }
 
@@ -164,53 +164,28 @@ function drawFacetStrips(panel, write, strip) {
 }
 
 /**
- * The number beside a row or below a column; undefined if it was not sent.
- * @param {DrawnPanel} panel
- * @param {SentNumber[]} numbers
- * @param {number} at
- * @param {number | null} axis
- */
-function stripAt({ data }, numbers, at, axis) {
-  if (axis === null) return numbers[at];
-  return numbers[data.sent.indices[axis].indexOf(data.grid.indices[axis][at])];
-}
-
-/**
+ * The means and the variances below the columns (``across``) or beside the rows, where they fit and were sent.
  * @param {DrawnPanel} panel
  * @param {Write} write
  * @param {Strip} strip
+ * @param {boolean} across
  */
-function drawRowStrips(panel, write, strip) {
-  const { geometry, data } = panel, x = geometry.width + 8;
-  STATISTIC_NAMES.forEach((kind, column) => {
-    write(x + column * 42 + 20, -8, nameOf(kind), { "text-anchor": "middle" });
-    geometry.ys.forEach((top, row) => {
-      const value = stripAt(panel, strip[kind], row, data.grid.row);
-      if (value === undefined || (geometry.cellH < 12 && row % Math.ceil(12 / geometry.cellH))) return;
-      write(x + column * 42 + 20, top + geometry.cellH / 2, formatShort(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
-    });
-  });
-  panel.labels.add("path", { d: `M${x - 2},0V${geometry.height}`, class: "nv-rule" });
-}
-
-/**
- * @param {DrawnPanel} panel
- * @param {Write} write
- * @param {Strip} strip
- */
-function drawColumnStrips(panel, write, strip) {
-  const { geometry, data } = panel, y = geometry.height + 8;
+function drawStrips({ geometry, data: { grid, sent }, labels }, write, strip, across) {
+  const { width, height, xs, ys, cellW, cellH } = geometry, [starts, cell, axis] = across ? [xs, cellW, grid.col] : [ys, cellH, grid.row];
   const longest = Math.max(...[...strip.mean, ...strip.var].map((value) => formatShort(value).length));
-  const every = Math.max(1, Math.ceil((longest * 5.6 + 3) / geometry.cellW));
-  STATISTIC_NAMES.forEach((kind, row) => {
-    write(-8, y + row * 15 + 8, nameOf(kind), { "text-anchor": "end", "dominant-baseline": "central" });
-    geometry.xs.forEach((left, column) => {
-      const value = stripAt(panel, strip[kind], column, data.grid.col);
-      if (value === undefined || column % every) return;
-      write(left + geometry.cellW / 2, y + row * 15 + 8, formatShort(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
+  const every = Math.max(1, Math.ceil((across ? longest * 5.6 + 3 : 12) / cell));
+  STATISTIC_NAMES.forEach((kind, line) => {
+    /** @type {(along: number, text: string, attributes: Record<string, string>) => void} */
+    const put = (along, text, attributes) =>
+      across ? write(along, height + 16 + line * 15, text, attributes) : write(width + 28 + line * 42, along, text, attributes);
+    put(-8, nameOf(kind), across ? { "text-anchor": "end", "dominant-baseline": "central" } : { "text-anchor": "middle" });
+    starts.forEach((start, at) => {
+      const value = strip[kind][axis === null ? at : sent.indices[axis].indexOf(grid.indices[axis][at])];
+      if (value === undefined || at % every) return;
+      put(start + cell / 2, formatShort(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
     });
   });
-  panel.labels.add("path", { d: `M0,${y - 2}H${geometry.width}`, class: "nv-rule" });
+  labels.add("path", { d: across ? `M0,${height + 6}H${width}` : `M${width + 6},0V${height}`, class: "nv-rule" });
 }
 
 // Dragging the names of an axis that is not drawn whole moves its slices.

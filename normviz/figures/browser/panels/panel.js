@@ -77,7 +77,7 @@ export class Panel {
     this.inside = clip("-in");
     this.outside = clip("-out");
     this.veil = svg("path", { class: "nv-veil", "fill-rule": "evenodd" }, this.svg);
-    /** @type {(kind: string, apart: number, angle: number) => SVGPathElement} A hatched shape, whose path is set later. */
+    /** @type {(kind: string, apart: number, angle: number) => SVGPathElement} A hatched shape without a path. */
     const hatched = (kind, apart, angle) => {
       const id = `${this.name}-${kind}`, size = { width: apart, height: apart, patternUnits: "userSpaceOnUse" };
       const pattern = svg("pattern", { id, ...size, patternTransform: `rotate(${angle})` }, definitions);
@@ -126,7 +126,7 @@ export class Panel {
    * @returns {[number, number]}
    */
   pointOf(event) {
-    const box = this.svg.getBoundingClientRect(), scale = box.width / (this.total?.width ?? box.width); // slides are shrunk to fit
+    const box = this.svg.getBoundingClientRect(), scale = box.width / (this.total?.width ?? box.width); // slides shrink
     return [(event.clientX - box.left) / scale - this.left, (event.clientY - box.top) / scale - this.top];
   }
 
@@ -257,7 +257,7 @@ export class Panel {
   }
 
   /**
-   * Ids are explained where they are written, once in a row of panels; values have a color bar from the lowest to the highest.
+   * What the cells show. Written ids are explained, once in a row of panels. Values have a color bar.
    * @param {boolean} numbered whether the cells have numbers
    */
   drawLegend(numbered) {
@@ -289,7 +289,7 @@ export class Panel {
     inside.setAttribute("d", path || all);
     outside.setAttribute("d", around || "M0,0Z");
     for (const shape of [outlineHalo, outline]) shape.setAttribute("d", path);
-    const third = Math.min(geometry.cellW, geometry.cellH) / 3, line = Math.min(1.5, third); // wider lines would hide the cells
+    const third = Math.min(geometry.cellW, geometry.cellH) / 3, line = Math.min(1.5, third); // wider ones hide cells
     outline.setAttribute("stroke-width", String(line));
     this.svg.style.setProperty("--nv-halo", `${line + Math.min(2, third)}px`);
     this.svg.style.setProperty("--nv-frame", `${Math.max(1, Math.min(3, third))}px`);

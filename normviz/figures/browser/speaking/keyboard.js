@@ -18,9 +18,11 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 export function pressKey(view, event, panel) {
   const { key } = event, chosen = view.cursor ?? view.at, from = chosen ?? view.data.grid.indices.map(() => 0);
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key in ARROWS || WAYS[key.toLowerCase()]) {
+  const way = WAYS[key.toLowerCase()];
+  if (key in ARROWS || way) {
     view.pointed = null;
-    view.cursor = chosen ? goal(panel, event, from) : from;
+    if (!chosen) view.cursor = from;
+    else view.cursor = way ? way(panel, from, event.shiftKey ? -1 : 1) : panel.geometry.neighbor(from, ...ARROWS[key]);
     view.follow();
     view.announce(speakElement(panel, view.cursor));
   } else if ((key === "Enter" || key === " ") && chosen) {
@@ -45,15 +47,6 @@ const WAYS = {
   home: (panel, from) => toTheEnd(panel, from, -1),
   end: (panel, from) => toTheEnd(panel, from, 1),
 };
-
-/**
- * @param {DrawnPanel} panel
- * @param {KeyboardEvent} event
- * @param {Index} from
- */
-function goal(panel, { key, shiftKey }, from) {
-  return key in ARROWS ? panel.geometry.neighbor(from, ...ARROWS[key]) : WAYS[key.toLowerCase()](panel, from, shiftKey ? -1 : 1);
-}
 
 /**
  * The first or the last element of a line, through all facets beside each other.

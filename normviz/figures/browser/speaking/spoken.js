@@ -70,7 +70,7 @@ function elementAndValue(panel, index) {
  * @param {Sharing} sharing
  * @param {Index} index of a drawn element
  */
-export function groupInWords({ axes, grid }, sharing, index) {
+function groupInWords({ axes, grid }, sharing, index) {
   const element = tensorIndex({ grid }, index);
   const places = axes.flatMap((name, axis) => {
     const parts = sharing.axes.filter((part) => part.axis === axis);

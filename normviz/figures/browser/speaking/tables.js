@@ -96,7 +96,7 @@ function peerNote(panel, element) {
 }
 
 /**
- * The number in a cell: a value, or that of the group.
+ * The number in a cell: a value, or the number of its group.
  * @param {DrawnPanel} panel
  * @param {Index} index
  */
@@ -115,7 +115,7 @@ const ARRAYS = /** @type {const} */ ({ f8: [8, "getFloat64"], i1: [1, "getInt8"]
  * @param {any} packed
  * @returns {(number | string | null)[]}
  */
-export function numbersOf(packed) {
+function numbersOf(packed) {
   if (!packed?.bdata) return packed ?? [];
   const [size, read] = ARRAYS[/** @type {keyof typeof ARRAYS} */ (packed.dtype)], bytes = Uint8Array.from(atob(packed.bdata), (letter) => letter.charCodeAt(0));
   const view = new DataView(bytes.buffer);

@@ -51,7 +51,7 @@ export class Geometry {
     this.ys = skipY.map((gaps, row) => row * this.cellH + gaps * ELLIPSIS);
     this.facetW = last(this.xs) + this.cellW;
     this.facetH = last(this.ys) + this.cellH;
-    this.lefts = leftOutX.map((gaps, place) => place * (this.facetW + gapX) + gaps * ELLIPSIS); // left edges of the facets
+    this.lefts = leftOutX.map((gaps, place) => place * (this.facetW + gapX) + gaps * ELLIPSIS); // left edges of facets
     this.tops = leftOutY.map((gaps, line) => line * (this.facetH + gapY) + gaps * ELLIPSIS);
     this.apart = { columns: increasesOf(skipX), rows: increasesOf(skipY), places: increasesOf(leftOutX), lines: increasesOf(leftOutY) }; // places before which slices are left out
     this.width = last(this.lefts) + this.facetW;
@@ -170,6 +170,11 @@ export class Geometry {
   element(place, line, column, row) {
     const facet = this.facetAt(place, line);
     if (facet === null) return null;
+    return this.indexIn(facet, column, row);
+  }
+
+  /** @type {(facet: number, column: number, row: number) => Index} */
+  indexIn(facet, column, row) {
     const index = this.facetIndex(facet);
     index[this.grid.col] = column;
     if (this.grid.row !== null) index[this.grid.row] = row;
@@ -183,12 +188,7 @@ export class Geometry {
   each(visit) {
     for (let facet = 0; facet < this.facets; facet++)
       for (let row = 0; row < this.rows; row++)
-        for (let column = 0; column < this.columns; column++) {
-          const index = this.facetIndex(facet);
-          index[this.grid.col] = column;
-          if (this.grid.row !== null) index[this.grid.row] = row;
-          visit(index);
-        }
+        for (let column = 0; column < this.columns; column++) visit(this.indexIn(facet, column, row));
   }
 
   /**

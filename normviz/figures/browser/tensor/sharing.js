@@ -3,8 +3,8 @@
 import { sentPlace } from "./slices.js";
 
 /**
- * One table for each axis of x: the number of an element's group is the sum of its entries. Groups are numbered in row-major
- * order of ``axes``.
+ * One table for each axis of x. The number of an element's group is the sum of its entries, one from each table.
+ * Groups are numbered in row-major order of ``axes``.
  * @param {NamedAxis[]} axes
  * @param {GridData} grid
  */

@@ -6,7 +6,7 @@
  * @param {number} count
  * @param {number} first
  */
-export function slicesFrom(size, count, first) {
+function slicesFrom(size, count, first) {
   const from = Math.max(0, Math.min(first, size - count));
   return Array.from({ length: count }, (_, at) => (count > 1 && at === count - 1 ? size - 1 : from + at));
 }
@@ -22,8 +22,8 @@ export function movedGrid(grid, start) {
 }
 
 /**
- * The slices and the selected element after the reader has moved the slices: the element keeps its place in the drawing, as in
- * normviz.scene.edits.
+ * The slices and the selected element after the reader has moved the slices, as in normviz.scene.edits: the element keeps
+ * its place in the drawing.
  * @param {GridData} before
  * @param {number[]} start
  * @param {Index | null | undefined} at
@@ -35,7 +35,7 @@ export function afterMove(before, start, at) {
 }
 
 /**
- * The axes of which some slices are left out.
+ * The axes that leave out some slices.
  * @param {GridData} grid
  */
 export function cutAxes(grid) {

@@ -19,7 +19,7 @@ export class CompareView extends FigureView {
     this.rows ??= Object.fromEntries(ROWS.map((row) => [row, html("div", `nv-row nv-layers nv-${row}`, this.sharingRow)]));
     this.sharingRow.className = "nv-compare";
     this.counts.hidden = this.valuesRow.hidden = this.arithmetic.hidden = true;
-    if (String([...this.panels.keys()]) !== String(panels.map(({ key }) => key))) { // their order is that of the layers
+    if (String([...this.panels.keys()]) !== String(panels.map(({ key }) => key))) { // columns stand in the order of the layers
       for (const panel of this.panels.values()) panel.root.remove();
       this.panels.clear();
     }
@@ -56,22 +56,18 @@ export class CompareView extends FigureView {
    */
   describeLayer(number) {
     const sharings = this.data.sharings ?? {}, stats = /** @type {Tabled<Statistics>} */ (sharings[`stats${number}`]), params = sharings[`params${number}`];
-    return [...words(stats.center ? shareMean(stats.size - 1) : shareMeanSquare(stats.size - 1), countOf(stats)), _("{first}, {second}", { first: "", second: "" }),
-      ...(params ? words(shareGamma(params.size - 1), countOf(params)) : [_("no gamma")])];
+    return [...words(SHARED[stats.center ? "mean" : "meanSquare"](stats.size - 1), countOf(stats)), _("{first}, {second}", { first: "", second: "" }),
+      ...(params ? words(SHARED.gamma(params.size - 1), countOf(params)) : [_("no gamma")])];
   }
 }
 
 /** @param {Sharing} sharing */
 const countOf = ({ size }) => ({ others: { strong: formatCount(size - 1) } });
 
-/** @param {number} others */
-const shareMean = (others) =>
-  others ? ngettext("{others} shares its mean", "{others} share its mean", others) : _("none shares its mean");
-
-/** @param {number} others */
-const shareMeanSquare = (others) =>
-  others ? ngettext("{others} shares its mean square", "{others} share its mean square", others) : _("none shares its mean square");
-
-/** @param {number} others */
-const shareGamma = (others) =>
-  others ? ngettext("{others} shares its gamma", "{others} share its gamma", others) : _("none shares its gamma");
+/** What an element shares with others. @type {Record<"mean" | "meanSquare" | "gamma", (others: number) => string>} */
+const SHARED = {
+  mean: (others) => others ? ngettext("{others} shares its mean", "{others} share its mean", others) : _("none shares its mean"),
+  meanSquare: (others) =>
+    others ? ngettext("{others} shares its mean square", "{others} share its mean square", others) : _("none shares its mean square"),
+  gamma: (others) => others ? ngettext("{others} shares its gamma", "{others} share its gamma", others) : _("none shares its gamma"),
+};

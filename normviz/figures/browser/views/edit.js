@@ -10,7 +10,7 @@ import { tensorIndex } from "../tensor/sharing.js";
 import { appOfFile, writeMissing } from "./slices.js";
 
 const LARGEST_VALUE = 1e12; // equals normviz.analysis.checks.LARGEST_VALUE
-const DRAG_START = 5, DRAG_RANGE = 200; // px: the distance after which a press is a drag, and that of the whole range of colors
+const DRAG_START = 5, DRAG_RANGE = 200; // px: a press becomes a drag; a drag goes through the whole range of colors
 
 /**
  * Shows the button "Edit a value" where x can be changed, or a file leads to the app for it.

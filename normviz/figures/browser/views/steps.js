@@ -1,4 +1,4 @@
-// The forward pass one step at a time: the values before it, the values that it makes, and its arithmetic for one element.
+// The forward pass one step at a time: the values before and after it, and its arithmetic for one element.
 
 import { drawDistribution } from "../distribution/distribution.js";
 import { button, html } from "../common/dom.js";
@@ -16,7 +16,7 @@ const STEP_TIME = 1400; // ms per step while playing
 export class StepsView extends FigureView {
   /** @type {HTMLElement} The buttons of the steps. */
   bar;
-  /** @type {HTMLElement} The whole formula in symbols, with the numbers of the selected element, and what the step does. */
+  /** @type {HTMLElement} The whole formula, in symbols and with the element's numbers, and what the step does. */
   formula;
   /** @type {HTMLElement} */
   symbols;

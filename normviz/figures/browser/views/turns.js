@@ -1,4 +1,4 @@
-// A view shows the reader's choice at once and sends it. Data that the server made before it received the choice must not undo it.
+// A view shows the reader's choice at once and sends it. Data that the server made before must not undo the choice.
 
 export const PATIENCE = 3000; // ms; after this time, the view accepts the server's data even if it does not include the newest choice
 
@@ -26,7 +26,7 @@ export class Turns {
   }
 
   /**
-   * Data of this turn has come: the next choice has a higher number, also if another copy of the page has sent the last one.
+   * Data of this turn has come: the next choice has a higher number, even if another copy of the page sent the last one.
    * @param {number} turn
    */
   follow(turn) {

@@ -21,7 +21,7 @@ export class ValuesView extends FigureView {
   writeArithmetic() {}
 
   /**
-   * Numbers of one element stay without a server, which would compute those of another.
+   * A figure of one element keeps its numbers in a file: only a server computes the numbers of another element.
    * @param {Index | null} index
    * @param {import("../panels/panel.js").Panel} [panel]
    */

@@ -24,7 +24,7 @@ import { StatisticsTable } from "./statistics.js";
 import { Turns } from "./turns.js";
 
 const NARROW = 720, WIDE = 860; // px: widths of the view
-const PRESENTED = 390; // px: height of all but the panels on a projector: the caption, the sentence, the heads and the read-out
+const PRESENTED = 390; // px: on a projector, the height of all but the panels: caption, sentence, heads and read-out
 
 /** @implements {PanelHost} */
 export class FigureView {
@@ -109,7 +109,7 @@ export class FigureView {
   }
 
   /**
-   * Takes the server's selection, unless a newer choice waits for its response. Without a server, the reader's selection stays.
+   * Takes the server's selection unless a newer choice waits for its response. Without a server, the reader's stays.
    * @param {ViewData} data
    * @param {Mode} mode
    */

@@ -1,4 +1,4 @@
-// The list of questions: its search, the topics that a reader has opened, and how the reader has answered which questions.
+// The list of questions: its search, the topics that are open, and how the reader has answered each question.
 
 import { find, findAll } from "../../../figures/browser/common/dom.js";
 import { Memory } from "../../../figures/browser/common/memory.js";

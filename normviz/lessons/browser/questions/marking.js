@@ -23,13 +23,14 @@ export class Marking {
   /**
    * @param {HTMLElement} parent
    * @param {MarkingTask} task
-   * @param {{ onChange?: (marking: Marking) => void }} [options] ``onChange``: the reader has marked or unmarked something
+   * @param {{ onChange?: (marking: Marking) => void }} [options] ``onChange``: a mark has changed
    */
   constructor(parent, task, { onChange = () => {} } = {}) {
     this.task = task;
     this.onChange = onChange;
     this.root = html("div", "nv-marking", parent);
-    const { shape, facets, col } = task, count = facets.reduce((product, axis) => product * shape[axis], 1), columns = shape[col];
+    const { shape, facets, col } = task, columns = shape[col];
+    const count = facets.reduce((product, axis) => product * shape[axis], 1);
     this.root.style.setProperty("--nv-columns", String(columns));
     const across = Math.max(1, Math.min(count, Math.floor(MOST_ACROSS / columns)));
     this.root.style.setProperty("--nv-across", String(across));
@@ -179,7 +180,7 @@ export class Marking {
     });
     this.root.addEventListener("pointerdown", ({ target, pointerType }) => {
       const cell = this.cells.find(({ root }) => root === target);
-      this.drag = cell && pointerType !== "touch" ? { cell, marked: !cell.marked, moved: false } : null; // a finger scrolls
+      this.drag = cell && pointerType !== "touch" ? { cell, marked: !cell.marked, moved: false } : null; // fingers scroll
     });
     this.root.addEventListener("pointerover", ({ target, buttons }) => {
       const cell = this.cells.find(({ root }) => root === target);

@@ -1,4 +1,4 @@
-// A small tensor as tables, one for each facet: the values of x, the groups of a pattern in colors, or nothing but the shape of x.
+// A small tensor as tables, one for each facet: the values of x, the groups of a pattern in colors, or empty cells.
 
 import { findAll, html } from "../../../figures/browser/common/dom.js";
 import { formatNumber } from "../../../figures/browser/common/format.js";
@@ -49,11 +49,11 @@ export function drawTensor(parent, { shape, names, facets, row, col, at, numbers
   function addTable(parent, caption, facet) {
     const table = html("table", "", parent), heads = table.insertRow();
     if (caption) html("caption", "", table, caption);
-    if (row !== null) addNumberHead(heads, `${names[col]} =`, "row");
-    for (const column of along(col)) addNumberHead(heads, column === LEFT_OUT ? "…" : row === null ? `${names[col]} = ${column}` : String(column), "col");
+    if (row !== null) html("th", "", heads, `${names[col]} =`).scope = "row";
+    for (const column of along(col)) html("th", "", heads, column === LEFT_OUT ? "…" : row === null ? `${names[col]} = ${column}` : String(column)).scope = "col";
     for (const line of along(row)) {
       const cells = table.insertRow();
-      if (row !== null) addNumberHead(cells, line === LEFT_OUT ? "⋮" : `${names[row]} = ${line}`, "row");
+      if (row !== null) html("th", "", cells, line === LEFT_OUT ? "⋮" : `${names[row]} = ${line}`).scope = "row";
       for (const column of along(col)) {
         const cell = cells.insertCell();
         if (line === LEFT_OUT || column === LEFT_OUT) cell.className = "nv-numbers-gap";
@@ -97,15 +97,6 @@ export function combinations(choices) {
   let found = [[]];
   for (const choice of choices) found = found.flatMap((before) => choice.map((one) => [...before, one]));
   return found;
-}
-
-/**
- * @param {HTMLTableRowElement} line
- * @param {string} text
- * @param {"row" | "col"} scope
- */
-function addNumberHead(line, text, scope) {
-  html("th", "", line, text).scope = scope;
 }
 
 /**
