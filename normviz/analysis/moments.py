@@ -69,5 +69,7 @@ def _output(e: Description, normalized: Moments) -> Moments:
     held = e.layer_values()
     if any(value is not None and not bool((value == value.flatten()[0]).all()) for value in (held.gamma, held.beta)):
         return _measured(e, e.trace.output)
-    gamma = 1.0 if held.gamma is None else held.gamma.flatten()[0].double()
-    return normalized.scaled(gamma).shifted(0.0 if held.beta is None else held.beta.flatten()[0].double())
+    assert held.gamma is not None  # without gamma, "normalized" is the output
+    return normalized.scaled(held.gamma.flatten()[0].double()).shifted(
+        0.0 if held.beta is None else held.beta.flatten()[0].double()
+    )

@@ -353,7 +353,7 @@ def _own_forward(module: nn.Module, kind: Kind) -> NormvizError:
 
 
 def module_arguments(module: nn.Module, kind: Kind) -> dict[str, Any]:
-    """The arguments of a module, read from its attributes."""
+    """The arguments of a module, read from its attributes. Raises NormvizError if it has a beta and no gamma."""
     weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
     if weight is None and bias is not None:
         raise NormvizError(

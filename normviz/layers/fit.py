@@ -34,6 +34,8 @@ def refit(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:
 def default_layer(family: str, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:
     """The layer of the family with default arguments: LayerNorm over all axes but the first, GroupNorm with as few groups as possible, but two.
 
+    Raises NormvizError if no layer of the family takes that rank.
+
     >>> (
     ...     str(default_layer("GroupNorm", (2, 8, 5), ("n", "c", "l"))),
     ...     str(default_layer("GroupNorm", (2, 9, 5), ("n", "c", "l"))),
@@ -45,7 +47,10 @@ def default_layer(family: str, shape: tuple[int, ...], axes: tuple[str, ...]) ->
 
 
 def kind_for(family: str, axes: tuple[str, ...]) -> Kind:
-    """The kind of the family that takes an x with these axes, preferably the one with this default layout."""
+    """The kind of the family that takes an x with these axes, preferably the one with this default layout.
+
+    Raises NormvizError for an unknown family, and if no layer of the family takes that rank.
+    """
     rank, layout = len(axes), layout_text(axes)
     if family not in FAMILIES:
         raise NormvizError(

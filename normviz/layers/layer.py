@@ -77,11 +77,11 @@ class Layer:
 
     @property
     def running(self) -> bool:
-        """Whether running statistics are used instead of those of x."""
+        """Whether the layer normalizes with its running statistics, not with the mean and the variance of x."""
         return self.tracks and not self.training
 
     def norm(self, axes: tuple[str, ...]) -> Norm:
-        """The Norm of the layer for an x with these axes."""
+        """The Norm of the layer for an x with these axes. Raises NormvizError if an argument, such as DimNorm's dim, does not fit them."""
         sharing = self.kind.rule(self.given, axes, self.running)
         return Norm(
             sharing.stats,
@@ -105,7 +105,7 @@ class Layer:
         return self.kind.module(**arguments, dtype=dtype).train(self.training)
 
     def with_(self, **changes: Any) -> Layer:
-        """The layer with some arguments, or the ``training`` mode, changed."""
+        """The layer with some arguments, or the ``training`` mode, changed. Raises NormvizError for an invalid argument."""
         training = changes.pop("training", self.training)
         return replace(self, arguments=_bind(self.kind, (), {**self.given, **changes}), training=training)
 

@@ -23,7 +23,7 @@ class Norm:
     center   whether the mean is subtracted. If False (RMSNorm), "var" is the mean of x^2.
     eps      added to the variance inside the square root; None is the machine epsilon of the dtype of the computation.
     bias     whether there is a beta; it needs a gamma.
-    running  whether mean and variance are running statistics instead of those of x.
+    running  whether mean and variance are running statistics, not computed from x.
     sizes    the sizes of split axes: ``{"g": 2}`` for ``"n (g k) h w -> n g"``.
 
     Raises NormvizError where a pattern is illegal or eps is not a finite number.

@@ -111,7 +111,7 @@ def _instance_channels(axis: str, wanted: str, found: str) -> Refused:
 
 
 def _rank(expected: str, found: str) -> Refused:
-    """ "expected 4D input" is BatchNorm2d's, "expected 3D or 4D input" is InstanceNorm2d's. BatchNorm1d and InstanceNorm1d both write "2D or 3D"."""
+    """BatchNorm2d writes "expected 4D input", InstanceNorm2d "expected 3D or 4D input", and BatchNorm1d and InstanceNorm1d both "2D or 3D"."""
     ranks = [int(rank) for rank in re.findall(r"(\d+)D", expected)]
     if expected.startswith("at least"):
         return Layer.make("SyncBatchNorm", C), _example(int(found))

@@ -45,7 +45,7 @@ class Counts:
 
 
 def counts(norm: Norm, shape: tuple[int, ...], buffers: int = 0) -> Counts:
-    """The counts of ``norm`` for an x of ``shape``.
+    """The counts of ``norm`` for an x of ``shape``. Raises NormvizError if the shape does not fit.
 
     >>> counts(Norm("n c h w -> n", "c h w"), (2, 3, 4, 4)).parameters
     96
@@ -64,12 +64,15 @@ def counts(norm: Norm, shape: tuple[int, ...], buffers: int = 0) -> Counts:
 
 
 def stat_tables(norm: Norm, shape: tuple[int, ...]) -> tuple[Ids, ...]:
-    """One table for each axis of x: the statistics id of an element is the sum of its entries."""
+    """One table for each axis of x: the statistics id of an element is the sum of its entries.
+
+    Raises NormvizError if the shape does not fit, or has an axis or a number of groups that is too large.
+    """
     return _tables(norm, shape, norm.pattern.right)
 
 
 def param_tables(norm: Norm, shape: tuple[int, ...]) -> tuple[Ids, ...] | None:
-    """Like ``stat_tables``, for the ids of gamma and beta; None if there is no gamma."""
+    """Like ``stat_tables``, for the ids of gamma and beta; None if there is no gamma. Raises NormvizError as ``stat_tables`` does."""
     return None if norm.params is None else _tables(norm, shape, norm.gamma_axes)
 
 
@@ -148,7 +151,7 @@ def check_limit(shape: Sequence[int]) -> None:
 
 
 def check_index(index: Sequence[int], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """``index`` as a tuple of ints within ``shape``; negative ones count from the end."""
+    """``index`` as a tuple of ints within ``shape``; negative ones count from the end. Raises NormvizError if it is outside."""
     try:
         found = tuple(as_int(i) for i in index)
     except TypeError:

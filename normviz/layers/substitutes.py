@@ -23,7 +23,7 @@ LayerOnShape = tuple[Layer | Norm, tuple[int, ...]]
 
 
 def lookalike(layer: Layer | Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> LayerOnShape:
-    """The layer and the shape of the look-alike. An axis that is small already keeps its size.
+    """The layer and the shape of the look-alike. An axis that is small already keeps its size. Raises NormvizError if the shape does not fit.
 
     >>> layer, shape = lookalike(Layer.make("GroupNorm", 32, 128), (8, 128, 56, 56), ("n", "c", "h", "w"))
     >>> str(layer), shape
@@ -77,7 +77,7 @@ class Remedy:
     """A layer on an x that torch accepts.
 
     shape, layout  of the x
-    change         what makes this x of the reader's, as code, such as "x.movedim(1, -1)", or another x; "" if x stays as it is
+    change         the code that makes this x from the reader's x, such as "x.movedim(1, -1)", or another x; "" if x stays as it is
     """
 
     layer: Layer
@@ -124,7 +124,7 @@ def _candidates(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> 
 
 
 def _layout(other: Layer, layer: Layer, axes: tuple[str, ...]) -> str:
-    """The layout of x for another layer: where it is the default of the layer, that of the other."""
+    """The layout of x for another layer. If x has the default layout of its layer, it gets the default layout of the other."""
     rank, layout = len(axes), layout_text(axes)
     return other.kind.layout(rank) if layout == layer.kind.layout(rank) else layout
 
@@ -157,7 +157,7 @@ def _moved(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...], axis: in
     """The layer on x with one axis moved."""
     order = [other for other in range(len(shape)) if other != axis]
     order.insert(to, axis)
-    # Letters that do not name the moved axis C were those of the layer's default layout, not of this x.
+    # If no letter C names the moved axis, the letters are the default layout of the layer and say nothing about this x.
     layout = layout_text([axes[i] for i in order]) if axes[axis] == "c" else layer.kind.layout(len(shape))
     code = f"x.movedim({axis}, -1)" if to == len(shape) - 1 else f"x.movedim(-1, {to})"
     return Remedy(layer, tuple(shape[i] for i in order), layout, code)

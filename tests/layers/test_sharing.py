@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from normviz import explain
 from normviz.analysis.description import describe
 from normviz.layers.norm import Norm
-from normviz.layers.sharing import counts, ids, param_tables, peers, stat_tables
+from normviz.layers.sharing import (
+    LIMIT,
+    MOST_IDS,
+    check_groups,
+    check_limit,
+    counts,
+    ids,
+    param_tables,
+    peers,
+    stat_tables,
+)
 from normviz.texts.errors import NormvizError
 from tests.strategies import IN_TORCH, describe_or_reject, layers_that_fit, norms, random_tensor
 
@@ -243,6 +253,20 @@ def test_ids_are_read_only():
     for found in (e.stat_ids, e.param_ids):
         with pytest.raises(ValueError, match="read-only"):
             found[0, 0] = 7
+
+
+def test_tables_are_read_only():
+    with pytest.raises(ValueError, match="read-only"):
+        stat_tables(Norm("n c -> n"), (2, 3))[0][0] = 7
+
+
+def test_the_limits_themselves_are_allowed():
+    check_groups(MOST_IDS)
+    with pytest.raises(NormvizError, match="9,007,199,254,740,993 groups are too many to number"):
+        check_groups(MOST_IDS + 1)
+    check_limit((2, LIMIT // 2))
+    with pytest.raises(NormvizError, match="an array of 67,108,865 elements, more than 67,108,864"):
+        check_limit((1, LIMIT + 1))
 
 
 def test_peers_take_tables():

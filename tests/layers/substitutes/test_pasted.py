@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from normviz.layers.pasted import parse_layer_on_shape, refused_layer
@@ -16,7 +18,42 @@ PASTED = [
     ("ValueError: expected 4D input (got 3D input)", "BatchNorm2d(3)", (2, 3, 4)),
     ("expected 3D or 4D input (got 5D input)", "InstanceNorm2d(3)", (2, 3, 4, 4, 4)),
     ("num_channels must be divisible by num_groups", "GroupNorm(4, 6)", (2, 6, 4, 4)),
+    ("Input tensor must have at least 2 dimensions, but got 1", "RMSNorm([4, 3])", (3,)),
+    ("num_channels (6) must be divisible by num_groups (4)", "GroupNorm(4, 6)", (2, 6, 4, 4)),
+    (
+        "Expected number of channels in input to be divisible by num_groups, but got input of shape [2, 4, 3] and num_groups=3",
+        "GroupNorm(3, 3)",
+        (2, 4, 3),
+    ),
+    # groups that divide both numbers of channels: the most, but four
+    ("number of channels in input, but got weight of shape [6] and input of shape [2, 4, 3]", "GroupNorm(2, 6)", (2, 4, 3)),
+    ("number of channels in input, but got weight of shape [8] and input of shape [2, 16, 3]", "GroupNorm(4, 8)", (2, 16, 3)),
+    ("number of channels in input, but got weight of shape [10] and input of shape [2, 5, 3]", "GroupNorm(1, 10)", (2, 5, 3)),
+    ("Expected at least 2 dimensions for input tensor but received 1", "GroupNorm(1, 3)", (3,)),
+    ("Expected more than 1 value per channel when training, got input size [1, 2, 1]", "GroupNorm(2, 2)", (1, 2, 1)),
+    (
+        "Expected more than 1 value per channel when training, got input size torch.Size([1, 3, 1, 1])",
+        "BatchNorm2d(3)",
+        (1, 3, 1, 1),
+    ),
+    ("Expected more than 1 value per channel when training, got input size torch.Size([1, 3])", "BatchNorm1d(3)", (1, 3)),
+    (
+        "Expected more than 1 spatial element when training, got input size torch.Size([2, 3, 1, 1])",
+        "InstanceNorm2d(3)",
+        (2, 3, 1, 1),
+    ),
+    ("running_var should contain 3 elements not 5", "BatchNorm2d(5)", (2, 3, 4, 4)),
+    ("weight should contain 3 elements not 5", "BatchNorm2d(5, track_running_stats=False)", (2, 3, 4, 4)),
+    ("expected input's size at dim=0 to match num_features (5), but got: 3.", "InstanceNorm2d(5, affine=True)", (3, 4, 4)),
+    ("expected input's size at dim=1 to match num_features (5), but got: 3.", "InstanceNorm2d(5, affine=True)", (2, 3, 4, 4)),
+    ("expected at least 2D input (got 1D input)", "SyncBatchNorm(3)", (3,)),
+    ("expected 2D or 3D input (got 4D input)", "BatchNorm1d(3)", (2, 3, 4, 4)),
+    ("expected 5D input (got 2D input)", "BatchNorm3d(3)", (2, 3)),
+    ("batch_norm eps must be positive during training, but got 0.0", "BatchNorm2d(3, eps=0.0)", (2, 3, 4, 4)),
+    ("batch_norm eps must be non-negative, but got -0.5", "BatchNorm2d(3, eps=-0.5).eval()", (2, 3, 4, 4)),
+    ("x " * 2000 + "running_mean should contain 64 elements not 128", "BatchNorm2d(128)", (2, 64, 4, 4)),
     ("LayerNorm(96) on (8, 96, 56, 56)", "LayerNorm([96])", (8, 96, 56, 56)),
+    ("LayerNorm(96) on x of shape [8, 96]", "LayerNorm([96])", (8, 96)),
     ("nn.BatchNorm2d(3).eval() on 2,4,4,4", "BatchNorm2d(3).eval()", (2, 4, 4, 4)),
     (
         "Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\n    nn.RMSNorm(3)(x)\n"
@@ -60,6 +97,19 @@ def test_a_message_that_torch_writes_is_written_again_for_the_layer_that_was_rea
 )
 def test_another_text_is_no_message_of_a_layer(text):
     assert refused_layer(text) is None
+
+
+def test_a_layer_on_a_shape_may_be_in_backticks():
+    layer, shape = parse_layer_on_shape(" `LayerNorm(96)` on `8,` ")
+    assert (str(layer), shape) == ("LayerNorm([96])", (8,))
+
+
+def test_the_error_for_a_text_that_is_no_layer_on_a_shape_names_it():
+    with pytest.raises(
+        NormvizError,
+        match=re.escape("'LayerNorm(4)' is not a layer on a shape; write it as in LayerNorm([768]) on 32,128,768."),
+    ):
+        parse_layer_on_shape("LayerNorm(4)")
 
 
 @pytest.mark.parametrize("text", ["", "LayerNorm(4)", "on 2,3", "LayerNorm(4) on ", "LayerNorm(4) on 0,4"])
