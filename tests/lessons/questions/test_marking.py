@@ -10,6 +10,7 @@ from normviz.figures.payload import statistics_data
 from normviz.layers.layer import Layer
 from normviz.layers.sharing import peers, stat_tables
 from normviz.lessons.style import BROWSER
+from normviz.scene.grid import roles
 from tests.figures.linked.javascript import evaluate
 
 ANSWER = "Object.assign(Object.create(Marking.prototype), { task: args[0], cells: args[1].map((index) => ({ index })) }).answer"
@@ -18,7 +19,8 @@ ANSWER = "Object.assign(Object.create(Marking.prototype), { task: args[0], cells
 def task(layer: str, shape: tuple[int, ...], at: tuple[int, ...]) -> dict[str, Any]:
     """What the browser gets."""
     e = describe(Layer.parse(layer), shape)
-    return {"shape": shape, "names": e.axes, "axes": statistics_data(e)["axes"], "at": at}
+    drawn = {"shape": shape, "names": e.axes, **vars(roles(e.axes))}
+    return drawn | {"axes": statistics_data(e)["axes"], "at": at}
 
 
 @pytest.mark.parametrize(
