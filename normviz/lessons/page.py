@@ -302,9 +302,8 @@ class Page:
     def share_title_of(self, view: View) -> str:
         if self.share_title:
             return self.share_title(view)
-        if self.experiments:
-            return f"{self.title}: {_(self.experiments[view.settings['show']])}"
-        return title_on_tensor(self, str(view.scene.layer), view) if self.uses == "tensor" else self.title
+        title = f"{self.title}: {_(self.experiments[view.settings['show']])}" if self.experiments else self.title
+        return title_on_tensor(title, str(view.scene.layer), view) if self.call(view) else title
 
     def file_title_of(self, view: View) -> str:
         if self.file_title:
@@ -313,9 +312,9 @@ class Page:
         return _("{layer} on {shape}", layer=e.title, shape=e.shape) if self.uses == "tensor" else ""
 
 
-def title_on_tensor(page: Page, layers: str, view: View) -> str:
+def title_on_tensor(title: str, layers: str, view: View) -> str:
     """The title of a view of layers on a tensor."""
-    return _("{page}: {layer} on a {shape} tensor", page=page.title, layer=layers, shape=view.scene.shape)
+    return _("{page}: {layer} on a {shape} tensor", page=title, layer=layers, shape=view.scene.shape)
 
 
 def language_query() -> dict[str, str]:

@@ -19,7 +19,8 @@ ANSWER = "Object.assign(Object.create(Marking.prototype), { task: args[0], cells
 def task(layer: str, shape: tuple[int, ...], at: tuple[int, ...]) -> dict[str, Any]:
     """What the browser gets."""
     e = describe(Layer.parse(layer), shape)
-    return {"shape": shape, "names": e.axes, **vars(roles(e.axes)), "axes": statistics_data(e)["axes"], "at": at}
+    drawn = {"shape": shape, "names": e.axes, **vars(roles(e.axes))}
+    return drawn | {"axes": statistics_data(e)["axes"], "at": at}
 
 
 @pytest.mark.parametrize(
