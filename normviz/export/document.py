@@ -126,7 +126,7 @@ def settings(
 def _foot(caption: str, link: str) -> str:
     foot = f'<p class="nv-small nv-said">{escape(check_text("caption", caption))}</p>\n' if caption else ""
     if link and not link.startswith(("https://", "http://")):
-        raise NormvizError(_("link={link} is not a web address; begin it with https:// or http://.", link=echo(link)))
+        raise NormvizError("link={link} is not a web address; begin it with https:// or http://.", link=echo(link))
     if link:
         foot += (
             f'<p class="nv-small"><a class="nv-app-link" href="{escape(link)}">{escape(_("Open in the app"))}</a></p>\n'
@@ -147,7 +147,7 @@ def check_text(name: str, text: str) -> str:
 def check_theme(name: str) -> str:
     """The name of a theme. Raises NormvizError if it is unknown."""
     if name not in CHOICES:
-        raise NormvizError(_("theme={name} is unknown; choose {choices}.", name=echo(name), choices=listed(CHOICES)))
+        raise NormvizError("theme={name} is unknown; choose {choices}.", name=echo(name), choices=listed(CHOICES))
     return name
 
 
@@ -202,10 +202,8 @@ def plotlyjs(where: str) -> PlotlyJs:
     scheme = where.partition(":")[0].strip().lower() if ":" in where else ""
     if not where.strip() or len(where) > LONGEST or scheme not in ("", "http", "https", "file"):
         raise NormvizError(
-            _(
-                "plotlyjs={where} is not a location of plotly.js; write inline, cdn, or an address such as lib/plotly.min.js.",
-                where=echo(where),
-            )
+            "plotlyjs={where} is not a location of plotly.js; write inline, cdn, or an address such as lib/plotly.min.js.",
+            where=echo(where),
         )
     return PlotlyJs(where)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from tempfile import mkstemp
 
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _
 
 
 @contextmanager
@@ -52,7 +51,7 @@ def check_writable(path: str | Path) -> Path:
     with path_errors(path):
         place = Path(os.path.realpath(path))
         if place.is_dir():
-            raise NormvizError(_("{path} is a directory; name a file in it.", path=short_path(path)))
+            raise NormvizError("{path} is a directory; name a file in it.", path=short_path(path))
         check_folder(place.parent)
         if place.exists() and not os.access(place, os.W_OK):
             raise PermissionError(13, os.strerror(13))
@@ -63,10 +62,10 @@ def check_folder(folder: Path) -> None:
     """Raise NormvizError unless files can be created in the folder."""
     if not folder.exists():
         raise NormvizError(
-            _("there is no directory {folder}; create it first, or write to another place.", folder=short_path(folder))
+            "there is no directory {folder}; create it first, or write to another place.", folder=short_path(folder)
         )
     if not folder.is_dir():
-        raise NormvizError(_("{folder} is not a directory; write to another place.", folder=short_path(folder)))
+        raise NormvizError("{folder} is not a directory; write to another place.", folder=short_path(folder))
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(13, os.strerror(13))
 
@@ -90,7 +89,7 @@ def path_errors(path: str | Path) -> Iterator[None]:
             raise
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise NormvizError(
-            _("{path} cannot be written ({why}); write to another place.", path=short_path(path), why=why)
+            "{path} cannot be written ({why}); write to another place.", path=short_path(path), why=why
         ) from error
 
 

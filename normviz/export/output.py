@@ -128,12 +128,10 @@ class Output:
         for name, value in options.items():
             if name not in OPTIONS:
                 raise NormvizError(
-                    _(
-                        "{name}={value} is not an option of an output; choose {options}.",
-                        name=name,
-                        value=echo(value),
-                        options=listed(OPTIONS),
-                    )
+                    "{name}={value} is not an option of an output; choose {options}.",
+                    name=name,
+                    value=echo(value),
+                    options=listed(OPTIONS),
                 )
         return replace(self, **options)
 
@@ -141,7 +139,7 @@ class Output:
         """The main figure as a plain Plotly figure. Raises NormvizError if there is none."""
         shown = next((part for part in flat(self.parts) if isinstance(part, Panels | Chart)), None)
         if shown is None:
-            raise NormvizError(_("{title} has no figure, only text and tables; use to_html().", title=self.title))
+            raise NormvizError("{title} has no figure, only text and tables; use to_html().", title=self.title)
         return shown.lines.figure(theme) if isinstance(shown, Chart) else panels_figure(shown.data, theme)
 
     def to_html(
@@ -172,7 +170,7 @@ class Output:
         """
         if self.query is None:
             raise NormvizError(
-                _("no link can express this view of {title}; share it as a file, with to_html().", title=self.title)
+                "no link can express this view of {title}; share it as a file, with to_html().", title=self.title
             )
         return f"{(base or environ.get(APP, '')).rstrip('/')}/{page_path(self.page)}{link(self.query)}"
 
@@ -278,18 +276,16 @@ def page_and_query(link: str) -> tuple[str, dict[str, str]]:
         return "explore", query
     meant = closest(page, PAGES)
     if meant:
-        raise NormvizError(_("link={link} does not name a page. Did you mean {page}?", link=echo(link), page=meant))
+        raise NormvizError("link={link} does not name a page. Did you mean {page}?", link=echo(link), page=meant)
     if is_root:
         raise NormvizError(
-            _(
-                "link={link} names neither a page nor a setting, so it may be a link to another site; add the page, as in {link_with_page}.",
-                link=echo(link),
-                link_with_page=f"{address.scheme or 'https'}://{address.netloc}{address.path.rstrip('/')}/explore"[
-                    :LONGEST_ECHO
-                ],
-            )
+            "link={link} names neither a page nor a setting, so it may be a link to another site; add the page, as in {link_with_page}.",
+            link=echo(link),
+            link_with_page=f"{address.scheme or 'https'}://{address.netloc}{address.path.rstrip('/')}/explore"[
+                :LONGEST_ECHO
+            ],
         )
-    raise NormvizError(_("link={link} does not name a page; choose {pages}.", link=echo(link), pages=listed(PAGES)))
+    raise NormvizError("link={link} does not name a page; choose {pages}.", link=echo(link), pages=listed(PAGES))
 
 
 def _is_foreign(address: SplitResult, query: Mapping[str, str]) -> bool:
@@ -305,7 +301,7 @@ def output_of_query(page: str, query: Mapping[str, str]) -> Output:
         if page == "questions":
             return questions(query.get("q", ""))
         if page not in PAGES:
-            raise NormvizError(_("page={page} is unknown; choose {pages}.", page=echo(page), pages=listed(PAGES)))
+            raise NormvizError("page={page} is unknown; choose {pages}.", page=echo(page), pages=listed(PAGES))
         view = PAGES[page].view(query)
         if problem := PAGES[page].problem(view):
             raise NormvizError(problem)
@@ -394,7 +390,7 @@ def tour_of(name: str) -> Tour:
         content = Path(name).read_bytes()
     except (OSError, ValueError) as error:
         raise NormvizError(
-            _("the tour {file} cannot be read ({why}); name another file.", file=short_path(name), why=error)
+            "the tour {file} cannot be read ({why}); name another file.", file=short_path(name), why=error
         ) from None
     if len(content) > LARGEST:
         raise NormvizError(
@@ -415,11 +411,11 @@ def stop_parts(tour: Tour, number: int) -> list[Part]:
     page = PAGES[stop.page]
     view = page.view(f"{stop.query}&present=true")
     if problem := page.problem(view):
-        raise NormvizError(_("stop {number}: {problem}", number=number, problem=problem))
+        raise NormvizError("stop {number}: {problem}", number=number, problem=problem)
     parts = page_view(page, view).parts
     if not any(isinstance(part, Panels | Chart | Table) for part in flat(parts)):
         raise NormvizError(
-            _("stop {number}: {page} shows no figure; link to another page.", number=number, page=stop.page)
+            "stop {number}: {page} shows no figure; link to another page.", number=number, page=stop.page
         )
     return [tour_bar(tour, number), *parts]
 

@@ -22,7 +22,7 @@ from normviz.export.files import check_writable, short_path, whole_file
 from normviz.figures.palette import theme as checked_theme
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import N_, _, ngettext
+from normviz.texts.messages import N_, ngettext
 
 if TYPE_CHECKING:
     from choreographer import Browser, Tab
@@ -62,13 +62,13 @@ def save(
     kind = target.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
         endings = listed([f".{each}" for each in FORMATS])
-        raise NormvizError(_("{path} must end in {endings}.", path=short_path(target), endings=endings))
+        raise NormvizError("{path} must end in {endings}.", path=short_path(target), endings=endings)
     check_writable(target)
     checked_theme(theme)
     _check_size(scale, width)
     figures = [part for part in flat([parts] if isinstance(parts, Part) else parts) if isinstance(part, Panels | Chart)]
     if not figures:
-        raise NormvizError(_("There is no figure here: this view has only text and tables."))
+        raise NormvizError("There is no figure here: this view has only text and tables.")
     page = document(figures, title="normviz", theme=theme)
     return _write(_names(target, len(figures)), _images(page, kind, scale, width))
 
@@ -84,18 +84,16 @@ def _check_size(scale: float, width: int | None) -> None:
             )
         )
     if not (isfinite(scale) and 0 < scale <= LARGEST_SCALE):
-        raise NormvizError(
-            _("scale={scale} must be above 0 and at most {most:g}.", scale=echo(scale), most=LARGEST_SCALE)
-        )
+        raise NormvizError("scale={scale} must be above 0 and at most {most:g}.", scale=echo(scale), most=LARGEST_SCALE)
 
 
 def _images(page: str, kind: str, scale: float, width: int | None) -> list[bytes]:
     """The contents of the files, all from one browser."""
     if find_spec("choreographer") is None:
-        raise NormvizError(_(NO_PACKAGE))
+        raise NormvizError(NO_PACKAGE)
     browser = _browser()
     if browser is None:
-        raise NormvizError(_(NO_BROWSER))
+        raise NormvizError(NO_BROWSER)
     unchanged = scale if kind == "png" else 1.0
     return draw(page, kind, lambda picture: width / picture.width if width else unchanged, browser, PATIENCE)
 
@@ -172,23 +170,19 @@ def draw(html: str, kind: str, scale_of: Callable[[Picture], float], browser: st
             return pool.submit(asyncio.run, _draw(html, kind, scale_of, browser, patience)).result()
         except (ChromeNotFoundError, BrowserFailedError, BrowserDepsError) as error:
             raise NormvizError(
-                _(
-                    "The browser {browser} did not start. Install Chromium or Chrome (Debian: apt install chromium), or name "
-                    "another one in BROWSER_PATH.",
-                    browser=browser,
-                )
+                "The browser {browser} did not start. Install Chromium or Chrome (Debian: apt install chromium), or name "
+                "another one in BROWSER_PATH.",
+                browser=browser,
             ) from error
         except TimeoutError as error:
             raise NormvizError(
-                _(
-                    "The browser {browser} drew no picture in {seconds:g} s. Try a smaller tensor.",
-                    browser=browser,
-                    seconds=patience,
-                )
+                "The browser {browser} drew no picture in {seconds:g} s. Try a smaller tensor.",
+                browser=browser,
+                seconds=patience,
             ) from error
         except Exception as error:
             raise NormvizError(
-                _("The browser {browser} could not draw the picture: {error}.", browser=browser, error=echo(str(error)))
+                "The browser {browser} could not draw the picture: {error}.", browser=browser, error=echo(str(error))
             ) from error
 
 

@@ -128,11 +128,9 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
     only = [current_key(key) for key in only]
     if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS and key not in pages]:
         raise NormvizError(
-            _(
-                "{key} is neither a page, a question nor a ready-made set; choose a key such as {keys}.",
-                key=repr(unknown[0]),
-                keys=listed([*pages, *READY_SETS, *READING_ORDER[:3]]),
-            )
+            "{key} is neither a page, a question nor a ready-made set; choose a key such as {keys}.",
+            key=repr(unknown[0]),
+            keys=listed([*pages, *READY_SETS, *READING_ORDER[:3]]),
         )
     played = [Entry(f"{key}.html", PAGES[key].title, _(TOPICS.get(key, PLAY)), shown) for key, shown in pages.items()]
     sets = [Entry(f"compare-{key}.html", ready.title, _(SETS), ready) for key, ready in READY_SETS.items()]
@@ -445,17 +443,15 @@ def check_directory(place: Path, force: bool) -> list[str]:
         check_folder(place.parent)
         return []
     if not place.is_dir():
-        raise NormvizError(_("{path} is a file; name a directory.", path=short_path(place)))
+        raise NormvizError("{path} is a file; name a directory.", path=short_path(place))
     before = _earlier_files(place)
     there = (path for path in place.rglob("*") if not path.is_dir() or path.is_symlink())
     other = next((path for path in there if path.relative_to(place).as_posix() not in before), None)
     if other and not force:
         raise NormvizError(
-            _(
-                "{folder} has other files, such as {file}; name a new directory, or use --force to add the site to them.",
-                folder=short_path(place),
-                file=short_path(other.name),
-            )
+            "{folder} has other files, such as {file}; name a new directory, or use --force to add the site to them.",
+            folder=short_path(place),
+            file=short_path(other.name),
         )
     return before
 

@@ -82,7 +82,7 @@ def _export_file(query: dict[str, str], app: str) -> tuple[str, str]:
     place = query.get("plotlyjs", PLOTLYJS[0])
     if place not in PLOTLYJS:
         raise NormvizError(
-            _("plotlyjs={value} is unknown; choose {choices}.", value=echo(place), choices=listed(PLOTLYJS))
+            "plotlyjs={value} is unknown; choose {choices}.", value=echo(place), choices=listed(PLOTLYJS)
         )
     page = query.get("page", "explore")
     output = output_of_query(page, {name: text for name, text in query.items() if name not in OPTIONS})

@@ -25,7 +25,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _
 from normviz.ui import assets
 from normviz.ui.assets import CompressedFiles
 from normviz.ui.server.index import index, no_page, page_names
@@ -112,12 +111,10 @@ def frame_ancestors(environ: Mapping[str, str] = os.environ) -> str:
     known = [source for source in sources if source]
     if known != ["'none'"] and (not known or not all(map(SOURCE.fullmatch, known))):
         raise NormvizError(
-            _(
-                "{setting}={text} must be a list of sources, separated by spaces; "
-                "write * for all pages, 'none' for no page, or for example {setting}=\"'self' https://lms.example.edu\".",
-                setting=SETTING,
-                text=echo(text),
-            )
+            "{setting}={text} must be a list of sources, separated by spaces; "
+            "write * for all pages, 'none' for no page, or for example {setting}=\"'self' https://lms.example.edu\".",
+            setting=SETTING,
+            text=echo(text),
         )
     return "* file:" if known == [ALL_PAGES] else " ".join(known)
 

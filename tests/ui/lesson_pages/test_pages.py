@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from normviz.lessons.pages import MOST_LINKS
+from normviz.lessons.pages import MOST_LINKS, PAGES
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
 from tests.ui.support.driver import open_explore, query, scene, send_event, sentence_text, set_control
@@ -44,7 +44,7 @@ def test_explore_and_compare_share_the_scene_but_not_the_layers_of_compare():
 def test_a_page_ends_with_links_to_its_questions(name):
     links = question_links(open_page(name))
     linked = [QUESTIONS[link.attrib["data-query"].removeprefix("?q=")] for link in links]
-    assert 0 < len(set(linked)) == len(linked) == min(MOST_LINKS, len(questions_of_page(name)))
+    assert 0 < len(set(linked)) == len(linked) == min(MOST_LINKS, len(questions_of_page(PAGES[name])))
     assert {question.page.name for question in linked} == {name}
     assert [(link.attrib["href"], markdown(link)) for link in links] == [
         (f"/questions?q={question.key}", prose(question.key).title) for question in linked

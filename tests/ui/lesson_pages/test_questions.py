@@ -136,7 +136,7 @@ def test_a_link_opens_the_page_that_shows_the_answer():
     shown = follow(app, single_link(app, "nv-next")[0])
     assert not shown.exception
     assert not problems(shown)
-    assert PAGES[CHOICE.page].view(query(shown)).problem is None
+    assert CHOICE.page.view(query(shown)).problem is None
     assert figures(shown)[0]["panels"] == drawn
 
 
