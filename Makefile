@@ -13,7 +13,7 @@ ADDRESS ?= localhost
 PYTEST_ARGS ?=
 MINUTES ?= 0
 SEED ?=
-MODULES ?= layers analysis/forward.py analysis/forward.py
+MODULES ?= layers analysis/forward.py analysis/moments.py
 DOCKER ?= docker
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 

@@ -111,15 +111,11 @@ class Layer:
 
     def __str__(self) -> str:
         texts: list[str] = []
-        by_position = True
         for argument in self.kind.arguments:
             value = self.given[argument.name]
-            if value == argument.default and argument.default is not REQUIRED:
-                by_position = False
-                continue
-            text = repr(list(value) if isinstance(value, tuple) else value)
-            by_position = by_position and not argument.keyword_only and argument.default is REQUIRED
-            texts.append(text if by_position else f"{argument.name}={text}")
+            if value != argument.default:
+                text = repr(list(value) if isinstance(value, tuple) else value)
+                texts.append(text if argument.default is REQUIRED else f"{argument.name}={text}")
         return f"{self.name}({', '.join(texts)}){'' if self.training else '.eval()'}"
 
 

@@ -48,7 +48,7 @@ def _is_shape(sizes: tuple[int, ...]) -> bool:
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    return tuple(int(size) for size in text.replace(" ", "").strip(",").split(",") if size)[:MAX_RANK]
+    return tuple(int(size) for size in text.replace(" ", "").split(",") if size)[:MAX_RANK]
 
 
 def _example(rank: int, channels: int = C) -> tuple[int, ...]:

@@ -131,15 +131,15 @@ def _layout(other: Layer, layer: Layer, axes: tuple[str, ...]) -> str:
 
 def _channels_first(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Remedy]:
     """LayerNorm(C) on (N, C, H, W): the layer that normalizes over axis 1."""
-    is_plain = layer.affine and layer.given.get("bias", True)
-    if layer.name == "LayerNorm" and len(shape) > 2 and layer.given["normalized_shape"] == (shape[1],) and is_plain:
+    is_plain = layer.name == "LayerNorm" and layer.affine and layer.given["bias"]
+    if is_plain and len(shape) > 2 and layer.given["normalized_shape"] == (shape[1],):
         other = Layer.make("ChannelsFirstLayerNorm", shape[1], layer.given["eps"])
         yield Remedy(other, shape, _layout(other, layer, axes))
 
 
 def _moved_to_the_end(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Remedy]:
     """LayerNorm(C) on an x whose channels are not the last axis."""
-    wanted = layer.given.get("normalized_shape", ())
+    wanted = layer.given.get("normalized_shape")
     found = [axis for axis, size in enumerate(shape[:-1]) if wanted == (size,)]
     if found:
         axis = 1 if 1 in found else found[0]

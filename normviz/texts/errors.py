@@ -49,7 +49,7 @@ def listed(values: Iterable[object], last: str = "or") -> str:
     '1, 2, 3 or 6'
     """
     *first, final = [str(value) for value in values]
-    pattern = _("{values} or {final}") if last == "or" else _("{values} and {final}")
+    pattern = {"or": _("{values} or {final}"), "and": _("{values} and {final}")}[last]
     return pattern.format(values=_(", ").join(first), final=final) if first else final
 
 

@@ -11,9 +11,10 @@ from torch import nn
 
 from normviz import explain
 from normviz.analysis.description import describe
-from normviz.analysis.forward import Values, broadcast, largest_difference, run_module, trace
+from normviz.analysis.forward import Values, broadcast, largest_difference, run_module, trace, use_one_thread
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.layers.sharing import counts
 from normviz.texts.errors import NormvizError
 from tests.computing import DOUBLE, runs
 from tests.strategies import IN_TORCH, forward, layers_that_fit, module_with_random_numbers, norms, random_tensor
@@ -218,3 +219,31 @@ def test_a_parameter_broadcasts_to_the_elements_with_its_id(drawn, seed):
     e = describe(norm, shape)
     numbers = torch.arange(prod(e.counts.gamma_shape)).reshape(e.counts.gamma_shape)
     assert torch.equal(broadcast(norm, shape, numbers).expand(shape), torch.tensor(e.param_ids))
+
+
+def test_a_new_layer_has_gamma_1_beta_0_and_running_statistics_0_and_1():
+    found = Values.constant(counts(Norm("n c -> c", "c"), (2, 3)), running=True, dtype=DOUBLE)
+    assert {name: value.tolist() for name, value in found.tensors.items()} == {
+        "gamma": [1.0, 1.0, 1.0],
+        "beta": [0.0, 0.0, 0.0],
+        "running_mean": [0.0, 0.0, 0.0],
+        "running_var": [1.0, 1.0, 1.0],
+    }
+    assert {value.dtype for value in found.tensors.values()} == {DOUBLE}
+
+
+def test_running_statistics_without_centering_have_mean_0():
+    values = Values(running_mean=torch.tensor([5.0]), running_var=torch.tensor([4.0]))
+    steps = trace(Norm("n c -> c", center=False, running=True, eps=0), torch.tensor([[2.0], [6.0]]), values)
+    assert (steps.mean.tolist(), steps.output.tolist()) == ([[0.0]], [[1.0], [3.0]])
+
+
+@pytest.mark.parametrize("stored", ["running_mean", "running_var"])
+def test_one_running_statistic_is_not_enough(stored):
+    with pytest.raises(NormvizError, match="running statistics are stored in a torch module; give the module itself"):
+        trace(Norm("n c -> c", running=True), torch.ones(2, 1), Values(**{stored: torch.ones(1)}))
+
+
+def test_the_app_computes_with_one_thread():
+    use_one_thread()
+    assert torch.get_num_threads() == 1

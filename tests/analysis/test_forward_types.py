@@ -9,8 +9,9 @@ from torch import nn
 
 from normviz import explain
 from normviz.analysis.description import describe
-from normviz.analysis.forward import as_tensor
+from normviz.analysis.forward import Values, as_tensor, check_types, trace
 from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
 from tests.computing import BF16, DOUBLE, FLOAT, HALF
 from tests.strategies import forward, random_tensor
@@ -158,3 +159,23 @@ def test_a_trace_of_too_many_elements_is_refused():
     )
     with pytest.raises(NormvizError, match=re.escape(message)):
         _ = e.trace
+
+
+def test_gamma_and_beta_are_converted_to_the_dtype_of_the_computation():
+    gamma, beta = (random_tensor((5,), seed, DOUBLE) for seed in (1, 2))
+    steps = trace(Norm("n d -> n", "d"), random_tensor((4, 5), 0, FLOAT), Values(gamma, beta))
+    assert torch.equal(steps.output, steps.normalized * gamma.float() + beta.float())
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_an_array_is_shared_not_copied(shape):
+    array = np.ones(shape)
+    tensor = as_tensor(array)
+    array[...] = 5
+    assert bool((tensor == 5).all())
+
+
+def test_a_dtype_without_a_name_in_torchs_errors_is_written_as_torch_prints_it():
+    values = Values(torch.ones(3), torch.zeros(3, dtype=torch.int64))
+    with pytest.raises(NormvizError, match=re.escape("expected scalar type Float but found torch.int64")):
+        check_types(Layer.make("LayerNorm", 3), torch.ones(2, 3), values)

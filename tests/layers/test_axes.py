@@ -7,7 +7,7 @@ from einops import reduce
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normviz.layers.axes import Pattern, check_names, layout_text, parse_layout, parse_names
+from normviz.layers.axes import Pattern, check_names, example_axis, layout_text, parse_layout, parse_names
 from normviz.texts.errors import NormvizError, echo, listed
 from tests.strategies import norms
 
@@ -249,3 +249,35 @@ def test_an_int_too_long_for_python_to_print_has_an_echo():
 )
 def test_listed_joins_values_to_a_phrase(values, last, phrase):
     assert listed(values, last) == phrase
+
+
+def test_an_arrow_may_be_one_character():
+    assert Pattern.parse("n c → n") == Pattern.parse("n c -> n")
+
+
+def test_the_longest_texts():
+    assert Pattern.parse("n c -> n".ljust(500)) == Pattern.parse("n c -> n")
+    assert parse_names("c".ljust(500)) == ("c",)
+    assert parse_layout("A" + "0" * 499, 1) == ("a" + "0" * 499,)
+    assert Pattern.parse(" ".join(f"d{i}" for i in range(64)) + " ->").rank == 64
+    message = f"{echo('c' * 501)} has 501 characters; write at most 500, as in 'c h w'."
+    with pytest.raises(NormvizError, match=re.escape(message)):
+        parse_names("c" * 501)
+
+
+EXAMPLE_AXES = [
+    ("NCHW", 0),
+    ("CHWN", 3),
+    ("BHWC", 0),
+    ("BLD", 0),
+    ("BCN", 2),
+    ("B", None),  # a letter b without channels may name anything
+    ("BHW", None),
+    ("CHW", None),
+    ("CB", None),
+]
+
+
+@pytest.mark.parametrize(("layout", "axis"), EXAMPLE_AXES)
+def test_the_batch_axis_is_n_or_a_leading_b_before_channels(layout, axis):
+    assert example_axis(parse_layout(layout, len(layout))) == axis

@@ -37,6 +37,7 @@ FITTED = [
     ("ChannelsFirstLayerNorm(3)", (2, 5), "NC", "ChannelsFirstLayerNorm(5)"),
     ("DimNorm(3, dim=2)", (2, 5, 6), "NLC", "DimNorm(6, dim=2)"),
     ("DimNorm(3, dim=2)", (2, 5), "ND", "DimNorm(5)"),
+    ("DimNorm(3, dim=-2)", (2, 5), "ND", "DimNorm(5, dim=-2)"),
 ]
 
 
@@ -143,6 +144,11 @@ FOUND = [
     (Norm("a b -> b a", "b"), (2, 1), "LayerNorm([1])"),
     (Norm("h w -> h w", "h w"), (4, 5), None),
     (Norm("a b c d e f -> b", "b"), (2, 3, 1, 1, 1, 1), None),
+    (Norm("d -> d"), (4,), None),
+    (Norm("n c h -> n", "c h", bias=False), (2, 3, 4), "LayerNorm([3, 4], bias=False)"),
+    (Norm("n (g k) h -> n g", "c", bias=False, sizes={"g": 3}), (2, 6, 4), "GroupNorm(3, 6, bias=False)"),
+    (Norm("n (g k) -> n", sizes={"k": 2}), (2, 6), "LayerNorm([6], elementwise_affine=False)"),
+    (Norm("n (g k) -> n", "g", sizes={"g": 6}), (2, 6), "LayerNorm([6])"),
 ]
 
 
@@ -225,3 +231,11 @@ def test_the_torch_layer_of_a_huge_norm_is_found_in_few_calls(norm, shape, text)
 
 def test_every_kind_has_a_family():
     assert {kind.family for kind in KINDS.values()} == set(FAMILIES)
+
+
+def test_an_unknown_family_is_answered_with_the_families():
+    families = (
+        "LayerNorm, RMSNorm, BatchNorm, SyncBatchNorm, InstanceNorm, GroupNorm, ChannelsFirstLayerNorm or DimNorm"
+    )
+    with pytest.raises(NormvizError, match=re.escape(f"'Conv' is not a family of layers; choose {families}.")):
+        kind_for("Conv", ("n", "c"))

@@ -92,6 +92,8 @@ WRITTEN = [
     ("nv.DimNorm(3, 0)", "DimNorm(3, dim=0)"),
     ("normviz.ChannelsFirstLayerNorm(3)", "ChannelsFirstLayerNorm(3)"),
     ("RMSNorm(4, None)", "RMSNorm([4])"),
+    ("LayerNorm(4, eps=-0.0)", "LayerNorm([4], eps=0.0)"),
+    ("BatchNorm1d(4, momentum=-0.0)", "BatchNorm1d(4, momentum=0.0)"),
     ("LayerNorm(\n  4,\n)", "LayerNorm([4])"),
 ]  # fmt: skip
 
@@ -285,3 +287,73 @@ def test_a_dim_outside_the_rank_raises_an_error():
 def test_a_parameter_of_our_functions_is_not_an_argument_of_the_layer(word):
     with pytest.raises(NormvizError, match=f"LayerNorm has no argument '{word}'; it takes normalized_shape, eps,"):
         Layer.parse(f"LayerNorm(4, {word}=1)")
+
+
+def test_the_largest_arguments():
+    sizes = str([1] * 64)
+    for text in (f"BatchNorm2d({2**40})", f"LayerNorm({sizes})", "DimNorm(3, dim=64)", "DimNorm(3, dim=-64)"):
+        assert str(Layer.parse(text)) == text
+    assert str(Layer.parse("LayerNorm(3)".ljust(500))) == "LayerNorm([3])"
+    with pytest.raises(NormvizError, match="is not a layer"):
+        Layer.parse("LayerNorm(3)".ljust(501))
+
+
+def test_a_model_with_three_layers_names_them_all():
+    with pytest.raises(NormvizError, match=re.escape("'0' (LayerNorm), '1' (LayerNorm) and '2' (LayerNorm); give one")):
+        Layer.of(nn.Sequential(*(nn.LayerNorm(3) for _ in range(3))))
+
+
+class OwnBatchNorm(nn.BatchNorm2d):
+    def forward(self, x):
+        return super().forward(x + 1)
+
+
+class OwnRMSNorm(nn.RMSNorm):
+    def forward(self, x):
+        return super().forward(x + 1)
+
+
+@pytest.mark.parametrize(
+    ("module", "layer"),
+    [(OwnBatchNorm(3), "BatchNorm2d"), (OwnRMSNorm(3), "RMSNorm"), (Overriding([3, 4]), "LayerNorm")],
+)
+def test_another_forward_of_its_own_raises_an_error(module, layer):
+    message = (
+        f"{type(module).__name__} overrides the forward of {layer}, so it may use other statistics; describe it with a Norm, "
+        "as in Norm('n c h w -> n h w', 'c')."
+    )
+    with pytest.raises(NormvizError, match=re.escape(message)):
+        Layer.of(module)
+
+
+@pytest.mark.parametrize(
+    ("module", "text"),
+    [
+        (nn.BatchNorm1d(3), "BatchNorm1d(3, affine=False)"),
+        (nn.LayerNorm(3), "LayerNorm([3], elementwise_affine=False)"),
+    ],
+)
+def test_a_module_that_lost_its_gamma_and_beta_is_not_affine(module, text):
+    module.weight = module.bias = None
+    assert str(Layer.of(module)) == text
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_only_rms_norm_takes_no_eps(name):
+    assert KINDS[name].eps_may_be_none == (name == "RMSNorm")
+
+
+SOURCES = {
+    "LayerNorm": "Ba, Kiros & Hinton 2016",
+    "RMSNorm": "Zhang & Sennrich 2019",
+    "BatchNorm2d": "Ioffe & Szegedy 2015",
+    "InstanceNorm2d": "Ulyanov et al. 2016",
+    "GroupNorm": "Wu & He 2018",
+    "ChannelsFirstLayerNorm": "ConvNeXt (Liu et al. 2022)",
+    "DimNorm": "",
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_layer_names_the_paper_that_introduced_it(name):
+    assert KINDS[name].source == SOURCES[name]

@@ -34,7 +34,7 @@ ILLEGAL = [
     ("BatchNorm2d(-3)", "num_features=-3 must be a whole number of at least 1."),
     ("BatchNorm2d(3.0)", "num_features=3.0 must be a whole number of at least 1."),
     ("BatchNorm2d(True)", "num_features=True must be a whole number of at least 1."),
-    ("BatchNorm2d(2**3)", "has an argument that is not a literal"),
+    ("BatchNorm2d(2**3)", "'BatchNorm2d(2**3)' has an argument that is not a literal; write numbers, lists, True, False or None"),
     ("BatchNorm2d('3')", "num_features='3' must be a whole number of at least 1."),
     (f"BatchNorm2d({2**40 + 1})", "num_features=1099511627777 must be a whole number from 1 to 1,099,511,627,776."),
     ("LayerNorm([])", "normalized_shape=[] must be a size or a list of the last sizes of x, each at least 1, as in [3, 4, 4]."),
@@ -68,8 +68,8 @@ ILLEGAL = [
     ("LayerNorm", "'LayerNorm' is not a layer; write a constructor with literals"),
     ("LayerNorm[3]", "is not a layer; write a constructor"),
     ("", "'' is not a layer; write a constructor"),
-    ("LayerNorm(3", "is not a layer; write a constructor"),
-    ("LayerNorm(3).half()", "is not a layer; write a constructor"),
+    ("LayerNorm(3", "'LayerNorm(3' is not a layer; write a constructor"),
+    ("LayerNorm(3).half()", "'LayerNorm(3).half()' is not a layer; write a constructor"),
     ("LayerNorm(3).eval().eval()", "is not a layer; write a constructor"),
     ("LayerNorm(3).train(False)", "is not a layer; write a constructor"),
     ("Norm('n c -> n').eval()", "a Norm has no .eval(); write running=True in it if it uses running statistics."),
@@ -84,14 +84,14 @@ def test_an_invalid_call_raises_an_error_with_the_rule(text, message):
 
 @pytest.mark.parametrize("value", [None, 3, ["LayerNorm(3)"], b"LayerNorm(3)"])
 def test_a_value_that_is_not_a_text_raises_an_error(value):
-    with pytest.raises(NormvizError, match="is not a layer; write a constructor with literals"):
+    with pytest.raises(NormvizError, match=re.escape(f"{value!r} is not a layer; write a constructor with literals")):
         Layer.parse(value)
 
 
 def test_the_message_for_an_unknown_layer_lists_the_catalogue():
-    with pytest.raises(NormvizError) as caught:
+    listed = ", ".join(NAMES[:-1]) + " and Norm."
+    with pytest.raises(NormvizError, match=re.escape(f"'Conv2d' is not a layer of the catalogue, which has {listed}")):
         Layer.make("Conv2d")
-    assert all(name in str(caught.value) for name in NAMES)
 
 
 MARK = "import sys; sys.stolen = True"

@@ -17,6 +17,10 @@ LOOKALIKES = [
     ("GroupNorm(32, 128)", (8, 128, 56, 56), "NCHW", "GroupNorm(2, 4)", (2, 4, 3, 3)),
     ("GroupNorm(1, 128)", (8, 128, 56, 56), "NCHW", "GroupNorm(1, 4)", (2, 4, 3, 3)),
     ("GroupNorm(128, 128)", (8, 128, 56, 56), "NCHW", "GroupNorm(4, 4)", (2, 4, 3, 3)),
+    ("GroupNorm(1, 3)", (8, 3, 56, 56), "NCHW", "GroupNorm(1, 3)", (2, 3, 3, 3)),
+    ("GroupNorm(2, 2)", (8, 2, 56, 56), "NCHW", "GroupNorm(2, 2)", (2, 2, 3, 3)),
+    ("LayerNorm(7)", (1, 2, 9, 9, 7), "NCDHW", "LayerNorm([3])", (1, 2, 4, 3, 3)),
+    ("LayerNorm(7)", (9, 9, 9, 9, 9, 7), "ND1D2D3D4D5", "LayerNorm([2])", (2, 2, 2, 2, 2, 2)),
     ("RMSNorm(128)", (1, 32, 4096, 128), "NCHW", "RMSNorm([3])", (1, 4, 3, 3)),
     ("DimNorm(128, dim=1)", (8, 56, 56, 128), "NHWC", "DimNorm(4, dim=1)", (2, 3, 3, 4)),
     (
@@ -43,3 +47,8 @@ def test_a_lookalike_has_the_kind_and_the_pattern_of_the_layer_on_few_elements(
     assert is_lookalike((layer, shape), small, few, axes)
     assert not is_lookalike((layer, (*shape, 2)), small, few, axes)
     assert lookalike(small, few, axes) == (small, few)
+
+
+def test_a_layer_that_does_not_take_the_rank_has_no_lookalike():
+    layer = Layer.parse("GroupNorm(1, 3)")
+    assert not is_lookalike((layer, (3,)), layer, (3,), ("d",))

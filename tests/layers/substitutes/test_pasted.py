@@ -44,8 +44,8 @@ PASTED = [
     ),
     ("running_var should contain 3 elements not 5", "BatchNorm2d(5)", (2, 3, 4, 4)),
     ("weight should contain 3 elements not 5", "BatchNorm2d(5, track_running_stats=False)", (2, 3, 4, 4)),
-    ("expected input's size at dim=0 to match num_features (5), but got: 3.", "InstanceNorm2d(5, affine=True)", (3, 4, 4)),
-    ("expected input's size at dim=1 to match num_features (5), but got: 3.", "InstanceNorm2d(5, affine=True)", (2, 3, 4, 4)),
+    ("expected input's size at dim=0 to match num_features (5), but got: 6.", "InstanceNorm2d(5, affine=True)", (6, 4, 4)),
+    ("expected input's size at dim=1 to match num_features (5), but got: 6.", "InstanceNorm2d(5, affine=True)", (2, 6, 4, 4)),
     ("expected at least 2D input (got 1D input)", "SyncBatchNorm(3)", (3,)),
     ("expected 2D or 3D input (got 4D input)", "BatchNorm1d(3)", (2, 3, 4, 4)),
     ("expected 5D input (got 2D input)", "BatchNorm3d(3)", (2, 3)),
@@ -93,6 +93,7 @@ def test_a_message_that_torch_writes_is_written_again_for_the_layer_that_was_rea
         "Conv2d(3, 3) on 2,3,4,4",
         "num_channels (0) must be divisible by num_groups (0)",
         "expected 0D input (got 99D input)",
+        "running_mean should contain 0 elements not 4",
     ],
 )
 def test_another_text_is_no_message_of_a_layer(text):
@@ -102,6 +103,10 @@ def test_another_text_is_no_message_of_a_layer(text):
 def test_a_layer_on_a_shape_may_be_in_backticks():
     layer, shape = parse_layer_on_shape(" `LayerNorm(96)` on `8,` ")
     assert (str(layer), shape) == ("LayerNorm([96])", (8,))
+
+
+def test_sizes_may_have_spaces_and_a_last_comma_and_are_large():
+    assert parse_layer_on_shape(f"LayerNorm(96) on ( 8, {2**40}, )")[1] == (8, 2**40)
 
 
 def test_the_error_for_a_text_that_is_no_layer_on_a_shape_names_it():

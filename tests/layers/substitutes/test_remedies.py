@@ -3,7 +3,7 @@ from hypothesis import given, settings
 
 from normviz.layers.axes import parse_layout
 from normviz.layers.layer import Layer
-from normviz.layers.substitutes import is_probably_channels_last, remedies
+from normviz.layers.substitutes import is_probably_channels_last, meant_for_channels, remedies
 from tests.layers.errors.refusals import REFUSALS, torch_error
 from tests.strategies import IN_TORCH, layers_that_may_not_fit
 
@@ -37,6 +37,30 @@ REMEDIES = [
     ("GroupNorm(4, 4)", (1, 4, 1, 1), ["`GroupNorm(4, 4)` on `torch.randn(2, 4, 1, 1)`", "`GroupNorm(2, 4)`"]),
     ("BatchNorm1d(3, eps=0)", (2, 3), ["`BatchNorm1d(3)`", "`BatchNorm1d(3, eps=0.0).eval()`"]),
     ("LayerNorm(4)", (2, 3, 4, 4), []),
+    # without a beta, or without a gamma too, no ChannelsFirstLayerNorm does the same
+    (
+        "LayerNorm(96, bias=False)",
+        (8, 96, 56),
+        [
+            "`LayerNorm([96], bias=False)` on `x.movedim(1, -1)`, shape (8, 56, 96)",
+            "`LayerNorm([56], bias=False)`",
+            "`LayerNorm([96, 56], bias=False)`",
+        ],
+    ),
+    # of two axes with the size of the layer, axis 1 is moved
+    (
+        "RMSNorm(6)",
+        (6, 6, 4),
+        ["`RMSNorm([6])` on `x.movedim(1, -1)`, shape (6, 4, 6)", "`RMSNorm([4])`", "`RMSNorm([6, 4])`"],
+    ),
+    (
+        "RMSNorm(6)",
+        (2, 5, 6, 4),
+        ["`RMSNorm([6])` on `x.movedim(2, -1)`, shape (2, 5, 4, 6)", "`RMSNorm([4])`", "`RMSNorm([5, 6, 4])`"],
+    ),
+    ("GroupNorm(2, 6)", (2, 4, 6), ["`GroupNorm(2, 6)` on `x.movedim(-1, 1)`, shape (2, 6, 4)", "`GroupNorm(2, 4)`"]),
+    ("BatchNorm1d(6)", (2, 4, 6), ["`BatchNorm1d(6)` on `x.movedim(-1, 1)`, shape (2, 6, 4)", "`BatchNorm1d(4)`"]),
+    ("BatchNorm1d(3)", (3, 4), ["`BatchNorm1d(4)`"]),  # two axes are a batch already
 ]
 
 
@@ -107,3 +131,37 @@ def test_an_x_is_probably_nhwc_if_its_middle_axes_are_equal_and_only_the_last_is
     layer, shape, layout, probably
 ):
     assert is_probably_channels_last(Layer.parse(layer), shape, parse_layout(layout, len(shape))) is probably
+
+
+@pytest.mark.parametrize(("text", "shape"), [refusal[:2] for refusal in REFUSALS])
+def test_the_layout_of_a_remedy_names_its_axes(text, shape):
+    for remedy in remedies_of(Layer.parse(text), shape, "ABCDEFG"[: len(shape)]):
+        assert len(parse_layout(remedy.layout, len(remedy.shape))) == len(remedy.shape)
+
+
+def test_another_layer_keeps_the_letters_that_are_not_a_default_layout():
+    assert remedies_of(Layer.parse("LayerNorm(5)"), (2, 5, 3, 3), "NABD")[0].layout == "NABD"
+
+
+FOR_CHANNELS = [
+    # a layer that normalizes over the last axis, which has the size of C; what normalizes over C
+    (
+        "LayerNorm(4)",
+        (2, 4, 3, 4),
+        "NCHW",
+        ["`ChannelsFirstLayerNorm(4, eps=1e-05)`", "`LayerNorm([4])` on `x.movedim(1, -1)`, shape (2, 3, 4, 4)"],
+    ),
+    ("RMSNorm(4)", (2, 4, 3, 4), "NCHW", ["`RMSNorm([4])` on `x.movedim(1, -1)`, shape (2, 3, 4, 4)"]),
+    ("LayerNorm(4)", (2, 4, 4, 4), "NHCW", ["`LayerNorm([4])` on `x.movedim(2, -1)`, shape (2, 4, 4, 4)"]),
+    ("LayerNorm(4)", (2, 3, 4, 4), "NHWC", []),
+    ("LayerNorm(4)", (2, 3, 3, 4), "NCHW", []),
+    ("LayerNorm([3, 4])", (2, 4, 3, 4), "NCHW", []),
+    ("LayerNorm(4)", (2, 4, 4), "NLD", []),
+    ("BatchNorm2d(4)", (2, 4, 3, 4), "NCHW", []),
+]
+
+
+@pytest.mark.parametrize(("text", "shape", "layout", "labels"), FOR_CHANNELS)
+def test_a_last_axis_with_the_size_of_c_was_perhaps_meant_to_be_c(text, shape, layout, labels):
+    found = meant_for_channels(Layer.parse(text), shape, parse_layout(layout, len(shape)))
+    assert [remedy.label for remedy in found] == labels
