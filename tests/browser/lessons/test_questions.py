@@ -6,7 +6,6 @@ from urllib.parse import parse_qsl
 import pytest
 from playwright.sync_api import expect
 
-from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.question import answer, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, search
 from tests.browser.lessons.lesson import READY, Lesson
@@ -35,7 +34,7 @@ def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(l
     assert first_words(answer(CHOICE)) in re.sub(r"\s+", " ", shown)
     address = lesson.address
     figure = lesson.find(".nv-title").all_inner_texts()
-    opener = lesson.page.get_by_role("link", name=f"Open in {PAGES[CHOICE.page].title}")
+    opener = lesson.page.get_by_role("link", name=f"Open in {CHOICE.page.title}")
     opener.click()
     expect(opener).to_have_count(0)
     lesson.wait_for_address(q=None, **dict(parse_qsl(CHOICE.query)))

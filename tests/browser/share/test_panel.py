@@ -206,6 +206,13 @@ def test_nothing_of_the_panel_is_cut_off_on_any_screen_in_either_theme(view, sha
         assert (sum(background) < 200) == (theme == "dark")
 
 
+# After a resize, Streamlit replaces its links by a menu button, or the other way around, in a later frame.
+NAVIGATION_FITS = """() => [...document.querySelectorAll("[data-testid=stTopNavLink]")].every((link) => {
+    const { right, width } = link.getBoundingClientRect();
+    return !width || !link.checkVisibility({ visibilityProperty: true }) || right <= innerWidth;
+})"""
+
+
 def test_the_button_takes_no_space_and_covers_nothing(view, share):
     share().dialog.get_by_role("button", name="Close").click()
     for width in (1280, 900, 390, 320):
@@ -214,6 +221,7 @@ def test_the_button_takes_no_space_and_covers_nothing(view, share):
         box = view.page.get_by_role("button", name="Share", exact=True).bounding_box()
         assert box["y"] + box["height"] <= 60
         assert view.page.get_by_role("heading", level=1).first.bounding_box()["y"] < 110
+        view.page.wait_for_function(NAVIGATION_FITS)
         covered = view.page.evaluate(
             """box => [...document.querySelectorAll("[data-testid=stHeader] :is(a, button, img)")].filter(element => {
             const other = element.getBoundingClientRect();
