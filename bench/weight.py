@@ -222,13 +222,7 @@ def main(arguments: list[str] | None = None) -> None:
                 found[kind] = weigh(browser, kind, address, rounds, late)
                 found[kind]["slow"] = first_visit(browser, kind, address, FAST if given.quick else LINE)
     rows = [row(kind, ones) for kind, ones in found.items()]
-    report(
-        "weight",
-        rows,
-        load,
-        [{"kind": kind, **ones} for kind, ones in found.items()],
-        proxy=shutil.which("nginx"),
-    )
+    report("weight", rows, load, [{"kind": kind, **ones} for kind, ones in found.items()], proxy=shutil.which("nginx"))
 
 
 if __name__ == "__main__":

@@ -32,8 +32,7 @@ from normviz.lessons.parts.html import plain
 from normviz.measuring.own_modules import AnyLayer, describe_any, own_class
 from normviz.scene.edits import repair, with_fields
 from normviz.scene.grid import grid
-from normviz.scene.scene import DEFAULT_SHAPE
-from normviz.scene.scene_settings import check_seed
+from normviz.scene.scene import DEFAULT_SHAPE, check_seed
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError, NormvizWarning
 from normviz.texts.languages import parse_language
@@ -113,11 +112,7 @@ def explore(
 
 
 def compare(
-    layers: Sequence[AnyLayer],
-    x: Any = DEFAULT_SHAPE,
-    *,
-    layout: str | None = None,
-    at: Sequence[int] | None = None,
+    layers: Sequence[AnyLayer], x: Any = DEFAULT_SHAPE, *, layout: str | None = None, at: Sequence[int] | None = None
 ) -> Output:
     """Two to six layers on one tensor, side by side."""
     comparison, texts = _compared(layers, x, layout)

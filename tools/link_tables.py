@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from normviz.lessons.pages import PAGES
-from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.setting import Setting
 from normviz.scene.view import ALL, ALL_CONTROLS, DISPLAY_SETTINGS, PANELS, PARTS, controls
 

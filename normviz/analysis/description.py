@@ -48,12 +48,7 @@ class Description:
 
     @classmethod
     def of(
-        cls,
-        layer: nn.Module | str | Norm | Layer,
-        x: Any,
-        *,
-        layout: str | None = None,
-        values: Values | None = None,
+        cls, layer: nn.Module | str | Norm | Layer, x: Any, *, layout: str | None = None, values: Values | None = None
     ) -> Self:
         """The layer on x. The arguments are those of ``normviz.explain``, but a module with a forward of its own is refused.
 

@@ -103,9 +103,7 @@ def parameters(name: str, shape: tuple[int, ...], seed: int = 0) -> tuple[Tensor
     """
     if name not in PARAMETERS:
         raise NormvizError(
-            "{name} is not a choice for gamma and beta; choose {names}.",
-            name=echo(name),
-            names=listed(PARAMETERS),
+            "{name} is not a choice for gamma and beta; choose {names}.", name=echo(name), names=listed(PARAMETERS)
         )
     if name == "init":
         return torch.ones(shape), torch.zeros(shape)

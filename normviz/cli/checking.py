@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from normviz.measuring.check import Check
 from normviz.measuring.models.norms import Norms
-from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.scene.scene import SCENE_SETTINGS
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _
 
@@ -125,10 +125,7 @@ def _model(text: str) -> nn.Module:
         ) from error
     except Exception as error:
         raise NormvizError(
-            "{module} cannot be imported: {kind}: {error}",
-            module=echo(module),
-            kind=type(error).__name__,
-            error=error,
+            "{module} cannot be imported: {kind}: {error}", module=echo(module), kind=type(error).__name__, error=error
         ) from error
     try:
         found: Any = reduce(getattr, name.split("."), home)

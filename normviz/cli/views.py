@@ -11,7 +11,7 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.containers import Table, Tabs
 from normviz.lessons.parts.part import Chart, Note, Panels, flat
 from normviz.lessons.questions.registry import QUESTIONS, current_key
-from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.scene.scene import SCENE_SETTINGS
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import _
 

@@ -206,10 +206,7 @@ def _from_0_to_1(param: Mapping[str, Any], dictionary: str, name: str, default: 
 
 
 SHAPE = (4, 6)
-PAIRS = {
-    "layernorm": (layernorm_forward, layernorm_backward),
-    "batchnorm": (batchnorm_forward, batchnorm_backward),
-}
+PAIRS = {"layernorm": (layernorm_forward, layernorm_backward), "batchnorm": (batchnorm_forward, batchnorm_backward)}
 
 
 @cache

@@ -337,11 +337,9 @@ FLAX_LAYERS = Framework(
 )
 
 
-# DOC# """The same layer in Keras and Flax: as a program, and as a table of names next to torch's.
-# DOC#
-# DOC# Neither framework is imported. ``frameworks`` has the layers and the Norms that they compute; if no layer computes a Norm, the program uses the array
-# DOC# functions of the framework.
-# DOC# """
+# The same layer in Keras and Flax: as a program, and as a table of names next to torch's.
+# Neither framework is imported. ``frameworks`` has the layers and the Norms that they compute; if no layer computes a Norm, the program uses the array
+# functions of the framework.
 
 
 FRAMEWORKS = {"keras": KERAS_LAYERS, "flax": FLAX_LAYERS}

@@ -98,12 +98,7 @@ def fragment(
 
 
 def settings(
-    body: Body,
-    theme: str,
-    source: PlotlyJs,
-    whole: bool = True,
-    views: dict[str, Any] | None = None,
-    widget: str = "",
+    body: Body, theme: str, source: PlotlyJs, whole: bool = True, views: dict[str, Any] | None = None, widget: str = ""
 ) -> str:
     """The data that the page's script reads: its version, the figures or all views, and where plotly.js is."""
     values = {

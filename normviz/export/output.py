@@ -13,14 +13,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from normviz.analysis.checks import LARGEST_VALUE
 from normviz.analysis.description import Description
-from normviz.export.document import (
-    FOLLOW,
-    check_text,
-    check_theme,
-    document,
-    fragment,
-    plotlyjs,
-)
+from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment, plotlyjs
 from normviz.export.files import short_path
 from normviz.export.playable import VERSION, Pool, Search, search, views_data
 from normviz.figures.plotly_figure import panels_figure
@@ -37,8 +30,7 @@ from normviz.lessons.questions_page import list_parts, question_parts
 from normviz.lessons.tours import Tour, find_tour, read_tour, stop_link, tour_bar, tours
 from normviz.scene.edits import with_fields
 from normviz.scene.grid import start_with
-from normviz.scene.scene import OWN, Own, Scene, default_at
-from normviz.scene.scene_settings import DATA_SETTING, MOST_EDITABLE, PARAMS
+from normviz.scene.scene import DATA_SETTING, MOST_EDITABLE, OWN, PARAMS, Own, Scene, default_at
 from normviz.scene.view import Display, View, link, setting_names
 from normviz.texts.errors import LONGEST_ECHO, NormvizError, closest, echo, listed
 from normviz.texts.languages import parse_language

@@ -20,8 +20,7 @@ from normviz.lessons.pages import PageView, page_view
 from normviz.lessons.parts.containers import visible_parts
 from normviz.lessons.parts.html import Body
 from normviz.scene.controls import Input
-from normviz.scene.scene import FIELD_NAMES
-from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.scene.scene import FIELD_NAMES, SCENE_SETTINGS
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider
 from normviz.scene.view import NOT_PRESENTED, Display, View
 from normviz.texts.errors import NormvizError

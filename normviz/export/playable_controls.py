@@ -14,7 +14,7 @@ from normviz.lessons.compare import OWN_SET, READY_SETS, default_layers, fitting
 from normviz.lessons.page import InputRow, Page
 from normviz.scene.controls import FILE_ARGUMENTS, FILE_SWITCHES, LISTED_FAMILIES, SIZES, Input, layout_axes
 from normviz.scene.edits import with_fields, with_tensor
-from normviz.scene.scene_settings import commas
+from normviz.scene.scene import commas
 from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField, Toggle
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError

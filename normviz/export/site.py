@@ -403,12 +403,7 @@ def _old_files(chosen: Sequence[Entry], only: Sequence[str]) -> dict[str, str]:
 
 
 def _write_pages(
-    folder: Path,
-    chosen: Sequence[Entry],
-    theme: str,
-    progress: Progress,
-    old: Mapping[str, str],
-    beside: Sequence[str],
+    folder: Path, chosen: Sequence[Entry], theme: str, progress: Progress, old: Mapping[str, str], beside: Sequence[str]
 ) -> list[str]:
     """Write the site into an empty folder; returns its files in the order of moving: no file refers to a later one."""
     contents = shared_files()

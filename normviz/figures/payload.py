@@ -304,11 +304,7 @@ def parameters_data(e: Description) -> dict[str, Any] | None:
         return None
     elements = prod(e.counts.gamma_shape or ())
     check_groups(elements)
-    return {
-        "axes": _indices(e, e.norm.gamma_axes),
-        "bias": e.norm.bias,
-        "size": prod(e.shape) // elements,
-    }
+    return {"axes": _indices(e, e.norm.gamma_axes), "bias": e.norm.bias, "size": prod(e.shape) // elements}
 
 
 def _indices(e: Description, names: tuple[str, ...]) -> list[dict[str, Any]]:

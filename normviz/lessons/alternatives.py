@@ -13,8 +13,7 @@ from normviz.lessons.page import Page
 from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Caption, Note, Part, Problem
 from normviz.scene.edits import Reading, remedy_fields, repair, with_fields
-from normviz.scene.scene import Scene
-from normviz.scene.scene_settings import commas, compact
+from normviz.scene.scene import Scene, commas, compact
 from normviz.scene.view import View
 from normviz.scene.view import link as query_text
 from normviz.texts.messages import N_, _, join_sentences

@@ -34,8 +34,7 @@ from normviz.lessons.parts.part import Caption, Index, Panels, Part, Sentence, T
 from normviz.scene import edits
 from normviz.scene.controls import SIZES, TENSOR, Control, Input
 from normviz.scene.grid import Grid
-from normviz.scene.scene import Scene
-from normviz.scene.scene_settings import compact
+from normviz.scene.scene import Scene, compact
 from normviz.scene.setting import Choice, Several, texts
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError

@@ -13,8 +13,7 @@ from normviz.lessons.parts.containers import code_parts
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
 from normviz.scene.controls import FILE_CHOICES
-from normviz.scene.scene import Scene
-from normviz.scene.scene_settings import compact
+from normviz.scene.scene import Scene, compact
 from normviz.scene.view import View
 from normviz.texts.messages import N_, _
 

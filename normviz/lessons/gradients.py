@@ -43,8 +43,7 @@ from normviz.lessons.parts.part import (
 )
 from normviz.scene.controls import FILE_LAYER
 from normviz.scene.grid import pixels
-from normviz.scene.scene import Scene, default_at
-from normviz.scene.scene_settings import compact
+from normviz.scene.scene import Scene, compact, default_at
 from normviz.scene.setting import choice, experiment
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
@@ -394,14 +393,7 @@ def _matrix(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
     captions = [
         _("the diagonal is off the color scale"),
         *(
-            [
-                ngettext(
-                    "the first of {count} is drawn",
-                    "the first {n} of {count} are drawn",
-                    drawn,
-                    count=count,
-                )
-            ]
+            [ngettext("the first of {count} is drawn", "the first {n} of {count} are drawn", drawn, count=count)]
             if drawn < count
             else []
         ),

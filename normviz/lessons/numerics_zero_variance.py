@@ -211,15 +211,7 @@ def differences_from_beta(found: Sequence[Degenerate]) -> Lines:
             labels = [one.refusal or format_number(one.from_beta or 0.0, 3) for _, one in here]
             hover = {"text": labels, "hovertemplate": "%{text}"}
             traces.append(
-                dots(
-                    _(LABELS[key]),
-                    places,
-                    [name for name, _ in here],
-                    color,
-                    size=11,
-                    marker=marker,
-                    **hover,
-                )
+                dots(_(LABELS[key]), places, [name for name, _ in here], color, size=11, marker=marker, **hover)
             )
     ticks = {ZERO_DIFFERENCE: "0", **powers(range(-8, 5, 4))}
     ticks |= {

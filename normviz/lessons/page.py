@@ -29,7 +29,7 @@ from normviz.scene.controls import (
     Input,
     inputs_of,
 )
-from normviz.scene.scene_settings import SCENE_SETTINGS, SEED
+from normviz.scene.scene import SCENE_SETTINGS, SEED
 from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField, parse_given
 from normviz.scene.view import View, read_view
 from normviz.texts.messages import ENGLISH, _, language

@@ -22,7 +22,7 @@ from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.lessons.start import LESSON_STEPS
-from normviz.scene.scene_settings import SEED
+from normviz.scene.scene import SEED
 from normviz.scene.setting import Number, Segments, Setting, Several, choice, integer, words
 from normviz.scene.view import View
 from normviz.texts.messages import N_, _, language

@@ -64,8 +64,7 @@ def question_parts(question: Question) -> Iterator[Part]:
     shown = Link(_("Open in {page}", page=question.page.title), question.page.name, question.query)
     figure = question.page.answer_parts(question.query)
     yield prediction(
-        question,
-        (Text(answer(question)), *figure, Links((shown,), kind="next"), Caption(sources(question))),
+        question, (Text(answer(question)), *figure, Links((shown,), kind="next"), Caption(sources(question)))
     )
 
 
@@ -148,11 +147,7 @@ def _data(view: View) -> dict[str, str]:
 
 LONGEST_GUESS, LONGEST_SEARCH = 40, 400  # characters; a search may be an error message of torch
 SEARCH = text(
-    "search",
-    LONGEST_SEARCH,
-    label=N_("Search"),
-    about=N_("words that the listed questions contain"),
-    example="gamma",
+    "search", LONGEST_SEARCH, label=N_("Search"), about=N_("words that the listed questions contain"), example="gamma"
 )
 SETTINGS = (
     text("q", 20, about=N_("the question"), example="s0"),

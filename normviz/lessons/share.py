@@ -72,13 +72,7 @@ def presets(shown: PageView) -> dict[str, Collection[str]]:
         return {"exercise": short, "all": ()}
     two = {"two": there - TWO_PANELS} if shown.page.has_two_panels else {}
     alone = {name for name in there if not _is_figure(name, there)}
-    return {
-        "short": short,
-        **two,
-        "figure": alone,
-        "no_controls": there & controls().keys(),
-        "all": (),
-    }
+    return {"short": short, **two, "figure": alone, "no_controls": there & controls().keys(), "all": ()}
 
 
 def _choice(name: str, label: str, there: Collection[str]) -> dict[str, Any]:

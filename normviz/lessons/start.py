@@ -84,11 +84,7 @@ def depth_facts() -> Facts:
 
 
 def _moments(values: torch.Tensor) -> Data:
-    return {
-        "values": values.tolist(),
-        "mean": float(values.mean()),
-        "std": float(values.std(correction=0)),
-    }
+    return {"values": values.tolist(), "mean": float(values.mean()), "std": float(values.std(correction=0))}
 
 
 @cache

@@ -11,7 +11,7 @@ from normviz.lessons.page import Page
 from normviz.lessons.parts.containers import Details, course_pair
 from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
 from normviz.scene.controls import FILE_CHOICES
-from normviz.scene.scene_settings import compact
+from normviz.scene.scene import compact
 from normviz.scene.setting import integer
 from normviz.scene.view import View
 from normviz.texts.messages import N_, _

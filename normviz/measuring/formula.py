@@ -162,10 +162,7 @@ class Learned:
 
 
 def measure_learned(
-    measure: Measure,
-    tensors: Mapping[int, Tensor],
-    dtype: torch.dtype,
-    known: tuple[Values, Formula] | None = None,
+    measure: Measure, tensors: Mapping[int, Tensor], dtype: torch.dtype, known: tuple[Values, Formula] | None = None
 ) -> tuple[Learned | None, Learned | None]:
     """The parameters in the factors and in the offsets; None if there are none.
 

@@ -18,8 +18,17 @@ from normviz.layers.layer import Layer
 from normviz.layers.pasted import MOST_TEXT, refused_layer
 from normviz.scene import edits
 from normviz.scene.edits import Reading, repair, with_fields
-from normviz.scene.scene import OWN, PATTERN_FAMILY, Scene
-from normviz.scene.scene_settings import DATA_LABELS, DATA_SETTING, LARGEST_INTEGER, PARAMETER_LABELS, PARAMS, SEED
+from normviz.scene.scene import (
+    DATA_LABELS,
+    DATA_SETTING,
+    LARGEST_INTEGER,
+    OWN,
+    PARAMETER_LABELS,
+    PARAMS,
+    PATTERN_FAMILY,
+    SEED,
+    Scene,
+)
 from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField, Toggle, Widget
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, _, join_sentences, ngettext

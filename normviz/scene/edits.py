@@ -17,8 +17,15 @@ from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
 from normviz.layers.substitutes import Remedy, remedies
 from normviz.scene.grid import grid, start_with
-from normviz.scene.scene import DEFAULT_FAMILY, DEFAULT_SHAPE, PATTERN_FAMILY, Scene, check_rank, default_at
-from normviz.scene.scene_settings import MOST_EDITABLE
+from normviz.scene.scene import (
+    DEFAULT_FAMILY,
+    DEFAULT_SHAPE,
+    MOST_EDITABLE,
+    PATTERN_FAMILY,
+    Scene,
+    check_rank,
+    default_at,
+)
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _, ngettext
 

@@ -16,8 +16,7 @@ from normviz.layers.pasted import parse_layer_on_shape
 from normviz.layers.substitutes import LayerOnShape, Remedy, is_lookalike
 from normviz.scene.controls import PASTE, SCENE_CONTROLS
 from normviz.scene.edits import Reading, repair
-from normviz.scene.scene import FIELD_NAMES, Scene
-from normviz.scene.scene_settings import SCENE_SETTINGS, commas, compact
+from normviz.scene.scene import FIELD_NAMES, SCENE_SETTINGS, Scene, commas, compact
 from normviz.scene.setting import (
     OF_PAGES,
     Setting,

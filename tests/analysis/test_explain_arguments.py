@@ -7,9 +7,7 @@ import torch
 from torch import nn
 
 from normviz import Layer, Norm, NormvizError, NormvizWarning, explain
-from tests.strategies import (
-    random_tensor,
-)
+from tests.strategies import random_tensor
 
 SAME = [nn.LayerNorm([3, 4]), "LayerNorm([3, 4])", "nn.LayerNorm([3, 4])", Layer.parse("LayerNorm([3, 4])"), Norm("n l c -> n", "l c"), "Norm('n l c -> n', 'l c')"]  # fmt: skip
 

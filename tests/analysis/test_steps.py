@@ -50,11 +50,7 @@ output     | scaled and shifted | normalized · gamma + beta     | -5 11
 BY_HAND = [
     ("LayerNorm(2, eps=12)", Values(GAMMA, BETA), LAYER),
     ("RMSNorm(2, eps=12)", Values(GAMMA), RMS),
-    (
-        "BatchNorm1d(2, eps=12).eval()",
-        Values(GAMMA, BETA, torch.tensor([3.0, 1.0]), torch.tensor([4.0, 4.0])),
-        EVAL,
-    ),
+    ("BatchNorm1d(2, eps=12).eval()", Values(GAMMA, BETA, torch.tensor([3.0, 1.0]), torch.tensor([4.0, 4.0])), EVAL),
 ]
 
 

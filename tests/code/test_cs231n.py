@@ -190,10 +190,7 @@ REFUSED_BY_BATCH_NORM = [
     ({}, r'bn_param\["mode"\]=None is unknown; choose "train" or "test"'),
     ({"mode": "eval"}, r'bn_param\["mode"\]=\'eval\' is unknown'),
     ({"mode": "train", "momentum": 2}, r'bn_param\["momentum"\]=2 must be a number from 0 to 1, such as 0\.9'),
-    (
-        {"mode": "test", "running_mean": np.ones(2)},
-        r"running_mean has shape \(2,\); give one number for each column",
-    ),
+    ({"mode": "test", "running_mean": np.ones(2)}, r"running_mean has shape \(2,\); give one number for each column"),
     ({"mode": "test", "running_var": "x"}, "running_var='x' is not an array of numbers"),
 ]
 

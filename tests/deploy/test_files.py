@@ -58,10 +58,7 @@ def test_the_manifests_agree_with_each_other_and_the_dockerfile() -> None:
     assert service["spec"]["ports"][0]["targetPort"] == port["name"]
     (rule,) = manifest("Ingress")["spec"]["rules"]
     backend = rule["http"]["paths"][0]["backend"]["service"]
-    assert backend == {
-        "name": service["metadata"]["name"],
-        "port": {"name": service["spec"]["ports"][0]["name"]},
-    }
+    assert backend == {"name": service["metadata"]["name"], "port": {"name": service["spec"]["ports"][0]["name"]}}
     assert manifest("HorizontalPodAutoscaler")["spec"]["scaleTargetRef"]["name"] == deployment["metadata"]["name"]
     assert "replicas" not in deployment["spec"]  # each rolling update would reset the number that the autoscaler chose
 

@@ -12,7 +12,7 @@ from normviz.analysis.examples import DATA, PARAMETERS
 from normviz.layers.catalogue import FAMILIES, KINDS
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.setting import Setting
 
 Draw = Callable[..., Any]

@@ -10,7 +10,7 @@ from normviz.layers.axes import Pattern, layout_text, parse_layout, parse_names
 from normviz.layers.fit import default_layer, refit
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.scene.scene import SCENE_SETTINGS
 from normviz.texts.errors import NormvizError, echo
 from tests.fuzz import hostile
 from tests.fuzz.measure import examples, outcome

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from normviz.analysis.examples import DATA, PARAMETERS
 from normviz.layers.layer import Layer
 from normviz.lessons.pages import PAGES
-from normviz.scene.scene import Scene
-from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.scene.scene import SCENE_SETTINGS, Scene
 from normviz.scene.setting import read_settings
 from normviz.scene.view import View, link, read, read_view
 from normviz.texts.errors import NormvizError

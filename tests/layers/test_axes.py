@@ -107,12 +107,7 @@ MISFITS = [
         {},
         "the pattern 'n c -> n' has rank 2 and x has rank 3, shape (2, 3, 4); name one axis for each axis of x.",
     ),
-    (
-        "n (g k) -> n",
-        (2, 6),
-        {},
-        "the sizes of g and k in (g k) are unknown; give all but one, as in sizes={'g': 2}.",
-    ),
+    ("n (g k) -> n", (2, 6), {}, "the sizes of g and k in (g k) are unknown; give all but one, as in sizes={'g': 2}."),
     (
         "n (g k) -> n",
         (2, 6),

@@ -41,12 +41,7 @@ def test_every_name_has_a_size(norm, shape, sizes):
     assert norm.axis_sizes(shape) == sizes
 
 
-GAMMA = [
-    (None, (), False),
-    ("", (), True),
-    ("c", ("c",), True),
-    (" h  c ", ("h", "c"), True),
-]
+GAMMA = [(None, (), False), ("", (), True), ("c", ("c",), True), (" h  c ", ("h", "c"), True)]
 
 
 @pytest.mark.parametrize(("params", "axes", "bias"), GAMMA)

@@ -13,7 +13,7 @@ from normviz.analysis.rounding.groups import DTYPES
 from normviz.lessons.models import REAL_MODELS
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.scene.scene_settings import SCENE_SETTINGS, commas
+from normviz.scene.scene import SCENE_SETTINGS, commas
 from normviz.scene.view import ALL, ALL_CONTROLS, PANELS, PARTS, View, controls, link, read_view
 from normviz.texts.errors import NormvizError
 from tests.scene.test_scene import scenes

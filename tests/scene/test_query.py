@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from normviz.analysis.sentences import sentence
 from normviz.scene.edits import repair
-from normviz.scene.scene import Scene
-from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.scene.scene import SCENE_SETTINGS, Scene
 from normviz.scene.view import read, read_view
 
 GOOD = {

@@ -13,12 +13,7 @@ from torch import Tensor, nn
 from normviz.analysis.checks import SEEDS, read_integer, read_number
 from normviz.texts.errors import NormvizError, echo, listed
 
-DTYPES = {
-    "float16": torch.float16,
-    "bfloat16": torch.bfloat16,
-    "float32": torch.float32,
-    "float64": torch.float64,
-}
+DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32, "float64": torch.float64}
 GROUP_SIZES = range(2, 1025)
 SIZE = 256  # numbers in a group, where no other size is given
 LARGEST_DISTANCE = 1e7

@@ -16,14 +16,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from normviz.analysis.checks import (
-    MOST_ELEMENTS,
-    Array,
-    frozen_array,
-    read_float64,
-    read_integer,
-    read_only,
-)
+from normviz.analysis.checks import MOST_ELEMENTS, Array, frozen_array, read_float64, read_integer, read_only
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.torch_module import attempt, torch_layer_of
 from normviz.layers.layer import Layer

@@ -84,9 +84,7 @@ class Prediction(Part):
         if self.options:
             if guess not in self.options:
                 raise NormvizError(
-                    "guess={guess} is not a choice; choose {options}.",
-                    guess=echo(guess),
-                    options=listed(self.options),
+                    "guess={guess} is not a choice; choose {options}.", guess=echo(guess), options=listed(self.options)
                 )
             return guess == self.right
         try:

@@ -99,9 +99,7 @@ def choose_places(seed: int, count: int, topics: Sequence[str], level: int | Non
             turns.append((turn + 1, kind))
     if not chosen:
         raise NormvizError(
-            "no exercise of {topics} has level {level}; leave the level out.",
-            topics=listed(topics, "and"),
-            level=level,
+            "no exercise of {topics} has level {level}; leave the level out.", topics=listed(topics, "and"), level=level
         )
     return [place for *_before, place in sorted(chosen)]
 
@@ -111,8 +109,6 @@ def check_topics(topics: Sequence[str]) -> tuple[str, ...]:
     for topic in topics:
         if topic not in TOPICS:
             raise NormvizError(
-                "topics={topic} is not a topic of practice; choose {topics}.",
-                topic=echo(topic),
-                topics=listed(TOPICS),
+                "topics={topic} is not a topic of practice; choose {topics}.", topic=echo(topic), topics=listed(TOPICS)
             )
     return tuple(dict.fromkeys(topics))

@@ -272,11 +272,7 @@ def _prompt(exercise: Exercise, marking: bool) -> str:
     else:
         message = (None if marking else WITHOUT_MARKING.get(" ".join(key).strip())) or PROMPTS[key]
     return _(
-        message,
-        layer=case.text.removesuffix(".eval()"),
-        axes=case.axes_text,
-        shape=case.shape,
-        at=list(exercise.at),
+        message, layer=case.text.removesuffix(".eval()"), axes=case.axes_text, shape=case.shape, at=list(exercise.at)
     )
 
 

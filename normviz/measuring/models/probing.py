@@ -77,9 +77,7 @@ def _probe(call: Call) -> Found | None:
     for smaller in ({size: _smaller(size) for size in call.shape if size > MOST_CHANNELS}, {}):
         try:
             copied = replace(
-                call,
-                module=_copy(call.module, smaller),
-                shape=tuple(smaller.get(size, size) for size in call.shape),
+                call, module=_copy(call.module, smaller), shape=tuple(smaller.get(size, size) for size in call.shape)
             )
         except (
             RuntimeError,

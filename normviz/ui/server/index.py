@@ -86,12 +86,7 @@ async def index(request: Request) -> Response:
     with in_language(_language(request)):
         page, gzipped = await _page_for(request), accepts_gzip(request)
     tag = f'"{page.tag}{"-gzip" if gzipped else ""}"'
-    headers = {
-        "Cache-Control": "no-cache",
-        "Vary": VARY,
-        "ETag": tag,
-        "Content-Security-Policy": page.policy,
-    }
+    headers = {"Cache-Control": "no-cache", "Vary": VARY, "ETag": tag, "Content-Security-Policy": page.policy}
     if tag in (known.strip().removeprefix("W/") for known in request.headers.get("if-none-match", "").split(",")):
         return Response(status_code=304, headers=headers)
     if gzipped:

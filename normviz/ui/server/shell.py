@@ -2,4 +2,4 @@
 
 from normviz.ui.server.process import import_ready
 
-import_ready("normviz.ui.navigation").show()
+import_ready("normviz.ui.page").navigate()

@@ -92,10 +92,7 @@ def expected(norm: Norm, axes: tuple[str, ...], shape: tuple[int, ...]) -> dict[
     words = {"c": "channel", "d": "slice" if "h" in parts else "feature", "": ""}
     places = {words[channel[0]]: [axis for axis in channel if axis], "example": examples}
     places |= {"position": rest if any(places.values()) else []}
-    found = {
-        "add": beta_alone or (norm.center and not norm.running),
-        "scale": not norm.running,
-    }
+    found = {"add": beta_alone or (norm.center and not norm.running), "scale": not norm.running}
     for key, changed in places.items():
         if changed:
             apart = beta_alone or (not norm.running and not over(changed) & reduced)

@@ -214,10 +214,7 @@ def test_values_side_by_side():
     assert (data["kind"], data["name"], data["at"], data["values"]) == ("values", "J", [0, 1], None)
     assert [
         (panel["key"], panel["title"], panel["links"], panel["low"], panel["high"]) for panel in data["panels"]
-    ] == [
-        ("train", "train()", "stats", -6, 6),
-        ("gap", "gap", "", -2, 2),
-    ]
+    ] == [("train", "train()", "stats", -6, 6), ("gap", "gap", "", -2, 2)]
     assert unpacked(data["panels"][1]["z"]).tolist() == (-MATRIX).tolist()
     assert ids_of(data["stats"], whole(e)) == [[0, 0, 0], [1, 1, 1]]
 

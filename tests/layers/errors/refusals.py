@@ -165,18 +165,8 @@ REFUSALS = [
         "expected 2D or 3D input (got 4D input)",
         "x has rank 4, shape (2, 3, 4, 4). For this x use BatchNorm2d.",
     ),
-    (
-        "BatchNorm3d(3)",
-        (3,),
-        "expected 5D input (got 1D input)",
-        "x has rank 1, shape (3,). Give an x of rank 5.",
-    ),
-    (
-        "SyncBatchNorm(3)",
-        (3,),
-        "expected at least 2D input (got 1D input)",
-        "Give an x of rank 2 or higher.",
-    ),
+    ("BatchNorm3d(3)", (3,), "expected 5D input (got 1D input)", "x has rank 1, shape (3,). Give an x of rank 5."),
+    ("SyncBatchNorm(3)", (3,), "expected at least 2D input (got 1D input)", "Give an x of rank 2 or higher."),
     (
         "BatchNorm1d(3, eps=0)",
         (2, 3),

@@ -27,7 +27,7 @@ from normviz.lessons.questions.registry import (
     search,
 )
 from normviz.lessons.questions_page import prediction, view_parts
-from normviz.scene.scene_settings import SCENE_SETTINGS
+from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.view import read
 from tests.lessons.questions.test_documents import SETTLED, WITHOUT_STATEMENT
 

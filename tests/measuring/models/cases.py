@@ -89,12 +89,7 @@ CASES = [
     ),
     Case("ConvNeXt", images(Permuted(8)), IMAGES, [("1", "Norm('n c h w -> n h w', 'c')", S, (1,), 16)]),
     Case("SAM", images(OverChannels(8)), IMAGES, [("1", "Norm('n c h w -> n h w', 'c', eps=1e-06)", S, (1,), 16)]),
-    Case(
-        "StyleGAN",
-        images(Pixel()),
-        IMAGES,
-        [("1", "Norm('n c h w -> n h w', center=False, eps=1e-08)", S, (1,), 0)],
-    ),
+    Case("StyleGAN", images(Pixel()), IMAGES, [("1", "Norm('n c h w -> n h w', center=False, eps=1e-08)", S, (1,), 0)]),
     Case("vLLM", Residual(), SEQUENCES, [("n", "RMSNorm([8], eps=1e-06)", P, (2,), 8)]),
     Case("twice", Twice(), SEQUENCES, [("norm", "LayerNorm([8])", P, (2,), 16)]),
     Case(

@@ -3,7 +3,7 @@
 import pytest
 
 from normviz.scene.controls import FAMILY_LABELS
-from normviz.scene.scene_settings import DATA_LABELS, PARAMETER_LABELS
+from normviz.scene.scene import DATA_LABELS, PARAMETER_LABELS
 from normviz.ui.controls import MORE
 from tests.ui.support.driver import open_explore, open_more, set_control
 

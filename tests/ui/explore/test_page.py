@@ -27,13 +27,7 @@ def test_without_a_query_explore_shows_a_layer_norm():
     counts = explain("LayerNorm([3, 4, 4])", (2, 3, 4, 4)).counts
     assert sentence_text(app).startswith("`LayerNorm([3, 4, 4])` on (2, 3, 4, 4): ")
     gammas = counts.parameters // 2
-    assert shown_counts(app) == [
-        counts.statistics,
-        counts.statistics,
-        counts.elements_per_statistic,
-        gammas,
-        gammas,
-    ]
+    assert shown_counts(app) == [counts.statistics, counts.statistics, counts.elements_per_statistic, gammas, gammas]
     assert query(app) == {}
     assert not problems(app)
     assert figure_data(app)["at"] == [1, 2, 0, 3]

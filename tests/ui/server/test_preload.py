@@ -36,7 +36,7 @@ def visit() -> dict[str, list[str]]:
         "import app\n"
         "note('listening')\n"
         "from normviz.ui.server.process import import_ready\n"
-        "import_ready('normviz.ui.navigation')\n"
+        "import_ready('normviz.ui.page')\n"
         "note('loaded')\n"
         "from normviz.ui import PAGE_SCRIPTS\n"
         "from tests.ui.support.pages import open_page\n"

@@ -145,10 +145,7 @@ def test_an_invalid_hide_caption_or_version_gives_one_warning(name, link, words)
 
 def test_a_view_with_hidden_parts_links_to_the_full_view():
     data = page_data(open_explore("hide=all&layer=BatchNorm2d(3)&caption=c"))
-    assert data["open"] == {
-        "page": "explore",
-        "query": [["shape", "2,3,4,4"], ["layer", "BatchNorm2d(3)"]],
-    }
+    assert data["open"] == {"page": "explore", "query": [["shape", "2,3,4,4"], ["layer", "BatchNorm2d(3)"]]}
     assert "share" in data
 
 

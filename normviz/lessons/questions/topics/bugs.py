@@ -236,9 +236,4 @@ def woken_by_train() -> Facts:
     difference = largest_difference(model.train()(x), frozen)
     changed = changed_buffers()
     layer.eval()
-    return {
-        "changed": changed,
-        "gap": difference,
-        "still": changed_buffers(),
-        "right": changed,
-    }
+    return {"changed": changed, "gap": difference, "still": changed_buffers(), "right": changed}

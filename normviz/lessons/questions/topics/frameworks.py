@@ -136,9 +136,7 @@ def dim_and_gamma() -> Facts:
         "first": first.counts.statistics,
         "last": last.counts.statistics,
         "right": only(
-            last=sharing == [same_last, same_last],
-            dim=sharing == [same_first, same_last],
-            none=sharing == [{at}, {at}],
+            last=sharing == [same_last, same_last], dim=sharing == [same_first, same_last], none=sharing == [{at}, {at}]
         ),
     }
 

@@ -85,12 +85,7 @@ def one_far_value() -> Facts:
     assert x is not None
     y = output("LayerNorm(17)", x.double())
     largest = round(float(y.max()), 3)
-    return {
-        "largest": largest,
-        "before": skewness(x.double()),
-        "after": skewness(y),
-        "right": largest,
-    }
+    return {"largest": largest, "before": skewness(x.double()), "after": skewness(y), "right": largest}
 
 
 BERT_EPS = 1e-12
@@ -164,12 +159,7 @@ def squared_mean() -> Facts:
     x = scene_of(SQUARES).description.x
     assert x is not None
     squares = float(x.square().mean())
-    return {
-        "squares": squares,
-        "squared": float(x.mean()) ** 2,
-        "var": float(x.var(correction=0)),
-        "right": squares,
-    }
+    return {"squares": squares, "squared": float(x.mean()) ** 2, "var": float(x.var(correction=0)), "right": squares}
 
 
 DISTANCE, DRAWS = 1e6, 16
@@ -241,11 +231,7 @@ def one_element() -> Facts:
     layer, rms, group = (found[name] for name in ("LayerNorm(1)", "RMSNorm(1)", "GroupNorm(4, 4)"))
     assert layer.output is not None
     assert rms.output is not None
-    options = {
-        "beta": layer.from_beta,
-        "sign": layer.from_sign,
-        "same": largest_difference(layer.x, layer.output),
-    }
+    options = {"beta": layer.from_beta, "sign": layer.from_sign, "same": largest_difference(layer.x, layer.output)}
     return {
         "beta": layer.beta,
         "negative": float(rms.output.min()),
@@ -272,8 +258,4 @@ def backward_sums() -> Facts:
         for one, other in zip(gradients, wanted, strict=True)
         if other is not None
     )
-    return {
-        "summed": summed,
-        "gap": difference,
-        "right": summed,
-    }
+    return {"summed": summed, "gap": difference, "right": summed}

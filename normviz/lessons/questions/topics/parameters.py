@@ -118,12 +118,7 @@ def gamma_as_in_batch_norm() -> Facts:
 def gammas_without_channels() -> Facts:
     text, shape = "LayerNorm([4, 5])", (2, 3, 4, 5)
     counts, number = describe(text, shape).counts, count_gammas(text, shape)
-    return {
-        "gammas": number,
-        "cells": prod(shape[1:]),
-        "means": counts.statistics,
-        "right": number,
-    }
+    return {"gammas": number, "cells": prod(shape[1:]), "means": counts.statistics, "right": number}
 
 
 @PARAMETERS.question("s0d", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,0,1,2", FORUM)

@@ -122,11 +122,7 @@ def layer_norm_modes() -> Facts:
     layer, batch = (
         both_modes(scene_of(f"shape=4,6&layer={text}").description, 0).largest_difference for text in (LAYER, BATCH)
     )
-    return {
-        "layer": layer,
-        "batch": batch,
-        "right": which(layer=layer > 0, batch=batch > 0),
-    }
+    return {"layer": layer, "batch": batch, "right": which(layer=layer > 0, batch=batch > 0)}
 
 
 WARM_UP = 20  # batches, the page's default

@@ -22,12 +22,7 @@ BATCHES = [[0.0, 4.0], [4.0, 8.0], [1.0, 3.0]]  # means 2, 6, 2; with momentum 1
 
 def by_hand(momentum):
     history, true = follow(BATCHES, momentum), np.full(3, 3.0)
-    return Run(
-        **vars(history),
-        true_mean=true,
-        true_var=true + 1,
-        expected_mean=true,
-    )
+    return Run(**vars(history), true_mean=true, true_var=true + 1, expected_mean=true)
 
 
 def test_the_sentence_of_three_batches():

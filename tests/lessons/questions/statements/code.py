@@ -17,9 +17,7 @@ from tests.lessons.questions.statements.measure import Statements, nearly_equal
 
 def s3c() -> Statements:
     e = describe("LayerNorm(5)", (4, 3, 5))
-    return {
-        "the pattern is n l c -> n l": e.norm.stats == "n l c -> n l",
-    }
+    return {"the pattern is n l c -> n l": e.norm.stats == "n l c -> n l"}
 
 
 def s3() -> Statements:
@@ -39,7 +37,7 @@ def s3d() -> Statements:
     return {
         "the compared pattern is torch's BatchNorm2d": nearly_equal(
             output(READY_SETS["dim-0"].layers[1], x), batch_norm
-        ),
+        )
     }
 
 

@@ -76,9 +76,7 @@ def q13() -> Statements:
 
 def s2o() -> Statements:
     f = facts("s2o")
-    return {
-        "the figure shows the mean of the squares": float(scene_of(SQUARES).description.trace.var) == f["squares"],
-    }
+    return {"the figure shows the mean of the squares": float(scene_of(SQUARES).description.trace.var) == f["squares"]}
 
 
 def channels_last_errors(layer: str, x: Tensor) -> list[float]:

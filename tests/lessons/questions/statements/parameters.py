@@ -76,9 +76,7 @@ def s1b() -> Statements:
 
 
 def s0c() -> Statements:
-    return {
-        "torch's own weight is (H, W)": gamma_shape("LayerNorm([4, 5])") == (4, 5),
-    }
+    return {"torch's own weight is (H, W)": gamma_shape("LayerNorm([4, 5])") == (4, 5)}
 
 
 def s0d() -> Statements:

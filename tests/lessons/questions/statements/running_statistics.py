@@ -38,7 +38,7 @@ def q12() -> Statements:
     return {
         "an average of biased variances is lower by (m - 1) / m in the long run": history.running_var[-1]
         / history.running_var_biased[-1]
-        == pytest.approx(4 / 3, rel=0.01),
+        == pytest.approx(4 / 3, rel=0.01)
     }
 
 

@@ -24,7 +24,7 @@ def s2h() -> Statements:
     return {
         "with the first two axes swapped the output is swapped": nearly_equal(
             output("LayerNorm(4)", x.transpose(0, 1)).transpose(0, 1), output("LayerNorm(4)", x)
-        ),
+        )
     }
 
 

@@ -51,9 +51,7 @@ def s2e() -> Statements:
 
 def s2f() -> Statements:
     e = describe(IMAGE, (2, 3, 4, 4))
-    return {
-        "all peers are in the same example": all(i[0] == 1 for i in e.peers((1, 2, 0, 3))),
-    }
+    return {"all peers are in the same example": all(i[0] == 1 for i in e.peers((1, 2, 0, 3)))}
 
 
 def q4() -> Statements:
