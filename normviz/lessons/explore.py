@@ -11,7 +11,7 @@ from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
 from normviz.lessons.parts.containers import code_parts
 from normviz.lessons.parts.links import Link
-from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
+from normviz.lessons.parts.part import LayerNote, Note, Panels, Part, Sentence, part_or_note
 from normviz.scene.controls import FILE_CHOICES
 from normviz.scene.scene import Scene, compact
 from normviz.scene.view import View
@@ -30,7 +30,7 @@ def greeting(view: View) -> tuple[Link, ...]:
 
 def parts(e: Description, scene: Scene) -> Iterator[Part]:
     """The sentence, the linked panels, and the code. ``e`` is the layer of the scene, on its x or on a shape alone."""
-    yield from layer_notes(e.notes)
+    yield from map(LayerNote, e.notes)
     yield Sentence(sentence(e))
     yield part_or_note(
         lambda: Panels(view_payload(e, scene.grid, at=scene.at, editable=scene.editable), ("select", "edit"))

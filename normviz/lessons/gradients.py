@@ -31,14 +31,13 @@ from normviz.lessons.parts.containers import Details, course_pair
 from normviz.lessons.parts.part import (
     Caption,
     Index,
+    LayerNote,
     Note,
     Panels,
     Part,
     Sentence,
     Text,
-    layer_notes,
     part_or_note,
-    texts,
     value_part,
 )
 from normviz.scene.controls import FILE_LAYER
@@ -373,14 +372,14 @@ def parts(view: View) -> list[Part]:
     scene, settings = view.scene, view.settings
     e = on_input(scene.description, settings["input"])
     at = scene.at or default_at(e.shape, e.axes)
-    return [*layer_notes(e.notes), *EXPERIMENTS[settings["show"]](e, scene, at)]
+    return [*map(LayerNote, e.notes), *EXPERIMENTS[settings["show"]](e, scene, at)]
 
 
 def _column(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
     form, moved = column(e, at)
     yield Sentence(column_sentence(e, at, form))
     yield value_part(e, scene.grid, at, column_panels(form), of_element=True)
-    yield from texts(column_texts(e, form, moved))
+    yield from map(Text, column_texts(e, form, moved))
     yield Caption(symbols(e))
 
 
@@ -418,7 +417,7 @@ def _backward(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
     found = backward_pass(e, scene.seed)
     yield Sentence(backward_sentence(found, at))
     yield value_part(e, scene.grid, at, backward_panels(found), of_element=True)
-    yield from texts(backward_texts(e, found))
+    yield from map(Text, backward_texts(e, found))
     yield Details(_("As the course CS231n writes it"), course_pair())
 
 

@@ -12,7 +12,7 @@ from normviz.analysis.rounding.groups import SIZE, TORCH_LAYERS
 from normviz.figures.charts import Lines, axis, chart, dots, line
 from normviz.lessons.numerics_axes import LEGEND, logarithmic, note, over_powers, powers, shape
 from normviz.lessons.parts.containers import Beside, Table
-from normviz.lessons.parts.part import Chart, Part, Sentence, texts
+from normviz.lessons.parts.part import Chart, Part, Sentence, Text
 from normviz.scene.setting import power
 from normviz.texts.errors import listed
 from normviz.texts.messages import _, format_number, join_sentences, ngettext
@@ -33,7 +33,7 @@ def eps_parts(settings: Settings, seed: int) -> Iterator[Part]:
     sizes = output_sizes(size_curves(found), found, exponent)
     chart = Chart("sizes_chart", sizes, _("Size of the output over the variance, for four values of eps."))
     yield Beside((chart,), (size_table(found),), (5, 4))
-    yield from texts(eps_texts(found, exponent, seed))
+    yield from map(Text, eps_texts(found, exponent, seed))
 
 
 def placement_parts(settings: Settings, seed: int) -> Iterator[Part]:
@@ -42,7 +42,7 @@ def placement_parts(settings: Settings, seed: int) -> Iterator[Part]:
     yield Sentence(placement_sentence(value, found))
     alt = _("Size of the output over the variance, with eps inside and outside the square root.")
     yield Chart("placement_chart", inside_and_outside(found, value), alt)
-    yield from texts(placement_texts(value))
+    yield from map(Text, placement_texts(value))
 
 
 def as_code(eps: float) -> str:

@@ -15,7 +15,7 @@ from normviz.figures.charts import LIGHT, Lines, PlotlyTrace, chart, dots, line
 from normviz.figures.palette import by_meaning
 from normviz.lessons.numerics_axes import LEGEND, logarithmic, note, over_powers, powers, shape
 from normviz.lessons.parts.containers import Beside, Cell, Details, Table
-from normviz.lessons.parts.part import Chart, Part, Sentence, Text, texts
+from normviz.lessons.parts.part import Chart, Part, Sentence, Text
 from normviz.scene.setting import power
 from normviz.texts.messages import _, format_number, join_sentences, ngettext
 
@@ -46,7 +46,7 @@ def variance_parts(settings: Mapping[str, Any], seed: int) -> Iterator[Part]:
     alt = _("Relative error of the variance by each method, over the distance from zero.")
     chart = Chart("errors_chart", variance_errors(found, exponent), alt)
     yield Beside((chart,), (variance_table(found, exponent),), (5, 4))
-    yield from texts(variance_texts(found, exponent))
+    yield from map(Text, variance_texts(found, exponent))
     yield Details(_("The methods"), (Text(methods_text()),))
 
 

@@ -17,7 +17,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons.numerics_axes import LEGEND, logarithmic, powers
 from normviz.lessons.parts.containers import Table
-from normviz.lessons.parts.part import Chart, Part, Sentence, texts
+from normviz.lessons.parts.part import Chart, Part, Sentence, Text
 from normviz.texts.errors import listed
 from normviz.texts.messages import N_, _, english, format_number, join_sentences, ngettext
 
@@ -58,7 +58,7 @@ def single_parts(settings: Settings, seed: int) -> Iterator[Part]:
 def _zero_variance(found: tuple[Degenerate, ...]) -> Iterator[Part]:
     alt = _("Largest difference of each layer's output from beta.")
     yield Chart("gaps_chart", differences_from_beta(found), alt)
-    yield from texts(zero_variance_texts(found))
+    yield from map(Text, zero_variance_texts(found))
     yield zero_variance_table(found)
 
 

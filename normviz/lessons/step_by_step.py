@@ -9,7 +9,7 @@ from normviz.figures.payload import steps_payload
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
 from normviz.lessons.parts.containers import Details, course_pair
-from normviz.lessons.parts.part import Note, Panels, Part, Sentence, layer_notes, part_or_note
+from normviz.lessons.parts.part import LayerNote, Note, Panels, Part, Sentence, part_or_note
 from normviz.scene.controls import FILE_CHOICES
 from normviz.scene.scene import compact
 from normviz.scene.setting import integer
@@ -21,7 +21,7 @@ def view_parts(view: View) -> Iterator[Part]:
     """The sentence, the steps starting at the chosen one, and the code of a course with the same steps."""
     scene, step = view.scene, view.settings["step"]
     e = scene.description
-    yield from layer_notes(e.notes)
+    yield from map(LayerNote, e.notes)
     yield Sentence(sentence(e))
     if scene.computable:
         yield part_or_note(lambda: Panels(steps_payload(e, scene.grid, step=step, at=scene.at), ("select", "step")))

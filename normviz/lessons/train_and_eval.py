@@ -34,7 +34,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons.page import SCENE_ROWS, ControlRow, Page
 from normviz.lessons.parts.containers import Beside, Cell, Details, Table
-from normviz.lessons.parts.part import Chart, Note, Part, Sentence, Text, part_or_note, texts, value_part
+from normviz.lessons.parts.part import Chart, Note, Part, Sentence, Text, part_or_note, value_part
 from normviz.scene import edits
 from normviz.scene.controls import Control, Input, inputs_of
 from normviz.scene.scene import OWN, Scene
@@ -482,7 +482,7 @@ def _stream(scene: Scene, settings: Settings) -> Iterator[Part]:
         (Chart("var_chart", variance_over_time(history), var_alt),),
     )
     yield Text(buffers_text(stream))
-    yield Details(_("Momentum, in torch and elsewhere"), texts(momentum_texts(stream, history)))
+    yield Details(_("Momentum, in torch and elsewhere"), tuple(map(Text, momentum_texts(stream, history))))
 
 
 def _modes(scene: Scene, settings: Settings) -> Iterator[Part]:
@@ -496,7 +496,7 @@ def _modes(scene: Scene, settings: Settings) -> Iterator[Part]:
         return
     yield Sentence(modes_sentence(found))
     yield value_part(e, scene.grid, scene.at, modes_outputs(found))
-    yield from texts(one_example_texts(found))
+    yield from map(Text, one_example_texts(found))
     yield Text(_("**The same comparison for other layers**"), of="table")
     yield part_or_note(lambda: modes_table(e, scene.seed, found))
 
@@ -526,7 +526,7 @@ def _devices(scene: Scene, settings: Settings) -> Iterator[Part]:
         (Chart("var_chart", over_devices(found, "var"), var_alt),),
     )
     yield devices_table(found)
-    yield from texts(devices_texts(found))
+    yield from map(Text, devices_texts(found))
 
 
 EXPERIMENTS: dict[str, Callable[[Scene, Settings], Iterator[Part]]] = {

@@ -154,7 +154,7 @@ class Table(Part):
         if not self.rows:
             return ""
         heads, *body = self.cells()
-        return "\n".join(_line(cells) for cells in (heads, ["---"] * len(heads), *body))
+        return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *body))
 
     def html(self, body: Body) -> str:
         html = block(self.markdown).replace("<th></th>", "<td></td>")  # the corner of a table names nothing
@@ -177,10 +177,6 @@ def _cell(value: Cell, is_code: bool) -> str:
     return f"`{text}`" if is_code and text else text
 
 
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
 # The parts of a page that its link does not hide, and the caption that the link adds.
 
 
@@ -193,7 +189,7 @@ def visible_parts(parts: Iterable[Part], display: Display) -> list[Part]:
     ``hide=all`` does not hide the tables of a page that has no other figure.
     """
     given = list(parts)
-    tables_stay = only_tables(given)
+    tables_stay = not any(isinstance(part, Figure) for part in flat(given))
 
     def hides(part: Part, name: str) -> bool:
         return name in display.hidden if tables_stay and isinstance(part, Table) else display.hides(name)
@@ -207,10 +203,6 @@ def visible_parts(parts: Iterable[Part], display: Display) -> list[Part]:
 def hideable_names(parts: Iterable[Part]) -> set[str]:
     """The names of everything in the parts that can be hidden."""
     return {name for part in parts for name in part.names} - {""}
-
-
-def only_tables(parts: Sequence[Part]) -> bool:
-    return not any(isinstance(part, Figure) for part in flat(parts))
 
 
 def _below_the_figure(parts: Sequence[Part]) -> int:
@@ -235,45 +227,33 @@ LABELS = {
 }
 
 
-def code_tabs(e: Description) -> Tabs:
-    """One tab for each flavor."""
+def code_parts(e: Description) -> Iterator[Part]:
+    """One tab for each flavor, and how closely the output matches torch's if torch has the layer."""
 
     def tab(flavor: str) -> tuple[str, tuple[Part, ...]]:
         return _(LABELS[flavor]), (part_or_note(lambda: Code(code(e, flavor))),)
 
-    return Tabs(tuple(map(tab, FLAVORS)))
-
-
-def agreement_text(e: Description) -> str | None:
-    """How closely the output matches torch's, in one line; None if torch does not have the layer."""
-    if e.agreement is None or e.torch_layer is None:
-        return None
-    return _(
-        "The output matches torch.nn.{layer}: largest difference {difference}",
-        layer=e.torch_layer.name,
-        difference=format_difference(e.agreement),
-    )
-
-
-def code_parts(e: Description) -> Iterator[Part]:
     yield Text(_("**The same in code**"), of="code")
-    yield code_tabs(e)
-    if line := agreement_text(e):
-        yield Caption(line, of="code")
+    yield Tabs(tuple(map(tab, FLAVORS)))
+    if e.agreement is not None and e.torch_layer is not None:
+        agreement = _(
+            "The output matches torch.nn.{layer}: largest difference {difference}",
+            layer=e.torch_layer.name,
+            difference=format_difference(e.agreement),
+        )
+        yield Caption(agreement, of="code")
 
 
 def framework_tabs(descriptions: Sequence[Description]) -> Tabs:
     """The names of each layer's arguments and values in torch, Keras and Flax, one tab for each layer."""
 
+    def names(e: Description) -> tuple[tuple[Cell, ...], ...]:
+        return tuple((row.label, row.torch, row.keras, row.flax) for row in framework_names(e))
+
     def tab(e: Description) -> tuple[str, tuple[Part, ...]]:
-        return e.title, (part_or_note(lambda: _names(e)),)
+        return e.title, (part_or_note(lambda: Table(("", "torch", "Keras", "Flax"), names(e))),)
 
     return Tabs(tuple(map(tab, descriptions)))
-
-
-def _names(e: Description) -> Table:
-    rows = tuple((row.label, row.torch, row.keras, row.flax) for row in framework_names(e))
-    return Table(("", "torch", "Keras", "Flax"), rows)
 
 
 def course_pair() -> tuple[Part, ...]:

@@ -1,4 +1,4 @@
-"""Plain text of parts, for terminals and for notebooks without a browser."""
+"""Parts as plain text, for terminals and for notebooks without a browser, and as HTML."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from normviz.texts.messages import BEGIN, END, _, without_marks
 WIDEST = 100  # characters in a column
 
 
-class HasText(Protocol):
+class Shown(Protocol):
+    def html(self, body: Body) -> str: ...
     def plain_text(self) -> str: ...
 
 
-def text(parts: Iterable[HasText]) -> str:
+def text(parts: Iterable[Shown]) -> str:
     """The parts as paragraphs. A figure is represented by the titles and captions of its panels.
 
     >>> from normviz.lessons.parts.part import Sentence, Text
@@ -115,13 +116,6 @@ def data(value: Any) -> str:
     return text
 
 
-# HTML of parts.
-
-
-class HasHtml(Protocol):
-    def html(self, body: Body) -> str: ...
-
-
 @dataclass
 class Body:
     """Collects the data of the figures while parts are written as HTML, and makes unique names for elements of the page.
@@ -147,15 +141,15 @@ class Body:
     names: int = 0
     words: dict[str, Word] = field(default_factory=dict)
 
-    def html(self, parts: Iterable[HasHtml]) -> str:
+    def html(self, parts: Iterable[Shown]) -> str:
         return "\n".join(part.html(self) for part in parts)
 
-    def page(self, parts: Iterable[HasHtml]) -> str:
+    def page(self, parts: Iterable[Shown]) -> str:
         """The parts as the browser's page finds them in a file."""
         divs = (f'<div class="nv-part" data-key="{key}">{html}</div>' for key, html in self.keyed(parts))
         return '<div class="nv-page">\n' + "\n".join(divs) + "\n</div>"
 
-    def keyed(self, parts: Iterable[HasHtml]) -> list[tuple[str, str]]:
+    def keyed(self, parts: Iterable[Shown]) -> list[tuple[str, str]]:
         """The HTML of each part, with a key that the part keeps when others come and go: its kind and its number among that kind."""
         counts: dict[str, int] = {}
         found = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from normviz.lessons.parts.html import Body, escape, line
-from normviz.lessons.parts.part import Hides, Part
+from normviz.lessons.parts.part import Part
 from normviz.texts.messages import _
 
 HOME = "explore"  # the page at the address of the app
@@ -85,16 +85,10 @@ class Links(Part):
     def plain_text(self) -> str:
         return "\n".join(f"- {link.text}" for link in self.links) if self.kind in ALWAYS_SHOWN else ""
 
-    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
-        return (self,) if self.kind in ALWAYS_SHOWN else super().without_hidden(hides)
-
-
-# The place of a view in a tour, with links to its neighbors.
-
 
 @dataclass(frozen=True)
 class TourBar(Part):
-    """The caption of a view, and links to the views before and after it. The browser follows them with the arrow keys.
+    """The place of a view in a tour: its caption, and links to its neighbors, which the browser follows with the arrow keys.
 
     number, count  of the view in the tour, from 1; 0: the tour has not begun
     """
@@ -123,6 +117,3 @@ class TourBar(Part):
 
     def plain_text(self) -> str:
         return self.caption
-
-    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
-        return (self,)

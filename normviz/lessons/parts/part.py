@@ -30,7 +30,7 @@ Index = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Part(ABC):
-    """One part of a page. ``name`` is the value of ``hide=`` that hides it: ``hide=code``."""
+    """One part of a page. ``name`` is the value of ``hide=`` that hides it: ``hide=code``. Without a name, it cannot be hidden."""
 
     name: ClassVar[str] = ""
 
@@ -55,7 +55,7 @@ class Part(ABC):
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
         """The part without everything that ``hides(part, name)`` hides; empty if nothing is left."""
-        return () if hides(self, self.hidden_by) else (self,)
+        return () if self.hidden_by and hides(self, self.hidden_by) else (self,)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Caption(_Paragraph):
 
 @dataclass(frozen=True)
 class _Literal(Part):
-    """Text without Markdown, because it quotes a link."""
+    """Text without Markdown: it quotes a link, or is code."""
 
     text: str
 
@@ -164,9 +164,6 @@ class Problem(_Literal):
 
     def html(self, body: Body) -> str:
         return f'<p class="nv-note-box nv-problem" role="alert">{finished(escape(self.text))}</p>'
-
-    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
-        return (self,)
 
 
 @dataclass(frozen=True)
@@ -244,17 +241,12 @@ class Chart(Part):
         return ""
 
 
-@dataclass(frozen=True)
-class Code(Part):
-    text: str
+class Code(_Literal):
     name: ClassVar[str] = "code"
 
     def html(self, body: Body) -> str:
         copy = escape(_("Copy"))
         return f'<div class="nv-code"><button type="button" class="nv-copy">{copy}</button><pre tabindex="0"><code>{escape(self.text)}</code></pre></div>'
-
-    def plain_text(self) -> str:
-        return self.text
 
 
 def without_hidden(parts: Iterable[Part], hides: Hides) -> tuple[Part, ...]:
@@ -276,14 +268,6 @@ def part_or_note(make: Callable[[], Part]) -> Part:
         return Note(str(error))
 
 
-def layer_notes(notes: Iterable[str]) -> tuple[LayerNote, ...]:
-    return tuple(map(LayerNote, notes))
-
-
-def texts(paragraphs: Iterable[str]) -> tuple[Text, ...]:
-    return tuple(map(Text, paragraphs))
-
-
 def value_part(
     e: Description, drawing: Grid, at: Index | None, values: Iterable[PanelValues], of_element: bool = False
 ) -> Part:
@@ -293,8 +277,5 @@ def value_part(
     of_element  whether the values are those of the selected element: selecting another one needs a server
     """
 
-    def panels() -> Panels:
-        data = values_payload(e, drawing, list(values), at=at)
-        return Panels(data | {"ofElement": True} if of_element else data, ("select",))
-
-    return part_or_note(panels)
+    more = {"ofElement": True} if of_element else {}
+    return part_or_note(lambda: Panels(values_payload(e, drawing, list(values), at=at) | more, ("select",)))
