@@ -262,6 +262,7 @@ def test_the_default_layout_names_each_axis_once(name, rank):
 LAYOUTS = [
     ("LayerNorm", ["D", "ND", "NLC", "NCHW", "NCDHW", "ND1D2D3D4D5"]),
     ("BatchNorm1d", [None, "ND", "NCL"]),
+    ("SyncBatchNorm", [None, "ND", "NCL", "NCHW", "NCDHW", "NCD1D2D3D4"]),
     ("GroupNorm", [None, "ND", "NCL", "NCHW", "NCDHW", "NCD1D2D3D4"]),
     ("InstanceNorm1d", [None, "CL", "NCL"]),
     ("InstanceNorm2d", [None, None, "CHW", "NCHW"]),

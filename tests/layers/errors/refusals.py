@@ -16,6 +16,12 @@ REFUSALS = [
         "Axis 1 has size 3: to normalize over it, move it to the end (x.movedim(1, -1)) or use ChannelsFirstLayerNorm.",
     ),
     (
+        "LayerNorm(4)",
+        (4, 4, 5),
+        "Given normalized_shape=[4], expected input with shape [*, 4], but got input of size[4, 4, 5]",
+        "Axis 1 has size 4: to normalize over it, move it to the end (x.movedim(1, -1)) or use ChannelsFirstLayerNorm.",
+    ),
+    (
         "LayerNorm([3, 4])",
         (2, 3, 5),
         "Given normalized_shape=[3, 4], expected input with shape [*, 3, 4], but got input of size[2, 3, 5]",
@@ -64,6 +70,12 @@ REFUSALS = [
         "num_groups must be 1, 2, 4, 5, 8, 10, 16, 20, 25, 40, 50, 80, …, 5000 or 10000.",
     ),
     (
+        "GroupNorm(5, 144)",
+        (2, 144, 3),
+        "num_channels (144) must be divisible by num_groups (5)",
+        "num_groups must be 1, 2, 3, 4, 6, 8, 9, 12, 16, 18, 24, 36, 48, 72 or 144.",
+    ),
+    (
         "GroupNorm(2, 6)",
         (2, 4, 3),
         "Expected weight to be a vector of size equal to the number of channels in input, "
@@ -76,6 +88,14 @@ REFUSALS = [
         "Expected number of channels in input to be divisible by num_groups, "
         "but got input of shape [2, 4, 3] and num_groups=3",
         "x has size 4 on axis 1. Write num_channels=4 and choose a num_groups that divides it.",
+    ),
+    (
+        "GroupNorm(2, 6)",
+        (2, 5, 6, 7),
+        "Expected number of channels in input to be divisible by num_groups, "
+        "but got input of shape [2, 5, 6, 7] and num_groups=2",
+        "x has size 5 on axis 1. If the channels are on axis 2, of size 6, move them to axis 1: x.movedim(2, 1). "
+        "If axis 1 holds the channels, write num_channels=5 and choose a num_groups that divides it.",
     ),
     (
         "GroupNorm(2, 2)",
@@ -152,6 +172,12 @@ REFUSALS = [
         (3, 2, 2),
         "expected 4D input (got 3D input)",
         "x has rank 3, shape (3, 2, 2). If x is one example without a batch axis, add the axis: x.unsqueeze(0). Otherwise use BatchNorm1d.",
+    ),
+    (
+        "BatchNorm2d(3)",
+        (3, 2, 1),
+        "expected 4D input (got 3D input)",
+        "If x is one example without a batch axis, add the axis: x.unsqueeze(0).",
     ),
     (
         "BatchNorm1d(6).eval()",
