@@ -69,7 +69,7 @@ class Comparison:
         return self.descriptions[0].layout
 
     def rows(self) -> tuple[dict[str, Cell], ...]:
-        """One row for each layer; the keys are those of ``COLUMNS`` that apply to x, the same in every row.
+        """One row for each layer. Every row has the same keys: the ``COLUMNS`` that apply to x.
 
         None means that the layer has no such value or that the question does not apply. The keys of
         ``LABELS`` say under which changes of x the output stays the same.

@@ -50,7 +50,7 @@ class Description:
     def of(
         cls, layer: nn.Module | str | Norm | Layer, x: Any, *, layout: str | None = None, values: Values | None = None
     ) -> Self:
-        """The layer on x. The arguments are those of ``normviz.explain``, but a module with a forward of its own is refused.
+        """The layer on x. It takes the arguments of ``normviz.explain``, but refuses a module with a forward of its own.
 
         values  of a layer that is no module: its gamma, beta and running statistics
 
@@ -129,7 +129,7 @@ class Description:
         return trace(self.norm, self.x, self.layer_values())
 
     def layer_values(self) -> Values:
-        """gamma, beta and running statistics: the module's own, or those of a new layer (1, 0, 0, 1)."""
+        """gamma, beta and running statistics: from the module, or as in a new layer (1, 0, 0, 1)."""
         if self.values is not None:
             return self.values
         options: dict[str, Any] = {"dtype": self.x.dtype, "device": self.x.device} if self.x is not None else {}

@@ -1,6 +1,6 @@
 """``nv.check`` and ``nv.norms``: what is measured of a function and of a model, with its view in a notebook.
 
-A check shows the groups of the function and those of the layer that it should be. The normalizations of a model are a table, whose rows open
+A check shows the groups of the function next to the groups of the expected layer. The normalizations of a model are a table, whose rows open
 their views: as links, or with ``explore``.
 """
 

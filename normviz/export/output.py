@@ -54,10 +54,10 @@ def default_plotlyjs() -> str:
 class Choices:
     """What a reader of a file can choose.
 
-    shapes  more shapes of x, besides that of the view
-    layers  only these, and those of the view; by default every layer that takes the tensor
+    shapes  more shapes of x, in addition to the shape of the view
+    layers  only these and the layers of the view; by default every layer that takes the tensor
     app     the address of an app, for views that the file does not have; "" for none
-    pages   the addresses of pages beside the file, by their link in the app, such as "/questions?q=s0"
+    pages   the addresses of pages next to the file, by their link in the app, such as "/questions?q=s0"
     few     offer fewer choices, so that the output appears sooner
     tour    show the views of this tour instead of choices
     """

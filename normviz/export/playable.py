@@ -157,14 +157,14 @@ SELECTED = ("at", "step")  # settings that a reader changes in the figure
 def views_data(
     page: Page, found: Mapping[Key, PlayableView], app: str, pages: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """The views as the browser reads them. ``pages``: the addresses of pages beside the file, by their link in the app.
+    """The views as the browser reads them. ``pages``: the addresses of pages next to the file, by their link in the app.
 
     version  of this format
     page     the name of the page
     app      the address of the app, or ""
     unpresented  the names of the panels that a projector does not show
     common   the settings that are the same in all views that have them, defaults too
-    views    title, query (that of a link of the app), state (all settings that are not common), rows, parts and figures of each, and
+    views    title, query (of a link to the app), state (all settings that are not common), rows, parts and figures of each, and
              the numbers of the parts that a projector shows (``presented``); an input
              has the number of the view that each of its values leads to (``to``)
     pool     long values; a view has ``{"$": number}`` in their place

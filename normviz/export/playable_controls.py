@@ -70,7 +70,7 @@ class LayerSets:
         return [chosen for chosen in self._of(view) if len(now.symmetric_difference(chosen)) < 2]
 
     def settled(self, view: View) -> View:
-        """The view with those of its layers that the file offers, in order; with others if it does not offer the set."""
+        """The view with only the layers that the file offers, in order. If the file does not offer the set, with another set."""
         now = set(layers_of(view)[0]).intersection(self.layers(view))
         first = self._first.get((view.scene.shape, view.scene.layout), ())
         found = next((chosen for chosen in self._of(view) if set(chosen) == now), first)
@@ -95,7 +95,7 @@ def _one_of_each_family(layers: Sequence[str]) -> list[str]:
     return [text for turn in zip_longest(*families.values()) for text in turn if text]
 
 
-# The controls of a file: those of the app, with the options that lead to a view of the file.
+# The controls of a file: the controls of the app, limited to options that lead to a view of the file.
 
 
 Shape = tuple[int, ...]
@@ -150,7 +150,7 @@ class FileControls:
         return sorted({shape[axis] for shape in self._alike(view)})
 
     def settled(self, view: View) -> View:
-        """The view with every setting that it does not show set back to that of the first view."""
+        """The view, with each setting that it does not show reset to its value in the first view."""
         view = self.sets.settled(view) if self.sets else view
         hidden = [setting.name for setting in self.page.settings if not setting.applies(view)]
         settings = {**view.settings, **{name: self.start.settings[name] for name in hidden}}

@@ -173,7 +173,7 @@ def _item(entry: Entry) -> str:
 
 
 def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequence[str] = ()) -> str:
-    """The page of one entry, between its neighbors. ``beside``: the languages of the sites in the folders beside this one."""
+    """The page of one entry, between its neighbors. ``beside``: the languages of the sites in the neighboring folders."""
     body, views = Body(), None
     if entry.shows is START:
         body = Body(pages=_addresses(among))
@@ -276,7 +276,7 @@ def page(
 
 
 def language_switch(beside: Sequence[str], file: str) -> str:
-    """The same page in the languages beside this one; "" if there is no other."""
+    """The same page in the other languages; "" if there is no other."""
     if len(beside) < 2:
         return ""
     known = {name: find_language(name) for name in beside}
@@ -361,7 +361,7 @@ def build(
     only      keys of the questions and ready-made sets; all of them by default
     force     write also into a directory that has other files
     progress  receives the pages and yields them one by one
-    beside    the languages of the sites in the folders beside this one, which its pages link to
+    beside    the languages of the sites in the neighboring folders, which its pages link to
 
     Raises NormvizError for an unknown theme or key, and if ``out`` cannot be written or has other files.
     """

@@ -10,7 +10,7 @@ low, high  the values at the ends of the scale
 groups   the number of groups if the cells are ids, else 0
 z        the values of the drawn elements; None if the cells are ids, which follow from ``links``
 links    the kind of sharing whose peers the panel outlines: "stats", "params" or ""
-strips   means and variances beside the panel, by position: "row", "col" or "facet"
+strips   means and variances next to the panel, by position: "row", "col" or "facet"
 """
 
 from __future__ import annotations

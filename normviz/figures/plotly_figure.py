@@ -194,7 +194,7 @@ def _heading(panel: Data, wide: float, colors: Theme) -> dict[str, Any]:
 
 
 def _label_axes(figure: go.Figure, cells: Cells, colors: Theme) -> None:
-    """Indices above the columns and beside the rows of every panel; rows run downwards."""
+    """Indices above the columns and next to the rows of every panel; rows run downwards."""
     columns, rows = _labels(cells)
     x = _ticks(columns, cells.cell[0], max(map(len, columns.values()), default=0) * LETTER + 6)
     y = _ticks(rows, cells.cell[1], 14)

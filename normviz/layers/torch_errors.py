@@ -1,7 +1,7 @@
 """Inputs that torch refuses: torch's own message, its meaning, and the remedy.
 
-``check(layer, shape)`` returns if torch's forward would run, and raises NormvizError if not. The quoted words are those of
-torch 2.13; a test compares each with the message of torch.
+``check(layer, shape)`` returns if torch's forward would run, and raises NormvizError if not. The quoted words come from
+torch 2.13; a test compares each with torch's message.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def _read_glossary(name: str) -> tuple[Word, ...]:
 
 @cache
 def _pattern(word: Word) -> re.Pattern[str]:
-    """Words that stand beside Latin letters are parts of others. In Chinese, no space is between words."""
+    """A match next to a Latin letter is part of a longer word. Chinese has no spaces between words."""
     return re.compile(rf"(?<![A-Za-z0-9_])({'|'.join(map(re.escape, word.forms))})(?![A-Za-z0-9_])", re.IGNORECASE)
 
 

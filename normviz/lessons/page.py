@@ -176,7 +176,7 @@ class Page:
     name             in addresses; also of its file in ``pages/``
     label, about     its title, and what it shows, in one line, as messages
     parts            the parts of a view
-    settings         its settings besides those of the scene; on a page with experiments, the first one chooses one
+    settings         its own settings, added to the settings of the scene; on a page with experiments, the first setting chooses the experiment
     rows             the rows of controls of a view
     uses             what its views show of the scene: a layer on a tensor that the reader chooses, the scene without a tensor, or the seed
     shows_layer      whether it is the scene's layer, so that a layer shown instead of a refused one is named
@@ -189,7 +189,7 @@ class Page:
     call             the call of the same function on an x of the reader's own; "" if the page is not a function of x
     has_two_panels   whether Share offers the two panels alone
     shows_question   whether a view is one question: Share then offers it as an exercise
-    greeting         links beside the title, until the reader chooses something
+    greeting         links next to the title, until the reader chooses something
     data             what the browser gets besides the parts
     settled          the view with what it shows written in its settings, for a link that is kept
     whole_in_answer  whether the answer to a question shows all parts of a view, or only the linked figure

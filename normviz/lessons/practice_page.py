@@ -54,7 +54,7 @@ SHOWN_BY_STEP = {
 
 @dataclass(frozen=True)
 class ExerciseSet:
-    """What chooses exercises: a seed, how many, of which topics (empty: all) and of which level (None: all)."""
+    """Which exercises are drawn: the seed, their number, their topics (empty: all) and their level (None: all)."""
 
     seed: int
     count: int

@@ -263,7 +263,7 @@ def devices(count: int, seed: int = 0) -> Sharded:
 
 
 def devices_sentence(found: Sharded) -> str:
-    """The devices' statistics differ; combined by their counts they equal those of the whole batch."""
+    """Whether the devices' statistics differ, and how close the combined statistics are to the statistics of the whole batch."""
     means = len({tuple(mean) for mean in found.shard_mean.tolist()})
     return join_sentences(
         [

@@ -173,7 +173,7 @@ SCENE_SETTINGS: Mapping[str, Setting] = {
 # What a reader of a notebook brings: an x, and a module with its own gamma, beta and running statistics
 
 
-OWN = "own"  # the name of the reader's own x among the example data, and of the module's own values among those of gamma and beta
+OWN = "own"  # among the example data: the reader's own x; among the values of gamma and beta: the module's own
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +196,7 @@ class Own:
         return self.x is not None and tuple(self.x.shape) == shape
 
     def has_values(self, layer: Layer | Norm, shape: tuple[int, ...]) -> bool:
-        """Whether the module's tensors are those of ``layer`` on ``shape``, which may differ from the module in eps and in its mode."""
+        """Whether the module's tensors fit ``layer`` on ``shape``. The layer may differ from the module in eps and in its mode."""
         own = self.layer
         if self.values is None:
             return False

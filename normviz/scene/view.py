@@ -241,7 +241,7 @@ ALWAYS_WRITTEN = (
 class Refused:
     """What a reader has entered and no view can show. It stays in its input, with the message, until the reader corrects it.
 
-    keys, values  of the inputs; those of a pattern are refused together
+    keys, values  of the inputs; all inputs of a pattern are refused together
     """
 
     keys: tuple[str, ...]

@@ -69,7 +69,7 @@ def _line(text: str, status: int, headers: dict[str, str] | None = None) -> Resp
 
 
 def app_address(request: Request) -> str:
-    """The address of the app as its readers see it: NORMVIZ_URL, or that of the request, also behind a proxy that ends https."""
+    """The address of the app as its readers see it: NORMVIZ_URL, or the address of the request, also behind a proxy that ends https."""
     if configured := environ.get(APP, "").strip():
         return configured.rstrip("/")
     proxied = request.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower()

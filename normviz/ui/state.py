@@ -43,7 +43,7 @@ def current(page: Page) -> View:
 
 
 def latest(page: Page) -> View:
-    """The view for a fragment. In a run of the page, it is that of ``current``; in a run of only the fragment, the one that a callback made.
+    """The view for a fragment. A run of the page uses the view of ``current``; a run of only the fragment uses the view that a callback made.
 
     It never reads the scene from the URL.
     """

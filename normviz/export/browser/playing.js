@@ -194,7 +194,7 @@ export class Player {
   }
 
   /**
-   * Whether the numbers of the figure are those of another element.
+   * Whether the figure shows the numbers of another element than the selected one.
    * @param {FigureData & { at?: Index | null }} figure
    * @param {Index | null | undefined} at
    */

@@ -1,4 +1,4 @@
-// The theme, light or dark: the one that the export sets, or that of its background.
+// The theme, light or dark. The export sets it, or it follows the background of the page.
 
 import { findAll } from "../../figures/browser/common/dom.js";
 
@@ -40,7 +40,7 @@ function isDarkBehind(element) {
   return scheme.includes("dark") && (DARK.matches || !scheme.includes("light"));
 }
 
-// The frame around this page, if its page may be read: that of marimo, or of a page on the same host.
+// The frame around this page, if this page may read its document: marimo's frame, or a page on the same host.
 function frameAround() {
   try {
     return window.frameElement;
@@ -50,7 +50,7 @@ function frameAround() {
 }
 
 /**
- * The theme that is asked for; with "follow", that of the background behind the page.
+ * The theme that the export asks for. "follow": the theme of the background behind the page.
  * @param {Element} root
  * @param {Mode | "follow"} theme
  * @param {boolean} whole whether the page is a document of its own

@@ -88,7 +88,7 @@ export class Glossary {
       seen.add(term);
       const word = this.word(found[0], term), start = found.index + found[0].length;
       const sign = whole.slice(start).match(SIGN)?.[0] ?? "", shown = sign ? html("span", "nv-term-end") : word;
-      if (sign) shown.append(word, sign); // a line may break beside a button, but not between a word and its comma
+      if (sign) shown.append(word, sign); // a line may break next to a button, but not between a word and its comma
       parts.push(whole.slice(end, found.index), shown);
       end = start + sign.length;
     }

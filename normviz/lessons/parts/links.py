@@ -32,7 +32,7 @@ class Link:
 
     @property
     def address(self) -> str:
-        """The address below that of the app.
+        """The address, relative to the address of the app.
 
         >>> Link("", "compare", "shape=2,3").address
         '/compare?shape=2,3'

@@ -188,7 +188,7 @@ class Panels(Part):
 
     @property
     def panel_names(self) -> frozenset[str]:
-        """The names of the panels and of the boxes beside them."""
+        """The names of the panels and of the boxes next to them."""
         data = self.data
         kind, has_values = data["kind"], data.get("values") is not None
         distribution = {"distribution"} if data.get("moments") is not None else set()
@@ -274,7 +274,7 @@ def value_part(
     """Linked heatmaps of values of x's shape, or a Note with the error.
 
     at          the selected element, or None
-    of_element  whether the values are those of the selected element: selecting another one needs a server
+    of_element  whether the values belong to the selected element, so that selecting another one needs a server
     """
 
     more = {"ofElement": True} if of_element else {}

@@ -202,7 +202,7 @@ class QuestionList(Part):
         return self.found
 
     def html(self, body: Body) -> str:
-        """The page's script hides and shows links with ``data-words``; without scripts, those of the address are shown."""
+        """The page's script hides and shows links by their ``data-words``; without scripts, the address decides which are shown."""
         has_links = any(self._finds(entry) for *_names, entries in self.topics for entry in entries)
         topics = "".join(self._topic(key, title, entries, body) for key, title, entries in self.topics)
         none = f'<p class="nv-note-box nv-none"{_hidden(has_links or bool(self.found))}>{escape(_(NOTHING_FOUND))}</p>'

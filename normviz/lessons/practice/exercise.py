@@ -88,7 +88,7 @@ class Exercise:
 
     @property
     def whole_prompt(self) -> str:
-        """The prompt with the numbers that the browser draws: those of x, or of a pattern."""
+        """The prompt with the numbers that the browser draws: the values of x, or the sizes of a pattern."""
         if self.values:
             return join_sentences([_("x = {numbers}.", numbers=self.numbers), self.prompt])
         return join_sentences([self.prompt, self.numbers])

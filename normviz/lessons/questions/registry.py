@@ -57,7 +57,7 @@ def next_question(question: Question) -> Question | None:
 
 
 def current_key(key: str) -> str:
-    """The key of a question today: that of an old link is the key of the question it was merged into.
+    """The current key of a question. The key in an old link may belong to a question that was merged into another one.
 
     >>> current_key("s3p"), current_key("q12")
     ('q12', 'q12')

@@ -1,4 +1,4 @@
-// The addresses of the app: those of its views, and those in the browser's history with where the page was scrolled to at each.
+// Addresses of the app: of its views, and in the browser's history, which also keeps how far the page was scrolled at each.
 
 import { appAddress, pathOf, queryOf } from "../../lessons/browser/share/links.js";
 

@@ -92,7 +92,7 @@ class AppPage {
   }
 
   /**
-   * Shows the parts below the figure: after a change, in the frame after that of the figure.
+   * Shows the parts below the figure. After a change, the browser paints the figure first, and these parts one frame later.
    * @param {PageData & Sharing} data
    * @param {Mode} mode
    */

@@ -67,7 +67,7 @@ export function withGammaAndBeta(data, { gamma, beta: wanted }) {
 }
 
 /**
- * The means and variances beside a panel; null is NaN.
+ * The means and variances next to a panel; null is NaN.
  * @param {PanelData["strips"]} strips
  * @param {number} gamma
  * @param {number} beta

@@ -164,7 +164,7 @@ function drawFacetStrips(panel, write, strip) {
 }
 
 /**
- * The means and the variances below the columns (``across``) or beside the rows, where they fit and were sent.
+ * The means and the variances below the columns (``across``) or next to the rows, where they fit and were sent.
  * @param {DrawnPanel} panel
  * @param {Write} write
  * @param {Strip} strip

@@ -49,7 +49,7 @@ const WAYS = {
 };
 
 /**
- * The first or the last element of a line, through all facets beside each other.
+ * The first or the last element of a line, through all facets in a row.
  * @param {DrawnPanel} panel
  * @param {Index} from
  * @param {1 | -1} way

@@ -163,7 +163,7 @@ export class ControlBar {
   }
 
   /**
-   * Writes the value beside a slider.
+   * Writes the value next to a slider.
    * @param {HTMLInputElement} field
    */
   moved(field) {

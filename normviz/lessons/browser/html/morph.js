@@ -1,4 +1,4 @@
-// Changes the elements of a page to those of new HTML, and leaves alone what is the same.
+// Updates the elements of a page to new HTML. Elements that did not change stay as they are.
 
 /** @typedef {{ tag: string, whole: string }} Written ``tag``: its start, with the attributes; ``whole``: with its content */
 

@@ -111,7 +111,7 @@ class Practice {
   }
 
   /**
-   * The address of a view of the app, or of the page beside this file that takes its place; null: there is none.
+   * The address of a view of the app, or of the page next to this file that takes its place; null: there is none.
    * @param {string} link
    */
   addressOf(link) {

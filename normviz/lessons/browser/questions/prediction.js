@@ -7,7 +7,7 @@ import { betweenSentences } from "../../../figures/browser/common/messages.js";
 const answerOf = (box) => /** @type {HTMLDetailsElement} */ (find(box, ":scope > .nv-answer"));
 
 /**
- * Opens the answer after a guess. A text that is no number is refused beside its field, and the answer stays closed.
+ * Opens the answer after a guess. A text that is not a number is refused with a message at its field, and the answer stays closed.
  * @param {HTMLElement} box
  */
 export function commit(box) {

@@ -1,4 +1,4 @@
-"""A set as a QTI 1.2 package (Canvas and others), written by text2qti, which takes a quiz as Markdown with pictures beside it."""
+"""A set as a QTI 1.2 package (Canvas and others), written by text2qti, which takes a quiz as Markdown, with pictures in the same folder."""
 
 from __future__ import annotations
 
