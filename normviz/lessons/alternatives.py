@@ -19,26 +19,28 @@ from normviz.scene.view import link as query_text
 from normviz.texts.messages import N_, _, join_sentences
 
 FEW = 512  # elements: a look-alike of fewer is not offered
-REMEDIES, OPEN, OVER_CHANNELS = N_("What may have been meant:"), N_("Open it:"), N_("Over the channels:")
 
 
 def problem_parts(page: Page, view: View) -> Iterator[Part]:
     """Every error message about the view, what is shown instead, and the remedies as links."""
     for message in dict.fromkeys(filter(None, [page.problem(view), *(one.message for one in view.refused)])):
-        instead = view.substitute and message == view.problem and page.shows_layer
-        yield Problem(join_sentences([message, _shown_instead(view.scene) if instead else ""]))
+        instead = ""
+        if view.substitute and message == view.problem and page.shows_layer:
+            title, shape = view.scene.shape_description.title, view.scene.shape
+            instead = _("Shown instead: {layer} on {shape}.", layer=title, shape=shape)
+        yield Problem(join_sentences([message, instead]))
     if view.remedies:
-        yield Links(tuple(_remedy_link(page, remedy, view) for remedy in view.remedies), REMEDIES, "choices")
+        yield Links(
+            tuple(_remedy_link(page, remedy, view) for remedy in view.remedies),
+            N_("What may have been meant:"),
+            "choices",
+        )
 
 
 def _remedy_link(page: Page, remedy: Remedy, view: View) -> Link:
     is_shown = (view.scene.layer, view.scene.shape) == (remedy.layer, remedy.shape)
     text = _("{label} (shown)", label=remedy.label) if is_shown else remedy.label
     return scene_link(page, text, view, repair(**remedy_fields(remedy)))
-
-
-def _shown_instead(scene: Scene) -> str:
-    return _("Shown instead: {layer} on {shape}.", layer=scene.shape_description.title, shape=scene.shape)
 
 
 def scene_link(page: Page, text: str, view: View, reading: Reading) -> Link:
@@ -48,26 +50,15 @@ def scene_link(page: Page, text: str, view: View, reading: Reading) -> Link:
 
 
 def views_of_one_layer(page: Page, view: View) -> Iterator[Part]:
-    """Links to x in another layout and to a small look-alike."""
-    yield from layout_parts(page, view)
-    yield from lookalike_parts(page, view)
-
-
-def layout_parts(page: Page, view: View) -> Iterator[Part]:
-    """A link that reads x as NHWC, if it probably is, and links to what normalizes over C, if the last axis only has its size."""
-    scene = view.scene
-    if not isinstance(scene.layer, Layer):
-        return
-    if meant := meant_for_channels(scene.layer, scene.shape, scene.axes):
-        yield Links(tuple(_remedy_link(page, remedy, view) for remedy in meant), OVER_CHANNELS, "choices")
-    if is_probably_channels_last(scene.layer, scene.shape, scene.axes):
-        reading = with_fields(scene, layout="NHWC")
-        yield Links((scene_link(page, _("Read x as NHWC"), view, reading),), kind="next")
-
-
-def lookalike_parts(page: Page, view: View) -> Iterator[Part]:
-    """From a large tensor the link to its look-alike; on a look-alike the true shape, and the link back."""
+    """What normalizes over C, if the last axis only has its size; x as NHWC, if it probably is; a small look-alike, and the way back."""
     scene, like = view.scene, view.display.like
+    if isinstance(scene.layer, Layer):
+        if meant := meant_for_channels(scene.layer, scene.shape, scene.axes):
+            links = tuple(_remedy_link(page, remedy, view) for remedy in meant)
+            yield Links(links, N_("Over the channels:"), "choices")
+        if is_probably_channels_last(scene.layer, scene.shape, scene.axes):
+            reading = with_fields(scene, layout="NHWC")
+            yield Links((scene_link(page, _("Read x as NHWC"), view, reading),), kind="next")
     if view.is_lookalike and like is not None:
         layer, shape = like
         true = describe_shape(layer, shape, scene.layout)
@@ -81,11 +72,10 @@ def lookalike_parts(page: Page, view: View) -> Iterator[Part]:
         yield Links((back,), kind="back")
     elif prod(scene.shape) > FEW:
         small = lookalike(scene.layer, scene.shape, scene.axes)
-        if small[1] == scene.shape:
-            return
-        title = _("Show a small look-alike of shape {shape}", shape=small[1])
-        link = scene_link(page, title, view.with_like((scene.layer, scene.shape)), on_shape(scene, small))
-        yield Links((link,), kind="next")
+        if small[1] != scene.shape:
+            title = _("Show a small look-alike of shape {shape}", shape=small[1])
+            link = scene_link(page, title, view.with_like((scene.layer, scene.shape)), on_shape(scene, small))
+            yield Links((link,), kind="next")
 
 
 def on_shape(scene: Scene, other: LayerOnShape) -> Reading:
@@ -108,4 +98,4 @@ def pasted_parts(text: str) -> Iterator[Part]:
         Link(remedy.label, "explore", query_text(repair(**remedy_fields(remedy)).scene.query()).removeprefix("?"))
         for remedy in reading.remedies
     ]
-    yield Links((asked, *others), OPEN, "choices")
+    yield Links((asked, *others), N_("Open it:"), "choices")

@@ -140,11 +140,6 @@ class ReadySet:
         """The layers on x."""
         return compare(self.layers, self.shape, self.layout)
 
-    @cached_property
-    def _loops_difference(self) -> float:
-        n, length, channels = self.shape
-        return loops_difference((n, length, channels))
-
     @property
     def loops_text(self) -> str:
         """For the loops: their difference from BatchNorm1d on the flattened x; empty for other sets."""
@@ -155,7 +150,7 @@ class ReadySet:
             "The loops on x and `BatchNorm1d({flat})` on x flattened to ({n}, {flat}): largest difference **{difference}**.",
             n=n,
             flat=length * channels,
-            difference=format_difference(self._loops_difference),
+            difference=format_difference(loops_difference((n, length, channels))),
         )
 
     @property
@@ -168,6 +163,7 @@ class ReadySet:
         return _(self.note).format(*self.comparison.descriptions)
 
 
+@lru_cache(maxsize=32)
 def loops_difference(shape: tuple[int, int, int], seed: int = 0) -> float:
     """The largest difference between the loops on x, (N, L, C), and torch's ``BatchNorm1d(L*C)`` on ``x.flatten(1)``, (N, L*C).
 
@@ -295,8 +291,7 @@ def _table(comparison: Comparison) -> Table:
 
 def panels(comparison: Comparison, drawing: Grid, at: Index | None) -> Part:
     """The statistics, parameters and cube of every layer, linked."""
-    descriptions = comparison.descriptions
-    return part_or_note(lambda: Panels(compare_payload(descriptions, drawing, at=at), ("select",)))
+    return part_or_note(lambda: Panels(compare_payload(comparison.descriptions, drawing, at=at), ("select",)))
 
 
 def _ready_sets(view: View) -> list[Input]:
@@ -343,22 +338,9 @@ def _lookalike_parts(page: Page, view: View) -> Iterator[Part]:
     yield Links((scene_link(page, title, small, on_shape(scene, (layer, shape))),), kind="next")
 
 
-def _summary(view: View) -> str:
-    return ngettext("{n} layers on {shape}", "{n} layers on {shape}", len(layers_of(view)[0]), shape=view.scene.shape)
-
-
 def _file_title(view: View) -> str:
     layers, scene = layers_of(view)[0], view.scene
     return ", ".join(describe(layer, scene.shape, layout=scene.layout).title for layer in layers)
-
-
-def _call(view: View) -> str:
-    layers = ", ".join(f'"{layer}"' for layer in layers_of(view)[0])
-    return f"nv.compare([{layers}], x)"
-
-
-def _settled(view: View) -> View:
-    return view.with_settings(view.problem, layers=[text.replace(", ", ",") for text in layers_of(view)[0]])
 
 
 OWN_SET = ""
@@ -381,10 +363,14 @@ PAGE: Page = Page(
     problem=problem,
     other_views=_lookalike_parts,
     shows_layer=False,
-    summary=_summary,
+    summary=lambda view: ngettext(
+        "{n} layers on {shape}", "{n} layers on {shape}", len(layers_of(view)[0]), shape=view.scene.shape
+    ),
     share_title=lambda view: title_on_tensor(PAGE.title, ", ".join(layers_of(view)[0]), view),
     file_title=_file_title,
-    call=_call,
-    settled=_settled,
+    call=lambda view: "nv.compare([{}], x)".format(", ".join(f'"{layer}"' for layer in layers_of(view)[0])),
+    settled=lambda view: view.with_settings(
+        view.problem, layers=[text.replace(", ", ",") for text in layers_of(view)[0]]
+    ),
     file_choices=(("set",), ("set", "layers")),
 )

@@ -51,8 +51,6 @@ from normviz.texts.messages import N_, _, format_difference, format_number, join
 if TYPE_CHECKING:
     from torch import Tensor
 
-SYMBOLS = str.maketrans({"-": "−"})
-
 
 def on_input(e: Description, name: str) -> Description:
     """The layer on its own values, or on one of ``INPUTS`` at which derivatives vanish.
@@ -103,18 +101,15 @@ def column_sentence(e: Description, at: Index, form: ClosedForm) -> str:
         count=count,
         group=group,
     )
-    return join_sentences([moving, *_zeros_outside(form), *_zeros_inside(e, form, group)])
+    return join_sentences([moving, *_zeros(e, form, group)])
 
 
-def _zeros_outside(form: ClosedForm) -> Iterator[str]:
+def _zeros(e: Description, form: ClosedForm, group: int) -> Iterator[str]:
+    """How many derivatives outside the group and in it are 0, and how many would be without eps and rounding."""
     if zeros := int((form.autograd[~form.group] == 0).sum()):
         yield ngettext(
             "The **{n}** derivative outside is exactly 0.", "The **{n}** derivatives outside are exactly 0.", zeros
         )
-
-
-def _zeros_inside(e: Description, form: ClosedForm, group: int) -> Iterator[str]:
-    """How many derivatives of the group are 0, and how many would be without eps and rounding."""
     vanishing = vanishing_entries(e, form)
     if zeros := int((vanishing & (form.autograd == 0)).sum()):
         yield ngettext(
@@ -154,10 +149,12 @@ def _largest(values: Tensor) -> float | None:
 
 def column_texts(e: Description, form: ClosedForm, moved: Perturbation) -> Iterator[str]:
     """The formula, its differences from autograd and from moving x, and when a derivative vanishes."""
+    mean = " − 1/m" if form.through_mean is not None else ""
+    var = " − x̂ᵢ x̂ⱼ/m" if form.through_var is not None else ""
     yield _(
         "{formula}, with σ = **{sigma:.4g}** and m = **{m:,}**. Largest difference from autograd: **{autograd}**; "
         "from actually moving x by {step}: **{moving}**.",
-        formula=_formula(e, form),
+        formula=f"∂yᵢ/∂xⱼ = {'1' if e.norm.params is None else 'γᵢ'}/σ · (δᵢⱼ{mean}{var})",
         sigma=form.sigma,
         m=form.m,
         autograd=format_difference(form.difference),
@@ -175,14 +172,8 @@ def column_texts(e: Description, form: ClosedForm, moved: Perturbation) -> Itera
     )
 
 
-def _formula(e: Description, form: ClosedForm) -> str:
-    mean = " − 1/m" if form.through_mean is not None else ""
-    var = " − x̂ᵢ x̂ⱼ/m" if form.through_var is not None else ""
-    return f"∂yᵢ/∂xⱼ = {'1' if e.norm.params is None else 'γᵢ'}/σ · (δᵢⱼ{mean}{var})"
-
-
 def _typeset(condition: str) -> str:
-    return condition.replace("xhat_i xhat_j", "x̂ᵢ x̂ⱼ").replace("xhat_j^2", "x̂ⱼ²").translate(SYMBOLS)
+    return condition.replace("xhat_i xhat_j", "x̂ᵢ x̂ⱼ").replace("xhat_j^2", "x̂ⱼ²").replace("-", "−")
 
 
 def symbols(e: Description) -> str:
@@ -232,31 +223,17 @@ def whole_matrix(e: Description) -> Matrix:
 def matrix_sentence(found: Matrix) -> str:
     """How many entries are 0, and whether only the diagonal is not."""
     values = found.values
-    sentences = [
-        ngettext(
-            "**{n:,}** of **{count:,}** derivatives is exactly 0.",
-            "**{n:,}** of **{count:,}** derivatives are exactly 0.",
-            int((values == 0).sum()),
-            count=values.numel(),
-        )
-    ]
-    if bool((values.diagonal().diag() == values).all()):
-        sentences.append(_("Only the diagonal is left: no output depends on another input."))
-    difference = format_difference(found.difference)
-    sentences.append(_("Largest difference of the closed form from autograd: **{difference}**.", difference=difference))
-    return join_sentences(sentences)
-
-
-def jacobian_caption() -> str:
-    what = _("The Jacobian: the derivatives of all outputs with respect to all inputs.")
-    return join_sentences([what, _up_to(MOST_IN_MATRIX)])
-
-
-def jacobian_reading() -> str:
-    return _(
-        "Row i is an output and column j an input, both in row-major order. Output i depends on input j only if both are in the same "
-        "statistics group. In eval mode with running statistics, each output depends on its own input alone."
+    zeros = ngettext(
+        "**{n:,}** of **{count:,}** derivatives is exactly 0.",
+        "**{n:,}** of **{count:,}** derivatives are exactly 0.",
+        int((values == 0).sum()),
+        count=values.numel(),
     )
+    is_diagonal = bool((values.diagonal().diag() == values).all())
+    diagonal = _("Only the diagonal is left: no output depends on another input.") if is_diagonal else ""
+    difference = format_difference(found.difference)
+    largest = _("Largest difference of the closed form from autograd: **{difference}**.", difference=difference)
+    return join_sentences([zeros, diagonal, largest])
 
 
 # What starts from an example gradient of the outputs, dout: the sums in the gradients of gamma and beta, and the backward pass.
@@ -310,9 +287,8 @@ def backward_panels(found: BackwardPass) -> Iterator[PanelValues]:
     terms, most = found.terms, float(found.dout.abs().max())
     yield PanelValues("dout", "dout", _("the gradient of each output"), found.dout, "stats", most)
     if terms.mean is not None:
-        yield PanelValues(
-            "dxhat_mean", "mean(dxhat)", _("subtracted: one number for each group"), terms.mean, "stats", most
-        )
+        caption = _("subtracted: one number for each group")
+        yield PanelValues("dxhat_mean", "mean(dxhat)", caption, terms.mean, "stats", most)
     if terms.along_xhat is not None:
         caption = _("subtracted: xhat, times one number for each group")
         yield PanelValues("along_xhat", "xhat · mean(dxhat · xhat)", caption, terms.along_xhat, "stats", most)
@@ -323,8 +299,8 @@ def backward_sentence(found: BackwardPass, at: Index) -> str:
     """dx of the element, worked out."""
     terms = found.terms
     numbers = [float(each[at]) for each in (terms.dxhat, terms.mean, terms.along_xhat) if each is not None]
-    first, *others = numbers
-    bracket = format_number(first) + "".join(f" − {_in_brackets(number)}" for number in others)
+    first, *others = map(format_number, numbers)
+    bracket = " − ".join([first, *(f"({text})" if text.startswith("−") else text for text in others)])
     return _(
         "dx[{index}] = {bracket} / {sigma} = **{dx}**",
         index=", ".join(map(str, at)),
@@ -332,11 +308,6 @@ def backward_sentence(found: BackwardPass, at: Index) -> str:
         sigma=format_number(float(terms.sigma[at])),
         dx=format_number(float(terms.dx[at])),
     )
-
-
-def _in_brackets(number: float) -> str:
-    text = format_number(number)
-    return f"({text})" if number < 0 else text
 
 
 def backward_texts(e: Description, found: BackwardPass) -> Iterator[str]:
@@ -388,23 +359,21 @@ def _matrix(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
     count = len(matrix.values)
     yield Sentence(matrix_sentence(matrix))
     drawing = pixels((count, count), matrix.e.axes)
-    drawn = drawing.extent[0]
-    captions = [
-        _("the diagonal is off the color scale"),
-        *(
-            [ngettext("the first of {count} is drawn", "the first {n} of {count} are drawn", drawn, count=count)]
-            if drawn < count
-            else []
-        ),
-    ]
-    values = PanelValues(
-        "jacobian", _("d output i / d x j"), "; ".join(captions), matrix.values, "", matrix.off_diagonal
-    )
+    drawn, caption = drawing.extent[0], _("the diagonal is off the color scale")
+    if drawn < count:
+        first = ngettext("the first of {count} is drawn", "the first {n} of {count} are drawn", drawn, count=count)
+        caption = f"{caption}; {first}"
+    values = PanelValues("jacobian", _("d output i / d x j"), caption, matrix.values, "", matrix.off_diagonal)
     yield part_or_note(  # the elements of the matrix cannot be selected
         lambda: Panels(values_payload(matrix.e, drawing, [values], name="J") | {"square": True}, ())
     )
-    yield Text(jacobian_reading())
-    yield Caption(jacobian_caption())
+    reading = _(
+        "Row i is an output and column j an input, both in row-major order. Output i depends on input j only if both are in the same "
+        "statistics group. In eval mode with running statistics, each output depends on its own input alone."
+    )
+    yield Text(reading)
+    what = _("The Jacobian: the derivatives of all outputs with respect to all inputs.")
+    yield Caption(join_sentences([what, _up_to(MOST_IN_MATRIX)]))
 
 
 def _parameters(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
@@ -427,8 +396,6 @@ EXPERIMENTS: dict[str, Callable[[Description, Scene, Index], Iterator[Part]]] = 
     "parameters": _parameters,
     "backward": _backward,
 }
-
-
 SETTINGS = (
     experiment(
         {

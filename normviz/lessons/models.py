@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import groupby
 from math import log2, prod
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,6 +19,7 @@ from normviz.lessons.page import ControlRow, Page
 from normviz.lessons.parts.html import Body, align, escape
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Caption, Part, Sentence
+from normviz.scene.scene import commas, compact
 from normviz.scene.setting import Setting, TextField, choice
 from normviz.scene.view import View, link
 from normviz.texts.errors import NormvizError, echo
@@ -100,8 +102,7 @@ class RecordedLayer:
         e = self.described
         if e.layer is not None:
             return e.layer.kind.family
-        over_channels = e.norm.pattern.reduced == ("c",) and e.norm.center
-        return "LayerNorm" if over_channels else OTHER
+        return "LayerNorm" if e.norm.pattern.reduced == ("c",) and e.norm.center else OTHER
 
     @property
     def averages_over_the_batch(self) -> bool:
@@ -126,7 +127,7 @@ class RecordedLayer:
     @property
     def query(self) -> dict[str, str]:
         """Its view in Explore, as the query of a link."""
-        found = {"shape": ",".join(map(str, self.shape)), "layer": self.layer}
+        found = {"shape": commas(self.shape), "layer": self.layer}
         return found | {"layout": self.layout} if self.layout else found
 
 
@@ -173,13 +174,7 @@ class RecordedModel:
     @property
     def stages(self) -> list[list[RecordedNorm]]:
         """Runs of normalizations with the same number of positions."""
-        found: list[list[RecordedNorm]] = []
-        for row in self.rows:
-            if found and prod(found[-1][0].kind.positions) == prod(row.kind.positions):
-                found[-1].append(row)
-            else:
-                found.append([row])
-        return found
+        return [list(rows) for _positions, rows in groupby(self.rows, lambda row: prod(row.kind.positions))]
 
 
 @cache
@@ -202,14 +197,12 @@ def recorded_data() -> Any:
 
 def own_model(texts: Iterable[str]) -> RecordedModel:
     """Layers on shapes, as a reader describes them: ``["nn.LayerNorm(768) on 2,128,768"]``. Raises NormvizError for other texts."""
-    return RecordedModel(tuple(_own_row(str(number), text) for number, text in enumerate(texts, 1)))
 
+    def recorded_layer(text: str) -> RecordedLayer:
+        layer, shape = parse_layer_on_shape(text)
+        return RecordedLayer(compact(layer), shape, parameters=describe_shape(layer, shape, None).counts.parameters)
 
-def _own_row(name: str, text: str) -> RecordedNorm:
-    layer, shape = parse_layer_on_shape(text)
-    e = describe_shape(layer, shape, None)
-    written = (str(layer) if isinstance(layer, Layer) else repr(layer)).replace(", ", ",")
-    return RecordedNorm(name, RecordedLayer(written, shape, parameters=e.counts.parameters))
+    return RecordedModel(tuple(RecordedNorm(str(n), recorded_layer(text)) for n, text in enumerate(texts, 1)))
 
 
 # The normalizations of a model as a strip of bars, in the order in which they run, and as a table. Each leads to its view in Explore.
@@ -235,12 +228,11 @@ class Strip(Part):
         says = escape(_("A click on a bar opens its layer in Explore."))
         opens = f'<p class="nv-small">{says}</p>' if "<a " in stages else ""
         return (
-            f'{self._legend()}<div class="nv-model" role="group" tabindex="0" aria-label="{escape(self.description)}">'
+            f'{self._legend()}<div class="nv-model" role="group" tabindex="0" aria-label="{escape(self.plain_text())}">'
             f'<div class="nv-runs" aria-hidden="true">{stages}</div></div>' + opens
         )
 
-    @property
-    def description(self) -> str:
+    def plain_text(self) -> str:
         """What the bars show, in a sentence."""
         stages = [f"{len(rows)} × {positions_text(rows[0].kind)}" for rows in self.model.stages]
         return ngettext(
@@ -250,9 +242,6 @@ class Strip(Part):
             model=self.title,
             stages=", ".join(stages),
         )
-
-    def plain_text(self) -> str:
-        return self.description
 
     def _legend(self) -> str:
         items = [
@@ -275,9 +264,8 @@ class Strip(Part):
             round(100 * log2(size + 1) / most, 1)
             for size, most in ((kind.channels, HIGHEST), (prod(kind.positions), DEEPEST))
         )
-        look = (
-            f'style="--nv-up:{min(up, 100)}%;--nv-down:{min(down, 100)}%" title="{escape(f"{row.name}: {kind.title}")}"'
-        )
+        title = escape(f"{row.name}: {kind.title}")
+        look = f'style="--nv-up:{min(up, 100)}%;--nv-down:{min(down, 100)}%" title="{title}"'
         query = link(kind.query)
         address = body.address(f"/{query}")
         classes = f"nv-norm nv-family-{_number(kind.family)}{faded}"
@@ -306,8 +294,8 @@ class NormTable(Part):
         )
 
     def plain_text(self) -> str:
-        lines = [[texts[0], kind.described.title, *texts[1:]] for kind, texts in self._lines()]
-        return align([self._head(), *lines])
+        texts = ((kind, _texts(kind, rows)) for kind, rows in self.model.kinds.items())
+        return align([self._head(), *([name, kind.described.title, *others] for kind, (name, *others) in texts)])
 
     def _head(self) -> list[str]:
         return [
@@ -319,21 +307,11 @@ class NormTable(Part):
             _("Parameters"),
         ]
 
-    def _lines(self) -> Iterator[tuple[RecordedLayer, list[str]]]:
-        for kind, rows in self.model.kinds.items():
-            yield kind, _texts(kind, rows)
-
     def _cells(self, kind: RecordedLayer, rows: Sequence[RecordedNorm], body: Body) -> str:
         name, shape, pattern, batch, parameters = map(escape, _texts(kind, rows))
-        title = (
-            _("{layer} with 1 + gamma", layer=f"`{kind.described.title}`")
-            if kind.plus_one
-            else f"`{kind.described.title}`"
-        )
-        layer = (
-            Link(title, "explore", link(kind.query).removeprefix("?")).html(body)
-            or f"<code>{escape(kind.described.title)}</code>"
-        )
+        plain = kind.described.title
+        title = _("{layer} with 1 + gamma", layer=f"`{plain}`") if kind.plus_one else f"`{plain}`"
+        layer = Link(title, "explore", link(kind.query).removeprefix("?")).html(body) or f"<code>{escape(plain)}</code>"
         return (
             f"<td>{name}</td><td>{layer}</td><td>{shape}</td><td><code>{pattern}</code></td><td>{batch}</td>"
             f'<td class="nv-number">{parameters}</td>'
@@ -363,9 +341,6 @@ def _number(family: str) -> int:
 
 
 # In real models: the normalizations of a well-known model in the order in which they run, or the layers that a reader describes.
-
-
-ANSWERED = ("s3i", "q3", "q4", "q28")  # questions about layers of real models
 
 
 def view_parts(view: View) -> Iterator[Part]:
@@ -432,11 +407,9 @@ def source_text(model: RecordedModel, key: str) -> str:
         return _(
             "The text is read and never executed. `normviz norms` lists the normalizations of a whole model of your own."
         )
-    made = (
-        _("`{constructor}` of {library}", constructor=model.constructor, library=model.library)
-        if model.library
-        else _("A network as in the paper")
-    )
+    made = _("A network as in the paper")
+    if model.library:
+        made = _("`{constructor}` of {library}", constructor=model.constructor, library=model.library)
     return _(
         "{made}, in training, without weights, on an input of shape {shape}. `normviz norms` lists the normalizations of your own models.",
         made=made,
@@ -467,6 +440,6 @@ PAGE: Page = Page(
     summary=lambda view: model_title(view.settings["model"]),
     share_title=lambda view: f"{PAGE.title}: {model_title(view.settings['model'])}",
     file_title=lambda view: model_title(view.settings["model"]),
-    answers=ANSWERED,
+    answers=("s3i", "q3", "q4", "q28"),  # about layers of real models
     file_choices=(("model", "mark"),),
 )

@@ -24,7 +24,7 @@ from normviz.lessons.page import InputRow, Page
 from normviz.lessons.parts.containers import hideable_names, visible_parts
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Links
-from normviz.lessons.parts.part import Note, Panels, Part, Problem, Text
+from normviz.lessons.parts.part import Note, Panels, Part, Text
 from normviz.lessons.questions.question import Question
 from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
 from normviz.lessons.tours import tour_parts
@@ -67,11 +67,6 @@ class PageView:
     rows: Sequence[InputRow]
     parts: Sequence[Part]
     hideable: frozenset[str]
-
-    @property
-    def has_problem(self) -> bool:
-        """Whether the page begins with an error message about the view."""
-        return any(isinstance(part, Problem) for part in self.parts)
 
     @property
     def query(self) -> dict[str, str]:

@@ -16,14 +16,6 @@ GUESS = "guess"  # the sharer's answer; only added to a link on request
 # Hidden in an embedded view by default.
 HIDDEN_IN_SHORT = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "questions"}
 TWO_PANELS = {"panels", "stats", "params", "readout", "notes"}
-PRESETS = {
-    "short": N_("In short"),
-    "two": N_("Two panels"),
-    "figure": N_("Figure alone"),
-    "no_controls": N_("Without controls"),
-    "exercise": N_("Exercise"),
-    "all": N_("Everything"),
-}
 
 
 def app_link(shown: PageView) -> dict[str, Any]:
@@ -43,7 +35,7 @@ def _added(view: View) -> set[str]:
 def share_data(shown: PageView) -> dict[str, Any]:
     """The data of the Share panel."""
     page, there, view = shown.page, shown.hideable, shown.view
-    query = shown.whole_query
+    query, figure = shown.whole_query, _figure(there)
     return {
         "page": page.name,
         "query": [[name, query[name]] for name in query if name not in _added(view) and name != GUESS],
@@ -52,41 +44,40 @@ def share_data(shown: PageView) -> dict[str, Any]:
         "groups": [
             {
                 "title": _(group),
-                "names": [_choice(name, label, there) for name, label in labels.items() if name in there],
+                "names": [
+                    {"name": name, "label": _(label), "figure": name in figure}
+                    for name, label in labels.items()
+                    if name in there
+                ],
             }
             for group, labels in ((N_("Controls"), controls()), *GROUPS)
         ],
-        "presets": [{"label": _(PRESETS[key]), "hidden": sorted(hidden)} for key, hidden in presets(shown).items()],
-        "exercise": shown.page.shows_question(shown.view),
+        "presets": [{"label": label, "hidden": sorted(hidden)} for label, hidden in _presets(shown).items()],
+        "exercise": page.shows_question(view),
         "hidden": [name for name in sorted(there) if view.display.hides(name)],
         "caption": view.display.caption,
         "hint": page.call(view),
     }
 
 
-def presets(shown: PageView) -> dict[str, Collection[str]]:
-    """What each of the ``PRESETS`` that the page has hides; the first one is the default."""
-    there = shown.hideable
-    short = {name for name in HIDDEN_IN_SHORT & there if name != "table" or _has_figure(there)}
+def _figure(there: Collection[str]) -> set[str]:
+    """The names that "Figure alone" shows. Without a figure, the page's tables take its place."""
+    return FIGURE if "panels" in there else FIGURE | {"table"}
+
+
+def _presets(shown: PageView) -> dict[str, Collection[str]]:
+    """What each choice of the panel hides, by its label; the first one is the default."""
+    there, figure = shown.hideable, _figure(shown.hideable)
+    short = HIDDEN_IN_SHORT & (there - {"table"} if "table" in figure else there)
     if shown.page.shows_question(shown.view):
-        return {"exercise": short, "all": ()}
-    two = {"two": there - TWO_PANELS} if shown.page.has_two_panels else {}
-    alone = {name for name in there if not _is_figure(name, there)}
-    return {"short": short, **two, "figure": alone, "no_controls": there & controls().keys(), "all": ()}
-
-
-def _choice(name: str, label: str, there: Collection[str]) -> dict[str, Any]:
-    """``figure``: the part is also shown with "Figure alone"."""
-    return {"name": name, "label": _(label), "figure": _is_figure(name, there)}
-
-
-def _is_figure(name: str, there: Collection[str]) -> bool:
-    return name in FIGURE or (name == "table" and not _has_figure(there))
-
-
-def _has_figure(there: Collection[str]) -> bool:
-    """Without a figure, the page's tables take its place."""
-    return "panels" in there
+        return {_("Exercise"): short, _("Everything"): ()}
+    return {
+        _("In short"): short,
+        **({_("Two panels"): there - TWO_PANELS} if shown.page.has_two_panels else {}),
+        _("Figure alone"): there - figure,
+        _("Without controls"): there & controls().keys(),
+        _("Everything"): (),
+    }
 
 
 # Where readers report an error in a page: the variable ``NORMVIZ_REPORT``, an address with the placeholder ``{text}``.

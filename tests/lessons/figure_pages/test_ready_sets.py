@@ -188,7 +188,7 @@ def test_batch_norm_on_the_flattened_x_gives_the_numbers_of_the_loops(shape, see
 
 def test_a_twin_with_other_groups_differs(monkeypatch):
     monkeypatch.setattr(compare, "LOOPS", "Norm('n l c -> c', 'l c')")
-    assert loops_difference((4, 3, 5)) > 0.1
+    assert loops_difference.__wrapped__((4, 3, 5)) > 0.1  # not from the cache
 
 
 NO_TWIN = [

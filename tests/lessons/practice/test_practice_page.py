@@ -10,6 +10,7 @@ import pytest
 
 from normviz.lessons.pages import PAGES, PageView, page_view
 from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.part import Problem
 from normviz.lessons.practice.bank import LEVELS, bank, choose, index
 from normviz.lessons.practice.case import TOPICS
 from normviz.lessons.practice.case import TOPICS as PRACTICE_TOPICS
@@ -64,7 +65,7 @@ def test_the_browser_reads_the_limits_and_options_of_the_settings_from_their_dec
         values = (
             [key for key, _title in setting["options"]] if "options" in setting else [setting["low"], setting["high"]]
         )
-        assert not any(page_of(f"{name}={value}").has_problem for value in values)
+        assert not any(isinstance(page_of(f"{name}={value}").parts[0], Problem) for value in values)
 
 
 OWN = "seed=3&count=20&topics=statistics,code&level=1"
@@ -145,7 +146,7 @@ def test_every_topic_has_exercises_of_every_level_so_that_no_link_is_empty():
 )
 def test_a_wrong_link_says_what_is_allowed_and_shows_the_nearest_set(query, message):
     made = page_of(query)
-    assert made.has_problem
+    assert isinstance(made.parts[0], Problem)
     assert made.view.problem is not None
     assert made.view.problem.startswith(message)
     assert part_of(made).chosen.exercises()
