@@ -218,7 +218,6 @@ def without_accents(text: str) -> str:
 
 # The topics of the questions, in the order of the list.
 
-
 STATISTICS = Topic("statistics", N_("Shared means and variances"))
 PARAMETERS = Topic("parameters", N_("Gamma and beta"))
 DEPENDENCE = Topic("dependence", N_("What an output depends on"))
@@ -304,7 +303,6 @@ CONVNEXT_PAPER = paper("Liu et al. 2022", "2201.03545")
 
 
 # Building blocks of facts: tensors, torch's own modules, outputs of layers by their text, and the option that is true.
-
 
 ROUNDING = 1e-5  # larger than float32's rounding of outputs near 1
 
