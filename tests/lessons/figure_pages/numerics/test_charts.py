@@ -9,10 +9,17 @@ from normviz.analysis.rounding.groups import DISTANCES, DTYPES
 from normviz.analysis.rounding.variance import Estimate
 from normviz.figures.charts import LIGHT, chart_payload
 from normviz.figures.palette import THEMES
-from normviz.lessons import numerics_eps, numerics_variance, numerics_zero_variance
-from normviz.lessons.numerics_eps import BROKEN_SIZE, ZERO_SIZE
-from normviz.lessons.numerics_variance import NAN_ERROR, ONE_PASS, ZERO_ERROR
-from normviz.lessons.numerics_zero_variance import INFINITE_DIFFERENCE, NO_DIFFERENCE, ZERO_DIFFERENCE
+from normviz.lessons import numerics
+from normviz.lessons.numerics import (
+    BROKEN_SIZE,
+    INFINITE_DIFFERENCE,
+    NAN_ERROR,
+    NO_DIFFERENCE,
+    ONE_PASS,
+    ZERO_DIFFERENCE,
+    ZERO_ERROR,
+    ZERO_SIZE,
+)
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import format_number
 from tests.figures.colors import contrast, rgb
@@ -55,7 +62,7 @@ EIGHT = [
 
 
 def test_errors_by_hand():
-    figure = numerics_variance.variance_errors(EIGHT, 3).figure()
+    figure = numerics.variance_errors(EIGHT, 3).figure()
     one, broken = named(figure)["E[x²] − E[x]²"], named(figure)["output is NaN"]
     assert list(one.x) == [1, 10, 100, 1e3, 1e4]
     assert list(one.y) == [0.1, 7, ZERO_ERROR, 5, NAN_ERROR]
@@ -66,7 +73,7 @@ def test_errors_by_hand():
 
 
 def test_a_range_without_an_error_is_gray_with_the_reason():
-    figure = numerics_variance.variance_errors(EIGHT, 3).figure()
+    figure = numerics.variance_errors(EIGHT, 3).figure()
     said = [note.text.replace("<br>", " ") for note in figure.layout.annotations]
     assert said == ["all numbers round to the same value", "x is infinite"]
     spans = [(log10(shape.x0), log10(shape.x1)) for shape in figure.layout.shapes]
@@ -76,12 +83,12 @@ def test_a_range_without_an_error_is_gray_with_the_reason():
 @TYPES
 @pytest.mark.parametrize("exponent", [0, 7])
 def test_errors_of_every_type_are_drawn_within_the_axes(dtype, exponent):
-    found = numerics_variance.estimates(dtype)
-    figure = numerics_variance.variance_errors(found, exponent).figure()
+    found = numerics.estimates(dtype)
+    figure = numerics.variance_errors(found, exponent).figure()
     drawn_inside(figure)
-    for method in numerics_variance.STYLES:
+    for method in numerics.STYLES:
         drawable = [one for one in found if one.method == method and one.exact > 0]
-        trace = named(figure)[numerics_variance.method_label(method).removeprefix("torch ")]
+        trace = named(figure)[numerics.method_label(method).removeprefix("torch ")]
         assert list(trace.x) == [one.distance for one in drawable]
         assert [y for y in trace.y if y not in (ZERO_ERROR, NAN_ERROR)] == [
             one.error for one in drawable if isfinite(one.error) and one.error
@@ -92,18 +99,18 @@ def test_errors_of_every_type_are_drawn_within_the_axes(dtype, exponent):
 
 
 def test_the_axes_name_0_and_nan():
-    ticks = numerics_variance.variance_errors(EIGHT, 0).figure().layout.yaxis
+    ticks = numerics.variance_errors(EIGHT, 0).figure().layout.yaxis
     names = dict(zip(ticks.tickvals, ticks.ticktext, strict=True))
     assert (names[ZERO_ERROR], names[NAN_ERROR]) == ("0", "NaN")
     assert all(names[10.0**i] == f"10<sup>{i}</sup>" for i in (-16, 0, 8))
-    assert list(numerics_variance.variance_errors(EIGHT, 0).figure().layout.xaxis.tickvals) == list(DISTANCES)
+    assert list(numerics.variance_errors(EIGHT, 0).figure().layout.xaxis.tickvals) == list(DISTANCES)
 
 
 @TYPES
 @pytest.mark.parametrize("exponent", [-12, -8, -4, 3])
 def test_sizes_are_drawn_at_their_variance(dtype, exponent):
-    found = numerics_eps.of_dtype(numerics_eps.eps_outcomes(exponent), dtype)
-    figure = numerics_eps.output_sizes(numerics_eps.size_curves(found), found, exponent).figure()
+    found = numerics.of_dtype(numerics.eps_outcomes(exponent), dtype)
+    figure = numerics.output_sizes(numerics.size_curves(found), found, exponent).figure()
     drawn_inside(figure)
     hand, layer = named(figure)["by hand"], named(figure)["LayerNorm"]
     assert set(hand.x) == {10.0 ** (2 * exponent)}
@@ -116,23 +123,23 @@ def test_sizes_are_drawn_at_their_variance(dtype, exponent):
 @TYPES
 @pytest.mark.parametrize("value", [-65504.0, 0.0, 1e-30, 1234.567, 65504.0])
 def test_every_layer_has_a_mark_on_a_constant_x(dtype, value):
-    check_differences(numerics_zero_variance.constant(value, dtype))
+    check_differences(numerics.constant(value, dtype))
 
 
 @TYPES
 @pytest.mark.parametrize("scale", [0.0, 1e-8, 1000.0, 10000.0])
 def test_every_layer_has_a_mark_on_groups_of_one(dtype, scale):
-    figure = check_differences(numerics_zero_variance.single(scale, dtype))
+    figure = check_differences(numerics.single(scale, dtype))
     assert "refused" in figure.layout.xaxis.ticktext
 
 
 def check_differences(found):
-    figure = numerics_zero_variance.differences_from_beta(found).figure()
+    figure = numerics.differences_from_beta(found).figure()
     drawn_inside(figure)
     places = {name: x for trace in figure.data for name, x in zip(trace.y, trace.x, strict=True)}
     assert list(places) != []
-    assert set(places) == set(numerics_zero_variance.short_names(found)) == set(figure.layout.yaxis.categoryarray)
-    for name, one in zip(numerics_zero_variance.short_names(found), found, strict=True):
+    assert set(places) == set(numerics.short_names(found)) == set(figure.layout.yaxis.categoryarray)
+    for name, one in zip(numerics.short_names(found), found, strict=True):
         if one.refusal:
             assert places[name] == NO_DIFFERENCE
         elif isfinite(one.from_beta):
@@ -144,29 +151,27 @@ def check_differences(found):
 
 
 def test_float16_overflows_if_no_mean_is_subtracted():
-    found = numerics_zero_variance.constant(65504.0, "float16")
+    found = numerics.constant(65504.0, "float16")
     assert [one.from_beta for one in found if one.layer == "BatchNorm2d(3).eval()"] == [inf]
 
 
 @pytest.mark.parametrize("eps", [1e-12, 1e-5, 1.0])
 def test_both_places_of_eps(eps):
-    found = numerics_eps.placements(eps)
-    figure = numerics_eps.inside_and_outside(found, eps).figure()
+    found = numerics.placements(eps)
+    figure = numerics.inside_and_outside(found, eps).figure()
     assert [list(trace.y) for trace in figure.data] == [[p.inside for p in found], [p.outside for p in found]]
     assert [shape.x0 for shape in figure.layout.shapes] == [eps, eps**2]
     drawn_inside(figure)
 
 
 LINES = {
-    "errors": lambda: numerics_variance.variance_errors(numerics_variance.estimates("float32"), 6),
-    "sizes": lambda: numerics_eps.output_sizes(
-        numerics_eps.size_curves(found := numerics_eps.of_dtype(numerics_eps.eps_outcomes(-4), "float16")), found, -4
+    "errors": lambda: numerics.variance_errors(numerics.estimates("float32"), 6),
+    "sizes": lambda: numerics.output_sizes(
+        numerics.size_curves(found := numerics.of_dtype(numerics.eps_outcomes(-4), "float16")), found, -4
     ),
-    "constant": lambda: numerics_zero_variance.differences_from_beta(
-        numerics_zero_variance.constant(1234.567, "float32")
-    ),
-    "single": lambda: numerics_zero_variance.differences_from_beta(numerics_zero_variance.single(1000.0, "float32")),
-    "placement": lambda: numerics_eps.inside_and_outside(numerics_eps.placements(1e-5), 1e-5),
+    "constant": lambda: numerics.differences_from_beta(numerics.constant(1234.567, "float32")),
+    "single": lambda: numerics.differences_from_beta(numerics.single(1000.0, "float32")),
+    "placement": lambda: numerics.inside_and_outside(numerics.placements(1e-5), 1e-5),
 }
 
 
@@ -201,4 +206,4 @@ def test_every_figure_is_sent_as_strict_json(name):
 
 def test_another_dtype_is_refused():
     with pytest.raises(NormvizError, match="dtype='int8' is unknown; choose float16, bfloat16, float32 or float64"):
-        numerics_variance.estimates("int8")
+        numerics.estimates("int8")
