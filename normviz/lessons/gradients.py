@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from normviz.analysis.closed_form import (
@@ -196,33 +196,19 @@ def sigma_text(e: Description) -> str:
     return "√(var + eps)" if e.norm.center else _("√(mean of x² + eps)")
 
 
-@dataclass(frozen=True, eq=False)
-class Matrix:
-    """The Jacobian of all outputs by all inputs, each in row-major order.
-
-    e           a description of the matrix's own shape, for drawing it
-    difference  the largest difference of the closed form from autograd
-    """
-
-    e: Description
-    values: Tensor
-    difference: float
-
-    @property
-    def off_diagonal(self) -> float | None:
-        """The largest absolute entry off the diagonal; None if all of them are 0."""
-        return _largest(self.values - self.values.diagonal().diag())
-
-
-def whole_matrix(e: Description) -> Matrix:
+def whole_matrix(e: Description) -> tuple[Tensor, float]:
+    """The Jacobian of all outputs by all inputs, each in row-major order, and its largest difference from the closed form."""
     values = jacobian(e)
-    own = describe(Norm("i j -> i"), tuple(values.shape))
-    return Matrix(own, values, float((values - closed_jacobian(e)).abs().max()))
+    return values, float((values - closed_jacobian(e)).abs().max())
 
 
-def matrix_sentence(found: Matrix) -> str:
+def off_diagonal(values: Tensor) -> float | None:
+    """The largest absolute entry off the diagonal; None if all of them are 0."""
+    return _largest(values - values.diagonal().diag())
+
+
+def matrix_sentence(values: Tensor, difference: float) -> str:
     """How many entries are 0, and whether only the diagonal is not."""
-    values = found.values
     zeros = ngettext(
         "**{n:,}** of **{count:,}** derivatives is exactly 0.",
         "**{n:,}** of **{count:,}** derivatives are exactly 0.",
@@ -231,8 +217,10 @@ def matrix_sentence(found: Matrix) -> str:
     )
     is_diagonal = bool((values.diagonal().diag() == values).all())
     diagonal = _("Only the diagonal is left: no output depends on another input.") if is_diagonal else ""
-    difference = format_difference(found.difference)
-    largest = _("Largest difference of the closed form from autograd: **{difference}**.", difference=difference)
+    largest = _(
+        "Largest difference of the closed form from autograd: **{difference}**.",
+        difference=format_difference(difference),
+    )
     return join_sentences([zeros, diagonal, largest])
 
 
@@ -264,28 +252,10 @@ def parameter_sentence(found: ParameterSum) -> str:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class BackwardPass:
-    """The backward pass of the layer from an example dout to dx.
-
-    differences  the largest difference of each gradient from autograd, by name: "dx", "dgamma", "dbeta"
-    """
-
-    dout: Tensor
-    terms: BackwardTerms
-    differences: Mapping[str, float]
-
-
-def backward_pass(e: Description, seed: int) -> BackwardPass:
-    dout = upstream(e.shape, seed)
-    terms = backward_terms(e, dout)
-    return BackwardPass(dout, terms, gradient_differences(terms, autograd_backward(e, dout)))
-
-
-def backward_panels(found: BackwardPass) -> Iterator[PanelValues]:
+def backward_panels(dout: Tensor, terms: BackwardTerms) -> Iterator[PanelValues]:
     """From dout to dx, term by term."""
-    terms, most = found.terms, float(found.dout.abs().max())
-    yield PanelValues("dout", "dout", _("the gradient of each output"), found.dout, "stats", most)
+    most = float(dout.abs().max())
+    yield PanelValues("dout", "dout", _("the gradient of each output"), dout, "stats", most)
     if terms.mean is not None:
         caption = _("subtracted: one number for each group")
         yield PanelValues("dxhat_mean", "mean(dxhat)", caption, terms.mean, "stats", most)
@@ -295,9 +265,8 @@ def backward_panels(found: BackwardPass) -> Iterator[PanelValues]:
     yield PanelValues("dx", "dx", _("the gradient of each input"), terms.dx, "stats")
 
 
-def backward_sentence(found: BackwardPass, at: Index) -> str:
+def backward_sentence(terms: BackwardTerms, at: Index) -> str:
     """dx of the element, worked out."""
-    terms = found.terms
     numbers = [float(each[at]) for each in (terms.dxhat, terms.mean, terms.along_xhat) if each is not None]
     first, *others = map(format_number, numbers)
     bracket = " − ".join([first, *(f"({text})" if text.startswith("−") else text for text in others)])
@@ -310,10 +279,10 @@ def backward_sentence(found: BackwardPass, at: Index) -> str:
     )
 
 
-def backward_texts(e: Description, found: BackwardPass) -> Iterator[str]:
+def backward_texts(e: Description, dout: Tensor, terms: BackwardTerms) -> Iterator[str]:
     """The formula of this layer, and how closely its gradients agree with autograd."""
-    mean = " − mean(dxhat)" if found.terms.mean is not None else ""
-    along_xhat = " − xhat · mean(dxhat · xhat)" if found.terms.along_xhat is not None else ""
+    mean = " − mean(dxhat)" if terms.mean is not None else ""
+    along_xhat = " − xhat · mean(dxhat · xhat)" if terms.along_xhat is not None else ""
     dxhat = "dxhat = dout" if e.norm.params is None else "dxhat = dout · gamma"
     bracket = f"(dxhat{mean}{along_xhat})" if mean or along_xhat else "dxhat"
     formula = _(
@@ -321,7 +290,8 @@ def backward_texts(e: Description, found: BackwardPass) -> Iterator[str]:
     )
     means = _("The means are over statistics groups.") if mean or along_xhat else ""
     yield join_sentences([formula, means])
-    named = [f"{name} **{format_difference(difference)}**" for name, difference in found.differences.items()]
+    differences = gradient_differences(terms, autograd_backward(e, dout))
+    named = [f"{name} **{format_difference(difference)}**" for name, difference in differences.items()]
     yield _("Largest differences from autograd: {differences}.", differences=", ".join(named))
 
 
@@ -355,17 +325,18 @@ def _column(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
 
 
 def _matrix(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
-    matrix = whole_matrix(e)
-    count = len(matrix.values)
-    yield Sentence(matrix_sentence(matrix))
-    drawing = pixels((count, count), matrix.e.axes)
+    matrix, difference = whole_matrix(e)
+    yield Sentence(matrix_sentence(matrix, difference))
+    count = len(matrix)
+    drawn_as = describe(Norm("i j -> i"), (count, count))
+    drawing = pixels((count, count), drawn_as.axes)
     drawn, caption = drawing.extent[0], _("the diagonal is off the color scale")
     if drawn < count:
         first = ngettext("the first of {count} is drawn", "the first {n} of {count} are drawn", drawn, count=count)
         caption = f"{caption}; {first}"
-    values = PanelValues("jacobian", _("d output i / d x j"), caption, matrix.values, "", matrix.off_diagonal)
+    values = PanelValues("jacobian", _("d output i / d x j"), caption, matrix, "", off_diagonal(matrix))
     yield part_or_note(  # the elements of the matrix cannot be selected
-        lambda: Panels(values_payload(matrix.e, drawing, [values], name="J") | {"square": True}, ())
+        lambda: Panels(values_payload(drawn_as, drawing, [values], name="J") | {"square": True}, ())
     )
     reading = _(
         "Row i is an output and column j an input, both in row-major order. Output i depends on input j only if both are in the same "
@@ -383,10 +354,11 @@ def _parameters(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
 
 
 def _backward(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
-    found = backward_pass(e, scene.seed)
-    yield Sentence(backward_sentence(found, at))
-    yield value_part(e, scene.grid, at, backward_panels(found), of_element=True)
-    yield from map(Text, backward_texts(e, found))
+    dout = upstream(e.shape, scene.seed)
+    terms = backward_terms(e, dout)
+    yield Sentence(backward_sentence(terms, at))
+    yield value_part(e, scene.grid, at, backward_panels(dout, terms), of_element=True)
+    yield from map(Text, backward_texts(e, dout, terms))
     yield Details(_("As the course CS231n writes it"), course_pair())
 
 

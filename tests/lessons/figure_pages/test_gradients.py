@@ -9,8 +9,15 @@ import pytest
 import torch
 
 from normviz import explain
-from normviz.analysis.closed_form import autograd_backward, parameter_sum, upstream
+from normviz.analysis.closed_form import (
+    autograd_backward,
+    backward_terms,
+    gradient_differences,
+    parameter_sum,
+    upstream,
+)
 from normviz.lessons import gradients
+from normviz.lessons.parts.part import Panels
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import format_difference, format_number
 from tests.analysis.gradients.cases import CATALOGUE, numbered
@@ -112,30 +119,36 @@ def test_for_every_layer_the_terms_add_up_to_autograd_s_derivatives(layer, shape
 
 
 def test_the_matrix_of_two_elements():
-    found = gradients.whole_matrix(explain("LayerNorm(2, eps=12)", TWO))
-    assert found.values.tolist() == [pytest.approx(row) for row in ([3 / 32, -3 / 32], [-3 / 32, 3 / 32])]
-    assert (found.e.shape, found.e.axes) == ((2, 2), ("i", "j"))
-    assert found.off_diagonal == pytest.approx(3 / 32)
-    assert gradients.matrix_sentence(found) == (
-        f"**0** of **4** derivatives are exactly 0. Largest difference of the closed form from autograd: **{format_difference(found.difference)}**."
+    values, difference = gradients.whole_matrix(explain("LayerNorm(2, eps=12)", TWO))
+    assert values.tolist() == [pytest.approx(row) for row in ([3 / 32, -3 / 32], [-3 / 32, 3 / 32])]
+    assert gradients.off_diagonal(values) == pytest.approx(3 / 32)
+    assert gradients.matrix_sentence(values, difference) == (
+        f"**0** of **4** derivatives are exactly 0. Largest difference of the closed form from autograd: **{format_difference(difference)}**."
     )
-    assert found.difference < 1e-12
+    assert difference < 1e-12
+
+
+def test_the_matrix_is_drawn_as_a_tensor_of_the_axes_i_and_j():
+    figure = next(
+        part for part in gradients.PAGE.parts(gradients.PAGE.view("shape=1,2&show=matrix")) if isinstance(part, Panels)
+    )
+    assert (figure.data["grid"].axes, figure.data["grid"].shape) == (("i", "j"), (2, 2))
 
 
 def test_in_eval_mode_only_the_diagonal_is_left():
-    found = gradients.whole_matrix(explain("BatchNorm1d(2, eps=3).eval()", TWO))
-    assert found.values.tolist() == [[0.5, 0], [0, 0.5]]
-    assert found.off_diagonal is None
-    assert gradients.matrix_sentence(found).startswith(
+    values, difference = gradients.whole_matrix(explain("BatchNorm1d(2, eps=3).eval()", TWO))
+    assert values.tolist() == [[0.5, 0], [0, 0.5]]
+    assert gradients.off_diagonal(values) is None
+    assert gradients.matrix_sentence(values, difference).startswith(
         "**2** of **4** derivatives are exactly 0. Only the diagonal is left: no output depends on another input. Largest"
     )
 
 
 def test_derivatives_that_are_nan_do_not_set_the_colors():
     e = explain("LayerNorm(3, eps=0)", torch.tensor([[1.0, 1.0, 1.0], [1.0, 2.0, 4.0]]))
-    found = gradients.whole_matrix(e)
-    assert found.values.isnan().any()
-    assert found.off_diagonal == float(found.values[3:, 3:].fill_diagonal_(0).abs().max())
+    values, _ = gradients.whole_matrix(e)
+    assert values.isnan().any()
+    assert gradients.off_diagonal(values) == float(values[3:, 3:].fill_diagonal_(0).abs().max())
     constant = gradients.column(e, (0, 0))[0]
     assert next(gradients.column_panels(constant)).most is None
 
@@ -191,17 +204,17 @@ TERMS = [
 
 
 @pytest.mark.parametrize(("layer", "terms", "said", "formula"), TERMS)
-def test_the_backward_pass_of_two_elements_follows_the_layer(layer, terms, said, formula, monkeypatch):
-    monkeypatch.setattr(gradients, "upstream", lambda shape, seed: torch.tensor([[2.0, 1.0]], dtype=torch.float64))
+def test_the_backward_pass_of_two_elements_follows_the_layer(layer, terms, said, formula):
+    dout = torch.tensor([[2.0, 1.0]], dtype=torch.float64)
     e = explain(layer, TWO)
     e = replace(e, values=replace(e.layer_values(), gamma=torch.tensor([1.0, 3.0])))
-    found = gradients.backward_pass(e, 0)
-    panels = {panel.key: panel.values for panel in gradients.backward_panels(found)}
+    steps = backward_terms(e, dout)
+    panels = {panel.key: panel.values for panel in gradients.backward_panels(dout, steps)}
     assert list(panels) == ["dout", *terms]
     for key, wanted in terms.items():
         assert panels[key].tolist() == [pytest.approx(wanted, abs=1e-12)], key
-    assert gradients.backward_sentence(found, (0, 0)) == said
-    text = next(gradients.backward_texts(e, found))
+    assert gradients.backward_sentence(steps, (0, 0)) == said
+    text = next(gradients.backward_texts(e, dout, steps))
     assert text.startswith(formula)
     assert ("means" in text) == ("mean(" in formula)
     assert formula.partition("σ = ")[2].partition("`")[0] in gradients.symbols(e)
@@ -210,16 +223,18 @@ def test_the_backward_pass_of_two_elements_follows_the_layer(layer, terms, said,
 @pytest.mark.parametrize(("layer", "shape"), CATALOGUE)
 def test_the_backward_pass_of_every_layer_agrees_with_autograd(layer, shape):
     e = numbered(layer, shape)
-    found = gradients.backward_pass(e, 0)
-    torch.testing.assert_close(found.terms.dx, autograd_backward(e, found.dout).dx)
-    assert list(found.differences) == [
+    dout = upstream(shape, 0)
+    terms = backward_terms(e, dout)
+    torch.testing.assert_close(terms.dx, autograd_backward(e, dout).dx)
+    differences = gradient_differences(terms, autograd_backward(e, dout))
+    assert list(differences) == [
         "dx",
         *(["dgamma"] if e.norm.params is not None else []),
         *(["dbeta"] if e.norm.bias else []),
     ]
-    assert all(difference < 1e-9 for difference in found.differences.values())
-    text = list(gradients.backward_texts(e, found))[-1]
-    assert all(f"{name} **" in text for name in found.differences)
+    assert all(difference < 1e-9 for difference in differences.values())
+    text = list(gradients.backward_texts(e, dout, terms))[-1]
+    assert all(f"{name} **" in text for name in differences)
 
 
 # Which input
