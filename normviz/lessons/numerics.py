@@ -56,6 +56,11 @@ def shape(kind: str, x0: float, x1: float, drawn: dict[str, Any]) -> dict[str, A
     return {"type": kind, "xref": "x", "yref": "paper", "x0": x0, "x1": x1, "y0": 0, "y1": 1, "line": drawn}
 
 
+def place(value: float, zero: float, not_finite: float) -> float:
+    """Where the axis shows a number; ``zero`` and ``not_finite`` are the places of what it cannot show."""
+    return max(value, zero) if isfinite(value) else not_finite
+
+
 def note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
     """Text at 10^x; ``y`` is a fraction of the chart's height."""
     return {"x": x, "y": y, "yref": "paper", "text": text, "showarrow": False, **more}
@@ -279,11 +284,10 @@ def variance_errors(found: Sequence[Estimate], exponent: int) -> Lines:
 
 
 def _errors(method: str, found: Sequence[Estimate], color: str, dash: str, symbol: str, width: float) -> PlotlyTrace:
-    places = [NAN_ERROR if not isfinite(one.error) else max(one.error, ZERO_ERROR) for one in found]
     return line(
         method_label(method).removeprefix("torch "),
         [one.distance for one in found],
-        places,
+        [place(one.error, ZERO_ERROR, NAN_ERROR) for one in found],
         color,
         dash=dash,
         width=width,
@@ -297,11 +301,10 @@ def _errors(method: str, found: Sequence[Estimate], color: str, dash: str, symbo
 
 def _broken(found: Sequence[Estimate]) -> PlotlyTrace:
     """Where the output with E[x²] − E[x]² is NaN, with the variance."""
-    places = [one.error if isfinite(one.error) else NAN_ERROR for one in found]
     return dots(
         _("output is NaN"),
         [one.distance for one in found],
-        places,
+        [place(one.error, ZERO_ERROR, NAN_ERROR) for one in found],
         "accent",
         size=17,
         marker={"symbol": "circle-x-open", "line": {"width": 2}},
@@ -505,7 +508,7 @@ def output_sizes(curves: Mapping[str, Sequence[EpsPlacement]], found: Sequence[E
     for name, symbol in (("LayerNorm", "circle-open"), ("BatchNorm1d", "square-open")):
         measured.append((name, [one.by_torch[name] for one in found], "text", symbol, 13))
     for name, sizes, color, symbol, size in measured:
-        places = [max(each, ZERO_SIZE) if isfinite(each) else BROKEN_SIZE for each in sizes]
+        places = [place(each, ZERO_SIZE, BROKEN_SIZE) for each in sizes]
         marker = {"symbol": symbol, "line": {"width": 2}}
         hover = {"text": [format_number(each, 3) for each in sizes], "hovertemplate": "%{text}"}
         traces.append(dots(name, [var] * len(places), places, color, size=size, marker=marker, **hover))
@@ -588,19 +591,13 @@ def inside_and_outside(found: Sequence[EpsPlacement], eps: float) -> Lines:
 
 MOST_VALUES = 4  # different outputs that a cell lists
 EXACT, NOISE, SIGN, RUNNING, REFUSED = "exact", "noise", "sign", "running", "refused"
-LABELS = {
-    EXACT: N_("beta"),
-    NOISE: N_("beta and noise"),
-    SIGN: N_("no mean subtracted"),
-    RUNNING: N_("running statistics"),
-    REFUSED: N_("torch refuses"),
-}
-OUTCOMES: Mapping[str, tuple[str, str]] = {
-    EXACT: ("values.0", "circle"),
-    NOISE: ("accent", "diamond"),
-    SIGN: ("parameters.1", "square"),
-    RUNNING: ("text", "triangle-up"),
-    REFUSED: ("muted", "x"),
+# label, color, symbol
+OUTCOMES: Mapping[str, tuple[str, str, str]] = {
+    EXACT: (N_("beta"), "values.0", "circle"),
+    NOISE: (N_("beta and noise"), "accent", "diamond"),
+    SIGN: (N_("no mean subtracted"), "parameters.1", "square"),
+    RUNNING: (N_("running statistics"), "text", "triangle-up"),
+    REFUSED: (N_("torch refuses"), "muted", "x"),
 }
 # Positions on a logarithmic axis of what it cannot show: 0, infinity, and that torch refuses x.
 ZERO_DIFFERENCE, INFINITE_DIFFERENCE, NO_DIFFERENCE = 1e-11, 10**6.5, 1e9
@@ -625,20 +622,13 @@ def _zero_variance(found: tuple[Degenerate, ...]) -> Iterator[Part]:
     yield zero_variance_table(found)
 
 
-@lru_cache(maxsize=32)
-def constant(value: float, dtype: str) -> tuple[Degenerate, ...]:
-    """Every layer on a constant x."""
-    return constant_groups(value, dtype)
-
-
-@lru_cache(maxsize=32)
-def single(scale: float, dtype: str, seed: int = 0) -> tuple[Degenerate, ...]:
-    """Every layer on groups of one element."""
-    return single_elements(scale, dtype, seed)
+# Every layer on a constant x, and on groups of one element.
+constant = lru_cache(maxsize=32)(constant_groups)
+single = lru_cache(maxsize=32)(single_elements)
 
 
 def outcome(one: Degenerate) -> str:
-    """The key of the outcome in ``LABELS``."""
+    """The key of the outcome in ``OUTCOMES``."""
     if one.output is None:
         return REFUSED
     if not one.from_beta:
@@ -679,7 +669,7 @@ def single_sentence(found: Sequence[Degenerate]) -> str:
 
 
 def _counts(found: Sequence[Degenerate]) -> str:
-    by_outcome = {key: [one for one in found if outcome(one) == key] for key in LABELS}
+    by_outcome = {key: [one for one in found if outcome(one) == key] for key in OUTCOMES}
     noisy, signs = by_outcome[NOISE], by_outcome[SIGN]
     sentences = [
         ngettext("**{n}** layer gives exactly beta.", "**{n}** layers give exactly beta.", len(by_outcome[EXACT]))
@@ -704,7 +694,7 @@ def zero_variance_table(found: Sequence[Degenerate]) -> Table:
     rows = (
         (one.layer, str(one.shape), _("torch refuses: “{refusal}”", refusal=english(one.refusal)), "")
         if one.refusal
-        else (one.layer, str(one.shape), _values(one), _(LABELS[outcome(one)]))
+        else (one.layer, str(one.shape), _values(one), _(OUTCOMES[outcome(one)][0]))
         for one in found
     )
     return Table((_("layer"), _("shape of x"), _("output"), _("outcome")), tuple(rows), code=(0,))
@@ -765,7 +755,7 @@ def differences_from_beta(found: Sequence[Degenerate]) -> Lines:
     """The largest difference of every layer's output from beta, by outcome."""
     names = short_names(found)
     traces = []
-    for key, (color, symbol) in OUTCOMES.items():
+    for key, (label, color, symbol) in OUTCOMES.items():
         here: list[tuple[Any, Degenerate]] = [
             (name, one) for name, one in zip(names, found, strict=True) if outcome(one) == key
         ]
@@ -773,9 +763,7 @@ def differences_from_beta(found: Sequence[Degenerate]) -> Lines:
             places, marker = [_position(one) for _, one in here], {"symbol": symbol}
             labels = [one.refusal or format_number(one.from_beta or 0.0, 3) for _, one in here]
             hover = {"text": labels, "hovertemplate": "%{text}"}
-            traces.append(
-                dots(_(LABELS[key]), places, [name for name, _ in here], color, size=11, marker=marker, **hover)
-            )
+            traces.append(dots(_(label), places, [name for name, _ in here], color, size=11, marker=marker, **hover))
     ticks = {ZERO_DIFFERENCE: "0", **powers(range(-8, 5, 4))}
     ticks |= {
         place: name
@@ -793,9 +781,7 @@ def differences_from_beta(found: Sequence[Degenerate]) -> Lines:
 
 
 def _position(one: Degenerate) -> float:
-    if one.from_beta is None:
-        return NO_DIFFERENCE
-    return max(one.from_beta, ZERO_DIFFERENCE) if isfinite(one.from_beta) else INFINITE_DIFFERENCE
+    return NO_DIFFERENCE if one.from_beta is None else place(one.from_beta, ZERO_DIFFERENCE, INFINITE_DIFFERENCE)
 
 
 # The page.

@@ -93,20 +93,16 @@ def spread_by_size(found: Spread, chosen: int) -> Lines:
 def over_devices(found: Sharded, statistic: str) -> Lines:
     """The "mean" or "var" of channel 0 on each device, combined as SyncBatchNorm does, and of the whole batch."""
     names = [str(device) for device in range(len(found.sizes))]
-    title, shards, whole = {
-        "mean": (_("mean of channel 0"), found.shard_mean, found.whole_mean),
-        "var": (_("variance of channel 0"), found.shard_var, found.whole_var),
+    title, shards, combined, whole = {
+        "mean": (_("mean of channel 0"), found.shard_mean, found.mean, found.whole_mean),
+        "var": (_("variance of channel 0"), found.shard_var, found.var, found.whole_var),
     }[statistic]
     traces = [
         dots(_("on its own"), names, [float(each[0]) for each in shards], "few.0", size=11),
-        line(_("with SyncBatchNorm"), names, [_combined(found, statistic)] * len(names), "accent", width=3),
+        line(_("with SyncBatchNorm"), names, [float(combined[0])] * len(names), "accent", width=3),
         line(_("whole batch"), names, [float(whole[0])] * len(names), "muted", dash="dash"),
     ]
     return chart(traces, axis(_("device"), type="category"), title, height=302, margin=MARGIN, hovermode="closest")
-
-
-def _combined(found: Sharded, statistic: str) -> float:
-    return float((found.mean if statistic == "mean" else found.var)[0])
 
 
 def left_along_sequences(found: PerTimeStep) -> Lines:
@@ -362,22 +358,21 @@ def _warm_up(e: Description) -> int:
 
 def modes_sentence(found: TrainAndEval) -> str:
     """How many elements differ between the modes, and how many buffers one forward pass changes."""
-    differing = int(found.differs.sum())
-    if not differing and any(buffers(found.layer)):
+    differing, layer = int(found.differs.sum()), found.layer
+    if not differing and any(buffers(layer)):
         return _(
             "`{layer}` gives the same output in train() and eval() on this x; on another x it may not, because it stores running statistics.",
-            layer=found.layer,
+            layer=layer,
         )
     if not differing:
         return _(
-            "`{layer}` gives the same output in train() and eval(): it stores nothing between batches.",
-            layer=found.layer,
+            "`{layer}` gives the same output in train() and eval(): it stores nothing between batches.", layer=layer
         )
     modes_outputs = ngettext(
         "`{layer}` differs in **{differing:,}** of **{n:,}** element, by up to **{largest:.3g}**.",
         "`{layer}` differs in **{differing:,}** of **{n:,}** elements, by up to **{largest:.3g}**.",
         found.differs.size,
-        layer=found.layer,
+        layer=layer,
         differing=differing,
         largest=found.largest_difference,
     )

@@ -13,11 +13,11 @@ from normviz.analysis.rounding.variance import Estimate
 from normviz.lessons import numerics
 from normviz.lessons.numerics import (
     EXACT,
-    LABELS,
     LARGEST_CONSTANT,
     LARGEST_SCALE,
     NOISE,
     ONE_PASS,
+    OUTCOMES,
     REFUSED,
     RUNNING,
     SIGN,
@@ -175,7 +175,7 @@ def test_the_curves_agree_with_the_formula():
 
 def test_every_outcome_occurs():
     both = [*numerics.constant(1234.567, "float32"), *numerics.single(1000, "float32")]
-    assert {outcome(one) for one in both} == set(LABELS)
+    assert {outcome(one) for one in both} == set(OUTCOMES)
     by_layer = {one.layer: outcome(one) for one in both}
     assert by_layer["LayerNorm([3, 4, 4])"] == by_layer["LayerNorm(1)"] == EXACT
     assert by_layer["BatchNorm2d(3)"] == NOISE
@@ -230,7 +230,7 @@ def test_the_table_has_a_row_for_every_layer_and_quotes_torch(dtype, make, value
     for row, one in zip(rows, found, strict=True):
         assert one.x.isfinite().all()
         assert one.refusal is None or row[2] == f"torch refuses: “{one.refusal}”"
-        assert row[3] == ("" if one.refusal else LABELS[outcome(one)])
+        assert row[3] == ("" if one.refusal else OUTCOMES[outcome(one)][0])
     assert words(numerics.zero_variance_texts(found)) <= MOST_WORDS
 
 
