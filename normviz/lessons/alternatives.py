@@ -1,6 +1,6 @@
 """Other views that a page offers: what torch accepts instead of the layer that it refuses, and a small look-alike of a large tensor."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import prod
 
 from normviz.analysis.description import describe_shape
@@ -68,12 +68,18 @@ def views_of_one_layer(page: Page, view: View) -> Iterator[Part]:
         yield Caption(text)
         back = scene_link(page, _("Back to {shape}", shape=shape), view.with_like(None), on_shape(scene, like))
         yield Links((back,), kind="back")
-    elif prod(scene.shape) > FEW:
-        small = lookalike(scene.layer, scene.shape, scene.axes)
-        if small[1] != scene.shape:
-            title = _("Show a small look-alike of shape {shape}", shape=small[1])
-            link = scene_link(page, title, view.with_like((scene.layer, scene.shape)), on_shape(scene, small))
-            yield Links((link,), kind="next")
+    else:
+        yield from lookalike_links(page, scene, lambda: view.with_like((scene.layer, scene.shape)))
+
+
+def lookalike_links(page: Page, scene: Scene, shown: Callable[[], View]) -> Iterator[Links]:
+    """From a large tensor the link to a small look-alike of the view ``shown()``."""
+    if prod(scene.shape) <= FEW:
+        return
+    small = lookalike(scene.layer, scene.shape, scene.axes)
+    if small[1] != scene.shape:
+        title = _("Show a small look-alike of shape {shape}", shape=small[1])
+        yield Links((scene_link(page, title, shown(), on_shape(scene, small)),), kind="next")
 
 
 def on_shape(scene: Scene, other: LayerOnShape) -> Reading:

@@ -1,4 +1,4 @@
-"""The layers of a comparison on a tensor that may have changed since they were chosen."""
+"""Compare: two to six layers on one tensor. Point at an element to see its peers under every layer at once."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,10 +24,9 @@ from normviz.layers.fit import refit
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.substitutes import lookalike
-from normviz.lessons.alternatives import FEW, on_shape, scene_link
+from normviz.lessons.alternatives import lookalike_links
 from normviz.lessons.page import ControlRow, Page, title_on_tensor
 from normviz.lessons.parts.containers import Table, framework_tabs
-from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.part import Caption, Index, Panels, Part, Sentence, Text, part_or_note
 from normviz.scene import edits
 from normviz.scene.controls import SIZES, TENSOR, Control, Input
@@ -37,6 +36,9 @@ from normviz.scene.setting import Choice, Several, texts
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, format_difference, join_sentences, ngettext
+
+# The layers of a comparison on a tensor that may have changed since they were chosen.
+
 
 DEFAULT_FAMILIES = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm")
 
@@ -69,19 +71,11 @@ def _fit_each(texts: Sequence[str], scene: Scene) -> tuple[list[str], str | None
 
 def default_layers(scene: Scene) -> tuple[str, ...]:
     """The scene's own layer and one of each default family; at least two, for any tensor."""
-    return _defaults(scene.shape, scene.layout, scene.layer)
-
-
-# Cached by shape, layout and layer, not by scene: selecting an element makes a new scene, but the result is the same.
-
-
-@lru_cache(maxsize=256)
-def _defaults(shape: tuple[int, ...], layout: str, layer: Layer | Norm) -> tuple[str, ...]:
-    families = one_of_each_family(shape, layout)
+    layer, families = scene.layer, one_of_each_family(scene.shape, scene.layout)
     own_family = layer.kind.family if isinstance(layer, Layer) else ""
     others = [str(families[family]) for family in DEFAULT_FAMILIES if family in families and family != own_family]
-    layers = (_fit(layer, shape, layout), *others)[:4]
-    spare = [text for text in suggestions(shape, layout) if text not in layers]
+    layers = (_fit(layer, scene.shape, scene.layout), *others)[:4]
+    spare = [text for text in suggestions(scene.shape, scene.layout) if text not in layers]
     return (*layers, *spare[: max(0, FEWEST - len(layers))])
 
 
@@ -228,7 +222,7 @@ READY_SETS: dict[str, ReadySet] = {
 }  # fmt: skip
 
 
-# Compare: two to six layers on one tensor. Point at an element to see its peers under every layer at once.
+# The page.
 
 CODE = ("layer", "stats", "params", "gamma_shape", "beta_shape")  # the columns whose values are code
 
@@ -318,20 +312,17 @@ def _with_layers(view: View, texts: Sequence[str]) -> View:
     return view.with_settings(problem=problem, layers=layers)
 
 
-def _lookalike_parts(page: Page, view: View) -> Iterator[Part]:
+def _lookalike_links(page: Page, view: View) -> Iterator[Part]:
     """From a comparison on a large tensor the link to the look-alikes of its layers, with the true shape as the caption."""
     scene = view.scene
-    if prod(scene.shape) <= FEW:
-        return
-    layer, shape = lookalike(scene.layer, scene.shape, scene.axes)
-    if shape == scene.shape:
-        return
-    others = (lookalike(Layer.parse(text), scene.shape, scene.axes)[0] for text in layers_of(view)[0])
-    texts = tuple(dict.fromkeys(map(compact, others)))
-    caption = _("A small look-alike of {shape}: the same patterns on fewer elements.", shape=scene.shape)
-    small = replace(view, display=replace(view.display, caption=caption)).with_settings(layers=texts)
-    title = _("Show a small look-alike of shape {shape}", shape=shape)
-    yield Links((scene_link(page, title, small, on_shape(scene, (layer, shape))),), kind="next")
+
+    def shown() -> View:
+        others = (lookalike(Layer.parse(text), scene.shape, scene.axes)[0] for text in layers_of(view)[0])
+        caption = _("A small look-alike of {shape}: the same patterns on fewer elements.", shape=scene.shape)
+        display = replace(view.display, caption=caption)
+        return replace(view, display=display).with_settings(layers=tuple(dict.fromkeys(map(compact, others))))
+
+    return lookalike_links(page, scene, shown)
 
 
 def _file_title(view: View) -> str:
@@ -357,7 +348,7 @@ PAGE: Page = Page(
     rows=lambda _view: ROWS,
     start=READY_SETS["four"].query,
     problem=problem,
-    other_views=_lookalike_parts,
+    other_views=_lookalike_links,
     shows_layer=False,
     summary=lambda view: ngettext(
         "{n} layers on {shape}", "{n} layers on {shape}", len(layers_of(view)[0]), shape=view.scene.shape

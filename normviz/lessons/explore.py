@@ -16,10 +16,6 @@ from normviz.scene.view import View
 from normviz.texts.messages import N_, _
 
 
-def view_parts(view: View) -> Iterator[Part]:
-    return parts(view.scene.description, view.scene)
-
-
 def greeting(view: View) -> tuple[Link, ...]:
     """Until a reader chooses something: a link to Start here, which the browser removes for those who were there."""
     is_chosen = not set(view.scene.query()) <= {"at"}
@@ -42,7 +38,7 @@ PAGE = Page(
     "explore",
     N_("Explore"),
     N_("Which elements of a tensor share a mean and a variance, and which share gamma and beta."),
-    view_parts,
+    lambda view: parts(view.scene.description, view.scene),
     other_views=views_of_one_layer,
     call=lambda view: f'nv.explain("{compact(view.scene.layer)}", x)',
     has_two_panels=True,

@@ -1,4 +1,7 @@
-"""How outputs move with an input: the texts, values and rows of the page "Gradients". Numbers are in ``**``."""
+"""Gradients: move one input and see which outputs move; the closed form term by term; the sums in the gradients of gamma and beta.
+
+Numbers in texts are in ``**``.
+"""
 
 from __future__ import annotations
 
@@ -295,7 +298,7 @@ def backward_texts(e: Description, dout: Tensor, terms: BackwardTerms) -> Iterat
     yield _("Largest differences from autograd: {differences}.", differences=", ".join(named))
 
 
-# Gradients: move one input and see which outputs move; the closed form term by term; the sums in the gradients of gamma and beta.
+# The page.
 
 
 def view_parts(view: View) -> list[Part]:

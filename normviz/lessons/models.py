@@ -196,11 +196,12 @@ def recorded_data() -> Any:
 def own_model(texts: Iterable[str]) -> RecordedModel:
     """Layers on shapes, as a reader describes them: ``["nn.LayerNorm(768) on 2,128,768"]``. Raises NormvizError for other texts."""
 
-    def recorded_layer(text: str) -> RecordedLayer:
-        layer, shape = parse_layer_on_shape(text)
-        return RecordedLayer(compact(layer), shape, parameters=describe_shape(layer, shape, None).counts.parameters)
-
-    return RecordedModel(tuple(RecordedNorm(str(n), recorded_layer(text)) for n, text in enumerate(texts, 1)))
+    read = map(parse_layer_on_shape, texts)
+    kinds = (
+        RecordedLayer(compact(layer), shape, parameters=describe_shape(layer, shape, None).counts.parameters)
+        for layer, shape in read
+    )
+    return RecordedModel(tuple(RecordedNorm(str(n), kind) for n, kind in enumerate(kinds, 1)))
 
 
 # The normalizations of a model as a strip of bars, in the order in which they run, and as a table. Each leads to its view in Explore.

@@ -22,7 +22,6 @@ from normviz.lessons.page import ControlRow, Page
 from normviz.lessons.parts.containers import Beside, Cell, Details, Table
 from normviz.lessons.parts.part import Chart, Part, Sentence, Text
 from normviz.scene.setting import choice, experiment, in_experiments, number, power, power_of_ten
-from normviz.scene.view import View
 from normviz.texts.errors import listed
 from normviz.texts.messages import N_, _, english, format_number, join_sentences, ngettext
 
@@ -796,11 +795,6 @@ EXPERIMENTS: dict[str, Callable[[Settings, int], Iterator[Part]]] = {
 }
 
 
-def view_parts(view: View) -> Iterator[Part]:
-    """The sentence and the figure of the experiment ``view.settings["show"]``."""
-    return EXPERIMENTS[view.settings["show"]](view.settings, view.scene.seed)
-
-
 LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # float16 can represent every such x
 SMALLEST_EPS = 1e-12
 SETTINGS = (
@@ -828,7 +822,7 @@ PAGE = Page(
     "numerics",
     N_("Numerics"),
     N_("What rounding does to a mean, a variance and eps."),
-    view_parts,
+    lambda view: EXPERIMENTS[view.settings["show"]](view.settings, view.scene.seed),
     SETTINGS,
     rows=lambda _view: ROWS,
     uses="scene",

@@ -1,4 +1,4 @@
-"""Charts of running statistics: over a stream of batches, against the batch size, and along sequences."""
+"""Train and eval: what BatchNorm stores from batch to batch, what that changes, and where it fails. Numbers in texts are in ``**``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from normviz.lessons.parts.part import Chart, Note, Part, Sentence, Text, part_o
 from normviz.scene import edits
 from normviz.scene.controls import Control, Input, inputs_of
 from normviz.scene.scene import OWN, Scene
-from normviz.scene.setting import Setting, experiment, in_experiments, integer, number, number_or_none, slider
+from normviz.scene.setting import experiment, in_experiments, integer, number, number_or_none, slider
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.messages import N_, _, format_difference, format_fixed, join_sentences, ngettext
@@ -120,7 +120,7 @@ def left_along_sequences(found: PerTimeStep) -> Lines:
     return chart(traces, _("time step t"), _("sequences left"), height=330, yaxis2=second)
 
 
-# The texts and rows of the experiments on running statistics, small batches, sequences and devices. Numbers are in ``**``.
+# The texts and rows of the experiments on running statistics, small batches, sequences and devices.
 
 EXAMPLES, CHANNELS = 26, 2  # sizes of the batch that the devices share; no number of devices above 2 divides 26
 
@@ -325,7 +325,9 @@ def both_modes(e: Description, seed: int, values: Values | None = None) -> Train
 
     Raises NormvizError if torch does not have the layer.
     """
-    return train_and_eval(_layer(e), _x(e), _warm_up(e), seed, e.layout, values)
+    if e.layer is None:
+        raise NormvizError("a pattern has neither train() nor eval(); choose a layer of torch.nn.")
+    return train_and_eval(e.layer, _x(e), _warm_up(e), seed, e.layout, values)
 
 
 def refusal(scene: Scene) -> str:
@@ -337,12 +339,6 @@ def refusal(scene: Scene) -> str:
         "torch.nn, such as BatchNorm2d(3).",
         module=scene.own.module,
     )
-
-
-def _layer(e: Description) -> Layer:
-    if e.layer is None:
-        raise NormvizError("a pattern has neither train() nor eval(); choose a layer of torch.nn.")
-    return e.layer
 
 
 def _x(e: Description) -> Tensor:
@@ -453,14 +449,9 @@ def _row(layer: Layer, e: Description, seed: int, known: TrainAndEval) -> Iterat
     yield str(layer), f"{found.largest_difference:.3g}", in_buffers, found.eval_norm.running
 
 
-# Train and eval: what BatchNorm stores from batch to batch, what that changes, and where it fails.
+# The page.
 
 Settings = Mapping[str, Any]
-
-
-def view_parts(view: View) -> Iterator[Part]:
-    """The sentence and the figure of the experiment ``view.settings["show"]``."""
-    return EXPERIMENTS[view.settings["show"]](view.scene, view.settings)
 
 
 def _stream(scene: Scene, settings: Settings) -> Iterator[Part]:
@@ -530,28 +521,21 @@ EXPERIMENTS: dict[str, Callable[[Scene, Settings], Iterator[Part]]] = {
 }
 
 
-def _with_both_modes(setting: Setting) -> Control:
-    """The control of the experiment. On the layer that pages open with, train() and eval() are equal: then it chooses BatchNorm, too."""
+def _experiment(view: View) -> list[Input]:
+    """On the layer that pages open with, train() and eval() are equal: then this experiment chooses BatchNorm, too."""
+    (shown,) = inputs_of(SETTINGS[0], view)
 
-    def edit(shown: Input) -> Callable[[View, str], View]:
-        def change(view: View, chosen: str) -> View:
-            changed: View = shown.edit(view, chosen)
-            opens_with = chosen == "modes" != shown.value and view.scene == read({}).scene
-            return changed.with_scene(edits.with_family(view.scene, "BatchNorm")) if opens_with else changed
+    def change(view: View, chosen: str) -> View:
+        changed: View = shown.edit(view, chosen)
+        opens_with = chosen == "modes" != shown.value and view.scene == read({}).scene
+        return changed.with_scene(edits.with_family(view.scene, "BatchNorm")) if opens_with else changed
 
-        return change
-
-    def inputs(view: View) -> list[Input]:
-        return [replace(one, edit=edit(one)) for one in inputs_of(setting, view)]
-
-    return Control(setting.hidden_by, setting.label, inputs)
+    return [replace(shown, edit=change)]
 
 
 def _rows(view: View) -> tuple[ControlRow, ...]:
-    first = ControlRow("", ((EXPERIMENT,),))
-    if view.settings["show"] == "modes":
-        return (first, *SCENE_ROWS)
-    return (first, ControlRow("controls", (SETTINGS[1:],)))
+    others = SCENE_ROWS if view.settings["show"] == "modes" else (ControlRow("controls", (SETTINGS[1:],)),)
+    return (ControlRow("", ((EXPERIMENT,),)), *others)
 
 
 MOST_DEVICES = 8
@@ -574,12 +558,12 @@ SETTINGS = (
     integer("longest", 1, 100, 30, widget=slider("1", "2", "5", "10", "20", "30", "60", "100"), label=N_("longest"), about=N_("the length of the longest sequence"), example="50", applies=in_experiments("sequences"), in_file=("10", "30", "60")),
     integer("devices", 2, MOST_DEVICES, 4, widget=slider("2", "3", "4", "5", "6", "7", "8"), label=N_("devices"), about=N_("the number of devices"), example="8", applies=in_experiments("devices"), in_file=("2", "4", "8")),
 )  # fmt: skip
-EXPERIMENT = _with_both_modes(SETTINGS[0])
+EXPERIMENT = Control(SETTINGS[0].hidden_by, SETTINGS[0].label, _experiment)
 PAGE = Page(
     "train_and_eval",
     N_("Train and eval"),
     N_("What BatchNorm stores from batch to batch, what that changes, and where it fails."),
-    view_parts,
+    lambda view: EXPERIMENTS[view.settings["show"]](view.scene, view.settings),
     SETTINGS,
     rows=_rows,
     whole_in_answer=True,

@@ -43,10 +43,8 @@ class BareTensor(Part):
 
 # Predict first, then see the answer.
 
-RIGHT = N_("Your prediction is correct.")
-PREDICTED, WRONG = N_("You predicted: {guess}."), N_("That is not correct.")
+
 NOT_A_NUMBER = N_("{guess} is not a number; write one, such as 48.")
-RIGHT_OPTION, WRONG_OPTION = N_("✓ right answer"), N_("✗ your prediction")
 TOLERANCE = 1e-6  # relative error of a numeric guess
 
 
@@ -97,12 +95,12 @@ class Prediction(Part):
         texts = {
             "question": self.key,
             "right": self.right,
-            "correct": _(RIGHT),
-            "predicted": _(PREDICTED),
-            "wrong": _(WRONG),
+            "correct": _("Your prediction is correct."),
+            "predicted": _("You predicted: {guess}."),
+            "wrong": _("That is not correct."),
             "not-a-number": _(NOT_A_NUMBER),
-            "right-option": _(RIGHT_OPTION),
-            "wrong-option": _(WRONG_OPTION),
+            "right-option": _("✓ right answer"),
+            "wrong-option": _("✗ your prediction"),
         }
         attributes = "".join(f' data-{name}="{escape(str(value))}"' for name, value in texts.items())
         return (
@@ -119,16 +117,13 @@ class Prediction(Part):
             field = f'<input type="text" inputmode="text" maxlength="40" autocomplete="off" placeholder="{hint}" aria-label="{label}">'
             return f'{field}<p class="nv-refusal" role="status"></p>'
         name = body.unique("guess")
+        # Why a choice tempts is outside its label: the style shows it with the answer.
+        reasons = {key: f'<p class="nv-reason">{line(reason)}</p>' for key, reason in self.reasons.items() if reason}
         choices = "".join(
-            f'<label class="nv-option"><input type="radio" name="{name}" value="{escape(key)}"><span>{line(option)}</span><span class="nv-mark"></span></label>{self._reason(key)}'
+            f'<label class="nv-option"><input type="radio" name="{name}" value="{escape(key)}"><span>{line(option)}</span><span class="nv-mark"></span></label>{reasons.get(key, "")}'
             for key, option in self.options.items()
         )
         return f'<div role="radiogroup" aria-label="{label}">{choices}</div>'
-
-    def _reason(self, key: str) -> str:
-        """Why the choice tempts, outside its label: the style shows it with the answer."""
-        reason = self.reasons.get(key)
-        return f'<p class="nv-reason">{line(reason)}</p>' if reason else ""
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
         return () if hides(self, self.name) else (replace(self, answer=without_hidden(self.answer, hides)),)
@@ -142,19 +137,18 @@ class Prediction(Part):
 
 # The list of questions: the core path, all questions by topic, the reader's progress, and a search.
 
-EXAMPLES = N_("gamma, batch of one, or an error message of torch")
+
 NOTHING_FOUND = N_("No question has these words. Try fewer, such as gamma or eval.")
-CORE_PATH, BY_TOPIC = N_("The core path"), N_("All questions by topic")
-ABOUT_THE_PATH = N_("Each question needs only what came before it.")
-RESET = N_("Reset progress")
+CORE_PATH = N_("The core path")
 
 
 def search_field(name: str, count: int, longest: int) -> str:
     """A field that searches ``count`` questions, and a line for what it has found."""
     label = ngettext("Search {n} question", "Search {n} questions", count)
+    examples = _("gamma, batch of one, or an error message of torch")
     return (
         f'<label for="{name}">{escape(label)}</label><input id="{name}" type="search" maxlength="{longest}" '
-        f'autocomplete="off" placeholder="{escape(_(EXAMPLES))}"><p class="nv-small" role="status"></p>'
+        f'autocomplete="off" placeholder="{escape(examples)}"><p class="nv-small" role="status"></p>'
     )
 
 
@@ -202,19 +196,16 @@ class QuestionList(Part):
         has_links = any(self._finds(entry) for *_names, entries in self.topics for entry in entries)
         topics = "".join(self._topic(key, title, entries, body) for key, title, entries in self.topics)
         none = f'<p class="nv-note-box nv-none"{_hidden(has_links or bool(self.found))}>{escape(_(NOTHING_FOUND))}</p>'
+        field = ""
+        if self.has_field:
+            count = sum(len(entries) for *_names, entries in self.topics)
+            field = f'<div class="nv-search">{search_field(body.unique("search"), count, self.longest)}</div>'
         found = f'<div class="nv-found">{body.html(self.found)}</div>' if self.found else ""
-        by_topic = f'<h2 class="nv-by-topic">{escape(_(BY_TOPIC))}</h2>' if self.path else ""
-        return (
-            f"{self._field(body) if self.has_field else ''}{found}{self._path(body)}{by_topic}\n"
-            f'<div class="nv-topics">{topics}</div>{none}'
-        )
+        by_topic = f'<h2 class="nv-by-topic">{escape(_("All questions by topic"))}</h2>' if self.path else ""
+        return f'{field}{found}{self._path(body)}{by_topic}\n<div class="nv-topics">{topics}</div>{none}'
 
     def _finds(self, entry: QuestionEntry) -> bool:
         return all(word in entry.words for word in self.typed.lower().split())
-
-    def _field(self, body: Body) -> str:
-        count = sum(len(entries) for *_names, entries in self.topics)
-        return f'<div class="nv-search">{search_field(body.unique("search"), count, self.longest)}</div>'
 
     def _path(self, body: Body) -> str:
         if not self.path:
@@ -222,9 +213,9 @@ class QuestionList(Part):
         items = "".join(_item(entry, body) for entry in self.path)
         return (
             f'<section class="nv-path"{_hidden(bool(self.typed.strip()))}><h2>{escape(_(CORE_PATH))}</h2>'
-            f'<p class="nv-small">{escape(_(ABOUT_THE_PATH))}</p><ol class="nv-links nv-links-path">{items}</ol>'
+            f'<p class="nv-small">{escape(_("Each question needs only what came before it."))}</p><ol class="nv-links nv-links-path">{items}</ol>'
             f'<p class="nv-small nv-how-far"><span class="nv-progress" role="status"></span> '
-            f'<button type="button" class="nv-reset" hidden>{escape(_(RESET))}</button></p></section>'
+            f'<button type="button" class="nv-reset" hidden>{escape(_("Reset progress"))}</button></p></section>'
         )
 
     def _topic(self, key: str, title: str, entries: tuple[QuestionEntry, ...], body: Body) -> str:
