@@ -239,11 +239,10 @@ def problem(view: View) -> str | None:
 
 def ready_set(scene: Scene | Description, layers: tuple[str, ...]) -> ReadySet | None:
     """The ready-made set of these layers on the scene's shape and layout, if there is one."""
-
-    def shows(ready: ReadySet) -> bool:
-        return (ready.shape, ready.layout) == (scene.shape, scene.layout) and set(ready.layers) == set(layers)
-
-    return next(filter(shows, READY_SETS.values()), None)
+    here, chosen = (scene.shape, scene.layout), set(layers)
+    return next(
+        (one for one in READY_SETS.values() if (one.shape, one.layout) == here and set(one.layers) == chosen), None
+    )
 
 
 def view_parts(view: View) -> Iterator[Part]:

@@ -604,17 +604,16 @@ ZERO_DIFFERENCE, INFINITE_DIFFERENCE, NO_DIFFERENCE = 1e-11, 10**6.5, 1e9
 
 def constant_parts(settings: Settings, seed: int) -> Iterator[Part]:
     found = constant(settings["value"], settings["dtype"])
-    yield Sentence(constant_sentence(found))
-    yield from _zero_variance(found)
+    return _zero_variance(constant_sentence(found), found)
 
 
 def single_parts(settings: Settings, seed: int) -> Iterator[Part]:
     found = single(settings["scale"], settings["dtype"], seed)
-    yield Sentence(single_sentence(found))
-    yield from _zero_variance(found)
+    return _zero_variance(single_sentence(found), found)
 
 
-def _zero_variance(found: tuple[Degenerate, ...]) -> Iterator[Part]:
+def _zero_variance(sentence: str, found: tuple[Degenerate, ...]) -> Iterator[Part]:
+    yield Sentence(sentence)
     alt = _("Largest difference of each layer's output from beta.")
     yield Chart("gaps_chart", differences_from_beta(found), alt)
     yield from map(Text, zero_variance_texts(found))

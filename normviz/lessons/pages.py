@@ -129,7 +129,5 @@ def _answered(page: Page, view: View) -> list[Question]:
     family = view.scene.layer.kind.family if isinstance(view.scene.layer, Layer) else PATTERN_FAMILY
     topic = f"show={view.settings['show']}" if "show" in view.settings else family
 
-    def distance(question: Question) -> tuple[bool, bool]:
-        return topic not in question.query, family not in question.query
-
-    return sorted(questions_of_page(page), key=distance)[:MOST_LINKS]
+    questions = questions_of_page(page)
+    return sorted(questions, key=lambda one: (topic not in one.query, family not in one.query))[:MOST_LINKS]

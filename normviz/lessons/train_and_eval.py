@@ -30,7 +30,6 @@ from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.figures.charts import Lines, axis, bars, chart, dots, line
 from normviz.figures.payload import PanelValues
 from normviz.layers.axes import example_axis
-from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons.page import SCENE_ROWS, ControlRow, Page
 from normviz.lessons.parts.containers import Beside, Cell, Details, Table
@@ -436,17 +435,15 @@ def modes_table(e: Description, seed: int, known: TrainAndEval) -> Table:
     layers = [layer for layer in one_of_each_family(e.shape, e.layout).values() if layer.kind.module]
     untracked = [layer.with_(track_running_stats=False) for layer in layers if layer.tracks]
     heads = _("layer"), _("largest difference"), _("elements in buffers"), _("eval() uses running statistics")
-    rows = (row for layer in (*layers, *untracked) for row in _row(layer, e, seed, known))
+    rows: list[tuple[Cell, ...]] = []
+    for layer in (*layers, *untracked):
+        try:
+            found = known if layer == known.layer else train_and_eval(layer, _x(e), _warm_up(e), seed, e.layout)
+        except NormvizError:  # torch refuses this x
+            continue
+        in_buffers = sum(buffer.elements for buffer in buffers(layer))
+        rows.append((str(layer), f"{found.largest_difference:.3g}", in_buffers, found.eval_norm.running))
     return Table(heads, tuple(rows), code=(0,))
-
-
-def _row(layer: Layer, e: Description, seed: int, known: TrainAndEval) -> Iterator[tuple[Cell, ...]]:
-    try:
-        found = known if layer == known.layer else train_and_eval(layer, _x(e), _warm_up(e), seed, e.layout)
-    except NormvizError:  # torch refuses this x
-        return
-    in_buffers = sum(buffer.elements for buffer in buffers(layer))
-    yield str(layer), f"{found.largest_difference:.3g}", in_buffers, found.eval_norm.running
 
 
 # The page.
