@@ -39,7 +39,6 @@ from normviz.texts.messages import N_, _, format_difference, join_sentences, nge
 
 # The layers of a comparison on a tensor that may have changed since they were chosen.
 
-
 DEFAULT_FAMILIES = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm")
 
 

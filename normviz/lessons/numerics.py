@@ -30,7 +30,6 @@ Settings = Mapping[str, Any]
 
 # Logarithmic axes with places for what they cannot show, such as 0 and NaN, and marks on them.
 
-
 LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}}
 
 
@@ -66,7 +65,6 @@ def note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
 
 
 # Four ways to compute a variance, far from zero.
-
 
 ONE_PASS, TWO_PASSES, WELFORD, SHIFTED = METHODS
 FORMULA = METHOD_LABELS[ONE_PASS]
@@ -330,7 +328,6 @@ def _shade(distances: Sequence[float], reason: str) -> tuple[dict[str, Any], dic
 
 # How small eps may be, and eps inside or outside the square root.
 
-
 PER_DECADE = 8  # variances on a curve
 CURVES = (("accent", "solid"), ("values.0", "solid"), ("parameters.1", "dash"), ("muted", "solid"))
 # Positions on a logarithmic axis of the sizes that it cannot show.
@@ -587,7 +584,6 @@ def inside_and_outside(found: Sequence[EpsPlacement], eps: float) -> Lines:
 
 # Groups with zero variance: a constant x, and groups of one element.
 
-
 MOST_VALUES = 4  # different outputs that a cell lists
 EXACT, NOISE, SIGN, RUNNING, REFUSED = "exact", "noise", "sign", "running", "refused"
 # label, color, symbol
@@ -783,7 +779,6 @@ def _position(one: Degenerate) -> float:
 
 
 # The page.
-
 
 EXPERIMENTS: dict[str, Callable[[Settings, int], Iterator[Part]]] = {
     "variance": variance_parts,

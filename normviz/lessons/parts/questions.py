@@ -43,7 +43,6 @@ class BareTensor(Part):
 
 # Predict first, then see the answer.
 
-
 NOT_A_NUMBER = N_("{guess} is not a number; write one, such as 48.")
 TOLERANCE = 1e-6  # relative error of a numeric guess
 
@@ -136,7 +135,6 @@ class Prediction(Part):
 
 
 # The list of questions: the core path, all questions by topic, the reader's progress, and a search.
-
 
 NOTHING_FOUND = N_("No question has these words. Try fewer, such as gamma or eval.")
 CORE_PATH = N_("The core path")
