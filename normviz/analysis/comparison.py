@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -222,16 +223,11 @@ def one_of_each_family(shape: tuple[int, ...], layout: str) -> dict[str, Layer]:
 
 @lru_cache(maxsize=256)
 def _suggested(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
-    candidates = _candidates(shape, parse_layout(layout, len(shape)))
-    found = [e for layer in candidates for e in _describe_if_possible(layer, shape, layout)]
+    found = []
+    for layer in _candidates(shape, parse_layout(layout, len(shape))):
+        with suppress(NormvizError):
+            found.append(describe_shape(layer, shape, layout))
     return tuple(e.title for e in sorted(found, key=lambda e: bool(e.notes)))
-
-
-def _describe_if_possible(layer: Layer, shape: tuple[int, ...], layout: str) -> list[Description]:
-    try:
-        return [describe_shape(layer, shape, layout)]
-    except NormvizError:
-        return []
 
 
 def _candidates(shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Layer]:

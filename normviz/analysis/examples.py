@@ -42,10 +42,6 @@ def initial_running_statistics(shape: list[int]) -> tuple[Tensor, Tensor]:
     return torch.zeros(shape), torch.ones(shape)
 
 
-def _counting(shape: tuple[int, ...], axes: tuple[str, ...], seed: int) -> Tensor:
-    return torch.arange(prod(shape), dtype=torch.float32).reshape(shape)
-
-
 def _normal(shape: tuple[int, ...], axes: tuple[str, ...], seed: int) -> Tensor:
     """Normal noise, rounded to two decimals so that a reader can follow the arithmetic."""
     noise = torch.randn(shape, generator=torch.Generator().manual_seed(seed + 1))
@@ -90,7 +86,7 @@ def _channel(axes: tuple[str, ...]) -> int:
 
 DATA: dict[str, Callable[[tuple[int, ...], tuple[str, ...], int], Tensor]] = {
     "normal": _normal,
-    "counting": _counting,
+    "counting": lambda shape, axes, seed: torch.arange(prod(shape), dtype=torch.float32).reshape(shape),
     "scales": _scales,
     "images": _images,
 }
