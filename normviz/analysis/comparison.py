@@ -95,9 +95,8 @@ def compare(layers: Sequence[str | Layer | Norm], shape: Any, layout: str) -> Co
     >>> [e.counts.statistics for e in compare(["LayerNorm(3)", "BatchNorm1d(3)"], (2, 3), "ND").descriptions]
     [2, 3]
     """
-    problem = _number_problem(layers)
-    if problem:
-        raise NormvizError(problem)
+    if isinstance(layers, str) or not FEWEST <= len(layers) <= MOST:
+        raise NormvizError(_number_problem(layers))
     return Comparison(tuple(_describe(layer, shape, layout) for layer in layers))
 
 
@@ -119,15 +118,13 @@ def _number_problem(layers: Sequence[object]) -> str:
             missing=FEWEST - len(layers),
             **limits,
         )
-    if len(layers) > MOST:
-        return ngettext(
-            "a comparison takes {fewest} to {n} layer and got {number}; remove {extra}.",
-            "a comparison takes {fewest} to {n} layers and got {number}; remove {extra}.",
-            MOST,
-            extra=len(layers) - MOST,
-            **limits,
-        )
-    return ""
+    return ngettext(
+        "a comparison takes {fewest} to {n} layer and got {number}; remove {extra}.",
+        "a comparison takes {fewest} to {n} layers and got {number}; remove {extra}.",
+        MOST,
+        extra=len(layers) - MOST,
+        **limits,
+    )
 
 
 def _describe(layer: str | Layer | Norm, shape: Any, layout: str) -> Description:
@@ -153,18 +150,14 @@ def _row(e: Description) -> dict[str, Cell]:
         "params": _("one for all") if e.norm.params == "" else e.norm.params,
         "statistics": e.counts.statistics,
         "elements_per_statistic": e.counts.elements_per_statistic,
-        "gamma_shape": _shape(e.counts.gamma_shape),
-        "beta_shape": _shape(e.counts.beta_shape),
+        "gamma_shape": None if e.counts.gamma_shape is None else str(e.counts.gamma_shape),
+        "beta_shape": None if e.counts.beta_shape is None else str(e.counts.beta_shape),
         "parameters": e.counts.parameters,
         "buffers": e.counts.buffers,
         "train_equals_eval": train_equals_eval(e) if e.layer else _("no mode"),
         "batch_dependent": depends_on_batch(e),
         **{one.key: one.holds for one in invariances(e) if one.key != "others"},
     }
-
-
-def _shape(sizes: tuple[int, ...] | None) -> str | None:
-    return None if sizes is None else str(sizes)
 
 
 def sentence(comparison: Comparison, at: Sequence[int]) -> str:
