@@ -1,6 +1,7 @@
 """Several layers on one tensor: the table, the sentence, and suggestions of layers."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -92,9 +93,8 @@ def compare(layers: Sequence[str | Layer | Norm], shape: Any, layout: str) -> Co
     >>> [e.counts.statistics for e in compare(["LayerNorm(3)", "BatchNorm1d(3)"], (2, 3), "ND").descriptions]
     [2, 3]
     """
-    problem = _number_problem(layers)
-    if problem:
-        raise NormvizError(problem)
+    if isinstance(layers, str) or not FEWEST <= len(layers) <= MOST:
+        raise NormvizError(_number_problem(layers))
     return Comparison(tuple(_describe(layer, shape, layout) for layer in layers))
 
 
@@ -116,15 +116,13 @@ def _number_problem(layers: Sequence[object]) -> str:
             missing=FEWEST - len(layers),
             **limits,
         )
-    if len(layers) > MOST:
-        return ngettext(
-            "a comparison takes {fewest} to {n} layer and got {number}; remove {extra}.",
-            "a comparison takes {fewest} to {n} layers and got {number}; remove {extra}.",
-            MOST,
-            extra=len(layers) - MOST,
-            **limits,
-        )
-    return ""
+    return ngettext(
+        "a comparison takes {fewest} to {n} layer and got {number}; remove {extra}.",
+        "a comparison takes {fewest} to {n} layers and got {number}; remove {extra}.",
+        MOST,
+        extra=len(layers) - MOST,
+        **limits,
+    )
 
 
 def _describe(layer: str | Layer | Norm, shape: Any, layout: str) -> Description:
@@ -150,18 +148,14 @@ def _row(e: Description) -> dict[str, Cell]:
         "params": _("one for all") if e.norm.params == "" else e.norm.params,
         "statistics": e.counts.statistics,
         "elements_per_statistic": e.counts.elements_per_statistic,
-        "gamma_shape": _shape(e.counts.gamma_shape),
-        "beta_shape": _shape(e.counts.beta_shape),
+        "gamma_shape": None if e.counts.gamma_shape is None else str(e.counts.gamma_shape),
+        "beta_shape": None if e.counts.beta_shape is None else str(e.counts.beta_shape),
         "parameters": e.counts.parameters,
         "buffers": e.counts.buffers,
         "train_equals_eval": train_equals_eval(e) if e.layer else _("no mode"),
         "batch_dependent": depends_on_batch(e),
         **{one.key: one.holds for one in invariances(e) if one.key != "others"},
     }
-
-
-def _shape(sizes: tuple[int, ...] | None) -> str | None:
-    return None if sizes is None else str(sizes)
 
 
 def sentence(comparison: Comparison, at: Sequence[int]) -> str:
@@ -220,16 +214,11 @@ def one_of_each_family(shape: tuple[int, ...], layout: str) -> dict[str, Layer]:
 
 @lru_cache(maxsize=256)
 def _suggested(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
-    candidates = _candidates(shape, parse_layout(layout, len(shape)))
-    found = [e for layer in candidates for e in _describe_if_possible(layer, shape, layout)]
+    found = []
+    for layer in _candidates(shape, parse_layout(layout, len(shape))):
+        with suppress(NormvizError):
+            found.append(describe_shape(layer, shape, layout))
     return tuple(e.title for e in sorted(found, key=lambda e: bool(e.notes)))
-
-
-def _describe_if_possible(layer: Layer, shape: tuple[int, ...], layout: str) -> list[Description]:
-    try:
-        return [describe_shape(layer, shape, layout)]
-    except NormvizError:
-        return []
 
 
 def _candidates(shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Layer]:

@@ -114,7 +114,7 @@ def perturb(e: Description, at: Sequence[int], h: float = 1e-6) -> Perturbation:
     [[False, True], [False, True], [False, True]]
     """
     e, at = in_float64(e), check_index(at, e.shape)
-    if not _is_step(h):
+    if not isinstance(h, int | float) or isinstance(h, bool) or not 0 < abs(h) <= LARGEST_STEP:
         raise NormvizError(
             "h={h} is not a step; give a number other than 0, from -10^6 to 10^6, such as 1e-6.", h=echo(h)
         )
@@ -130,11 +130,6 @@ def perturb(e: Description, at: Sequence[int], h: float = 1e-6) -> Perturbation:
     with torch.no_grad():
         after = output(e, changed)
     return Perturbation(step, before, after, (after - before) / step, exact)
-
-
-def _is_step(h: object) -> bool:
-    number = isinstance(h, int | float) and not isinstance(h, bool)
-    return number and 0 < abs(h) <= LARGEST_STEP  # type: ignore[arg-type]
 
 
 def in_float64(e: Description, most: int = MOST_ELEMENTS, what: str = N_("a gradient")) -> Description:
@@ -178,9 +173,7 @@ def output(e: Description, x: Tensor, values: Values | None = None) -> Tensor:
     values = values or e.layer_values()
     if e.torch_layer is None:
         return forward(e.norm, x, values).output
-    state = {
-        name: value.clone() for name, value in values.state.items()
-    }  # training updates running statistics in place
+    state = {name: value.clone() for name, value in values.state.items()}  # training updates some of them in place
     with warnings.catch_warnings():  # torch warns about an unused num_features
         warnings.simplefilter("ignore")
         y: Tensor = functional_call(e.torch_layer.module(torch.float64), state, (x,))

@@ -58,20 +58,19 @@ class Description:
         tensor, shape = tensor_and_shape(x)
         if isinstance(spec, Layer):
             check(spec, shape)
-        axes = _axes(spec, len(shape), layout)
-        if isinstance(spec, Layer):
+            axes = parse_layout(spec.kind.layout(len(shape)) if layout is None else layout, len(shape))
             norm, buffers = spec.norm(axes), spec.buffers()
         else:
-            norm, buffers = spec, 0
+            norm, buffers, axes = spec, 0, spec.axes
+            differs = layout is not None and parse_layout(layout, len(shape)) != axes
             norm.axis_sizes(shape)
-            if layout is not None and norm.axes != axes:
+            if differs:
                 raise NormvizError(
                     "layout={layout} and the pattern {pattern} name the axes differently; omit layout, or write the "
                     "pattern with the letters of the layout.",
                     layout=layout,
                     pattern=repr(norm.stats),
                 )
-            axes = norm.axes
         if isinstance(layer, nn.Module):
             values = Values.of(layer)
             if isinstance(spec, Layer) and tensor is not None:
@@ -150,8 +149,16 @@ class Description:
     @property  # not cached: readers with different languages share a description
     def notes(self) -> tuple[str, ...]:
         """Warnings about valid but unusual arguments, one sentence each."""
-        layer, axes, shape = self.layer, self.axes, self.shape
-        return (*_eps_notes(self.norm), *_channel_notes(layer, axes, shape), *_layout_notes(layer, axes, shape))
+        notes = []
+        if self.norm.eps is not None and self.norm.eps < 0:
+            note = _(
+                "eps={eps} is negative, so var + eps can be negative too; its square root and the output are NaN there."
+            )
+            notes.append(note.format(eps=self.norm.eps))
+        if self.layer is not None:
+            notes += _channel_notes(self.layer, self.axes, self.shape)
+            notes += _layout_notes(self.layer, self.axes, self.shape)
+        return tuple(notes)
 
 
 describe = Description.of
@@ -185,12 +192,6 @@ def tensor_and_shape(x: Any) -> tuple[Tensor | None, tuple[int, ...]]:
         raise NormvizError(
             "x={x} is not a shape; give sizes such as (2, 3, 4, 4), or a tensor of rank 1 or more.", x=echo(x)
         )
-    check_sizes(sizes)
-    return tensor, tuple(int(size) for size in sizes)
-
-
-def check_sizes(sizes: Sequence[int]) -> None:
-    """Raise NormvizError unless there are 1 to 64 sizes, each from 1 to 2^40."""
     if len(sizes) > MAX_RANK or not all(1 <= size <= LARGEST_SIZE for size in sizes):
         raise NormvizError(
             ngettext(
@@ -201,12 +202,7 @@ def check_sizes(sizes: Sequence[int]) -> None:
                 largest=LARGEST_SIZE,
             )
         )
-
-
-def _axes(spec: Layer | Norm, rank: int, layout: str | None) -> tuple[str, ...]:
-    if layout is not None:
-        return parse_layout(layout, rank)
-    return spec.axes if isinstance(spec, Norm) else parse_layout(spec.kind.layout(rank), rank)
+    return tensor, tuple(int(size) for size in sizes)
 
 
 def _check_devices(x: Tensor, values: Values) -> None:
@@ -219,20 +215,9 @@ def _check_devices(x: Tensor, values: Values) -> None:
         )
 
 
-def _eps_notes(norm: Norm) -> tuple[str, ...]:
-    if norm.eps is None or norm.eps >= 0:
-        return ()
-    return (
-        _(
-            "eps={eps} is negative, so var + eps can be negative too; its square root and the output are NaN there.",
-            eps=norm.eps,
-        ),
-    )
-
-
-def _channel_notes(layer: Layer | None, axes: tuple[str, ...], shape: tuple[int, ...]) -> tuple[str, ...]:
-    channel = layer.kind.channel(len(shape)) if layer else None
-    if layer is None or channel is None:
+def _channel_notes(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) -> tuple[str, ...]:
+    channel = layer.kind.channel(len(shape))
+    if channel is None:
         return ()
     channel %= len(shape)
     letter, layout = axes[channel].upper(), layout_text(axes)
@@ -253,9 +238,7 @@ def _channel_notes(layer: Layer | None, axes: tuple[str, ...], shape: tuple[int,
     return (_("{note} To use C as the channels, permute x to {order}.", note=note, order=order),)
 
 
-def _layout_notes(layer: Layer | None, axes: tuple[str, ...], shape: tuple[int, ...]) -> tuple[str, ...]:
-    if layer is None:
-        return ()
+def _layout_notes(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) -> tuple[str, ...]:
     if remedies := meant_for_channels(layer, shape, axes):
         return (
             _(

@@ -35,15 +35,6 @@ def from_array(array: NDArray[Any]) -> Tensor:
     return torch.tensor(array)
 
 
-def initial_running_statistics(shape: list[int]) -> tuple[Tensor, Tensor]:
-    """The running mean and variance of an untrained layer: 0 and 1."""
-    return torch.zeros(shape), torch.ones(shape)
-
-
-def _counting(shape: tuple[int, ...], axes: tuple[str, ...], seed: int) -> Tensor:
-    return torch.arange(prod(shape), dtype=torch.float32).reshape(shape)
-
-
 def _normal(shape: tuple[int, ...], axes: tuple[str, ...], seed: int) -> Tensor:
     """Normal noise, rounded to two decimals so that a reader can follow the arithmetic."""
     noise = torch.randn(shape, generator=torch.Generator().manual_seed(seed + 1))
@@ -88,7 +79,7 @@ def _channel(axes: tuple[str, ...]) -> int:
 
 DATA: dict[str, Callable[[tuple[int, ...], tuple[str, ...], int], Tensor]] = {
     "normal": _normal,
-    "counting": _counting,
+    "counting": lambda shape, axes, seed: torch.arange(prod(shape), dtype=torch.float32).reshape(shape),
     "scales": _scales,
     "images": _images,
 }

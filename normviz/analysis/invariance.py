@@ -193,30 +193,22 @@ def _changes(shape: tuple[int, ...], axes: tuple[str, ...]) -> list[_Change]:
     """Every change that is possible with x's axes."""
     channel = next((name for name in ("c", "d") if name in axes), None)
     batch = example_axis(axes)
-    places: dict[str, Axes] = {}
+    places: dict[str, Axes] = {"": ()}
     if channel:
-        places["channel" if channel == "c" else "slice" if "h" in axes else "feature"] = (axes.index(channel),)
+        places["_channel" if channel == "c" else "_slice" if "h" in axes else "_feature"] = (axes.index(channel),)
     if batch is not None:
-        places["example"] = (batch,)
+        places["_example"] = (batch,)
     rest = tuple(i for i, name in enumerate(axes) if name != channel and i != batch)
-    if places and rest:
-        places["position"] = rest
-    changes = [_Change("add", partial(_add, over=()))]
-    changes += [_Change(f"add_{place}", partial(_add, over=over)) for place, over in places.items()]
-    changes.append(_Change("scale", partial(_scale, over=()), scales=True))
-    changes += [_Change(f"scale_{place}", partial(_scale, over=over), scales=True) for place, over in places.items()]
+    if len(places) > 1 and rest:
+        places["_position"] = rest
+    changes = [_Change(f"add{place}", partial(_add, over=over)) for place, over in places.items()]
+    changes += [_Change(f"scale{place}", partial(_scale, over=over), scales=True) for place, over in places.items()]
     if batch is not None and shape[batch] > 1:
-        changes += _batch_changes(batch)
+        roll = partial(torch.roll, shifts=1, dims=batch)
+        first = partial(torch.select, dim=batch, index=0)
+        changes.append(_Change("shuffle", lambda x, generator: roll(x), before=roll))
+        changes.append(_Change("others", partial(_change_others, n=batch), before=first, after=first))
     return changes
-
-
-def _batch_changes(n: int) -> list[_Change]:
-    roll = partial(torch.roll, shifts=1, dims=n)
-    first = partial(torch.select, dim=n, index=0)
-    return [
-        _Change("shuffle", lambda x, generator: roll(x), before=roll),
-        _Change("others", partial(_change_others, n=n), before=first, after=first),
-    ]
 
 
 def _noise(x: Tensor, over: Axes, generator: Generator) -> Tensor:

@@ -18,8 +18,6 @@ AXIS_NOUNS = {  # singular and plural: "one per channel", "shared by all channel
     "g": (N_("group"), N_("groups")),
     "k": (N_("member of a group"), N_("members of a group")),
 }
-DEPTH = (N_("slice"), N_("slices"))  # D beside H and W
-HEADS = (N_("head"), N_("heads"))  # H beside L
 
 
 def axis_nouns(axis: str, axes: tuple[str, ...]) -> tuple[str, str]:
@@ -30,10 +28,11 @@ def axis_nouns(axis: str, axes: tuple[str, ...]) -> tuple[str, str]:
     """
     if axis not in AXIS_NOUNS:
         return _("index of axis {axis}", axis=axis), _("indices of axis {axis}", axis=axis)
+    one, many = AXIS_NOUNS[axis]
     if axis == "h" and "l" in axes:
-        one, many = HEADS
-    else:
-        one, many = DEPTH if axis == "d" and {"h", "w"} <= set(axes) else AXIS_NOUNS[axis]
+        one, many = N_("head"), N_("heads")
+    elif axis == "d" and {"h", "w"} <= set(axes):
+        one, many = N_("slice"), N_("slices")
     return _(one), _(many)
 
 

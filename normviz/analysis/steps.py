@@ -60,9 +60,7 @@ def steps(e: Description) -> tuple[Step, ...]:
     >>> [step.key for step in steps(explain("RMSNorm(2)", torch.tensor([[3.0, 4.0]])))]
     ['x', 'squared', 'var', 'normalized', 'output']
     """
-    statistics = (
-        _running_statistics(e) if e.norm.running else _mean_and_variance(e) if e.norm.center else _mean_square(e)
-    )
+    statistics = _statistics(e)  # computes the trace, which raises an error without x
     return (_input(e), *statistics, _normalized(e), *_output(e))
 
 
@@ -101,7 +99,7 @@ def _denominator(e: Description) -> str:
 
 
 def _input(e: Description) -> Step:
-    assert e.x is not None  # the trace, which steps() computes first, raises an error without x
+    assert e.x is not None
     if e.norm.running:
         shared = _("a running mean and a running variance")
     else:
@@ -113,54 +111,32 @@ def _input(e: Description) -> Step:
     return Step("x", "x", _("the input"), e.x, why)
 
 
-def _mean_and_variance(e: Description) -> tuple[Step, ...]:
-    trace = e.trace
+def _statistics(e: Description) -> tuple[Step, ...]:
+    """The steps from x to the variance."""
+    mean, var, centered, squared = e.trace.mean, e.trace.var, e.trace.centered, e.trace.centered.square()
+    if e.norm.running:
+        stored = _("Stored in training; not computed from this input.")
+        deviation = _("How far each element is from the running mean that it uses.")
+        return (
+            Step("mean", _("running mean"), "mean = running_mean", mean, stored),
+            Step("centered", _("centered"), "x − mean", centered, deviation),
+            Step("var", _("running variance"), "var = running_var", var, _("Stored in training, like the mean.")),
+        )
+    mean_of_squares = _("The mean of the squares over the group: divided by m, not by m − 1.")
+    if e.norm.center:
+        deviation = _("How far each element is from the mean of its group.")
+        both_ways = _("Squared, so that deviations in both directions count.")
+        return (
+            Step("mean", _("mean"), "mean = (1/m) Σ x", mean, _("One number for all elements of a group.")),
+            Step("centered", _("centered"), "x − mean", centered, deviation),
+            Step("squared", _("squared"), "(x − mean)²", squared, both_ways),
+            Step("var", _("variance"), "var = (1/m) Σ (x − mean)²", var, mean_of_squares),
+        )
+    alike = _("Squared, so that negative and positive values count alike.")
     return (
-        Step("mean", _("mean"), "mean = (1/m) Σ x", trace.mean, _("One number for all elements of a group.")),
-        _deviation(e),
-        _squared(e),
-        Step("var", _("variance"), "var = (1/m) Σ (x − mean)²", trace.var, _mean_of_squares()),
+        Step("squared", _("squared"), "x²", squared, alike),
+        Step("var", _("mean square"), "(1/m) Σ x²", var, mean_of_squares),
     )
-
-
-def _mean_square(e: Description) -> tuple[Step, ...]:
-    return (_squared(e), Step("var", _("mean square"), "(1/m) Σ x²", e.trace.var, _mean_of_squares()))
-
-
-def _running_statistics(e: Description) -> tuple[Step, ...]:
-    mean, var = e.trace.mean, e.trace.var
-    return (
-        Step(
-            "mean",
-            _("running mean"),
-            "mean = running_mean",
-            mean,
-            _("Stored in training; not computed from this input."),
-        ),
-        _deviation(e),
-        Step("var", _("running variance"), "var = running_var", var, _("Stored in training, like the mean.")),
-    )
-
-
-def _deviation(e: Description) -> Step:
-    why = (
-        _("How far each element is from the running mean that it uses.")
-        if e.norm.running
-        else _("How far each element is from the mean of its group.")
-    )
-    return Step("centered", _("centered"), "x − mean", e.trace.centered, why)
-
-
-def _squared(e: Description) -> Step:
-    if _subtracts_mean(e):
-        formula, why = "(x − mean)²", _("Squared, so that deviations in both directions count.")
-    else:
-        formula, why = "x²", _("Squared, so that negative and positive values count alike.")
-    return Step("squared", _("squared"), formula, e.trace.centered.square(), why)
-
-
-def _mean_of_squares() -> str:
-    return _("The mean of the squares over the group: divided by m, not by m − 1.")
 
 
 def _normalized(e: Description) -> Step:
@@ -204,26 +180,20 @@ def _output(e: Description) -> tuple[Step, ...]:
 
 def _regrouping(e: Description) -> str:
     """How the groups that share a gamma differ from those that share a mean."""
-    sizes = e.norm.axis_sizes(e.shape)
+    sizes, shared = e.norm.axis_sizes(e.shape), _("a gamma and a beta") if e.norm.bias else _("a gamma")
     statistics, parameters = (
         {name for name in names if sizes[name] > 1}
         for names in (e.norm.pattern.right, e.norm.pattern_names(e.norm.gamma_axes))
     )
     if statistics == parameters:
-        return _(
-            "The groups stay the same: elements that were normalized together also share {shared}.", shared=_learned(e)
-        )
+        return _("The groups stay the same: elements that were normalized together also share {shared}.", shared=shared)
     if statistics < parameters and prod(e.counts.gamma_shape or ()) == prod(e.shape):
-        return _("Each group splits: every element has {shared} of its own.", shared=_learned(e))
+        return _("Each group splits: every element has {shared} of its own.", shared=shared)
     if statistics < parameters:
-        return _("Each group splits: only some of its elements share {shared}.", shared=_learned(e))
+        return _("Each group splits: only some of its elements share {shared}.", shared=shared)
     if parameters < statistics:
-        return _("Groups merge: the elements of several groups share {shared}.", shared=_learned(e))
-    return _("The groups change: each now has the elements that share {shared}.", shared=_learned(e))
-
-
-def _learned(e: Description) -> str:
-    return _("a gamma and a beta") if e.norm.bias else _("a gamma")
+        return _("Groups merge: the elements of several groups share {shared}.", shared=shared)
+    return _("The groups change: each now has the elements that share {shared}.", shared=shared)
 
 
 def _without_effect(e: Description) -> str:

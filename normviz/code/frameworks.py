@@ -148,9 +148,9 @@ class FrameworkLayer:
     matches: Callable[[AxisNumbers], bool]
     arguments: Callable[[AxisNumbers], CallArguments]
     normalized_axes: str
-    parameter_axes: str
     defaults: Mapping[str, float]
     parameters: Mapping[str, str]
+    parameter_axes: str = "axis={axis}"
     running: tuple[str, ...] = ()
     call: Callable[[AxisNumbers], str] = lambda a: "layer(x)"
 
@@ -177,17 +177,14 @@ class Framework:
         return next((layer for layer in self.layers if a.complete and layer.matches(a)), None)
 
 
-def _epsilon(a: AxisNumbers) -> CallArguments:
-    return {"epsilon": FLOAT32_EPS if a.e.norm.eps is None else repr(a.e.norm.eps)}
-
-
 def _momentum(a: AxisNumbers) -> CallArguments:
     return {} if a.old_weight is None else {"momentum": repr(a.old_weight)}
 
 
-def _switches(a: AxisNumbers, parameters: Mapping[str, str]) -> CallArguments:
+def _epsilon_and_switches(a: AxisNumbers, parameters: Mapping[str, str]) -> CallArguments:
     absent = (a.gamma is None, not a.e.norm.bias)
-    return {switch: "False" for switch, off in zip(parameters.values(), absent, strict=False) if off}
+    off = {switch: "False" for switch, is_off in zip(parameters.values(), absent, strict=False) if is_off}
+    return {"epsilon": FLOAT32_EPS if a.e.norm.eps is None else repr(a.e.norm.eps)} | off
 
 
 def _groups(a: AxisNumbers) -> tuple[int, int]:
@@ -200,7 +197,7 @@ GAMMA_BETA = {"gamma": "scale", "beta": "center"}
 
 
 def _keras(a: AxisNumbers, axes: Axes, parameters: Mapping[str, str] = GAMMA_BETA, /, **more: str) -> CallArguments:
-    return {"axis": a.argument(axes, list)} | more | _epsilon(a) | _switches(a, parameters)
+    return {"axis": a.argument(axes, list)} | more | _epsilon_and_switches(a, parameters)
 
 
 KERAS_LAYERS = Framework(
@@ -216,7 +213,6 @@ KERAS_LAYERS = Framework(
             matches=lambda a: a.per_channel,
             arguments=lambda a: _keras(a, a.kept, **_momentum(a)),
             normalized_axes=N_("all but axis={axis}"),
-            parameter_axes="axis={axis}",
             defaults={"epsilon": 1e-3, "momentum": 0.99},
             parameters=GAMMA_BETA,
             running=("moving_mean", "moving_variance"),
@@ -227,7 +223,6 @@ KERAS_LAYERS = Framework(
             matches=lambda a: a.centered and not a.groups and a.reduced != () and a.gamma in (None, a.reduced),
             arguments=lambda a: _keras(a, a.reduced),
             normalized_axes="axis={axis}",
-            parameter_axes="axis={axis}",
             defaults={"epsilon": 1e-3},
             parameters=GAMMA_BETA,
         ),
@@ -236,7 +231,6 @@ KERAS_LAYERS = Framework(
             matches=lambda a: a.per_group is not None,
             arguments=lambda a: {"groups": str(_groups(a)[1])} | _keras(a, _groups(a)[:1]),
             normalized_axes=N_("all but 0, and axis={axis} in groups={groups}"),
-            parameter_axes="axis={axis}",
             defaults={"epsilon": 1e-3},
             parameters=GAMMA_BETA,
         ),
@@ -245,7 +239,6 @@ KERAS_LAYERS = Framework(
             matches=lambda a: a.rms and a.gamma == a.reduced != () and a.are_last(a.reduced),
             arguments=lambda a: _keras(a, a.reduced, {}),
             normalized_axes="axis={axis}",
-            parameter_axes="axis={axis}",
             defaults={"epsilon": 1e-6},
             parameters={"scale": ""},
         ),
@@ -259,7 +252,7 @@ def _flax(a: AxisNumbers, axes: Axes, parameters: Mapping[str, str] = SCALE_BIAS
     """``axes`` are the axes of scale. It is stored flat, with ``num_features`` elements."""
     two_pass = {"use_fast_variance": "False"} if a.centered else {}
     features = {"num_features": str(prod(a.sizes(axes)))}
-    return features | more | _epsilon(a) | _switches(a, parameters) | two_pass | {"rngs": "nnx.Rngs(0)"}
+    return features | more | _epsilon_and_switches(a, parameters) | two_pass | {"rngs": "nnx.Rngs(0)"}
 
 
 def _flax_with_axes(a: AxisNumbers, parameters: Mapping[str, str] = SCALE_BIAS) -> CallArguments:
@@ -290,7 +283,6 @@ FLAX_LAYERS = Framework(
                 a, a.kept, axis=a.argument(a.kept), use_running_average=str(a.e.norm.running), **_momentum(a)
             ),
             normalized_axes=N_("all but axis={axis}"),
-            parameter_axes="axis={axis}",
             defaults={"epsilon": 1e-5, "momentum": 0.99},
             parameters=SCALE_BIAS,
             running=("mean", "var"),
@@ -337,33 +329,18 @@ FLAX_LAYERS = Framework(
 
 
 # The same layer in Keras and Flax: as a program, and as a table of names next to torch's.
-# Neither framework is imported. ``frameworks`` has the layers and the Norms that they compute; if no layer computes a Norm, the program uses the array
-# functions of the framework.
+# Neither framework is imported. If no layer computes a Norm, the program uses the array functions of the framework.
 
 FRAMEWORKS = {"keras": KERAS_LAYERS, "flax": FLAX_LAYERS}
 
 
-def keras_code(e: Description) -> str:
-    """The layer in Keras 3, on the jax backend."""
-    return _code(e, KERAS_LAYERS)
-
-
-def flax_code(e: Description) -> str:
-    """The layer in flax.nnx."""
-    return _code(e, FLAX_LAYERS)
-
-
-def _code(e: Description, framework: Framework) -> str:
+def framework_code(framework: Framework, e: Description) -> str:
+    """The layer in Keras 3, on the jax backend, or in flax.nnx."""
     a = AxisNumbers.of(e)
     layer = framework.layer(a)
     if layer is None:
-        lines = [
-            comment(
-                _("{framework} has no layer that computes this; written from scratch with {arrays}."),
-                framework=framework.name,
-                arrays=framework.arrays,
-            )
-        ]
+        message = _("{framework} has no layer that computes this; written from scratch with {arrays}.")
+        lines = [comment(message, framework=framework.name, arrays=framework.arrays)]
         if framework.library.finfo == FLOAT32_EPS and e.norm.eps is None:
             lines.append(comment(_("{eps}: the machine epsilon of float32, torch's eps=None"), eps=FLOAT32_EPS))
         return "\n".join([*lines, from_scratch(framework.library, e)])
@@ -383,33 +360,24 @@ def _code(e: Description, framework: Framework) -> str:
 
 
 def _constructor(a: AxisNumbers, layer: FrameworkLayer) -> list[str]:
-    arguments = layer.arguments(a)
-    comments = {name: _argument_comment(name, value, a, layer) for name, value in arguments.items()}
+    arguments, sizes = layer.arguments(a), a.sizes(a.gamma or ())
+    weights = _("the weight of the old value; torch's {momentum} is the weight of the new value")
+    comments = {
+        "momentum": comment(weights, momentum=round(1 - (a.old_weight or 0), 12)),
+        "center": comment(_("no beta")),
+        "use_fast_variance": comment(_("the default is E[x^2] - E[x]^2")),
+    }
+    if layer.running:
+        comments["axis"] = comment(_("the axis that is kept"))
+    if len(sizes) > 1:
+        comments["num_features"] = comment(_("{sizes}: scale has one axis"), sizes=" * ".join(map(str, sizes)))
+    if a.e.norm.eps is None:
+        comments["epsilon"] = comment(_("the machine epsilon of float32, torch's eps=None"))
     line = f"layer = {layer.name}({', '.join(f'{name}={value}' for name, value in arguments.items())})"
-    if len(line) <= MAX_STATEMENT and not any(comments.values()):
+    if len(line) <= MAX_STATEMENT and not comments.keys() & arguments.keys():
         return [line]
-    lines = [f"    {name}={value},  {comments[name]}".rstrip() for name, value in arguments.items()]
+    lines = [f"    {name}={value},  {comments.get(name, '')}".rstrip() for name, value in arguments.items()]
     return [f"layer = {layer.name}(", *lines, ")"]
-
-
-def _argument_comment(name: str, value: str, a: AxisNumbers, layer: FrameworkLayer) -> str:
-    sizes = a.sizes(a.gamma or ())
-    if name == "axis" and layer.running:
-        return comment(_("the axis that is kept"))
-    if name == "momentum":
-        torch = round(1 - (a.old_weight or 0), 12)
-        return comment(
-            _("the weight of the old value; torch's {momentum} is the weight of the new value"), momentum=torch
-        )
-    if name == "num_features" and len(sizes) > 1:
-        return comment(_("{sizes}: scale has one axis"), sizes=" * ".join(map(str, sizes)))
-    if name == "epsilon" and value == FLOAT32_EPS:
-        return comment(_("the machine epsilon of float32, torch's eps=None"))
-    if name == "center":
-        return comment(_("no beta"))
-    if name == "use_fast_variance":
-        return comment(_("the default is E[x^2] - E[x]^2"))
-    return ""
 
 
 def _differences(a: AxisNumbers, layer: FrameworkLayer) -> list[str]:
@@ -469,13 +437,10 @@ def framework_names(e: Description) -> tuple[NameRow, ...]:
     """
     a = AxisNumbers.of(e)
     columns = [_torch_names(a), *(_framework_layer_names(a, framework) for framework in FRAMEWORKS.values())]
-    rows = [NameRow(key, *(_shown(names, key) for names in columns)) for key in LABELS]
+    none, no_layer = _("none"), _("no layer")
+    rows = [NameRow(key, *((names[key] or none) if names else no_layer for names in columns)) for key in LABELS]
     stores = any(names.get("running") for names in columns)
     return tuple(row for row in rows if stores or row.key not in ONLY_IF_RUNNING)
-
-
-def _shown(names: Mapping[str, str | None], key: str) -> str:
-    return (names[key] or _("none")) if names else _("no layer")
 
 
 def _torch_names(a: AxisNumbers) -> dict[str, str | None]:

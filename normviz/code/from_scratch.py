@@ -22,9 +22,7 @@ class Library:
 
     imports: str
     random: Callable[[tuple[int, ...]], str]
-    ones: str
-    zeros: str
-    sqrt: str
+    prefix: str
     square: Callable[[str], str]
     mean: Callable[[str, tuple[int, ...]], str]
     finfo: str
@@ -35,9 +33,7 @@ class Library:
 TORCH = Library(
     imports="import torch",
     random=lambda shape: f"torch.randn{as_call(shape)}",
-    ones="torch.ones",
-    zeros="torch.zeros",
-    sqrt="torch.sqrt",
+    prefix="torch",
     square=lambda value: f"{value}.square()",
     mean=lambda value, dims: f"{value}.mean(dim={dims}, keepdim=True)" if dims else value,
     finfo="torch.finfo(x.dtype).eps",
@@ -47,9 +43,7 @@ TORCH = Library(
 NUMPY = Library(
     imports="import numpy as np",
     random=lambda shape: f"np.random.default_rng(0).standard_normal({as_call(shape)})",
-    ones="np.ones",
-    zeros="np.zeros",
-    sqrt="np.sqrt",
+    prefix="np",
     square=lambda value: f"{value} ** 2",
     mean=lambda value, dims: f"{in_brackets(value)}.mean(axis={dims}, keepdims=True)" if dims else value,
     finfo="np.finfo(x.dtype).eps",
@@ -60,17 +54,13 @@ JAX = replace(
     NUMPY,
     imports="import jax\nimport jax.numpy as jnp",
     random=lambda shape: f"jax.random.normal(jax.random.key(0), {shape})",
-    ones="jnp.ones",
-    zeros="jnp.zeros",
-    sqrt="jnp.sqrt",
+    prefix="jnp",
     finfo="jnp.finfo(x.dtype).eps",
 )
 KERAS = Library(
     imports=f"{KERAS_BACKEND}\nimport keras\nfrom keras import ops",
     random=lambda shape: f"keras.random.normal({shape})",
-    ones="ops.ones",
-    zeros="ops.zeros",
-    sqrt="ops.sqrt",
+    prefix="ops",
     square=lambda value: f"ops.square({_without_brackets(value)})",
     mean=lambda value, dims: f"ops.mean({value}, axis={dims}, keepdims=True)" if dims else value,
     finfo=FLOAT32_EPS,
@@ -111,7 +101,7 @@ def normalize_lines(e: Description, library: Library, broadcast: Callable[[str],
     if e.norm.running and not e.norm.center:
         below = "var"
     sign, eps = ("-", eps[1:]) if eps.startswith("-") else ("+", eps)
-    lines = [f"normalized = {in_brackets(above)} / {library.sqrt}({below} {sign} {eps})"]
+    lines = [f"normalized = {in_brackets(above)} / {library.prefix}.sqrt({below} {sign} {eps})"]
     if e.norm.params is None:
         return [*lines, "return normalized"]
     scaled = f"normalized * {broadcast('gamma')}"
@@ -144,10 +134,10 @@ def program(e: Description, library: Library, body: list[str], imports: str = ""
     if e.norm.running:
         sizes = e.norm.axis_sizes(e.shape)
         kept = tuple(sizes[name] for name in e.norm.pattern.right)
-        values |= {"running_mean": f"{library.zeros}({kept})", "running_var": f"{library.ones}({kept})"}
-    for name, shape, start in (("gamma", counts.gamma_shape, library.ones), ("beta", counts.beta_shape, library.zeros)):
+        values |= {"running_mean": f"{library.prefix}.zeros({kept})", "running_var": f"{library.prefix}.ones({kept})"}
+    for name, shape, start in (("gamma", counts.gamma_shape, "ones"), ("beta", counts.beta_shape, "zeros")):
         if shape is not None:
-            values[name] = f"{start}({shape})"
+            values[name] = f"{library.prefix}.{start}({shape})"
     signature = ", ".join(values)
     return "\n".join(
         [

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from normviz.code.frameworks import flax_code, keras_code
+from normviz.code.frameworks import FRAMEWORKS, framework_code
 from normviz.code.from_scratch import (
     NUMPY,
     RUNNING,
@@ -95,13 +95,13 @@ def loops(e: Description) -> str:
     element = f"x[{', '.join(_position(axis) for axis in norm.pattern.left)}]"
     inner = "".join(f" for {_loop_variable(name)} in range({name.upper()})" for name in norm.pattern.reduced)
     lines = [f"{', '.join(name.upper() for name in names)} = {', '.join(str(sizes[name]) for name in names)}"]
-    indent = ""
-    for name in norm.pattern.right:
-        lines.append(f"{indent}for {_loop_variable(name)} in range({name.upper()}):")
-        indent += "    "
+    indents = ["    " * depth for depth in range(len(norm.pattern.right) + 1)]
+    lines += [
+        f"{indents[i]}for {_loop_variable(name)} in range({name.upper()}):" for i, name in enumerate(norm.pattern.right)
+    ]
     index = f"[{', '.join(map(_loop_variable, norm.pattern.right))}]" if norm.pattern.right else ""
     running = "".join(f", {stat}{index}" for stat in RUNNING) if norm.running else ""
-    lines.append(f"{indent}normalize([{element}{inner}]{running})")
+    lines.append(f"{indents[-1]}normalize([{element}{inner}]{running})")
     if norm.params is not None:
         each = _("then gamma and beta: one for each {axes}") if norm.bias else _("then gamma: one for each {axes}")
         scalar = _("then gamma and beta: one scalar each") if norm.bias else _("then gamma: one scalar")
@@ -128,6 +128,5 @@ FLAVORS: Mapping[str, Callable[[Description], str]] = {
     "numpy": partial(from_scratch, NUMPY),
     "einops": einops,
     "loops": loops,
-    "keras": keras_code,
-    "flax": flax_code,
+    **{name: partial(framework_code, framework) for name, framework in FRAMEWORKS.items()},
 }

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from normviz.analysis.checks import LARGEST_VALUE, MOST_ELEMENTS, SEEDS
 from normviz.analysis.description import Description, describe_shape
-from normviz.analysis.examples import DATA, PARAMETERS, example, from_values, initial_running_statistics, parameters
+from normviz.analysis.examples import DATA, PARAMETERS, example, from_values, parameters
 from normviz.analysis.forward import Values
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
 from normviz.layers.catalogue import KINDS, LARGEST_SIZE
@@ -261,8 +261,7 @@ def _layer_values(on_shape: Description, params: str, seed: int, x: Tensor) -> V
         values = replace(values, gamma=gamma, beta=beta if norm.bias else None)
     if norm.running and values.running_mean is None:
         kept = [norm.axis_sizes(on_shape.shape)[name] for name in norm.pattern.right]
-        mean, var = (value.to(x) for value in initial_running_statistics(kept))
-        values = replace(values, running_mean=mean, running_var=var)
+        values = replace(values, running_mean=x.new_zeros(kept), running_var=x.new_ones(kept))
     return values
 
 

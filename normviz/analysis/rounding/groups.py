@@ -1,12 +1,12 @@
 """Example groups of numbers in each dtype, their exact variance and output, and the output of torch's layers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log10
 
 import torch
-from torch import Tensor, nn
+import torch.nn.functional as F
+from torch import Tensor
 
 from normviz.analysis.checks import SEEDS, read_integer, read_number
 from normviz.texts.errors import NormvizError, echo, listed
@@ -58,44 +58,28 @@ def example_group(dtype: str, distance: float = 0.0, size: int = SIZE, seed: int
     return (distance + spread * noise).to(read_dtype(dtype))
 
 
-@dataclass(frozen=True)
-class TorchLayer:
-    """One of torch's layers without gamma and beta, and the shape in which n numbers are one statistics group for it.
-
-    strides  of that shape in memory; None: as in a contiguous tensor
-    """
-
-    make: Callable[[int, float], nn.Module]
-    shape: Callable[[int], tuple[int, ...]]
-    strides: Callable[[int], tuple[int, ...]] | None = None
+def _channels_last(x: Tensor, eps: float) -> Tensor:
+    """GroupNorm of one group on (1, n, 1, 1) in the memory format channels_last."""
+    n = len(x)
+    return F.group_norm(x.contiguous().as_strided((1, n, 1, 1), (n, 1, n, n)), 1, eps=eps)
 
 
-TORCH_LAYERS: dict[str, TorchLayer] = {
-    "LayerNorm": TorchLayer(lambda n, eps: nn.LayerNorm(n, eps=eps, elementwise_affine=False), lambda n: (1, n)),
-    "BatchNorm1d": TorchLayer(
-        lambda n, eps: nn.BatchNorm1d(1, eps=eps, affine=False, track_running_stats=False), lambda n: (n, 1)
-    ),
-    "GroupNorm": TorchLayer(lambda n, eps: nn.GroupNorm(1, 1, eps=eps, affine=False), lambda n: (1, 1, n)),
-    "InstanceNorm1d": TorchLayer(lambda n, eps: nn.InstanceNorm1d(1, eps=eps), lambda n: (1, 1, n)),
+# torch's layers without gamma and beta, each with the shape in which n numbers are one statistics group for it.
+TORCH_LAYERS: dict[str, Callable[[Tensor, float], Tensor]] = {
+    "LayerNorm": lambda x, eps: F.layer_norm(x[None], x.shape, eps=eps),
+    "BatchNorm1d": lambda x, eps: F.batch_norm(x[:, None], None, None, training=True, eps=eps),
+    "GroupNorm": lambda x, eps: F.group_norm(x[None, None], 1, eps=eps),
+    "InstanceNorm1d": lambda x, eps: F.instance_norm(x[None, None], eps=eps),
 }
 # On the CPU, torch's only layer that computes the mean of x^2 minus the squared mean.
 CHANNELS_LAST = "GroupNorm, channels_last"
-LAYERS = TORCH_LAYERS | {
-    CHANNELS_LAST: TorchLayer(
-        lambda n, eps: nn.GroupNorm(1, n, eps=eps, affine=False), lambda n: (1, n, 1, 1), lambda n: (n, 1, n, n)
-    )
-}
+LAYERS = TORCH_LAYERS | {CHANNELS_LAST: _channels_last}
 
 
+@torch.no_grad()
 def torch_output(name: str, x: Tensor, eps: float) -> Tensor:
-    """The output of a layer of ``LAYERS`` with ``x`` as one statistics group: (n,), of x's dtype."""
-    layer, n = LAYERS[name], x.numel()
-    group = x.reshape(layer.shape(n))
-    if layer.strides:
-        group = group.contiguous().as_strided(group.shape, layer.strides(n))
-    with torch.no_grad():
-        output: Tensor = layer.make(n, eps)(group)
-    return output.reshape(n)
+    """The output of a layer of ``LAYERS`` with ``x`` (n,) as one statistics group: (n,), of x's dtype."""
+    return LAYERS[name](x, eps).flatten()
 
 
 def exact_variance(x: Tensor) -> Fraction:

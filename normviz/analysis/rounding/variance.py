@@ -112,7 +112,6 @@ class Estimate:
     var           the variance; for a torch layer it follows from the output's range: ((max x - min x) / (max y - min y))^2 - eps, which
                   is NaN if x is constant
     exact         the exact variance of the group after rounding to the dtype; NaN if that is not finite
-    error         |var - exact| / exact; infinite if exact is 0 and var is not
     output_size   the root mean square of y, just below 1 without errors; NaN if any y is NaN
     """
 
@@ -121,8 +120,14 @@ class Estimate:
     distance: float
     var: float
     exact: float
-    error: float
     output_size: float
+
+    @property
+    def error(self) -> float:
+        """|var - exact| / exact; infinite if exact is 0 and var is not."""
+        if self.exact == 0 and not isnan(self.var):
+            return 0.0 if self.var == 0 else inf
+        return abs(self.var - self.exact) / self.exact if self.exact else nan
 
     @property
     def negative(self) -> bool:
@@ -158,17 +163,9 @@ def sweep(dtype: str, distances: Sequence[float] = DISTANCES, seed: int = 0, eps
     for name in LAYERS:
         y = torch.stack([torch_output(name, one, eps) for one in x])
         results[name] = (_variance_of_output(x, y, eps), y)
-    exact = [_exact_variance(group) for group in x]
+    exact = [float(exact_variance(group)) if bool(group.isfinite().all()) else nan for group in x]
     return tuple(
-        Estimate(
-            name,
-            dtype,
-            distance,
-            float(var[i]),
-            exact[i],
-            _relative_error(float(var[i]), exact[i]),
-            root_mean_square(y[i]),
-        )
+        Estimate(name, dtype, distance, float(var[i]), exact[i], root_mean_square(y[i]))
         for i, distance in enumerate(places)
         for name, (var, y) in results.items()
     )
@@ -182,13 +179,3 @@ def _variance_of_output(x: Tensor, y: Tensor, eps: float) -> Tensor:
     """The variance with which a layer computed y, from the ranges of x and y."""
     spans = [values.double().amax(-1) - values.double().amin(-1) for values in (x, y)]
     return (spans[0] / spans[1]).square() - eps
-
-
-def _exact_variance(x: Tensor) -> float:
-    return float(exact_variance(x)) if bool(x.isfinite().all()) else nan
-
-
-def _relative_error(var: float, exact: float) -> float:
-    if exact == 0 and not isnan(var):
-        return 0.0 if var == 0 else inf
-    return abs(var - exact) / exact if exact else nan

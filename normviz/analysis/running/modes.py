@@ -71,7 +71,13 @@ def warm_up(
     axes = parse_layout(layout or layer.kind.layout(x.ndim), x.ndim)
     shape, channel = tuple(x.shape), layer.kind.channel(x.ndim)
     two = tuple(max(2, size) if i == example_axis(axes) and i != channel else size for i, size in enumerate(shape))
-    _check_one_of(layer, shape, two)
+    try:
+        check(layer, shape)
+    except NormvizError as error:
+        try:
+            check(layer, two)
+        except NormvizError:
+            raise error from None
     if values is not None:
         return WarmedUp(layer, x, axes, module_with(layer, x, values))
     module = layer.module(x.dtype)
@@ -79,17 +85,6 @@ def warm_up(
     for batch in batches:
         module(batch)
     return WarmedUp(layer, x, axes, module)
-
-
-def _check_one_of(layer: Layer, shape: tuple[int, ...], other: tuple[int, ...]) -> None:
-    """Raise NormvizError for ``shape`` unless the layer takes an x of one of the two shapes."""
-    try:
-        check(layer, shape)
-    except NormvizError as error:
-        try:
-            check(layer, other)
-        except NormvizError:
-            raise error from None
 
 
 def _read_batches(layer: Layer, x: Tensor, batches: Iterable[Any]) -> list[Tensor]:

@@ -154,11 +154,16 @@ def shard(x: Any, sizes: Sequence[int]) -> Sharded:
     >>> parts.output_difference < 1e-15, round(parts.shard_difference, 2)
     (True, 1.45)
     """
-    batch, sizes = _read(x, sizes)
+    batch = read_float64(x, "shard")
+    sizes = read_sizes(sizes, batch)
+    batch = batch.flatten(2) if batch.ndim > 2 else batch  # as BatchNorm1d takes it
+    check(Layer.make("BatchNorm1d", batch.shape[1]), tuple(batch.shape))
     counts, shard_mean, shard_var = _shard_statistics(batch, sizes)
     mean, var = combine(counts, shard_mean, shard_var)
-    whole_mean, whole_var = _whole_statistics(batch, int(counts.sum()))
-    whole = _batch_norm(batch)(batch)
+    module, values = _batch_norm(batch), int(counts.sum())
+    whole, buffers = module(batch), dict(module.named_buffers())
+    whole_mean = frozen_array(buffers["running_mean"])
+    whole_var = frozen_array(buffers["running_var"] * ((values - 1) / values))  # torch's is unbiased
     together = F.batch_norm(batch, torch.tensor(mean), torch.tensor(var), training=False, eps=EPS)
     alone = torch.cat([_normalize_alone(part) for part in batch.split(sizes)])
     differences = (alone - whole)[~alone.isnan()].abs()
@@ -179,30 +184,12 @@ def shard(x: Any, sizes: Sequence[int]) -> Sharded:
     )
 
 
-def _read(x: Any, sizes: Any) -> tuple[Tensor, tuple[int, ...]]:
-    """The batch as (N, C) or (N, C, positions), which BatchNorm1d takes, and the sizes of its shards."""
-    batch = read_float64(x, "shard")
-    found = read_sizes(sizes, batch)
-    batch = batch.flatten(2) if batch.ndim > 2 else batch
-    check(Layer.make("BatchNorm1d", batch.shape[1]), tuple(batch.shape))
-    return batch, found
-
-
 def _shard_statistics(batch: Tensor, sizes: tuple[int, ...]) -> tuple[NDArray[np.int64], Array, Array]:
     """The counts (K,), means and biased variances (K, C) of the shards."""
     parts = [part.transpose(0, 1).flatten(1) for part in batch.split(sizes)]
     statistics = [torch.var_mean(part, dim=1, correction=0) for part in parts]
     variances, means = (frozen_array(torch.stack(values)) for values in zip(*statistics, strict=True))
     return read_only(np.array([part.shape[1] for part in parts])), means, variances
-
-
-def _whole_statistics(batch: Tensor, values: int) -> tuple[Array, Array]:
-    """Mean and biased variance of the whole batch, read from torch's buffers (C,)."""
-    module = _batch_norm(batch)
-    module(batch)
-    assert module.running_mean is not None
-    assert module.running_var is not None
-    return frozen_array(module.running_mean), frozen_array(module.running_var * ((values - 1) / values))
 
 
 def _batch_norm(batch: Tensor) -> nn.BatchNorm1d:

@@ -123,13 +123,11 @@ def follow(batches: Any, momentum: float | None = 0.1) -> History:
     """
     momentum, x = read_momentum(momentum), _batches(batches)
     module = nn.BatchNorm1d(1, momentum=momentum, affine=False, dtype=torch.float64)
-    means, variances = [], []
+    buffers, running = dict(module.named_buffers()), []
     for batch in x:
         module(batch[:, None])
-        assert module.running_mean is not None
-        assert module.running_var is not None
-        means.append(module.running_mean.item())
-        variances.append(module.running_var.item())
+        running.append((buffers["running_mean"].item(), buffers["running_var"].item()))
+    means, variances = zip(*running, strict=True)
     batch_var, batch_mean = torch.var_mean(x, dim=1, correction=0)
     biased = frozen_array(batch_var)
     return History(
