@@ -10,19 +10,9 @@ from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.numerics import PAGE as NUMERICS_PAGE
-from normviz.lessons.questions.question import (
-    BUGS,
-    ROUNDING,
-    Facts,
-    Source,
-    issue,
-    module_of,
-    normal,
-    only,
-    output,
-    output_change,
-    torch_page,
-)
+from normviz.lessons.questions.facts import ROUNDING, Facts, module_of, normal, only, output, output_change
+from normviz.lessons.questions.question import BUGS
+from normviz.lessons.questions.sources import Source, issue, torch_page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
 
@@ -35,8 +25,7 @@ MMLU_PRO = {"before": 68.58, "after": 71.53}  # accuracy in percent: vllm PR #16
     "q28",
     COMPARE_PAGE,
     "shape=2,3,2,4&layout=NLHD&layers=RMSNorm(4);RMSNorm([2,4])&at=1,2,0,3",
-    issue("vllm", 16311, "pull"),
-    issue("vllm-metal", 767),
+    [issue("vllm", 16311, "pull"), issue("vllm-metal", 767)],
 )
 def query_norm() -> Facts:
     x, louder = normal(*HEADS), normal(*HEADS)
@@ -58,7 +47,9 @@ SCORES = (1, 3, 4, 2)  # batch, query, key, head
 OVER_QUERIES = "Norm('b i j h -> b j h',center=False);Norm('b i j h -> b i h',center=False)"
 
 
-@BUGS.question("q29", COMPARE_PAGE, f"shape=1,3,4,2&layout=BIJH&layers={OVER_QUERIES}&at=0,1,2,0", issue("labml", 146))
+@BUGS.question(
+    "q29", COMPARE_PAGE, f"shape=1,3,4,2&layout=BIJH&layers={OVER_QUERIES}&at=0,1,2,0", [issue("labml", 146)]
+)
 def softmax_axis() -> Facts:
     weights = normal(*SCORES).softmax(dim=1)
     of_keys, of_queries = weights.sum(2), weights.sum(1)
@@ -79,9 +70,7 @@ OVER_TOKENS = "Norm('n l c -> n c',center=False);Norm('n l c -> n l',center=Fals
     "q30",
     COMPARE_PAGE,
     f"shape=2,3,4&layout=NLC&layers={OVER_TOKENS}&at=0,1,2",
-    issue("mmt", 1),
-    issue("VSRN", 7),
-    torch_page("torch.nn.functional.normalize"),
+    [issue("mmt", 1), issue("VSRN", 7), torch_page("torch.nn.functional.normalize")],
 )
 def normalize_default() -> Facts:
     x = normal(2, 3, 4)
@@ -114,8 +103,7 @@ def weighted(weight: float) -> torch.Tensor:
     "q31",
     STEP_BY_STEP_PAGE,
     "shape=1,4&layer=RMSNorm(4)&params=random&step=4&at=0,2",
-    issue("mlx-vlm", 2114, "pull"),
-    issue("executorch", 19901, "pull"),
+    [issue("mlx-vlm", 2114, "pull"), issue("executorch", 19901, "pull")],
 )
 def one_plus_gamma() -> Facts:
     meant = weighted(1) * (1 + STORED)
@@ -136,8 +124,7 @@ OVER_TIME, PER_PIXEL = "GroupNorm(2, 4)", "Norm('n c t h w -> n t h w', 'c', cen
     "q32",
     COMPARE_PAGE,
     f"shape=1,4,3,2,2&layout=NCTHW&layers=GroupNorm(2,4);{PER_PIXEL.replace(', ', ',')}&at=0,1,0,0,0",
-    issue("Wan2.1", 294),
-    issue("Open-Sora-Plan", 526),
+    [issue("Wan2.1", 294), issue("Open-Sora-Plan", 526)],
 )
 def causal_video() -> Facts:
     x, other = normal(*VIDEO), normal(*VIDEO)
@@ -159,7 +146,7 @@ HEAD_PATTERN = "Norm('n l h d -> n l h', 'h d')"
     "q33",
     COMPARE_PAGE,
     f"shape=2,3,2,4&layout=NLHD&params=index&layers=LayerNorm(4);LayerNorm([2,4]);{HEAD_PATTERN.replace(', ', ',')}&at=1,2,0,3",
-    issue("transformers", 31534, "pull"),
+    [issue("transformers", 31534, "pull")],
 )
 def mean_and_gamma_per_head() -> Facts:
     x = normal(*HEADS)
@@ -193,12 +180,14 @@ def group_norm_error(memory_format: torch.memory_format) -> float:
     "q34",
     NUMERICS_PAGE,
     f"show=variance&dtype=float32&distance={FAR:.0f}",
-    issue("pytorch", 54293),
-    issue("pytorch", 49821, "pull"),
-    Source(
-        "PyTorch: channels last memory format",
-        "https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
-    ),
+    [
+        issue("pytorch", 54293),
+        issue("pytorch", 49821, "pull"),
+        Source(
+            "PyTorch: channels last memory format",
+            "https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
+        ),
+    ],
     x="shape=2,8,4,4",
 )
 def memory_format() -> Facts:
@@ -220,8 +209,7 @@ def memory_format() -> Facts:
     "q35",
     TRAIN_AND_EVAL_PAGE,
     "show=modes&shape=6,3&layout=ND&layer=BatchNorm1d(3)&data=scales&at=1,2",
-    issue("pytorch", 66073),
-    issue("indexnet_matting", 35),
+    [issue("pytorch", 66073), issue("indexnet_matting", 35)],
 )
 def woken_by_train() -> Facts:
     x, layer = example("scales", (6, 3), ("n", "d")), module_of("BatchNorm1d(3)")

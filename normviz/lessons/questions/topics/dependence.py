@@ -13,31 +13,16 @@ from normviz.analysis.forward import largest_difference
 from normviz.analysis.invariance import invariances
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
-from normviz.lessons.questions.question import (
-    ARTICLE,
-    BATCH_NORM_PAPER,
-    DEPENDENCE,
-    FORUM,
-    GROUP_NORM_PAPER,
-    LAYER_NORM_PAPER,
-    RMS_NORM_PAPER,
-    ROUNDING,
-    Facts,
-    issue,
-    keras_page,
-    normal,
-    output,
-    output_change,
-    torch_page,
-    which,
-)
+from normviz.lessons.questions.facts import ROUNDING, Facts, normal, output, output_change, which
+from normviz.lessons.questions.question import DEPENDENCE
+from normviz.lessons.questions.sources import ARTICLE, FORUM, issue, keras_page, paper, torch_page
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 @DEPENDENCE.question(
-    "s3i", COMPARE_PAGE, "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);BatchNorm1d(6).eval()&at=0,4", ARTICLE
+    "s3i", COMPARE_PAGE, "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);BatchNorm1d(6).eval()&at=0,4", [ARTICLE]
 )
 def other_examples() -> Facts:
     x = normal(4, 6)
@@ -56,9 +41,7 @@ def other_examples() -> Facts:
     "q7",
     GRADIENTS_PAGE,
     "shape=1,4,5&layout=NCL&layer=GroupNorm(2,4)&at=0,0,4",
-    issue("Wan2.1", 294),
-    torch_page("GroupNorm"),
-    GROUP_NORM_PAPER,
+    [issue("Wan2.1", 294), torch_page("GroupNorm"), paper("GroupNorm")],
 )
 def group_norm_positions() -> Facts:
     x, at = normal(1, 4, 5), (0, 0, 4)
@@ -84,8 +67,7 @@ PLANES = "LayerNorm([4, 4])"
     "s0h",
     COMPARE_PAGE,
     "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([4,4]);ChannelsFirstLayerNorm(3)&at=0,0,1,2",
-    FORUM,
-    LAYER_NORM_PAPER,
+    [FORUM, paper("LayerNorm")],
 )
 def over_channels() -> Facts:
     x = normal(*IMAGES).double()
@@ -107,7 +89,7 @@ def over_channels() -> Facts:
 
 
 @DEPENDENCE.question(
-    "q26", GRADIENTS_PAGE, "shape=8,3&layout=ND&layer=BatchNorm1d(3)&at=2,1", BATCH_NORM_PAPER, RMS_NORM_PAPER
+    "q26", GRADIENTS_PAGE, "shape=8,3&layout=ND&layer=BatchNorm1d(3)&at=2,1", [paper("BatchNorm"), paper("RMSNorm")]
 )
 def bias() -> Facts:
     x, bias = normal(8, 3), from_values((5.0, -3.0, 10.0), (3,))
@@ -146,9 +128,7 @@ def padded_sequences(length: int = 6) -> Tensor:
     COMPARE_PAGE,
     f"shape=2,3,6&layout=NCL&layers={';'.join(PADDED_LAYERS.values()).replace(' ', '')}&at=1,0,1"
     f"&values={','.join(f'{value:.4g}' for value in padded_sequences().flatten().tolist())}",
-    issue("pytorch", 81985),
-    torch_page("BatchNorm1d"),
-    keras_page("BatchNormalization"),
+    [issue("pytorch", 81985), torch_page("BatchNorm1d"), keras_page("BatchNormalization")],
 )
 def padding() -> Facts:
     x, longer = padded_sequences(), padded_sequences(12)

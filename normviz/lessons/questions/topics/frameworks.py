@@ -16,31 +16,16 @@ from normviz.layers.layer import Layer
 from normviz.lessons.compare import LOOPS, READY_SETS, loops_difference
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.questions.question import (
-    ANNOTATED,
-    ARTICLE,
-    CODE,
-    FRAMEWORKS,
-    Facts,
-    Source,
-    issue,
-    keras_default,
-    keras_page,
-    module_of,
-    normal,
-    only,
-    output,
-    scene_of,
-    torch_page,
-    which,
-)
+from normviz.lessons.questions.facts import Facts, keras_default, module_of, normal, only, output, scene_of, which
+from normviz.lessons.questions.question import CODE, FRAMEWORKS
+from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, Source, issue, keras_page, torch_page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
 
 TOKENS = N, L, C = (4, 3, 5)
 
 
-@CODE.question("s3c", STEP_BY_STEP_PAGE, "shape=4,3,5&layer=LayerNorm(5)&at=2,1,3&step=1", ARTICLE)
+@CODE.question("s3c", STEP_BY_STEP_PAGE, "shape=4,3,5&layer=LayerNorm(5)&at=2,1,3&step=1", [ARTICLE])
 def layer_loops() -> Facts:
     x = normal(*TOKENS)
     y = x.clone()
@@ -61,7 +46,7 @@ def layer_loops() -> Facts:
 PER_FEATURE = "Norm('n l c -> c', 'c')"
 
 
-@CODE.question("s3", COMPARE_PAGE, f"shape=4,3,5&layout=NLC&layers={LOOPS};{PER_FEATURE}&at=2,1,3", ARTICLE)
+@CODE.question("s3", COMPARE_PAGE, f"shape=4,3,5&layout=NLC&layers={LOOPS};{PER_FEATURE}&at=2,1,3", [ARTICLE])
 def batch_loops() -> Facts:
     x = normal(*TOKENS)
     loops, feature = describe(LOOPS, TOKENS).counts, describe("BatchNorm1d(5)", (N, C, L)).counts
@@ -81,7 +66,10 @@ CHANNELS_LAST = READY_SETS["dim-0"].shape  # N, H, W, C
 
 
 @CODE.question(
-    "s3d", COMPARE_PAGE, f"shape=3,5,2,4&layout=NHWC&layers={';'.join(READY_SETS['dim-0'].layers)}&at=1,2,1,3", ARTICLE
+    "s3d",
+    COMPARE_PAGE,
+    f"shape=3,5,2,4&layout=NHWC&layers={';'.join(READY_SETS['dim-0'].layers)}&at=1,2,1,3",
+    [ARTICLE],
 )
 def dim_0() -> Facts:
     x, (along_dim_0, batch) = normal(*CHANNELS_LAST), READY_SETS["dim-0"].layers
@@ -103,7 +91,7 @@ def dim_0() -> Facts:
     }
 
 
-@CODE.question("s3e", COMPARE_PAGE, "shape=4,3,5&layout=NLC&layers=DimNorm(5,dim=-1);LayerNorm(5)&at=2,1,3", ARTICLE)
+@CODE.question("s3e", COMPARE_PAGE, "shape=4,3,5&layout=NLC&layers=DimNorm(5,dim=-1);LayerNorm(5)&at=2,1,3", [ARTICLE])
 def dim_last() -> Facts:
     x, by_hand = normal(*TOKENS).double(), "DimNorm(5, dim=-1)"
     counts = describe(by_hand, TOKENS).counts
@@ -123,7 +111,7 @@ def dim_last() -> Facts:
 
 
 @CODE.question(
-    "s3g", COMPARE_PAGE, "shape=3,2,4&params=index&layers=DimNorm(4,dim=0);DimNorm(4,dim=-1)&at=1,1,2", ARTICLE
+    "s3g", COMPARE_PAGE, "shape=3,2,4&params=index&layers=DimNorm(4,dim=0);DimNorm(4,dim=-1)&at=1,1,2", [ARTICLE]
 )
 def dim_and_gamma() -> Facts:
     shape, at = (3, 2, 4), (1, 1, 2)
@@ -141,7 +129,7 @@ def dim_and_gamma() -> Facts:
     }
 
 
-@CODE.question("s2p", STEP_BY_STEP_PAGE, "shape=2,3,2,4&layer=LayerNorm([2,4])&at=1,2,0,3&step=1", ANNOTATED)
+@CODE.question("s2p", STEP_BY_STEP_PAGE, "shape=2,3,2,4&layer=LayerNorm([2,4])&at=1,2,0,3&step=1", [ANNOTATED])
 def mean_per_group() -> Facts:
     x = normal(2, 3, 2, 4)
     mean = x.mean(dim=(-1, -2), keepdim=True)
@@ -157,7 +145,7 @@ WRONG = ("LayerNorm(4)", "LayerNorm([3, 2, 4])", "BatchNorm2d(3)", "RMSNorm([2, 
 ZEROS = f"shape=2,3,2,4&layer=LayerNorm([2,4])&values={','.join(['0'] * 48)}&at=1,2,0,3&step=5"
 
 
-@CODE.question("s2m", STEP_BY_STEP_PAGE, ZEROS, ANNOTATED)
+@CODE.question("s2m", STEP_BY_STEP_PAGE, ZEROS, [ANNOTATED])
 def zeros_test() -> Facts:
     right, x = "LayerNorm([2, 4])", normal(2, 3, 2, 4)
     zeros = scene_of(ZEROS).description.x
@@ -173,7 +161,7 @@ def zeros_test() -> Facts:
     }
 
 
-@CODE.question("s2q", EXPLORE_PAGE, "shape=2,3,2,4&layer=LayerNorm((2,4))&params=index&at=1,2,0,3", ANNOTATED)
+@CODE.question("s2q", EXPLORE_PAGE, "shape=2,3,2,4&layer=LayerNorm((2,4))&params=index&at=1,2,0,3", [ANNOTATED])
 def normalized_shape_types() -> Facts:
     texts = ("LayerNorm(4)", "LayerNorm([4])", "LayerNorm((4,))")
     x = normal(3, 4)
@@ -197,10 +185,7 @@ def normalized_shape_types() -> Facts:
     "q11",
     TRAIN_AND_EVAL_PAGE,
     "show=stream&momentum=0.1",
-    issue("pytorch", 15298),
-    torch_page("BatchNorm1d"),
-    keras_page("BatchNormalization"),
-    ARTICLE,
+    [issue("pytorch", 15298), torch_page("BatchNorm1d"), keras_page("BatchNormalization"), ARTICLE],
     x="shape=8,1",
 )
 def momentum() -> Facts:
@@ -232,8 +217,7 @@ def keras_updates(training: bool, trainable: bool, early: bool = False) -> bool:
     "q18",
     TRAIN_AND_EVAL_PAGE,
     "show=modes&shape=6,3&layout=ND&layer=BatchNorm1d(3)&data=scales&at=1,2",
-    issue("keras", 4762),
-    keras_page("BatchNormalization"),
+    [issue("keras", 4762), keras_page("BatchNormalization")],
 )
 def frozen() -> Facts:
     x = example("scales", (6, 3), ("n", "d"))
@@ -252,9 +236,7 @@ def frozen() -> Facts:
     "q19",
     COMPARE_PAGE,
     "shape=2,4,4,3&layout=NHWC&layers=Norm('n h w c -> c','c');LayerNorm([3])&at=0,1,2,1",
-    issue("keras", 13463),
-    keras_page("BatchNormalization"),
-    keras_page("LayerNormalization"),
+    [issue("keras", 13463), keras_page("BatchNormalization"), keras_page("LayerNormalization")],
 )
 def axis() -> Facts:
     shape = (2, 4, 4, 3)
@@ -275,8 +257,10 @@ def axis() -> Facts:
     "q25",
     EXPLORE_PAGE,
     "shape=2,4,3,3&layer=BatchNorm2d(4)&at=0,1,0,2",
-    Source("Stack Overflow 42521005", "https://stackoverflow.com/questions/42521005"),
-    keras_page("BatchNormalization"),
+    [
+        Source("Stack Overflow 42521005", "https://stackoverflow.com/questions/42521005"),
+        keras_page("BatchNormalization"),
+    ],
 )
 def parameter_count() -> Facts:
     text, shape = "BatchNorm2d(4)", (2, 4, 3, 3)

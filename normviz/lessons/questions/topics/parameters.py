@@ -8,31 +8,25 @@ from normviz.analysis.description import describe
 from normviz.analysis.forward import largest_difference
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.questions.question import (
-    ANNOTATED,
-    COURSE,
-    FORUM,
-    INSTANCE_NORM_PAPER,
-    LAYER_NORM_PAPER,
-    PARAMETERS,
+from normviz.lessons.questions.facts import (
     Facts,
     count_buffers,
     count_gammas,
-    issue,
     module_of,
     normal,
     only,
     output,
     scene_of,
-    torch_page,
     which,
 )
+from normviz.lessons.questions.question import PARAMETERS
+from normviz.lessons.questions.sources import ANNOTATED, COURSE, FORUM, issue, paper, torch_page
 
 SHAPE = (4, 6)
 LAYER, BATCH = "LayerNorm(6)", "BatchNorm1d(6)"
 
 
-@PARAMETERS.question("s1", EXPLORE_PAGE, "shape=4,6&layer=LayerNorm(6)&params=index&at=1,4", COURSE)
+@PARAMETERS.question("s1", EXPLORE_PAGE, "shape=4,6&layer=LayerNorm(6)&params=index&at=1,4", [COURSE])
 def gamma_per_column() -> Facts:
     counts = describe(LAYER, SHAPE).counts
     shape = counts.gamma_shape
@@ -52,9 +46,7 @@ ALL = "LayerNorm([3, 4, 4])"
     "s0",
     EXPLORE_PAGE,
     "shape=2,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3",
-    FORUM,
-    torch_page("LayerNorm"),
-    LAYER_NORM_PAPER,
+    [FORUM, torch_page("LayerNorm"), paper("LayerNorm")],
 )
 def gamma_per_element() -> Facts:
     e = describe(ALL, IMAGES)
@@ -72,7 +64,7 @@ def gamma_per_element() -> Facts:
     }
 
 
-@PARAMETERS.question("s0b", EXPLORE_PAGE, "shape=4,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3", FORUM)
+@PARAMETERS.question("s0b", EXPLORE_PAGE, "shape=4,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3", [FORUM])
 def gammas_and_batch_size() -> Facts:
     few, many = (2, *IMAGES[1:]), (4, *IMAGES[1:])
     number, peers = count_gammas(ALL, many), describe(ALL, many).parameter_peers((0, 2, 0, 3))
@@ -86,7 +78,7 @@ def gammas_and_batch_size() -> Facts:
     }
 
 
-@PARAMETERS.question("s0e", EXPLORE_PAGE, "shape=2,3,4,4&layer=BatchNorm2d(3)&params=index&at=0,1,0,3", FORUM)
+@PARAMETERS.question("s0e", EXPLORE_PAGE, "shape=2,3,4,4&layer=BatchNorm2d(3)&params=index&at=0,1,0,3", [FORUM])
 def gamma_per_channel() -> Facts:
     number = count_gammas("BatchNorm2d(3)", IMAGES)
     return {
@@ -101,7 +93,7 @@ def gamma_per_channel() -> Facts:
     }
 
 
-@PARAMETERS.question("s1b", COMPARE_PAGE, "shape=4,6&params=random&layers=LayerNorm(6);BatchNorm1d(6)&at=1,4", COURSE)
+@PARAMETERS.question("s1b", COMPARE_PAGE, "shape=4,6&params=random&layers=LayerNorm(6);BatchNorm1d(6)&at=1,4", [COURSE])
 def gamma_as_in_batch_norm() -> Facts:
     layer, batch = (scene_of(f"shape=4,6&layer={text}&params=random").description for text in (LAYER, BATCH))
     assert layer.param_ids is not None
@@ -114,14 +106,14 @@ def gamma_as_in_batch_norm() -> Facts:
     }
 
 
-@PARAMETERS.question("s0c", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,1,0,4", FORUM)
+@PARAMETERS.question("s0c", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,1,0,4", [FORUM])
 def gammas_without_channels() -> Facts:
     text, shape = "LayerNorm([4, 5])", (2, 3, 4, 5)
     counts, number = describe(text, shape).counts, count_gammas(text, shape)
     return {"gammas": number, "cells": prod(shape[1:]), "means": counts.statistics, "right": number}
 
 
-@PARAMETERS.question("s0d", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,0,1,2", FORUM)
+@PARAMETERS.question("s0d", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,0,1,2", [FORUM])
 def same_position() -> Facts:
     text, shape, at = "LayerNorm([4, 5])", (2, 3, 4, 5), (0, 0, 1, 2)
     peers = describe(text, shape).parameter_peers(at)
@@ -136,7 +128,7 @@ def same_position() -> Facts:
 
 
 @PARAMETERS.question(
-    "s0f", EXPLORE_PAGE, "shape=2,3,4,4&layer=InstanceNorm2d(3,affine=True)&params=index&at=0,1,0,3", FORUM
+    "s0f", EXPLORE_PAGE, "shape=2,3,4,4&layer=InstanceNorm2d(3,affine=True)&params=index&at=0,1,0,3", [FORUM]
 )
 def instance_norm_gammas() -> Facts:
     affine, plain = "InstanceNorm2d(3, affine=True)", "InstanceNorm2d(3)"
@@ -158,7 +150,7 @@ INSTANCE = "InstanceNorm2d(4, affine=True)"
     COMPARE_PAGE,
     "shape=2,4,3,3&layers=LayerNorm([4,3,3]);RMSNorm([4,3,3]);BatchNorm2d(4);GroupNorm(2,4);"
     "InstanceNorm2d(4,affine=True)&at=0,1,0,2",
-    FORUM,
+    [FORUM],
 )
 def gammas_and_elements() -> Facts:
     shape = (2, 4, 3, 3)
@@ -188,8 +180,7 @@ def gammas_and_elements() -> Facts:
     "q5",
     COMPARE_PAGE,
     "shape=2,2,3&layout=NCL&layers=LayerNorm([2,3]);BatchNorm1d(2)&at=0,1,2",
-    torch_page("LayerNorm"),
-    torch_page("GroupNorm"),
+    [torch_page("LayerNorm"), torch_page("GroupNorm")],
 )
 def gamma_axes() -> Facts:
     shape = (2, 2, 3)
@@ -212,8 +203,7 @@ def gamma_axes() -> Facts:
     "q6",
     COMPARE_PAGE,
     "shape=2,2,3&layout=NCL&layers=GroupNorm(1,2);LayerNorm([2,3])&at=0,1,2",
-    issue("pytorch", 75862),
-    torch_page("GroupNorm"),
+    [issue("pytorch", 75862), torch_page("GroupNorm")],
 )
 def one_group() -> Facts:
     x = normal(2, 2, 3)
@@ -240,9 +230,7 @@ def count_learned(layer: str) -> int:
     "q9",
     EXPLORE_PAGE,
     "shape=2,4,3,3&layer=InstanceNorm2d(4)&at=0,1,0,2",
-    issue("pytorch", 22755),
-    torch_page("InstanceNorm2d"),
-    INSTANCE_NORM_PAPER,
+    [issue("pytorch", 22755), torch_page("InstanceNorm2d"), paper("InstanceNorm")],
 )
 def instance_norm_defaults() -> Facts:
     return {
@@ -259,7 +247,7 @@ def instance_norm_defaults() -> Facts:
     "s2l",
     COMPARE_PAGE,
     "shape=3,4&params=random&layers=LayerNorm(4);LayerNorm(4,elementwise_affine=False)&at=1,2",
-    ANNOTATED,
+    [ANNOTATED],
 )
 def elementwise_affine() -> Facts:
     affine, bare, shape = "LayerNorm(4)", "LayerNorm(4, elementwise_affine=False)", (3, 4)

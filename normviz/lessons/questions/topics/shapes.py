@@ -11,27 +11,16 @@ from normviz.analysis.running.torch_module import torch_refusal
 from normviz.layers.catalogue import KINDS
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.questions.question import (
-    ANNOTATED,
-    ARTICLE,
-    GROUP_NORM_PAPER,
-    SHAPES,
-    Facts,
-    count_gammas,
-    issue,
-    normal,
-    only,
-    output,
-    torch_page,
-    which,
-)
+from normviz.lessons.questions.facts import Facts, count_gammas, normal, only, output, which
+from normviz.lessons.questions.question import SHAPES
+from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, issue, paper, torch_page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-@SHAPES.question("s2", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm(5)&at=1,2,0,3", ANNOTATED)
+@SHAPES.question("s2", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm(5)&at=1,2,0,3", [ANNOTATED])
 def leading_axes() -> Facts:
     shapes = (5,), (2, 5), (2, 3, 5), (2, 3, 4, 5)
     one, two, six, deep = (describe("LayerNorm(5)", shape).counts for shape in shapes)
@@ -48,7 +37,7 @@ def leading_axes() -> Facts:
     }
 
 
-@SHAPES.question("s2h", EXPLORE_PAGE, "shape=5,2,4&layout=LNC&layer=LayerNorm(4)&at=3,1,2", ANNOTATED)
+@SHAPES.question("s2h", EXPLORE_PAGE, "shape=5,2,4&layout=LNC&layer=LayerNorm(4)&at=3,1,2", [ANNOTATED])
 def sequence_first() -> Facts:
     counts = describe("LayerNorm(4)", (5, 2, 4)).counts
     return {
@@ -63,10 +52,7 @@ def sequence_first() -> Facts:
     "q1",
     COMPARE_PAGE,
     "shape=2,4,3,4&layers=LayerNorm([4]);ChannelsFirstLayerNorm(4)&at=0,1,1,2",
-    issue("pytorch", 71465),
-    issue("pytorch", 74661),
-    torch_page("LayerNorm"),
-    ANNOTATED,
+    [issue("pytorch", 71465), issue("pytorch", 74661), torch_page("LayerNorm"), ANNOTATED],
 )
 def square_tensor() -> Facts:
     """C and W are equal, so the wrong axis fits."""
@@ -87,8 +73,7 @@ def square_tensor() -> Facts:
     "q2",
     EXPLORE_PAGE,
     "shape=2,4,4,6&layout=NHWC&layer=LayerNorm([6])&at=0,1,2,3",
-    issue("mmsegmentation", 3809),
-    torch_page("LayerNorm"),
+    [issue("mmsegmentation", 3809), torch_page("LayerNorm")],
     x="shape=2,256,4,4",
 )
 def channels_not_last() -> Facts:
@@ -117,8 +102,7 @@ def channels_not_last() -> Facts:
     "q20",
     COMPARE_PAGE,
     "shape=2,4,6&layout=NLC&layers=BatchNorm1d(4);Norm('n l c -> c','c')&at=0,1,4",
-    issue("pytorch", 7577),
-    torch_page("BatchNorm1d"),
+    [issue("pytorch", 7577), torch_page("BatchNorm1d")],
 )
 def sequence_layout() -> Facts:
     """x is (N, L, C), but the layer takes (N, C, L)."""
@@ -139,8 +123,7 @@ def sequence_layout() -> Facts:
     "s2j",
     COMPARE_PAGE,
     "shape=2,3,4,4&params=index&layers=LayerNorm([3,4,4]);GroupNorm(1,3);BatchNorm2d(3)&at=0,1,0,3",
-    ANNOTATED,
-    GROUP_NORM_PAPER,
+    [ANNOTATED, paper("GroupNorm")],
 )
 def another_image_size() -> Facts:
     small, larger = (2, 3, 4, 4), normal(2, 3, 6, 6)
@@ -163,7 +146,7 @@ def _normalized(x: Tensor, keepdim: bool) -> Tensor:
     return deviations / (deviations.square().mean(-1, keepdim=keepdim) + 1e-12).sqrt()
 
 
-@SHAPES.question("s3f", STEP_BY_STEP_PAGE, "shape=2,3,4&layer=DimNorm(4)&at=1,0,3&step=1", ARTICLE)
+@SHAPES.question("s3f", STEP_BY_STEP_PAGE, "shape=2,3,4&layer=DimNorm(4)&at=1,0,3&step=1", [ARTICLE])
 def mean_shapes() -> Facts:
     x = normal(2, 3, 4)
     u = x.mean(-1, keepdim=True)
@@ -184,7 +167,7 @@ def mean_shapes() -> Facts:
     }
 
 
-@SHAPES.question("s3b", EXPLORE_PAGE, "shape=2,8,4,4&layer=BatchNorm2d(8)&at=0,5,0,3", ARTICLE)
+@SHAPES.question("s3b", EXPLORE_PAGE, "shape=2,8,4,4&layer=BatchNorm2d(8)&at=0,5,0,3", [ARTICLE])
 def color_channels() -> Facts:
     deep = normal(2, 8, 4, 4)
     channels = describe("BatchNorm2d(8)", deep.shape).counts.statistics

@@ -10,33 +10,16 @@ from normviz.analysis.description import describe
 from normviz.analysis.running.torch_module import torch_refusal
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.questions.question import (
-    ANNOTATED,
-    ARTICLE,
-    CONVNEXT_PAPER,
-    COURSE,
-    FORUM,
-    GROUP_NORM_PAPER,
-    LAYER_NORM_PAPER,
-    STATISTICS,
-    Facts,
-    count_gammas,
-    issue,
-    normal,
-    only,
-    output,
-    output_change,
-    scene_of,
-    torch_page,
-    which,
-)
+from normviz.lessons.questions.facts import Facts, count_gammas, normal, only, output, output_change, scene_of, which
+from normviz.lessons.questions.question import STATISTICS
+from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, FORUM, issue, paper, torch_page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-@STATISTICS.question("s1a", EXPLORE_PAGE, "shape=4,6&layer=LayerNorm(6)&at=1,4", COURSE)
+@STATISTICS.question("s1a", EXPLORE_PAGE, "shape=4,6&layer=LayerNorm(6)&at=1,4", [COURSE])
 def row_means() -> Facts:
     x = normal(4, 6).double()
     e, y = describe("LayerNorm(6)", x), output("LayerNorm(6)", x)
@@ -55,7 +38,7 @@ ALL = "LayerNorm([3, 4, 4])"
 
 
 @STATISTICS.question(
-    "s0a", COMPARE_PAGE, "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([4,4]);LayerNorm(4)&at=0,1,0,3", FORUM
+    "s0a", COMPARE_PAGE, "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([4,4]);LayerNorm(4)&at=0,1,0,3", [FORUM]
 )
 def whole_example() -> Facts:
     example = prod(IMAGES[1:])
@@ -77,7 +60,7 @@ def whole_example() -> Facts:
     }
 
 
-@STATISTICS.question("s2e", EXPLORE_PAGE, "shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", ANNOTATED)
+@STATISTICS.question("s2e", EXPLORE_PAGE, "shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", [ANNOTATED])
 def batch_norm_channels() -> Facts:
     shape = (4, 3, 2, 2)
     x = normal(*shape)
@@ -96,7 +79,7 @@ def batch_norm_channels() -> Facts:
 
 
 @STATISTICS.question(
-    "s2f", COMPARE_PAGE, "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([2,3,4,4])&at=1,2,0,3", ANNOTATED
+    "s2f", COMPARE_PAGE, "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([2,3,4,4])&at=1,2,0,3", [ANNOTATED]
 )
 def one_mean_per_example() -> Facts:
     whole_batch, counts, x = "LayerNorm([2, 3, 4, 4])", describe(ALL, IMAGES).counts, normal(*IMAGES)
@@ -117,9 +100,7 @@ def one_mean_per_example() -> Facts:
     "q4",
     COMPARE_PAGE,
     "shape=2,4,6&layout=NLC&layers=LayerNorm([6]);LayerNorm([4,6])&at=0,1,4",
-    issue("minGPT", 113),
-    LAYER_NORM_PAPER,
-    ARTICLE,
+    [issue("minGPT", 113), paper("LayerNorm"), ARTICLE],
 )
 def tokens() -> Facts:
     token, sequence = (describe(text, (2, 4, 6)) for text in ("LayerNorm(6)", "LayerNorm([4, 6])"))
@@ -144,8 +125,7 @@ def tokens() -> Facts:
     "q3",
     COMPARE_PAGE,
     "shape=2,3,4,4&layers=ChannelsFirstLayerNorm(3);LayerNorm([3,4,4])&at=1,1,2,1",
-    issue("ConvNeXt", 112),
-    CONVNEXT_PAPER,
+    [issue("ConvNeXt", 112), paper("ConvNeXt")],
 )
 def convnext() -> Facts:
     pixel, image = (describe(text, IMAGES) for text in ("ChannelsFirstLayerNorm(3)", ALL))
@@ -164,9 +144,7 @@ def convnext() -> Facts:
     "q8",
     EXPLORE_PAGE,
     "shape=2,6,3,3&layer=GroupNorm(2,6)&at=0,1,0,2",
-    issue("onnx", 8445, "pull"),
-    torch_page("GroupNorm"),
-    GROUP_NORM_PAPER,
+    [issue("onnx", 8445, "pull"), torch_page("GroupNorm"), paper("GroupNorm")],
 )
 def groups() -> Facts:
     e = describe("GroupNorm(2, 6)", (2, 6, 3, 3))
@@ -188,7 +166,7 @@ def groups() -> Facts:
     "s3a",
     COMPARE_PAGE,
     "shape=2,3,4,4&layers=BatchNorm2d(3);LayerNorm([3,4,4]);ChannelsFirstLayerNorm(3)&at=0,1,0,3",
-    ARTICLE,
+    [ARTICLE],
 )
 def vision_and_text() -> Facts:
     batch, layer, pixel = (
@@ -215,7 +193,7 @@ def skewness(x: Tensor) -> float:
 SCALED_COLUMNS = "shape=6,3&layer=BatchNorm1d(3)&params=random&at=2,1&step=6"
 
 
-@STATISTICS.question("s1f", STEP_BY_STEP_PAGE, SCALED_COLUMNS, COURSE)
+@STATISTICS.question("s1f", STEP_BY_STEP_PAGE, SCALED_COLUMNS, [COURSE])
 def columns_after_scaling() -> Facts:
     e = scene_of(SCALED_COLUMNS).description
     values, before, after = e.layer_values(), e.trace.normalized.double(), e.trace.output.double()
@@ -245,7 +223,7 @@ def columns_after_scaling() -> Facts:
 SCALED_ROWS = "shape=4,6&layer=LayerNorm(6)&params=random&at=1,4&step=6"
 
 
-@STATISTICS.question("s1e", STEP_BY_STEP_PAGE, SCALED_ROWS, COURSE)
+@STATISTICS.question("s1e", STEP_BY_STEP_PAGE, SCALED_ROWS, [COURSE])
 def rows_after_scaling() -> Facts:
     e = scene_of(SCALED_ROWS).description
     assert e.x is not None

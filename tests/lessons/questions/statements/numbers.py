@@ -16,7 +16,7 @@ from normviz.analysis.rounding.eps import eps_table, no_eps
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.analysis.rounding.variance import sweep
 from normviz.code.cs231n import Cache, layernorm_backward, layernorm_forward
-from normviz.lessons.questions.question import ROUNDING, module_of, normal, output, scene_of
+from normviz.lessons.questions.facts import ROUNDING, module_of, normal, output, scene_of
 from normviz.lessons.questions.topics.numbers import (
     BERT_EPS,
     DISTANCE,
