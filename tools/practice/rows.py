@@ -39,14 +39,14 @@ def distinct(answer: Answer, wrong: Wrong) -> tuple[tuple[str, Answer], ...]:
 
 
 def mistaken_statistics(case: Case) -> Iterator[tuple[str, Norm]]:
-    for key, (_confusion, compute) in STATISTICS.items():
+    for key, (compute, _confusion) in STATISTICS.items():
         norm = compute(case)
         if norm is not None:
             yield key, norm
 
 
 def mistaken_gammas(case: Case) -> Iterator[tuple[str, Norm]]:
-    for key, (_confusion, compute) in GAMMAS.items():
+    for key, (compute, _confusion) in GAMMAS.items():
         axes = compute(case)
         norm = None if axes is None else gamma_norm(case, axes)
         if norm is not None:
