@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -20,7 +20,6 @@ from normviz.texts.errors import NormvizError
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-Facts = Mapping[str, Any]
 ROUNDING = 1e-5  # larger than float32's rounding of outputs near 1
 
 
@@ -58,6 +57,18 @@ def scene_of(query: str) -> Scene:
     return read(dict(parse_qsl(query))).scene
 
 
+def x_of(query: str) -> Tensor:
+    """The values of x on a page with this query."""
+    x = scene_of(query).description.x
+    assert x is not None
+    return x
+
+
+def skewness(x: Tensor) -> float:
+    """The mean of the cubes of the standardized values: 0 for a symmetric distribution."""
+    return float(((x - x.mean()) / x.std(correction=0)).pow(3).mean())
+
+
 def module_of(layer: str, dtype: object = None) -> nn.Module:
     """A fresh module of torch.nn, from the layer's text."""
     parsed = Layer.parse(layer)
@@ -91,6 +102,13 @@ def count_gammas(layer: str, shape: Sequence[int]) -> int:
     """The number of gammas of the layer on x of that shape; 0 if the layer has no gamma."""
     gamma_shape = describe(layer, tuple(shape)).counts.gamma_shape
     return 0 if gamma_shape is None else prod(gamma_shape)
+
+
+def changed_buffers(layer: nn.Module, model: nn.Module, x: Tensor) -> int:
+    """The number of the layer's buffers that a forward pass of the model changes."""
+    before = [value.clone() for value in layer.buffers()]
+    model(x)
+    return sum(bool((one != other).any()) for one, other in zip(before, layer.buffers(), strict=True))
 
 
 def count_buffers(layer: str) -> int:

@@ -18,7 +18,6 @@ from unicodedata import combining, normalize
 
 from normviz.lessons.page import Page
 from normviz.lessons.practice.random import Random
-from normviz.lessons.questions.facts import Facts
 from normviz.lessons.questions.sources import Source
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import read_text
@@ -27,6 +26,7 @@ from normviz.texts.messages import N_, _, english, format_number, language
 if TYPE_CHECKING:
     pass
 
+Facts = Mapping[str, Any]
 TINY = 1e-3  # smaller facts are mostly rounding
 CODE_SPAN = re.compile(r"`[^`]*`")
 ERROR, PLACEHOLDER = "{words}", re.compile(r"\{\w+\}")  # torch's message in an answer, and any fact
@@ -133,17 +133,15 @@ def reasons(question: Question) -> dict[str, str]:
 def _filled(question: Question, name: str, text: str) -> str:
     facts = facts_of(question)
     try:
-        filled = text.format_map({fact: _shown_fact(fact, value) for fact, value in facts.items()})
+        shown = {fact: format_fact(value) for fact, value in facts.items()}
+        if "words" in shown:  # torch's own
+            shown["words"] = english(shown["words"])
+        filled = text.format_map(shown)
     except KeyError as error:
         raise NormvizError(
             f"{question.key}: the {name} has the placeholder {error}, but the facts are {listed(facts, 'and')}."
         ) from None
     return CODE_SPAN.sub(lambda code: code[0].replace("−", "-"), filled)
-
-
-def _shown_fact(name: str, value: Any) -> str:
-    """The fact as text; ``words`` are torch's own."""
-    return english(format_fact(value)) if name == "words" else format_fact(value)
 
 
 def format_fact(value: Any) -> str:

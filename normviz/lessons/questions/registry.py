@@ -50,12 +50,6 @@ def core_place(key: str) -> int | None:
     return CORE.index(key) + 1 if key in CORE else None
 
 
-def next_question(question: Question) -> Question | None:
-    """The next question in the order of reading; None after the last one."""
-    following = READING_ORDER[READING_ORDER.index(question.key) + 1 :]
-    return QUESTIONS[following[0]] if following else None
-
-
 def current_key(key: str) -> str:
     """The current key of a question. The key in an old link may belong to a question that was merged into another one.
 
@@ -84,7 +78,5 @@ def questions_of_page(page: Page) -> list[Question]:
 
 def by_topic(questions: list[Question]) -> dict[Topic, list[Question]]:
     """The questions of each topic, in the order of the list."""
-    topics: dict[Topic, list[Question]] = {}
-    for question in questions:
-        topics.setdefault(question.topic, []).append(question)
-    return topics
+    topics = dict.fromkeys(question.topic for question in questions)
+    return {topic: [question for question in questions if question.topic is topic] for topic in topics}

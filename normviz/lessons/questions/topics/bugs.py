@@ -10,8 +10,8 @@ from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.numerics import PAGE as NUMERICS_PAGE
-from normviz.lessons.questions.facts import ROUNDING, Facts, module_of, normal, only, output, output_change
-from normviz.lessons.questions.question import BUGS
+from normviz.lessons.questions.facts import ROUNDING, changed_buffers, module_of, normal, only, output, output_change
+from normviz.lessons.questions.question import BUGS, Facts
 from normviz.lessons.questions.sources import Source, issue, torch_page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
@@ -215,13 +215,7 @@ def woken_by_train() -> Facts:
     x, layer = example("scales", (6, 3), ("n", "d")), module_of("BatchNorm1d(3)")
     model = torch.nn.Sequential(layer.requires_grad_(False).eval())
     frozen = model(x)
-
-    def changed_buffers() -> int:
-        before = [value.clone() for value in layer.buffers()]
-        model(x)
-        return sum(bool((one != other).any()) for one, other in zip(before, layer.buffers(), strict=True))
-
     difference = largest_difference(model.train()(x), frozen)
-    changed = changed_buffers()
+    changed = changed_buffers(layer, model, x)
     layer.eval()
-    return {"changed": changed, "gap": difference, "still": changed_buffers(), "right": changed}
+    return {"changed": changed, "gap": difference, "still": changed_buffers(layer, model, x), "right": changed}

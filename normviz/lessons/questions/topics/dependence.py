@@ -13,8 +13,8 @@ from normviz.analysis.forward import largest_difference
 from normviz.analysis.invariance import invariances
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
-from normviz.lessons.questions.facts import ROUNDING, Facts, normal, output, output_change, which
-from normviz.lessons.questions.question import DEPENDENCE
+from normviz.lessons.questions.facts import ROUNDING, normal, output, output_change, which
+from normviz.lessons.questions.question import DEPENDENCE, Facts
 from normviz.lessons.questions.sources import ARTICLE, FORUM, issue, keras_page, paper, torch_page
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from normviz.layers.layer import Layer
 from normviz.lessons.compare import LOOPS, READY_SETS, loops_difference
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.questions.facts import Facts, keras_default, module_of, normal, only, output, scene_of, which
-from normviz.lessons.questions.question import CODE, FRAMEWORKS
+from normviz.lessons.questions.facts import changed_buffers, keras_default, module_of, normal, only, output, which, x_of
+from normviz.lessons.questions.question import CODE, FRAMEWORKS, Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, Source, issue, keras_page, torch_page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
@@ -148,8 +148,7 @@ ZEROS = f"shape=2,3,2,4&layer=LayerNorm([2,4])&values={','.join(['0'] * 48)}&at=
 @CODE.question("s2m", STEP_BY_STEP_PAGE, ZEROS, [ANNOTATED])
 def zeros_test() -> Facts:
     right, x = "LayerNorm([2, 4])", normal(2, 3, 2, 4)
-    zeros = scene_of(ZEROS).description.x
-    assert zeros is not None
+    zeros = x_of(ZEROS)
     noticed = sum(largest_difference(output(text, zeros), output(right, zeros)) > 0 for text in WRONG)
     differences = [largest_difference(output(text, x), output(right, x)) for text in WRONG]
     return {
@@ -222,9 +221,7 @@ def keras_updates(training: bool, trainable: bool, early: bool = False) -> bool:
 def frozen() -> Facts:
     x = example("scales", (6, 3), ("n", "d"))
     module = Layer.make("BatchNorm1d", 3).module().requires_grad_(False)
-    before = [value.clone() for value in module.buffers()]
-    module(x)
-    moved = sum(bool((one != other).any()) for one, other in zip(before, module.buffers(), strict=True))
+    moved = changed_buffers(module, module, x)
     return {
         "moved": moved,
         "difference": train_and_eval("BatchNorm1d(3)", x).largest_difference,

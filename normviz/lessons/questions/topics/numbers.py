@@ -19,8 +19,8 @@ from normviz.code.cs231n import layernorm_backward, layernorm_forward
 from normviz.layers.layer import Layer
 from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
 from normviz.lessons.numerics import PAGE as NUMERICS_PAGE
-from normviz.lessons.questions.facts import ROUNDING, Facts, keras_default, module_of, normal, only, output, scene_of
-from normviz.lessons.questions.question import NUMBERS
+from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of, normal, only, output, skewness, x_of
+from normviz.lessons.questions.question import NUMBERS, Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, FLAX_PAGE, Source, issue, paper, torch_page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 
@@ -32,13 +32,11 @@ TWO_SPREADS = "shape=2,4&layer=LayerNorm(4)&values=0.01,-0.01,0.01,-0.01,10,-10,
 
 @NUMBERS.question("s2g", STEP_BY_STEP_PAGE, TWO_SPREADS, [ANNOTATED])
 def variance_with_eps() -> Facts:
-    e = scene_of(TWO_SPREADS).description
-    assert e.x is not None
-    x = e.x.double()
+    x = x_of(TWO_SPREADS).double()
     y, var = output("LayerNorm(4)", x), x.var(1, correction=0)
     small, large = y.var(1, correction=0).tolist()
     return {
-        "eps": e.norm.eps,
+        "eps": describe("LayerNorm(4)", x).norm.eps,
         "var": float(var[0]),
         "small": small,
         "large_var": float(var[1]),
@@ -50,11 +48,6 @@ def variance_with_eps() -> Facts:
 ONE_FAR = f"shape=1,17&layer=LayerNorm(17)&values={'0,' * 16}100&at=0,16&step=5"
 
 
-def skewness(x: Tensor) -> float:
-    """The mean of the cubes of the standardized values: 0 for a symmetric distribution."""
-    return float(((x - x.mean()) / x.std(correction=0)).pow(3).mean())
-
-
 @NUMBERS.question(
     "q36",
     STEP_BY_STEP_PAGE,
@@ -62,11 +55,10 @@ def skewness(x: Tensor) -> float:
     [Source("Cross Validated 299890", "https://stats.stackexchange.com/questions/299890"), paper("BatchNorm")],
 )
 def one_far_value() -> Facts:
-    x = scene_of(ONE_FAR).description.x
-    assert x is not None
-    y = output("LayerNorm(17)", x.double())
+    x = x_of(ONE_FAR).double()
+    y = output("LayerNorm(17)", x)
     largest = round(float(y.max()), 3)
-    return {"largest": largest, "before": skewness(x.double()), "after": skewness(y), "right": largest}
+    return {"largest": largest, "before": skewness(x), "after": skewness(y), "right": largest}
 
 
 BERT_EPS = 1e-12
@@ -132,8 +124,7 @@ SQUARES = "shape=1,2&layer=RMSNorm(2)&values=1,3&at=0,1&step=2"
 
 @NUMBERS.question("s2o", STEP_BY_STEP_PAGE, SQUARES, [ANNOTATED])
 def squared_mean() -> Facts:
-    x = scene_of(SQUARES).description.x
-    assert x is not None
+    x = x_of(SQUARES)
     squares = float(x.square().mean())
     return {"squares": squares, "squared": float(x.mean()) ** 2, "var": float(x.var(correction=0)), "right": squares}
 

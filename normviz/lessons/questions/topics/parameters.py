@@ -9,7 +9,6 @@ from normviz.analysis.forward import largest_difference
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
 from normviz.lessons.questions.facts import (
-    Facts,
     count_buffers,
     count_gammas,
     module_of,
@@ -19,7 +18,7 @@ from normviz.lessons.questions.facts import (
     scene_of,
     which,
 )
-from normviz.lessons.questions.question import PARAMETERS
+from normviz.lessons.questions.question import PARAMETERS, Facts
 from normviz.lessons.questions.sources import ANNOTATED, COURSE, FORUM, issue, paper, torch_page
 
 SHAPE = (4, 6)

@@ -18,18 +18,8 @@ from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.layers.layer import Layer
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.questions.facts import (
-    ROUNDING,
-    Facts,
-    count_buffers,
-    module_of,
-    normal,
-    only,
-    output,
-    scene_of,
-    which,
-)
-from normviz.lessons.questions.question import RUNNING_STATISTICS, SMALL_BATCHES, TRAIN_AND_EVAL
+from normviz.lessons.questions.facts import ROUNDING, count_buffers, module_of, normal, only, output, scene_of, which
+from normviz.lessons.questions.question import RUNNING_STATISTICS, SMALL_BATCHES, TRAIN_AND_EVAL, Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, issue, paper, torch_page
 from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
 from normviz.lessons.train_and_eval import both_modes
@@ -219,10 +209,8 @@ def instance_norm_tracking() -> Facts:
 SMALL, LARGE = 4, 64  # batch sizes
 TWO_IMAGES = (2, 3, 16, 16)
 CORRELATION = 0.5  # correlation of two pixels of one image
-TWO_PER_GPU = {
-    "batch_error": 34.7,
-    "group_error": 24.1,
-}  # validation error in percent with two images per GPU: Wu & He 2018, table 2
+# Validation error in percent with two images per GPU: Wu & He 2018, table 2.
+TWO_PER_GPU = {"batch_error": 34.7, "group_error": 24.1}
 
 
 def spread_of_mean(images: int, pixels: int, correlation: float) -> float:

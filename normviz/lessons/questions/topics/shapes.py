@@ -11,8 +11,8 @@ from normviz.analysis.running.torch_module import torch_refusal
 from normviz.layers.catalogue import KINDS
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.questions.facts import Facts, count_gammas, normal, only, output, which
-from normviz.lessons.questions.question import SHAPES
+from normviz.lessons.questions.facts import count_gammas, normal, only, output, which
+from normviz.lessons.questions.question import SHAPES, Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, issue, paper, torch_page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
 from normviz.analysis.derivatives import perturb
 from normviz.analysis.description import describe
 from normviz.analysis.running.torch_module import torch_refusal
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.questions.facts import Facts, count_gammas, normal, only, output, output_change, scene_of, which
-from normviz.lessons.questions.question import STATISTICS
+from normviz.lessons.questions.facts import count_gammas, normal, only, output, output_change, scene_of, skewness, which
+from normviz.lessons.questions.question import STATISTICS, Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, FORUM, issue, paper, torch_page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @STATISTICS.question("s1a", EXPLORE_PAGE, "shape=4,6&layer=LayerNorm(6)&at=1,4", [COURSE])
@@ -184,12 +180,6 @@ def vision_and_text() -> Facts:
     }
 
 
-def skewness(x: Tensor) -> float:
-    """How far a distribution leans to one side: 0 for a symmetric one."""
-    deviations = x.double() - x.double().mean()
-    return float((deviations**3).mean() / deviations.square().mean() ** 1.5)
-
-
 SCALED_COLUMNS = "shape=6,3&layer=BatchNorm1d(3)&params=random&at=2,1&step=6"
 
 
@@ -206,8 +196,8 @@ def columns_after_scaling() -> Facts:
     alike_after = bool(deviations.max() - deviations.min() < 1e-3)
     squares = normal(64, 1).square()
     return {
-        "skewed": skewness(squares),
-        "still": skewness(output("BatchNorm1d(1)", squares)),
+        "skewed": skewness(squares.double()),
+        "still": skewness(output("BatchNorm1d(1)", squares).double()),
         "low": float(deviations.min()),
         "high": float(deviations.max()),
         "small": float(values.gamma.abs().min()),
