@@ -168,12 +168,6 @@ def facts_of(question: Question) -> Facts:
     return _FACTS[place]
 
 
-def matches(question: Question, words: str) -> bool:
-    """Whether the question, its options or its answer contain all words of a search."""
-    text = search_text(question)
-    return all(word in text for word in without_accents(words.lower()).split())
-
-
 def search_text(question: Question) -> str:
     """The words that a search looks through, in lower case and without accents: of the title, the prompt, the options and the answer, with torch's errors."""
     text = prose(question.key)

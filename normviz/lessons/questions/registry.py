@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from normviz.lessons.page import Page
-from normviz.lessons.questions.question import TOPICS, Question, Topic, matches
+from normviz.lessons.questions.question import TOPICS, Question, Topic
 from normviz.lessons.questions.topics import (
     bugs,
     dependence,
@@ -64,11 +64,6 @@ def find_question(key: str) -> Question:
     if (current := current_key(key)) not in QUESTIONS:
         raise NormvizError("q={key} is not a question; leave q out to see all questions.", key=echo(key))
     return QUESTIONS[current]
-
-
-def search(words: str) -> list[Question]:
-    """The questions that contain all words of the search; all questions if the search is empty."""
-    return [question for question in QUESTIONS.values() if matches(question, words)]
 
 
 def questions_of_page(page: Page) -> list[Question]:

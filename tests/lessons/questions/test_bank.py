@@ -17,19 +17,11 @@ from normviz.lessons.parts.part import Heading
 from normviz.lessons.questions import facts as building_blocks
 from normviz.lessons.questions import question as topics
 from normviz.lessons.questions.question import TOPICS, Prose, Question, Topic, answer, facts_of, prose
-from normviz.lessons.questions.registry import (
-    BANK,
-    CORE,
-    MERGED,
-    QUESTIONS,
-    by_topic,
-    core_place,
-    find_question,
-    search,
-)
+from normviz.lessons.questions.registry import BANK, CORE, MERGED, QUESTIONS, by_topic, core_place, find_question
 from normviz.lessons.questions_page import prediction, view_parts
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.view import read
+from tests.lessons.questions.searching import search
 from tests.lessons.questions.test_documents import SETTLED, WITHOUT_STATEMENT
 
 MOST_SECONDS = 10

@@ -8,16 +8,7 @@ from normviz.analysis.description import describe
 from normviz.analysis.forward import largest_difference
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.questions.facts import (
-    count_buffers,
-    count_gammas,
-    module_of,
-    normal,
-    only,
-    output,
-    scene_of,
-    which,
-)
+from normviz.lessons.questions.facts import count_gammas, module_of, normal, only, output, scene_of, which
 from normviz.lessons.questions.question import PARAMETERS, Facts
 from normviz.lessons.questions.sources import ANNOTATED, COURSE, FORUM, issue, paper, torch_page
 
@@ -232,12 +223,13 @@ def count_learned(layer: str) -> int:
     [issue("pytorch", 22755), torch_page("InstanceNorm2d"), paper("InstanceNorm")],
 )
 def instance_norm_defaults() -> Facts:
+    instance, batch = (describe(text, (2, 4, 3, 3)).counts for text in ("InstanceNorm2d(4)", "BatchNorm2d(4)"))
     return {
         "learned": count_learned("InstanceNorm2d(4)"),
         "affine": count_learned("InstanceNorm2d(4, affine=True)"),
         "batch": count_learned("BatchNorm2d(4)"),
-        "buffers": count_buffers("InstanceNorm2d(4)"),
-        "batch_buffers": count_buffers("BatchNorm2d(4)"),
+        "buffers": instance.buffers,
+        "batch_buffers": batch.buffers,
         "right": count_learned("InstanceNorm2d(4)"),
     }
 
