@@ -1,7 +1,5 @@
 """Checks of arguments, and read-only arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import nan
 from numbers import Integral, Real

@@ -284,7 +284,6 @@ def _parameter_sum(e: Description, numbers: Tensor) -> Tensor:
 # without centering if xhat_i xhat_j = 0 and xhat_j^2 = m; and in both cases if gamma_i = 0. eps moves an entry away from 0 by
 # about eps / (var + eps).
 
-
 TOLERANCE = 1e-4  # the largest absolute value of the bracket that counts as 0; brackets are of order 1
 
 

@@ -1,7 +1,5 @@
 """Several layers on one tensor: the table, the sentence, and suggestions of layers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What one layer does to one x: which elements share a mean, a variance, a gamma and a beta, and with which numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache

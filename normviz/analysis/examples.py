@@ -1,7 +1,5 @@
 """Example tensors, and example values of gamma and beta: float32, and the same for the same arguments."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import prod
 from typing import Any

@@ -3,8 +3,6 @@
 Every named size, including the parts of a split axis, is at most ``LONGEST``, which does not change how elements share statistics.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -68,7 +66,6 @@ def reduced_layer(e: Description, norm: Norm, shape: tuple[int, ...]) -> Layer |
 # Which changes of x leave the output of a layer the same, by measurement.
 # Each change is applied to random float64 tensors, and the outputs before and after are compared; torch's own layer is used if
 # torch has it. The tensors and the layer are small copies, as ``reduced_copy`` makes them.
-
 
 TRIALS = 8
 MOST_KEPT = 2**11  # measurements of about 3 kB

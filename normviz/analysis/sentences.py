@@ -1,7 +1,5 @@
 """The sentence under every figure and the captions of the panels. Numbers are in ``**``, code is in backquotes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from math import prod
 

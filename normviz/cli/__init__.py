@@ -1,7 +1,5 @@
 """The command ``normviz``: a view as one HTML file or as an image, and all lessons as a static site."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

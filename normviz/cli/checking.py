@@ -1,7 +1,5 @@
 """``normviz check`` and ``normviz norms``: what a function of the caller computes, and the normalizations of the caller's model."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import warnings

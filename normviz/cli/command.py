@@ -3,8 +3,6 @@
 0: done; 1: a checked function differs; 2: the request is invalid or failed, and one line on stderr explains it; 130 or 143: interrupted or stopped.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

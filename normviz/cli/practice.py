@@ -1,7 +1,5 @@
 """``normviz practice``: a set of exercises as JSON, as a page, or for a learning management system. ``normviz questions``: the list of all questions."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Callable, Mapping

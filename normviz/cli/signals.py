@@ -1,7 +1,5 @@
 """Signals of the operating system, such as Ctrl-C."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable, Iterator

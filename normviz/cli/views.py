@@ -1,7 +1,5 @@
 """The view that a command shows: its arguments, and the Output that they describe. x is the app's example."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 

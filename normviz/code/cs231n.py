@@ -4,8 +4,6 @@ Layer normalization has one mean and one variance for each of the N rows, batch 
 beta are (D,) in both, so the two differ only in the axis of the means. All arrays are float64.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping, MutableMapping
 from dataclasses import replace
@@ -203,7 +201,6 @@ def _from_0_to_1(param: Mapping[str, Any], dictionary: str, name: str, default: 
 
 
 # The source of the CS231n functions, and how closely they agree with torch.
-
 
 SHAPE = (4, 6)
 PAIRS = {"layernorm": (layernorm_forward, layernorm_backward), "batchnorm": (batchnorm_forward, batchnorm_backward)}

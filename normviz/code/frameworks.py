@@ -126,7 +126,6 @@ class AxisNumbers:
 # The layers are chosen by AxisNumbers, not by the torch layer. Sources: keras.io/api/layers/normalization_layers, the page
 # "Normalization" of flax.nnx, and the source code of the versions in pyproject.toml.
 
-
 CallArguments = dict[str, str]
 
 
@@ -340,7 +339,6 @@ FLAX_LAYERS = Framework(
 # The same layer in Keras and Flax: as a program, and as a table of names next to torch's.
 # Neither framework is imported. ``frameworks`` has the layers and the Norms that they compute; if no layer computes a Norm, the program uses the array
 # functions of the framework.
-
 
 FRAMEWORKS = {"keras": KERAS_LAYERS, "flax": FLAX_LAYERS}
 

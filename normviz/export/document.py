@@ -166,7 +166,6 @@ def script(playable: bool = False, exercises: bool = False) -> str:
 
 # Where an exported page loads plotly.js from: itself, a public CDN, or a file next to it.
 
-
 LONGEST = 500
 
 

@@ -1,7 +1,5 @@
 """Atomic writing: a file is written next to its place and then moved there, so it is never incomplete."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

@@ -224,7 +224,6 @@ def title_of(page: str, about: str = "") -> str:
 
 # Which output of a notebook embeds plotly.js.
 
-
 _first: tuple[str, str] | None = None  # the cell run of the output that embeds it
 
 
@@ -247,7 +246,6 @@ def embeds_plotly() -> bool:
 
 
 # The Output of a link of the app, of a page and its query, or of a reader's own layer and x.
-
 
 LONGEST_LINK = 4000
 LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -369,7 +367,6 @@ def questions(key: str = "") -> Output:
 
 
 # A tour as one file: its views in order, for a projector.
-
 
 LARGEST = 100_000  # bytes of a tour's file
 

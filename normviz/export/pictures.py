@@ -126,7 +126,6 @@ def _write(paths: Sequence[Path], images: Sequence[bytes]) -> list[Path]:
 
 # Headless Chromium, driven by choreographer. It opens an exported page, which converts its own figures to pictures.
 
-
 WINDOW = (1180, 2000)  # pixels: the largest width of an exported page
 CHARTS = "<style>.nv-chart { max-width: 760px }</style>"  # on a slide, the text of a chart as wide as the page would be too small
 PICTURES = """(async () => {

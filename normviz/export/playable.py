@@ -4,8 +4,6 @@ From the first view of each tensor, the options of some controls are followed un
 once, whatever leads to it.
 """
 
-from __future__ import annotations
-
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -146,7 +144,6 @@ def _playable_row(row: InputRow, ways: Mapping[str, Mapping[Any, Key]]) -> Input
 
 
 # The views of a file as JSON: every long text, array or part once, however many views have it.
-
 
 VERSION = 2
 LONG = 40  # characters of a value that is stored once

@@ -1,7 +1,5 @@
 """The sets of layers that a file of the page Compare offers, within the size of a file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, zip_longest
@@ -96,7 +94,6 @@ def _one_of_each_family(layers: Sequence[str]) -> list[str]:
 
 
 # The controls of a file: the controls of the app, limited to options that lead to a view of the file.
-
 
 Shape = tuple[int, ...]
 SIZE = "size_"  # the prefix of the keys of the size inputs

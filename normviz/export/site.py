@@ -75,7 +75,6 @@ def path_of(kind: str) -> str:
 
 # The pages of the site as HTML: the index, a question, a comparison.
 
-
 INDEX = "index.html"
 ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")
 LEAD = N_(
@@ -291,7 +290,6 @@ def language_switch(beside: Sequence[str], file: str) -> str:
 
 # Sites in all languages, one folder for each, and a page that opens the reader's.
 
-
 ALL = "all"
 # The language of the address (?lang=es), else the first one of the browser that there is.
 CHOOSE = """const known = [...document.links].map((link) => link.dataset.name);
@@ -336,7 +334,6 @@ def _first_page(names: Sequence[str]) -> str:
 
 
 # Writing a site: into a directory, which never contains an incomplete site, and as a zip file.
-
 
 LIST = "site.json"  # the files of the site, so that the next one knows what it may replace
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in a zip, so that the same site gives the same zip

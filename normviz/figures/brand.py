@@ -1,7 +1,5 @@
 """The logo, a small tensor with one group filled, as data URLs."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 
 from normviz.figures.palette import theme

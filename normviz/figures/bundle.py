@@ -3,8 +3,6 @@
 The modules share one scope, so their top-level names must be unique. plotly.js is taken from the installed plotly package.
 """
 
-from __future__ import annotations
-
 import gettext
 import json
 import re

@@ -3,8 +3,6 @@
 A trace names its color by meaning in ``meta``; the light theme's color is also set, so that Plotly alone can draw the chart.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

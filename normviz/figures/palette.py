@@ -3,8 +3,6 @@
 Ids and outlines carry the same meaning without color.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from normviz.texts.errors import NormvizError, echo, listed

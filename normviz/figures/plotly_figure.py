@@ -1,7 +1,5 @@
 """A linked view as one plain Plotly figure, a heatmap for each panel: for notebooks, and for Plotly's own tools."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape

@@ -222,7 +222,6 @@ FAMILIES: dict[str, tuple[Kind, ...]] = {
 
 # Read the arguments of a layer, one by one or from a torch module: return plain Python types, or raise NormvizError with the rule.
 
-
 LARGEST_SIZE = 2**40
 
 

@@ -1,7 +1,5 @@
 """Find a layer for a tensor: the same family on another shape, or the torch layer that computes the same as a Norm."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any

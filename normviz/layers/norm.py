@@ -1,7 +1,5 @@
 """Norm: a normalization layer as a value: the patterns of its statistics and parameters, and its options."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 A message does not hold everything. What is missing is an example: two examples, three channels, a height and a width of four.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from math import gcd

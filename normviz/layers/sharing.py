@@ -4,8 +4,6 @@ The group id of x[i, j, ...] is a sum of one number per axis. So one short table
 counts are products that need no array.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce

@@ -1,7 +1,5 @@
 """A small look-alike of a layer on a large tensor: the same kind of layer with the same pattern, on few elements."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -67,7 +65,6 @@ def is_lookalike(of: LayerOnShape, layer: Layer | Norm, shape: tuple[int, ...], 
 
 
 # Remedies: where torch refuses a layer on an x, the layers and the x that were probably meant.
-
 
 MOST = 4
 

@@ -1,7 +1,5 @@
 """Other views that a page offers: what torch accepts instead of the layer that it refuses, and a small look-alike of a large tensor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import prod
 

@@ -1,7 +1,5 @@
 """The layers of a comparison on a tensor that may have changed since they were chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -101,7 +99,6 @@ def _fit(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> str:
 
 
 # The ready-made sets of the page Compare: layers to see side by side, and why.
-
 
 LOOPS = "Norm('n l c -> l c', 'l c')"  # for i in range(seq_len): for j in range(hidden): Norm(x[:, i, j])
 MOST_VALUES = 2**18
@@ -232,7 +229,6 @@ READY_SETS: dict[str, ReadySet] = {
 
 
 # Compare: two to six layers on one tensor. Point at an element to see its peers under every layer at once.
-
 
 CODE = ("layer", "stats", "params", "gamma_shape", "beta_shape")  # the columns whose values are code
 

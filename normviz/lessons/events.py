@@ -1,7 +1,5 @@
 """Events: what a reader does with a control or on a figure. ``after`` is the only way in which an event changes a view."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any

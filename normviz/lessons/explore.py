@@ -1,7 +1,5 @@
 """Explore: one layer on one tensor. Which elements share statistics and parameters, how many parameters there are, and the values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from normviz.analysis.description import Description

@@ -3,8 +3,6 @@
 The data of a page has the words that occur in it. The page's script marks the first occurrence of each.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """The normalizations of well-known models, as ``python -m tools.record_models`` has recorded them, and of the layers that a reader describes."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -206,7 +204,6 @@ def own_model(texts: Iterable[str]) -> RecordedModel:
 
 
 # The normalizations of a model as a strip of bars, in the order in which they run, and as a table. Each leads to its view in Explore.
-
 
 HIGHEST, DEEPEST = 13, 17  # log2 of the most channels and positions that are drawn in full
 

@@ -1,7 +1,5 @@
 """Numerics: what rounding does to a mean, a variance and an eps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

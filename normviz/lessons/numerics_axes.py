@@ -1,7 +1,5 @@
 """Logarithmic axes with places for what they cannot show, such as 0 and NaN, and marks on them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, floor
 from typing import Any

@@ -1,7 +1,5 @@
 """How small eps may be, and eps inside or outside the square root: the sentences, the charts, the table and the texts. Numbers are in ``**``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import floor, isfinite, log2, log10

@@ -1,7 +1,5 @@
 """The variance by several methods, far from zero: the sentence, the chart, the table and the texts. Numbers are in ``**``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby

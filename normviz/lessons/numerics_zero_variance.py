@@ -1,7 +1,5 @@
 """Groups with zero variance, a constant x and groups of one element: the sentences, the chart, the table and the texts. Numbers are in ``**``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import floor, isfinite, log2

@@ -1,7 +1,5 @@
 """The list of all pages, and what the app, a file and a notebook show of a view of one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

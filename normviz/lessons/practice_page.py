@@ -1,7 +1,5 @@
 """The page of practice: a set of exercises, which the browser shows one at a time."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator

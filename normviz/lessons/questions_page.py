@@ -1,7 +1,5 @@
 """The page of questions as parts: the list, and one question with its answer and the figure that shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from urllib.parse import parse_qsl
 

@@ -1,7 +1,5 @@
 """The data of the Share panel: the view as a link, an iframe, Markdown, a notebook cell, a file. The browser draws the panel."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -81,7 +79,6 @@ def _presets(shown: PageView) -> dict[str, Collection[str]]:
 
 
 # Where readers report an error in a page: the variable ``NORMVIZ_REPORT``, an address with the placeholder ``{text}``.
-
 
 SETTING = "NORMVIZ_REPORT"
 SCHEMES = ("mailto:", "https://", "http://")

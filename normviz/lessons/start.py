@@ -1,7 +1,5 @@
 """The data of each step's figure. All numbers are torch's; the browser maps them by sliders, and counts marks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -207,7 +205,6 @@ def _rule(layer: str, shape: tuple[int, ...]) -> str:
 
 # The steps as data: the prose of each, in a Markdown file, and its figure. Numbers in the prose are placeholders filled from torch's.
 # The prose of the step ``depth`` is ``normviz/locale/<language>/start/depth.md``.
-
 
 SECTIONS = {"Do": "act", "Hint": "hint", "Done": "done"}
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)

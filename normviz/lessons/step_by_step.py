@@ -1,7 +1,5 @@
 """Step by step: the forward pass from x to the output, one step at a time, with the numbers of one element."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from normviz.analysis.sentences import sentence

@@ -1,7 +1,5 @@
 """The style of a page and of its figures, for the app, files and notebooks."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -6,8 +6,6 @@ stops:
     caption: One mean for each example.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache

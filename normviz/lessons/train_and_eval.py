@@ -126,7 +126,6 @@ def left_along_sequences(found: PerTimeStep) -> Lines:
 
 # The texts and rows of the experiments on running statistics, small batches, sequences and devices. Numbers are in ``**``.
 
-
 EXAMPLES, CHANNELS = 26, 2  # sizes of the batch that the devices share; no number of devices above 2 divides 26
 
 
@@ -321,7 +320,6 @@ def devices_texts(found: Sharded) -> Iterator[str]:
 
 # train() and eval() of one layer on x: the texts, values and rows of the experiment "modes".
 
-
 MOST_WARMED = 2**17  # elements in all batches of a warm-up, so that a page appears at once
 MOST_COMPARED = 2**17  # elements of x; on a larger x, other layers are not compared
 
@@ -461,7 +459,6 @@ def _row(layer: Layer, e: Description, seed: int, known: TrainAndEval) -> Iterat
 
 
 # Train and eval: what BatchNorm stores from batch to batch, what that changes, and where it fails.
-
 
 Settings = Mapping[str, Any]
 

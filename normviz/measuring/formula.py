@@ -4,8 +4,6 @@
 negligible, and (y - beta) is a factor times a known tensor; the factor is gamma, unless var is not the biased variance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial

@@ -4,8 +4,6 @@ An input moves every output of its group, through the mean and the variance. The
 for one axis of x which of its indices can be in the same group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

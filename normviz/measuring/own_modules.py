@@ -1,7 +1,5 @@
 """Any layer on x: a layer of torch.nn, a Norm, or a module with a forward of its own, which is measured."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import chain
 from typing import Any, TypeVar

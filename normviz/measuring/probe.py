@@ -4,8 +4,6 @@ The inputs are random numbers of a generator with a fixed seed, so that nothing 
 undoes what a call changes in modules and objects, and never writes into the original parameters and buffers.
 """
 
-from __future__ import annotations
-
 import copy
 import functools
 import inspect

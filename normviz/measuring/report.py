@@ -3,8 +3,6 @@
 ``differences`` and ``without_like`` find each ``Difference``, ``text`` writes all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import isclose, prod

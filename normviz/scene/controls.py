@@ -181,7 +181,6 @@ def on_axis(edit: Callable[[Scene, Any, int], Reading], axis: Any) -> Callable[[
 
 # The controls of the scene
 
-
 FIRST_LAYOUTS = ("ND", "NLC", "NCHW")
 LAYOUTS = ("ND", "NLC", "NCL", "LNC", "NCHW", "NHWC", "NCDHW", "D", "CL", "CHW", "CDHW")
 LISTED_FAMILIES = (
@@ -427,7 +426,6 @@ SCENE_CONTROLS = (TENSOR, SIZES, LAYER, ARGUMENTS, PATTERN, *MORE_ABOUT_X, *MORE
 
 
 # The control "Paste an error": an error message of torch becomes the view that it is about, with what torch accepts instead.
-
 
 LABEL = N_("Paste an error of torch")
 PLACEHOLDER = N_("its last line")

@@ -3,8 +3,6 @@
 ``repair`` makes a scene of fields that may be invalid. An edit that changes a size also refits the layer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -218,7 +216,6 @@ def _start_with(at: tuple[int, ...] | None, shape: tuple[int, ...], axes: tuple[
 
 
 # Edits
-
 
 NO_PARAMETERS = ("none", "-")
 SIZES = {"n": 2, "c": 3, "h": 4, "w": 4, "l": 4, "d": 2}

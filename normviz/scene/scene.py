@@ -172,7 +172,6 @@ SCENE_SETTINGS: Mapping[str, Setting] = {
 
 # What a reader of a notebook brings: an x, and a module with its own gamma, beta and running statistics
 
-
 OWN = "own"  # among the example data: the reader's own x; among the values of gamma and beta: the module's own
 
 
@@ -223,7 +222,6 @@ class Own:
 # The cache is bounded in number and in bytes. Its values are shared: a page reads them and never writes into them. A view stores only
 # its Scene, so the cache alone keeps tensors in memory.
 
-
 SMALL = 4096  # elements; with every step of the forward pass about 100 kB
 MOST_SMALL, MOST_LARGE = 256, 2
 
@@ -273,7 +271,6 @@ _large = lru_cache(maxsize=MOST_LARGE)(_described)
 
 
 # The scene
-
 
 DEFAULT_SHAPE, DEFAULT_FAMILY = (2, 3, 4, 4), "LayerNorm"
 PATTERN_FAMILY = "Norm"  # the family of a layer that is a pattern

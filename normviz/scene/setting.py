@@ -91,7 +91,6 @@ Widget = Number | TextField | Choice | Segments | Several | Slider | Toggle
 # A setting is declared once, as data and pure functions. Its place in the link, its control, its option of the command line, its name in
 # ``hide=`` and its row in docs/links.md follow from the declaration.
 
-
 LIMITS = N_("{label} ({low} to {high})")
 LIMITS_OR_NONE = N_("{label} ({low} to {high}, or none)")
 
@@ -227,7 +226,6 @@ def write_settings(settings: Sequence[Setting], values: Mapping[str, Any]) -> di
 
 
 # Kinds of settings: a choice, a number, a power of ten, a text, several texts.
-
 
 LONGEST_NUMBER = 40  # characters
 LONGEST_LIST = 1500

@@ -226,7 +226,6 @@ DISPLAY_SETTINGS = (
 
 # The view
 
-
 ALWAYS_WRITTEN = (
     "shape",
     "layer",
@@ -328,7 +327,6 @@ class View:
 
 
 # Reading links leniently: the first error becomes a message, and the view is the nearest valid one.
-
 
 LONGEST_QUERY = 8192  # characters, names and values together
 MOST_NAMES = 64

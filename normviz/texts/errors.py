@@ -1,7 +1,5 @@
 """The exception and the warning that normviz raises, and how their messages write values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """The languages of the app: those that have a catalogue, and English."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -130,7 +128,6 @@ def html_attributes() -> str:
 
 # The prose of a language: the Markdown and YAML files of ``normviz/locale/<language>/``.
 # The first line of a translated file may say from which English it was made; see docs/translating.md. Readers of the files do not see it.
-
 
 OWN = Path(__file__).parents[1] / "locale" / ENGLISH
 STAMP = re.compile(r"\A(?:<!-- English: (?P<markdown>\w+) -->|# English: (?P<yaml>\w+))\n+")

@@ -4,8 +4,6 @@ The English text is the key of a gettext catalogue: ``normviz/locale/<language>/
 torch's own error messages are inserted as values and are not translated.
 """
 
-from __future__ import annotations
-
 import gettext
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ A component's script would be sent with every run; a file whose name contains a 
 as they are, which takes four times as long on a slow line.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import mimetypes

@@ -1,7 +1,5 @@
 """A page as a Streamlit component. Clicks and edits in its figures change the view on the server."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -4,8 +4,6 @@ A change of a control runs only the fragments that it affects, and controls that
 most of the work of a run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ The query contains everything, so any replica can respond. ``page`` is the page,
 "cdn") are options; the rest is the page's own query, including ``hide`` and ``caption``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor

@@ -3,8 +3,6 @@
 It belongs to a session. Streamlit runs the script, its fragments and its callbacks in a thread of the session, so each of them sets it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar

@@ -5,8 +5,6 @@ ERROR, with the lines of normviz in its traceback, innermost first. The logged v
 is logged if Streamlit's ``logger.level`` is ``debug``.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import traceback

@@ -4,8 +4,6 @@ The component is mounted twice: a click on an element changes only what is above
 controls only if they change too (``redraw``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache

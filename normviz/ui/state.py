@@ -6,8 +6,6 @@ the page of its settings, because a run can end at any access to the session's s
 the previous page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 gamma is 2 and beta is 1/2 in layers that have them, so that they differ from the normalized value.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -4,8 +4,6 @@ Normalization multiplies the spread sqrt(var) by 1 / sqrt(var + eps), so the siz
 sqrt(var / (var + eps)): about 1 if eps is far below the variance, about 0 if eps is far above it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

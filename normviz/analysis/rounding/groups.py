@@ -1,7 +1,5 @@
 """Example groups of numbers in each dtype, their exact variance and output, and the output of torch's layers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction

@@ -5,8 +5,6 @@ half precision in float32 with one rounding at the end, so the errors come from 
 method has no reduction: it rounds after every step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, isnan, nan

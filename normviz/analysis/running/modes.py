@@ -1,7 +1,5 @@
 """A torch module after its warm-up: some batches in train mode."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

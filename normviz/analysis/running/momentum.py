@@ -7,8 +7,6 @@ torch multiplies the *new* value by momentum; Keras, TensorFlow and Flax multipl
     keras   running = momentum * running + (1 - momentum) * new
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from math import inf, log, log1p

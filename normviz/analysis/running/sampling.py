@@ -1,7 +1,5 @@
 """The sampling error of batch statistics: in small batches, and at the late time steps of sequences."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

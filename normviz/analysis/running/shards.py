@@ -3,8 +3,6 @@
 torch's SyncBatchNorm does not run on the CPU, so this combination is compared with BatchNorm on the whole batch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan

@@ -4,8 +4,6 @@ The stream is one feature, drawn from a normal distribution whose mean may drift
 float64 and in train mode, and its buffers are recorded after every step.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any

@@ -1,7 +1,5 @@
 """torch's own modules: the layers that have one, their buffers, and torch's error messages."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from math import prod

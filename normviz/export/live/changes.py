@@ -1,7 +1,5 @@
 """How a view in a notebook changes: through the traits of the widget, its controls and its figures. All functions are pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The widget: traits for Python, and a page that the kernel answers. It needs anywidget, so ``nv.live`` imports it late."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The parts of a page that contain other parts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -120,7 +118,6 @@ class Beside(Part):
 
 # A table.
 
-
 Cell = str | int | bool | None
 FIRST_CELL = re.compile(r"<tr>(\s*)<td>(.+?)</td>")
 
@@ -179,7 +176,6 @@ def _cell(value: Cell, is_code: bool) -> str:
 
 # The parts of a page that its link does not hide, and the caption that the link adds.
 
-
 Figure = Panels | Chart
 
 
@@ -214,7 +210,6 @@ def _below_the_figure(parts: Sequence[Part]) -> int:
 
 
 # The layer as code in tabs, and the difference between its output and torch's.
-
 
 LABELS = {
     "torch": "torch.nn",

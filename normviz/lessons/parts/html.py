@@ -58,7 +58,6 @@ def align(lines: Sequence[Sequence[str]]) -> str:
 
 # Texts as HTML. Tags in a text are escaped, and an address that runs code does not become a link.
 
-
 __all__ = ["block", "data", "escape", "finished", "line", "plain_table"]
 
 KEPT = 512  # texts: most of a page is the same after a change

@@ -1,7 +1,5 @@
 """Links to views of the app's pages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

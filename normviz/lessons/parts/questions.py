@@ -1,7 +1,5 @@
 """A small tensor that is drawn before anything is computed: its shape, or its values."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,7 +42,6 @@ class BareTensor(Part):
 
 
 # Predict first, then see the answer.
-
 
 RIGHT = N_("Your prediction is correct.")
 PREDICTED, WRONG = N_("You predicted: {guess}."), N_("That is not correct.")
@@ -144,7 +141,6 @@ class Prediction(Part):
 
 
 # The list of questions: the core path, all questions by topic, the reader's progress, and a search.
-
 
 EXAMPLES = N_("gamma, batch of one, or an error message of torch")
 NOTHING_FOUND = N_("No question has these words. Try fewer, such as gamma or eval.")

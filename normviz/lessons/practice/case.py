@@ -1,7 +1,5 @@
 """The kinds of exercises: their topic, how they are answered, and the view that settles them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,7 +53,6 @@ TOPICS = tuple(dict.fromkeys(kind.topic for kind in EXERCISE_KINDS.values()))
 
 
 # What an exercise is about: a layer on an x of some shape, and which elements share what.
-
 
 Box = tuple[tuple[int, ...], ...]  # positions of a set of elements, axis by axis; empty: no element
 Answer = float | str | Box

@@ -4,8 +4,6 @@
 answer, the first in this order is named.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

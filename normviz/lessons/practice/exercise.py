@@ -214,7 +214,6 @@ def _answer(value: Any) -> Answer:
 
 # Its prompt, options and explanation.
 
-
 PROMPTS: Mapping[tuple[str, str], str] = {
     ("means", ""): N_("x has shape {axes} = {shape}. How many means does {layer} compute?"),
     ("means", "squares"): N_("x has shape {axes} = {shape}. How many mean squares does {layer} compute?"),

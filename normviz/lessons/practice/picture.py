@@ -1,7 +1,5 @@
 """The elements of x as an SVG picture: cells with the framed element, numbers, or a marked set."""
 
-from __future__ import annotations
-
 from html import escape
 from itertools import product
 from math import prod

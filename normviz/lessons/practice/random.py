@@ -5,8 +5,6 @@ The generator is SplitMix with 32 bits (Steele, Lea & Flood 2014) and the finali
 is an exclusive or with the shifted number. ``browser/practice/bank.js`` is the same generator.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 

@@ -1,22 +1,11 @@
 """All questions, topic by topic, in the order in which they are listed."""
 
-from __future__ import annotations
-
 from normviz.lessons.page import Page
 from normviz.lessons.questions.question import TOPICS, Question, Topic
-from normviz.lessons.questions.topics import (
-    bugs,
-    dependence,
-    frameworks,
-    numbers,
-    parameters,
-    running_statistics,
-    shapes,
-    statistics,
-)
+from normviz.lessons.questions.topics import frameworks, numbers, parameters, running_statistics, statistics
 from normviz.texts.errors import NormvizError, echo
 
-BANK = (statistics, parameters, dependence, shapes, running_statistics, numbers, frameworks, bugs)
+BANK = (statistics, parameters, running_statistics, numbers, frameworks)
 _declared = [value for module in BANK for value in vars(module).values() if isinstance(value, Question)]
 QUESTIONS = {question.key: question for question in sorted(_declared, key=lambda one: TOPICS.index(one.topic))}
 

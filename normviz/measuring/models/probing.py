@@ -1,7 +1,5 @@
 """The Norm of a module that torch.nn does not have, measured on a small copy of it."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping

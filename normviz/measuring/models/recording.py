@@ -3,8 +3,6 @@
 ``record`` runs the model with hooks on its modules. Calls of ``F.layer_norm`` and the like are seen by a TorchFunctionMode.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -37,7 +35,6 @@ def axis_names(shape: tuple[int, ...]) -> tuple[str, ...]:
 
 
 # Calls of ``F.layer_norm`` and the like, as layers.
-
 
 Arguments = Mapping[str, Any]
 
@@ -124,7 +121,6 @@ def _elements(tensors: Iterable[Tensor | None]) -> int:
 
 
 # The recorded calls.
-
 
 Shape = tuple[int, ...]
 LIKE_X, OTHER = object(), object()

@@ -3,8 +3,6 @@
 Our script draws it (``first_page.js``), and removes it when the app shows the same page with its controls. It answers without a server.
 """
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl
 
 from normviz.figures.brand import wordmark

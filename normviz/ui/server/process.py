@@ -1,7 +1,5 @@
 """The server process: how it starts and stops, what it imports in the background, and what it changes in Streamlit."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal
@@ -68,7 +66,6 @@ def _with_time_limit(handler: Any) -> Any:
 # Imports torch, plotly and the pages in a thread, so that the server listens at once. The first visitor's browser fetches Streamlit's own
 # files meanwhile. Other threads get these modules from here, because a module that one thread is importing can be incomplete in another.
 
-
 NOT_PRELOADED = ("server", "__main__")  # what starts the preloading
 _thread = ThreadPoolExecutor(1, "preload")
 
@@ -105,7 +102,6 @@ def _import_all() -> None:
 #
 # This replaces private functions of Streamlit, so it is only done for the version that we have checked; with another version everything works
 # as well, only slower.
-
 
 CHECKED_VERSION = "1.67.0"
 MESSAGES: dict[str, type[Config | CustomThemeConfig]] = {

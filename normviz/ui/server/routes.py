@@ -5,8 +5,6 @@ sources as in https://www.w3.org/TR/CSP3/#directive-frame-ancestors, separated b
 list. For a browser, ``*`` does not include files: slides opened from disk need ``file:`` too.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re
@@ -85,7 +83,6 @@ def served() -> list[tuple[str, Handler]]:
 
 # The headers of every HTTP response.
 
-
 SETTING = "NORMVIZ_FRAME_ANCESTORS"
 ALL_PAGES = "*"
 _HOST = r"(\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:(\d{1,5}|\*))?(/[a-z0-9/_.~%-]*)?"
@@ -144,7 +141,6 @@ def middleware() -> list[Middleware]:
 
 
 # Readiness: whether everything is imported and torch computes a known layer correctly.
-
 
 KNOWN = (1, 2, 3, 4), (0, 0, 10, 10)
 # Means 2.5 and 5, variances 1.25 and 25.

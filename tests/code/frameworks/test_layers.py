@@ -18,8 +18,8 @@ from normviz.code.frameworks import FLAX_LAYERS, FRAMEWORKS, AxisNumbers, framew
 from normviz.code.generate import code
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
-from normviz.lessons.questions.topics.dependence import REAL, padded_sequences
 from normviz.lessons.questions.topics.frameworks import keras_updates
+from normviz.lessons.questions.topics.statistics import REAL, padded_sequences
 from tests.code.frameworks.layer_table import LAYERS
 from tests.code.frameworks.run_programs import assert_agrees, call, run, with_random_values
 from tests.lessons.questions.statements.measure import facts

@@ -1,7 +1,5 @@
 """A set as an Anki package, written by genanki: one note for each exercise, the question in front, the answer behind."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A set as Moodle XML, written with lxml: https://docs.moodle.org/en/Moodle_XML_format."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Sequence
 from html import escape

@@ -1,7 +1,5 @@
 """A set as a QTI 1.2 package (Canvas and others), written by text2qti, which takes a quiz as Markdown, with pictures in the same folder."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Exercises as the questions of a quiz: a number, or one of several options. What is marked on a figure becomes a choice."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from normviz.lessons.practice.case import MARK, NUMBER

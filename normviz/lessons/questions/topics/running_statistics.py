@@ -1,7 +1,5 @@
 """Questions on running statistics: momentum, the moving average, and which variance is stored."""
 
-from __future__ import annotations
-
 from math import prod, sqrt
 
 import torch
@@ -88,7 +86,6 @@ def forms_of_the_average() -> Facts:
 
 
 # Questions on train() and eval(): which statistics each mode uses, and what a forward pass changes.
-
 
 LAYER, BATCH = "LayerNorm(6)", "BatchNorm1d(6)"
 
@@ -204,7 +201,6 @@ def instance_norm_tracking() -> Facts:
 
 
 # Questions on few values per mean: small batches, time steps, one example at inference, and several devices.
-
 
 SMALL, LARGE = 4, 64  # batch sizes
 TWO_IMAGES = (2, 3, 16, 16)
