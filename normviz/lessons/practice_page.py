@@ -143,25 +143,22 @@ def _entries(setting: Setting) -> dict[str, Any]:
 
 
 def _confusions(exercises: Iterable[Exercise]) -> dict[str, dict[str, Any]]:
-    """The confusions that wrong answers to the exercises follow from."""
-    found = dict.fromkeys(key for one in exercises for key, _answer in one.wrong)
-    return {key: _confusion(key) for key in found}
-
-
-def _confusion(key: str) -> dict[str, Any]:
-    confusion = CONFUSIONS[key]
-    texts = {"name": _(confusion.name), "sentence": _(confusion.sentence)}
-    return texts | {"question": confusion.question, "title": prose(confusion.question).title, "step": _step(key)}
-
-
-def _step(key: str) -> list[Any] | None:
-    """The number and the title of the step of Start here that shows what is true, if there is one."""
-    found = (
-        [number, step.prose.title]
+    """The confusions that wrong answers to the exercises follow from; ``step`` of Start here shows what is true."""
+    steps = {
+        key: [number, step.prose.title]
         for number, step in enumerate(LESSON_STEPS, 1)
-        if key in SHOWN_BY_STEP.get(step.key, ())
-    )
-    return next(found, None)
+        for key in SHOWN_BY_STEP.get(step.key, ())
+    }
+    return {
+        key: {
+            "name": _(CONFUSIONS[key].name),
+            "sentence": _(CONFUSIONS[key].sentence),
+            "question": CONFUSIONS[key].question,
+            "title": prose(CONFUSIONS[key].question).title,
+            "step": steps.get(key),
+        }
+        for key in dict.fromkeys(key for one in exercises for key, _answer in one.wrong)
+    }
 
 
 @cache

@@ -12,11 +12,11 @@ from normviz.lessons.questions.question import Question, answer, facts_of, prose
 from normviz.lessons.questions.registry import (
     CORE,
     QUESTIONS,
+    READING_ORDER,
     by_topic,
     core_place,
     current_key,
     find_question,
-    next_question,
 )
 from normviz.lessons.tours import tours
 from normviz.scene.setting import text
@@ -31,7 +31,9 @@ def view_parts(view: View) -> Iterator[Part]:
     if asked in QUESTIONS:
         question = QUESTIONS[asked]
         yield Links((Link(_("All questions"), "questions"),), kind="back")
-        yield from _place(question)
+        place = core_place(asked)
+        if place is not None:
+            yield Caption(_("Core path, question {place} of {all}", place=place, all=len(CORE)), of=Links.name)
         yield from question_parts(question)
         yield Links((_next(question),), kind="next")
     else:
@@ -94,19 +96,17 @@ def question_list(
     keys: Collection[str], typed: str = "", found: tuple[Part, ...] = (), has_field: bool = True
 ) -> QuestionList:
     """The list of these questions."""
-    topics = by_topic([question for key, question in QUESTIONS.items() if key in keys])
+    listed = {key: question for key, question in QUESTIONS.items() if key in keys}
+    entries = {key: QuestionEntry(link_to(one), key, search_text(one)) for key, one in listed.items()}
+    topics = by_topic(list(listed.values()))
     return QuestionList(
-        tuple(_entry(QUESTIONS[key]) for key in CORE if key in keys),
-        tuple((topic.key, topic.title, tuple(map(_entry, questions))) for topic, questions in topics.items()),
+        tuple(entries[key] for key in CORE if key in entries),
+        tuple((topic.key, topic.title, tuple(entries[one.key] for one in topics[topic])) for topic in topics),
         typed,
         LONGEST_SEARCH,
         found,
         has_field,
     )
-
-
-def _entry(question: Question) -> QuestionEntry:
-    return QuestionEntry(link_to(question), question.key, search_text(question))
 
 
 def link_to(question: Question) -> Link:
@@ -116,17 +116,10 @@ def link_to(question: Question) -> Link:
 
 def _next(question: Question) -> Link:
     """The link to the next question, or after the last one to the list."""
-    following = next_question(question)
-    if following is None:
+    following = READING_ORDER[READING_ORDER.index(question.key) + 1 :]
+    if not following:
         return Link(_("Next: all questions"), "questions")
-    return Link(_("Next: {title}", title=prose(following.key).title), "questions", f"q={following.key}")
-
-
-def _place(question: Question) -> Iterator[Part]:
-    """Where the question is in the core path, if it is there."""
-    place = core_place(question.key)
-    if place is not None:
-        yield Caption(_("Core path, question {place} of {all}", place=place, all=len(CORE)), of=Links.name)
+    return Link(_("Next: {title}", title=prose(following[0]).title), "questions", f"q={following[0]}")
 
 
 def _is_question(view: View) -> bool:

@@ -29,19 +29,8 @@ Facts = Mapping[str, Any]
 Index = tuple[int, ...]
 
 LAYERS, WIDTH, BATCH = 10, 128, 64
-SIZES = (
-    0.5,
-    0.6,
-    0.7,
-    0.8,
-    0.9,
-    1,
-    1.2,
-    1.4,
-    1.6,
-    1.8,
-    2,
-)  # sizes of the weights, as multiples of the size that keeps the spread
+# Sizes of the weights, as multiples of the size that keeps the spread.
+SIZES = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.4, 1.6, 1.8, 2)
 FIRST_SIZE = 1.6
 FOUR = (2.0, 5.0, 6.0, 9.0)
 TABLE, FRAMED = ((1.0, 4.0, 10.0), (3.0, 8.0, 13.0)), (0, 1)
@@ -147,10 +136,16 @@ def _task(layer: str, x: torch.Tensor | Index, at: Index, shared: str = "mean") 
 
 
 @cache_by_language()
-def marks(layer: str) -> Data:
-    """The table of the steps on BatchNorm and LayerNorm."""
-    task = {"label": layer, "task": _task(layer, torch.tensor(TABLE), FRAMED)}
-    return {"kind": "marks", "tasks": [task | {"colors": _("Each color shares one mean and one variance.")}]}
+def marks(layer: str, shared: str = "mean") -> Data:
+    """The table of the steps on BatchNorm and LayerNorm, and of the step on gamma."""
+    is_gamma = shared == "gamma"
+    colors = (
+        _("Each color shares one gamma and one beta.")
+        if is_gamma
+        else _("Each color shares one mean and one variance.")
+    )
+    task = {"label": layer, "task": _task(layer, torch.tensor(TABLE), FRAMED, shared), "colors": colors}
+    return {"kind": "marks", "tasks": [task]}
 
 
 def marks_facts(layer: str) -> Facts:
@@ -169,13 +164,6 @@ def marks_facts(layer: str) -> Facts:
     }
 
 
-@cache_by_language()
-def gammas() -> Data:
-    """The same table, for gamma."""
-    task = {"label": "LayerNorm(3)", "task": _task("LayerNorm(3)", torch.tensor(TABLE), FRAMED, "gamma")}
-    return {"kind": "marks", "tasks": [task | {"colors": _("Each color shares one gamma and one beta.")}]}
-
-
 def gammas_facts() -> Facts:
     layer = nn.LayerNorm(3)
     gammas, betas = layer.weight.numel(), layer.bias.numel()
@@ -185,22 +173,17 @@ def gammas_facts() -> Facts:
 @cache_by_language()
 def images() -> Data:
     """Layers to choose from, on images and on sequences."""
-    asked: list[tuple[str, Index, Index]] = [
-        ("BatchNorm2d(3)", IMAGES, PIXEL),
-        ("LayerNorm([3, 2, 2])", IMAGES, PIXEL),
-        ("InstanceNorm2d(3)", IMAGES, PIXEL),
-        ("LayerNorm(3)", SEQUENCES, TOKEN),
+    asked: list[tuple[str, str, Index, Index]] = [
+        ("BatchNorm", "BatchNorm2d(3)", IMAGES, PIXEL),
+        ("LayerNorm", "LayerNorm([3, 2, 2])", IMAGES, PIXEL),
+        ("InstanceNorm", "InstanceNorm2d(3)", IMAGES, PIXEL),
+        (_("Sequences: {layer}", layer="LayerNorm"), "LayerNorm(3)", SEQUENCES, TOKEN),
     ]
     tasks = [
-        {"label": _label(layer, shape), "task": _task(layer, shape, at), "hint": _rule(layer, shape)}
-        for layer, shape, at in asked
+        {"label": label, "task": _task(layer, shape, at), "hint": _rule(layer, shape)}
+        for label, layer, shape, at in asked
     ]
     return {"kind": "marks", "tasks": tasks}
-
-
-def _label(layer: str, shape: tuple[int, ...]) -> str:
-    name = layer.partition("(")[0].removesuffix("2d")
-    return name if len(shape) > 3 else _("Sequences: {layer}", layer=name)
 
 
 def _rule(layer: str, shape: tuple[int, ...]) -> str:
@@ -265,7 +248,7 @@ LESSON_STEPS = (
     LessonStep("batchnorm", lambda: marks("BatchNorm1d(3)"), lambda: marks_facts("BatchNorm1d(3)")),
     LessonStep("layernorm", lambda: marks("LayerNorm(3)"), lambda: marks_facts("LayerNorm(3)")),
     LessonStep("affine", affine, affine_facts),
-    LessonStep("gammas", gammas, gammas_facts),
+    LessonStep("gammas", lambda: marks("LayerNorm(3)", "gamma"), gammas_facts),
     LessonStep("images", images),
 )
 
@@ -273,8 +256,9 @@ LESSON_STEPS = (
 @cache
 def _prose(step: LessonStep, name: str) -> StepProse:
     path = f"start/{step.key}.md"
-    filled = read_text(path).format_map({key: _format(value) for key, value in step.facts().items()})
-    return read_prose(filled, f"{name}/{path}")
+    facts = step.facts().items()
+    shown = {key: format_number(value) if isinstance(value, float) else str(value) for key, value in facts}
+    return read_prose(read_text(path).format_map(shown), f"{name}/{path}")
 
 
 def read_prose(text: str, name: str) -> StepProse:
@@ -293,10 +277,6 @@ def read_prose(text: str, name: str) -> StepProse:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _format(value: Any) -> str:
-    return format_number(value) if isinstance(value, float) else str(value)
 
 
 # The steps as one part of a page. The browser shows one step after the other, and judges what the reader does.

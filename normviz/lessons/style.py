@@ -15,9 +15,7 @@ VARIABLES = ("background", "card", "text", "muted", "border", "accent", "veil")
 def variables(theme: str) -> str:
     """The colors of a theme as CSS variables."""
     colors = THEMES[theme]
-    families = enumerate(
-        colors.more if theme == "light" else colors.few
-    )  # three times as bright or dark as the background
+    families = enumerate(colors.more if theme == "light" else colors.few)  # 3 times as bright or dark as the background
     named = [f"--nv-{key}:{getattr(colors, key)}" for key in VARIABLES]
     return ";".join([*named, *(f"--nv-family-{i}:{color}" for i, color in families)])
 

@@ -120,7 +120,8 @@ def tour_parts(page: Page, view: View) -> Iterator[Part]:
     except NormvizError as error:
         yield Problem(str(error))
         return
-    yield tour_bar(tour, view.display.stop, _leave(page, view))
+    query = {key: text for key, text in view.query(page.settings).items() if key not in ("tour", "stop", "present")}
+    yield tour_bar(tour, view.display.stop, Link(_("Leave the tour"), page.name, link(query).removeprefix("?")))
 
 
 def tour_bar(tour: Tour, number: int, leave: Link | None = None) -> TourBar:
@@ -137,9 +138,3 @@ def stop_link(tour: Tour, number: int, text: str) -> Link:
     """The link to a stop, for a projector."""
     stop = tour.stops[number - 1]
     return Link(text, stop.page, f"{stop.query}&tour={tour.name}&stop={number}&present=true")
-
-
-def _leave(page: Page, view: View) -> Link:
-    """The link to the view without the tour."""
-    query = {key: text for key, text in view.query(page.settings).items() if key not in ("tour", "stop", "present")}
-    return Link(_("Leave the tour"), page.name, link(query).removeprefix("?"))

@@ -13,11 +13,12 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.part import Chart, Panels, flat
 from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import find_question, search
+from normviz.lessons.questions.registry import find_question
 from normviz.lessons.questions_page import prediction, question_parts
 from normviz.scene.scene import Scene
 from normviz.scene.view import View, read_view
 from normviz.texts.errors import NormvizError
+from tests.lessons.questions.searching import search
 
 
 def build(page: str, query: Mapping[str, str]) -> int:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import prod
 
 from normviz.layers.fit import torch_layer
 from normviz.layers.norm import Norm
-from normviz.layers.sharing import counts
-from normviz.lessons.practice.case import Answer, Case, gamma_box, gamma_norm, group_box
+from normviz.layers.sharing import counts, param_tables
+from normviz.lessons.practice.case import Answer, Box, Case, box_of, group_box
 from normviz.lessons.practice.confusions import GAMMAS, STATISTICS
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.random import Random
+from normviz.texts.errors import NormvizError
 from tools.practice import measured
 
 Wrong = Iterable[tuple[str, Answer | None]]
@@ -39,18 +40,32 @@ def distinct(answer: Answer, wrong: Wrong) -> tuple[tuple[str, Answer], ...]:
 
 
 def mistaken_statistics(case: Case) -> Iterator[tuple[str, Norm]]:
-    for key, (_confusion, compute) in STATISTICS.items():
+    for key, (compute, _confusion) in STATISTICS.items():
         norm = compute(case)
         if norm is not None:
             yield key, norm
 
 
 def mistaken_gammas(case: Case) -> Iterator[tuple[str, Norm]]:
-    for key, (_confusion, compute) in GAMMAS.items():
+    for key, (compute, _confusion) in GAMMAS.items():
         axes = compute(case)
         norm = None if axes is None else gamma_norm(case, axes)
         if norm is not None:
             yield key, norm
+
+
+def gamma_norm(case: Case, gamma: Sequence[str]) -> Norm | None:
+    """The norm of the case with these axes of gamma; None if the pattern does not have them."""
+    try:
+        return Norm(case.norm.stats, " ".join(gamma), sizes=case.norm.sizes)
+    except NormvizError:
+        return None
+
+
+def gamma_box(norm: Norm, shape: tuple[int, ...], at: tuple[int, ...]) -> Box:
+    """The elements that use the gamma of an element, itself among them."""
+    tables = param_tables(norm, shape)
+    return () if tables is None else box_of(tables, at)
 
 
 def count_of_gammas(norm: Norm, shape: tuple[int, ...]) -> int:

@@ -16,7 +16,6 @@ from normviz.texts.errors import NormvizError, echo, listed
 
 MOST_EXERCISES, LEVELS = 100, range(1, 4)
 VERSION = 1  # a seed chooses the same exercises from the same version
-COUNTS = range(1, MOST_EXERCISES + 1)
 FILE = Path(__file__).with_name("bank.json")
 
 
@@ -27,11 +26,6 @@ class IndexEntry(NamedTuple):
     family: str
     level: int
     topic: str
-
-    @classmethod
-    def of_row(cls, row: Sequence[Any]) -> IndexEntry:
-        kind, _variant, level, layer = row[:4]
-        return cls(kind, family_of(layer), level, EXERCISE_KINDS[kind].topic)
 
 
 @cache
@@ -49,7 +43,10 @@ def bank() -> list[Exercise]:
 @cache
 def index() -> list[IndexEntry]:
     """What a choice needs of each exercise, in the order of the bank."""
-    return [IndexEntry.of_row(row) for row in rows()]
+    heads = (row[:4] for row in rows())
+    return [
+        IndexEntry(kind, family_of(text), level, EXERCISE_KINDS[kind].topic) for kind, _variant, level, text in heads
+    ]
 
 
 def choose(seed: int, count: int = 10, topics: Sequence[str] = (), level: int | None = None) -> list[Exercise]:
@@ -77,7 +74,7 @@ def choose(seed: int, count: int = 10, topics: Sequence[str] = (), level: int | 
 def choose_places(seed: int, count: int, topics: Sequence[str], level: int | None) -> list[int]:
     """The places in the bank of the exercises of a set."""
     random = Random(read_integer("seed", seed, SEEDS))
-    read_integer("count", count, COUNTS)
+    read_integer("count", count, range(1, MOST_EXERCISES + 1))
     if level is not None:
         read_integer("level", level, LEVELS)
     kinds: dict[str, dict[str, list[int]]] = {}

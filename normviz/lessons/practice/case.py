@@ -16,7 +16,6 @@ from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
 from normviz.lessons.page import Page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
-from normviz.texts.errors import NormvizError
 
 NUMBER, MARK, CHOICE = "number", "mark", "choice"
 
@@ -122,24 +121,11 @@ def family_of(layer: str) -> str:
 
 def group_box(norm: Norm, shape: tuple[int, ...], at: tuple[int, ...]) -> Box:
     """The statistics group of an element, itself among it."""
-    return _box(sharing.stat_tables(norm, shape), at)
+    return box_of(sharing.stat_tables(norm, shape), at)
 
 
-def gamma_norm(case: Case, gamma: Sequence[str]) -> Norm | None:
-    """The norm of the case with these axes of gamma; None if the pattern does not have them."""
-    try:
-        return Norm(case.norm.stats, " ".join(gamma), sizes=case.norm.sizes)
-    except NormvizError:
-        return None
-
-
-def gamma_box(norm: Norm, shape: tuple[int, ...], at: tuple[int, ...]) -> Box:
-    """The elements that use the gamma of an element, itself among them."""
-    tables = sharing.param_tables(norm, shape)
-    return () if tables is None else _box(tables, at)
-
-
-def _box(tables: Sequence[sharing.Ids], at: tuple[int, ...]) -> Box:
+def box_of(tables: Sequence[sharing.Ids], at: tuple[int, ...]) -> Box:
+    """The elements with the same entries as an element, itself among them, in a table for each axis."""
     return tuple(
         tuple(position for position, entry in enumerate(table.tolist()) if entry == table[i])
         for table, i in zip(tables, at, strict=True)

@@ -128,7 +128,7 @@ class Exercise:
             assert isinstance(answer, tuple)
             return box_text(answer, self)
         if isinstance(answer, str):
-            return _option_text(self, answer)
+            return _(OPTIONS[answer]) if self.kind == "mode" else answer
         assert not isinstance(answer, tuple)
         return format_number(float(answer), 4) if self.kind == "value" else str(answer)
 
@@ -290,10 +290,6 @@ def nested(values: tuple[float, ...] | list[int], shape: tuple[int, ...]) -> str
     return f"[{', '.join(rows)}]"
 
 
-def _option_text(exercise: Exercise, option: str) -> str:
-    return _(OPTIONS[option]) if exercise.kind == "mode" else option
-
-
 def box_text(box: Box, exercise: Exercise) -> str:
     """A set of elements in words: "the other elements with n = 0 and c = 2 or 3"."""
     case, itself = exercise.case, exercise.itself_counts
@@ -373,9 +369,10 @@ def _peers(exercise: Exercise) -> str:
 
 def _value(exercise: Exercise) -> str:
     assert isinstance(exercise.answer, float)
-    own, group = exercise.values[place(exercise.at, exercise.case.shape)], values_of_group(exercise)
+    case, box = exercise.case, group_box(exercise.case.norm, exercise.case.shape, exercise.at)
+    own, *group = (exercise.values[place(index, case.shape)] for index in (exercise.at, *members(box)))
     mean = sum(group) / len(group)
-    square = sum((value - mean * exercise.case.norm.center) ** 2 for value in group) / len(group)
+    square = sum((value - mean * case.norm.center) ** 2 for value in group) / len(group)
     numbers = {
         "numbers": ", ".join(f"{value:g}" for value in group),
         "mean": format_number(mean, 4),
@@ -392,14 +389,6 @@ ARITHMETIC: Mapping[str, str] = {
     "normalized": N_("The group is {numbers}, with mean {mean} and variance {square}: ({value} − {mean}) / √{square} = {answer}."),
     "rms": N_("The group is {numbers}, with mean square {square}: {value} / √{square} = {answer}."),
 }  # fmt: skip
-
-
-def values_of_group(exercise: Exercise) -> list[float]:
-    """The values of x that share the statistics of the framed element."""
-    case = exercise.case
-    return [
-        exercise.values[place(index, case.shape)] for index in members(group_box(case.norm, case.shape, exercise.at))
-    ]
 
 
 def _moves(exercise: Exercise) -> str:
@@ -434,14 +423,9 @@ def _mode(exercise: Exercise) -> str:
 
 
 _EXPLAIN = {
-    "means": _statistics,
-    "elements_per_mean": _statistics,
-    "pattern": _statistics,
-    "code": _statistics,
-    "gammas": _parameters,
-    "parameters": _parameters,
-    "peers": _peers,
-    "parameter_peers": _peers,
+    **dict.fromkeys(("means", "elements_per_mean", "pattern", "code"), _statistics),
+    **dict.fromkeys(("gammas", "parameters"), _parameters),
+    **dict.fromkeys(("peers", "parameter_peers"), _peers),
     "value": _value,
     "moves": _moves,
     "mode": _mode,

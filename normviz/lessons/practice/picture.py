@@ -27,12 +27,17 @@ def svg(exercise: Exercise, answered: bool = False) -> str:
     spots = list(product(*map(range, shape)))
     cells = "".join(_cell(exercise, drawn, axes, spot, marked) for spot in spots)
     names = "".join(_facet_label(exercise, drawn, axes, spot) for spot in spots if _is_first_of_facet(spot, axes))
+    frame = ""
+    if exercise.at:
+        left, top = _corner(axes, exercise.case.shape, exercise.at)
+        place_and_size = f'x="{left + 1}" y="{top + 1}" width="{CELL - 2}" height="{CELL - 2}"'
+        frame = f'<rect {place_and_size} fill="none" stroke="{LIGHT.accent}" stroke-width="3"/>'
     right, bottom = _corner(axes, shape, tuple(size - 1 for size in shape))
     right = max(right, right - (shape[axes.col] - 1) * CELL + len(axes.facets) * LETTERS - CELL)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{right + CELL + EDGE}" height="{bottom + CELL + EDGE}" '
         f'font-family="{escape(FONT)}" font-size="13"><title>{escape(spoken(exercise))}</title>'
-        f'<rect width="100%" height="100%" fill="{LIGHT.background}"/>{names}{cells}{_frame(exercise)}</svg>'
+        f'<rect width="100%" height="100%" fill="{LIGHT.background}"/>{names}{cells}{frame}</svg>'
     )
 
 
@@ -120,13 +125,3 @@ def _sign(drawn: Drawn, axes: Roles, spot: Index) -> str:
     if in_row and gaps[axes.col]:
         return ""
     return "⋮" if in_row else "…"
-
-
-def _frame(exercise: Exercise) -> str:
-    if not exercise.at:
-        return ""
-    left, top = _corner(roles(exercise.case.axes), exercise.case.shape, exercise.at)
-    return (
-        f'<rect x="{left + 1}" y="{top + 1}" width="{CELL - 2}" height="{CELL - 2}" fill="none" stroke="{LIGHT.accent}" '
-        'stroke-width="3"/>'
-    )

@@ -13,27 +13,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import prod
 from typing import TYPE_CHECKING, Any
 from unicodedata import combining, normalize
-from urllib.parse import parse_qsl
 
-from normviz.analysis.description import describe
-from normviz.analysis.examples import example
-from normviz.analysis.forward import largest_difference, run_module
-from normviz.analysis.running.torch_module import buffers
-from normviz.code.frameworks import KERAS_LAYERS
-from normviz.layers.layer import Layer
 from normviz.lessons.page import Page
 from normviz.lessons.practice.random import Random
-from normviz.scene.scene import Scene
-from normviz.scene.view import read
+from normviz.lessons.questions.sources import Source
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import read_text
 from normviz.texts.messages import N_, _, english, format_number, language
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    pass
 
 Facts = Mapping[str, Any]
 TINY = 1e-3  # smaller facts are mostly rounding
@@ -41,19 +32,6 @@ CODE_SPAN = re.compile(r"`[^`]*`")
 ERROR, PLACEHOLDER = "{words}", re.compile(r"\{\w+\}")  # torch's message in an answer, and any fact
 OPTION = re.compile(r"^- \[(\w+)\] (.+)((?:\n  .+)*)$", re.MULTILINE)  # an option, and its reason in indented lines
 PROSE = re.compile(r"# (.+?)\n+> (.+?)\n+## Predict\n+(.+?)\n+## Answer\n+(.+?)\n*", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a question was asked or its facts are documented: a name, and an address if there is one."""
-
-    name: str
-    address: str = ""
-
-    @property
-    def markdown(self) -> str:
-        """The name, linked to the address."""
-        return f"[{self.name}]({self.address})" if self.address else self.name
 
 
 @dataclass(frozen=True)
@@ -69,7 +47,7 @@ class Topic:
         return _(self.english)
 
     def question(
-        self, key: str, page: Page, query: str, *sources: Source, x: str = ""
+        self, key: str, page: Page, query: str, sources: Sequence[Source], x: str = ""
     ) -> Callable[[Callable[[], Facts]], Question]:
         """Make a question of the decorated function, which computes its facts."""
         return lambda facts: Question(key, self, facts, page, query, sources, x)
@@ -93,7 +71,7 @@ class Question:
     facts: Callable[[], Facts]
     page: Page
     query: str
-    sources: tuple[Source, ...]
+    sources: Sequence[Source]
     x: str = ""
 
 
@@ -155,17 +133,15 @@ def reasons(question: Question) -> dict[str, str]:
 def _filled(question: Question, name: str, text: str) -> str:
     facts = facts_of(question)
     try:
-        filled = text.format_map({fact: _shown_fact(fact, value) for fact, value in facts.items()})
+        shown = {fact: format_fact(value) for fact, value in facts.items()}
+        if "words" in shown:  # torch's own
+            shown["words"] = english(shown["words"])
+        filled = text.format_map(shown)
     except KeyError as error:
         raise NormvizError(
             f"{question.key}: the {name} has the placeholder {error}, but the facts are {listed(facts, 'and')}."
         ) from None
     return CODE_SPAN.sub(lambda code: code[0].replace("−", "-"), filled)
-
-
-def _shown_fact(name: str, value: Any) -> str:
-    """The fact as text; ``words`` are torch's own."""
-    return english(format_fact(value)) if name == "words" else format_fact(value)
 
 
 def format_fact(value: Any) -> str:
@@ -192,12 +168,6 @@ def facts_of(question: Question) -> Facts:
     return _FACTS[place]
 
 
-def matches(question: Question, words: str) -> bool:
-    """Whether the question, its options or its answer contain all words of a search."""
-    text = search_text(question)
-    return all(word in text for word in without_accents(words.lower()).split())
-
-
 def search_text(question: Question) -> str:
     """The words that a search looks through, in lower case and without accents: of the title, the prompt, the options and the answer, with torch's errors."""
     text = prose(question.key)
@@ -218,6 +188,7 @@ def without_accents(text: str) -> str:
 
 # The topics of the questions, in the order of the list.
 
+
 STATISTICS = Topic("statistics", N_("Shared means and variances"))
 PARAMETERS = Topic("parameters", N_("Gamma and beta"))
 DEPENDENCE = Topic("dependence", N_("What an output depends on"))
@@ -232,160 +203,3 @@ BUGS = Topic("bugs", N_("Bugs in real models"))
 TOPICS = (
     STATISTICS, PARAMETERS, DEPENDENCE, SHAPES, TRAIN_AND_EVAL, RUNNING_STATISTICS, SMALL_BATCHES, NUMBERS, CODE, FRAMEWORKS, BUGS,
 )  # fmt: skip
-
-
-# The sources of questions: threads, reference pages, papers and documents.
-
-
-def issue(project: str, number: int, kind: str = "issues") -> Source:
-    """An issue on GitHub, or a pull request with ``kind="pull"``.
-
-    >>> issue("pytorch", 71465).address
-    'https://github.com/pytorch/pytorch/issues/71465'
-    """
-    label = "PR #" if kind == "pull" else "#"
-    return Source(f"{project} {label}{number}", f"https://github.com/{REPOSITORIES[project]}/{kind}/{number}")
-
-
-def torch_page(name: str) -> Source:
-    """The page of torch's reference on ``torch.nn.<name>``, or on a full name such as ``torch.var``."""
-    full_name = name if name.startswith("torch.") else f"torch.nn.{name}"
-    return Source(full_name, f"https://docs.pytorch.org/docs/stable/generated/{full_name}.html")
-
-
-def keras_page(name: str) -> Source:
-    """The page of Keras's reference on a normalization layer."""
-    words = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).strip("_")
-    return Source(f"keras.layers.{name}", f"https://keras.io/api/layers/normalization_layers/{words}/")
-
-
-def paper(name: str, number: str) -> Source:
-    """A paper on arXiv."""
-    return Source(name, f"https://arxiv.org/abs/{number}")
-
-
-REPOSITORIES = {
-    "pytorch": "pytorch/pytorch",
-    "ConvNeXt": "facebookresearch/ConvNeXt",
-    "minGPT": "karpathy/minGPT",
-    "mmsegmentation": "open-mmlab/mmsegmentation",
-    "Wan2.1": "Wan-Video/Wan2.1",
-    "onnx": "onnx/onnx",
-    "fastai": "fastai/fastai",
-    "keras": "keras-team/keras",
-    "transformers": "huggingface/transformers",
-    "tensorflow": "tensorflow/tensorflow",
-    "vllm": "vllm-project/vllm",
-    "vllm-metal": "vllm-project/vllm-metal",
-    "labml": "labmlai/annotated_deep_learning_paper_implementations",
-    "mmt": "gabeur/mmt",
-    "VSRN": "KunpengLi1994/VSRN",
-    "mlx-vlm": "Blaizzy/mlx-vlm",
-    "executorch": "pytorch/executorch",
-    "Open-Sora-Plan": "PKU-YuanGroup/Open-Sora-Plan",
-    "indexnet_matting": "poppinace/indexnet_matting",
-}
-FLAX_PAGE = Source(
-    "flax.linen.LayerNorm",
-    "https://flax.readthedocs.io/en/latest/api_reference/flax.linen/layers.html#flax.linen.LayerNorm",
-)
-FORUM = Source("PyTorch forum: PyTorch doc about LayerNormalization is confusing")
-COURSE = Source("stats.stackexchange: question on CS231n's layernorm_forward")
-ANNOTATED = Source("labml: annotated LayerNorm")
-ARTICLE = Source("Article: LayerNorm vs BatchNorm")
-BATCH_NORM_PAPER = paper("Ioffe & Szegedy 2015", "1502.03167")
-LAYER_NORM_PAPER = paper("Ba, Kiros & Hinton 2016", "1607.06450")
-INSTANCE_NORM_PAPER = paper("Ulyanov et al. 2016", "1607.08022")
-GROUP_NORM_PAPER = paper("Wu & He 2018", "1803.08494")
-RMS_NORM_PAPER = paper("Zhang & Sennrich 2019", "1910.07467")
-LLAMA_2_PAPER = paper("Touvron et al. 2023", "2307.09288")
-CONVNEXT_PAPER = paper("Liu et al. 2022", "2201.03545")
-
-
-# Building blocks of facts: tensors, torch's own modules, outputs of layers by their text, and the option that is true.
-
-ROUNDING = 1e-5  # larger than float32's rounding of outputs near 1
-
-
-def only(**options: bool) -> str:
-    """The key of the one option that is true. Raises NormvizError unless exactly one is.
-
-    >>> only(rows=False, columns=6 == 2 * 3)
-    'columns'
-    """
-    true = [key for key, is_true in options.items() if is_true]
-    if len(true) != 1:
-        raise NormvizError(f"exactly one of the options {list(options)} must be true, but these are: {true}.")
-    return true[0]
-
-
-def which(both: str = "both", neither: str = "neither", **pair: bool) -> str:
-    """Which of two statements is true: the key of one of them, ``both`` or ``neither``.
-
-    >>> which(layer=False, batch=True), which(layer=False, batch=False, neither="none")
-    ('batch', 'none')
-    """
-    (first, is_first), (second, is_second) = pair.items()
-    return only(
-        **{
-            both: is_first and is_second,
-            first: is_first and not is_second,
-            second: is_second and not is_first,
-            neither: not is_first and not is_second,
-        }
-    )
-
-
-def scene_of(query: str) -> Scene:
-    """The scene of a page with this query."""
-    return read(dict(parse_qsl(query))).scene
-
-
-def module_of(layer: str, dtype: object = None) -> nn.Module:
-    """A fresh module of torch.nn, from the layer's text."""
-    parsed = Layer.parse(layer)
-    assert isinstance(parsed, Layer)
-    return parsed.module(dtype)
-
-
-def output(layer: str, x: Any) -> Tensor:
-    """The output of a fresh layer on x, computed by torch's own layer where torch has it.
-
-    >>> from normviz.analysis.examples import from_values
-    >>> output("RMSNorm(2, eps=0.0)", from_values((3.0, 3.0), (1, 2))).tolist()
-    [[1.0, 1.0]]
-    """
-    e = describe(layer, x)
-    assert e.x is not None
-    return e.trace.output if e.torch_layer is None else run_module(e.torch_layer, e.x, e.layer_values())
-
-
-def output_change(layer: str, x: Tensor, other: Tensor, where: Any = ...) -> float:
-    """The largest change of a fresh layer's output at the index ``where`` when x is replaced by ``other``."""
-    return largest_difference(output(layer, x)[where], output(layer, other)[where])
-
-
-def normal(*shape: int, seed: int = 0) -> Tensor:
-    """Standard normal numbers of ``shape``, rounded to two decimals."""
-    return example("normal", shape, tuple("abcdefgh"[: len(shape)]), seed)
-
-
-def count_gammas(layer: str, shape: Sequence[int]) -> int:
-    """The number of gammas of the layer on x of that shape; 0 if the layer has no gamma."""
-    gamma_shape = describe(layer, tuple(shape)).counts.gamma_shape
-    return 0 if gamma_shape is None else prod(gamma_shape)
-
-
-def count_buffers(layer: str) -> int:
-    """The number of values that the layer keeps in buffers."""
-    return sum(buffer.elements for buffer in buffers(layer))
-
-
-def keras_default(argument: str) -> float:
-    """The default of "epsilon" or "momentum" in Keras's BatchNormalization.
-
-    >>> keras_default("momentum")
-    0.99
-    """
-    batch_norm = next(layer for layer in KERAS_LAYERS.layers if layer.name.endswith(".BatchNormalization"))
-    return batch_norm.defaults[argument]

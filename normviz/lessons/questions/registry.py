@@ -1,7 +1,7 @@
 """All questions, topic by topic, in the order in which they are listed."""
 
 from normviz.lessons.page import Page
-from normviz.lessons.questions.question import TOPICS, Question, Topic, matches
+from normviz.lessons.questions.question import TOPICS, Question, Topic
 from normviz.lessons.questions.topics import frameworks, numbers, parameters, running_statistics, statistics
 from normviz.texts.errors import NormvizError, echo
 
@@ -39,12 +39,6 @@ def core_place(key: str) -> int | None:
     return CORE.index(key) + 1 if key in CORE else None
 
 
-def next_question(question: Question) -> Question | None:
-    """The next question in the order of reading; None after the last one."""
-    following = READING_ORDER[READING_ORDER.index(question.key) + 1 :]
-    return QUESTIONS[following[0]] if following else None
-
-
 def current_key(key: str) -> str:
     """The current key of a question. The key in an old link may belong to a question that was merged into another one.
 
@@ -61,11 +55,6 @@ def find_question(key: str) -> Question:
     return QUESTIONS[current]
 
 
-def search(words: str) -> list[Question]:
-    """The questions that contain all words of the search; all questions if the search is empty."""
-    return [question for question in QUESTIONS.values() if matches(question, words)]
-
-
 def questions_of_page(page: Page) -> list[Question]:
     """The questions that a view of this page answers."""
     return [question for question in QUESTIONS.values() if question.page is page]
@@ -73,7 +62,5 @@ def questions_of_page(page: Page) -> list[Question]:
 
 def by_topic(questions: list[Question]) -> dict[Topic, list[Question]]:
     """The questions of each topic, in the order of the list."""
-    topics: dict[Topic, list[Question]] = {}
-    for question in questions:
-        topics.setdefault(question.topic, []).append(question)
-    return topics
+    topics = dict.fromkeys(question.topic for question in questions)
+    return {topic: [question for question in questions if question.topic is topic] for topic in topics}

@@ -7,8 +7,9 @@ import pytest
 from playwright.sync_api import expect
 
 from normviz.lessons.questions.question import answer, facts_of, prose
-from normviz.lessons.questions.registry import QUESTIONS, search
+from normviz.lessons.questions.registry import QUESTIONS
 from tests.browser.lessons.lesson import READY, Lesson
+from tests.lessons.questions.searching import search
 
 pytestmark = pytest.mark.browser
 

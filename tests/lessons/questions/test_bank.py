@@ -14,21 +14,14 @@ from normviz.export.output import output_of_query
 from normviz.lessons.compare import fit_layers
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Heading
-from normviz.lessons.questions import question as building_blocks
+from normviz.lessons.questions import facts as building_blocks
+from normviz.lessons.questions import question as topics
 from normviz.lessons.questions.question import TOPICS, Prose, Question, Topic, answer, facts_of, prose
-from normviz.lessons.questions.registry import (
-    BANK,
-    CORE,
-    MERGED,
-    QUESTIONS,
-    by_topic,
-    core_place,
-    find_question,
-    search,
-)
+from normviz.lessons.questions.registry import BANK, CORE, MERGED, QUESTIONS, by_topic, core_place, find_question
 from normviz.lessons.questions_page import prediction, view_parts
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.view import read
+from tests.lessons.questions.searching import search
 from tests.lessons.questions.test_documents import SETTLED, WITHOUT_STATEMENT
 
 MOST_SECONDS = 10
@@ -91,7 +84,7 @@ def test_an_old_link_shows_the_question_in_the_app_and_in_files(key):
 def test_keys_are_unique_and_each_module_has_one_topic():
     questions = [value for module in BANK for value in vars(module).values() if isinstance(value, Question)]
     assert sorted(QUESTIONS) == sorted(question.key for question in questions)
-    declared = [value for value in vars(building_blocks).values() if isinstance(value, Topic)]
+    declared = [value for value in vars(topics).values() if isinstance(value, Topic)]
     assert declared == list(TOPICS)
     assert list(by_topic(list(QUESTIONS.values()))) == declared
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from normviz.lessons.questions import question
+from normviz.lessons.questions import sources
 from normviz.lessons.questions.registry import QUESTIONS
 
 FORUM = {
@@ -107,7 +107,7 @@ ARTICLE = {
     "it is more efficient": "s3l",
     "the moving variance averages batch_var (torch: the unbiased one)": "q12",
 }
-DOCUMENTS = {question.FORUM: FORUM, question.COURSE: COURSE, question.ANNOTATED: ANNOTATED, question.ARTICLE: ARTICLE}
+DOCUMENTS = {sources.FORUM: FORUM, sources.COURSE: COURSE, sources.ANNOTATED: ANNOTATED, sources.ARTICLE: ARTICLE}
 SETTLED = {key for statements in DOCUMENTS.values() for key in statements.values()}
 WITHOUT_STATEMENT = {"s2"}
 

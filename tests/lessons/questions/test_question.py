@@ -5,26 +5,14 @@ from __future__ import annotations
 import pytest
 
 from normviz.lessons.questions import question as module
-from normviz.lessons.questions.question import (
-    SHAPES,
-    Prose,
-    Question,
-    Source,
-    answer,
-    facts_of,
-    format_fact,
-    matches,
-    normal,
-    only,
-    prose,
-    reasons,
-    scene_of,
-    which,
-)
+from normviz.lessons.questions.facts import normal, only, scene_of, which
+from normviz.lessons.questions.question import SHAPES, Prose, Question, answer, facts_of, format_fact, prose, reasons
 from normviz.lessons.questions.registry import QUESTIONS, find_question, questions_of_page
+from normviz.lessons.questions.sources import Source
 from normviz.texts import messages
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import language
+from tests.lessons.questions.searching import matches
 from tests.lessons.questions.statements.measure import nearly_equal
 
 PROSE = """# How many means?

@@ -13,18 +13,7 @@ from normviz.lessons.pages import PAGES, page_data, page_view
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Problem
 from normviz.lessons.share import share_data
-from normviz.lessons.start import (
-    LESSON_STEPS,
-    START_STEPS,
-    Lesson,
-    affine,
-    depth,
-    gammas,
-    images,
-    marks,
-    numbers,
-    read_prose,
-)
+from normviz.lessons.start import LESSON_STEPS, START_STEPS, Lesson, affine, depth, images, marks, numbers, read_prose
 from normviz.texts.errors import NormvizError
 from tests.export.structure import Structure
 
@@ -118,7 +107,7 @@ def test_the_sums_of_the_table_are_its_own():
 
 
 def test_the_gammas_of_layernorm_and_of_batchnorm_belong_to_columns():
-    x, (asked,) = torch.randn(2, 3), gammas()["tasks"]
+    x, (asked,) = torch.randn(2, 3), marks("LayerNorm(3)", "gamma")["tasks"]
     at, same = asked["task"]["at"], [axis["axis"] for axis in asked["task"]["axes"]]
     for layer in (nn.LayerNorm(3), nn.BatchNorm1d(3)):
         before = layer(x).detach()

@@ -1,5 +1,7 @@
 """Questions on code: layers written by hand, other frameworks, and bugs that were found, reported and fixed in public."""
 
+from __future__ import annotations
+
 from itertools import product
 from math import prod
 
@@ -18,34 +20,27 @@ from normviz.lessons.compare import LOOPS, READY_SETS, loops_difference
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
 from normviz.lessons.numerics import PAGE as NUMERICS_PAGE
-from normviz.lessons.questions.question import (
-    ANNOTATED,
-    ARTICLE,
-    BUGS,
-    CODE,
-    FRAMEWORKS,
+from normviz.lessons.questions.facts import (
     ROUNDING,
-    Facts,
-    Source,
-    issue,
+    changed_buffers,
     keras_default,
-    keras_page,
     module_of,
     normal,
     only,
     output,
     output_change,
-    scene_of,
-    torch_page,
     which,
+    x_of,
 )
+from normviz.lessons.questions.question import BUGS, CODE, FRAMEWORKS, Facts
+from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, Source, issue, keras_page, torch_page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
 
 TOKENS = N, L, C = (4, 3, 5)
 
 
-@CODE.question("s3c", STEP_BY_STEP_PAGE, "shape=4,3,5&layer=LayerNorm(5)&at=2,1,3&step=1", ARTICLE)
+@CODE.question("s3c", STEP_BY_STEP_PAGE, "shape=4,3,5&layer=LayerNorm(5)&at=2,1,3&step=1", [ARTICLE])
 def layer_loops() -> Facts:
     x = normal(*TOKENS)
     y = x.clone()
@@ -66,7 +61,7 @@ def layer_loops() -> Facts:
 PER_FEATURE = "Norm('n l c -> c', 'c')"
 
 
-@CODE.question("s3", COMPARE_PAGE, f"shape=4,3,5&layout=NLC&layers={LOOPS};{PER_FEATURE}&at=2,1,3", ARTICLE)
+@CODE.question("s3", COMPARE_PAGE, f"shape=4,3,5&layout=NLC&layers={LOOPS};{PER_FEATURE}&at=2,1,3", [ARTICLE])
 def batch_loops() -> Facts:
     x = normal(*TOKENS)
     loops, feature = describe(LOOPS, TOKENS).counts, describe("BatchNorm1d(5)", (N, C, L)).counts
@@ -86,7 +81,10 @@ CHANNELS_LAST = READY_SETS["dim-0"].shape  # N, H, W, C
 
 
 @CODE.question(
-    "s3d", COMPARE_PAGE, f"shape=3,5,2,4&layout=NHWC&layers={';'.join(READY_SETS['dim-0'].layers)}&at=1,2,1,3", ARTICLE
+    "s3d",
+    COMPARE_PAGE,
+    f"shape=3,5,2,4&layout=NHWC&layers={';'.join(READY_SETS['dim-0'].layers)}&at=1,2,1,3",
+    [ARTICLE],
 )
 def dim_0() -> Facts:
     x, (along_dim_0, batch) = normal(*CHANNELS_LAST), READY_SETS["dim-0"].layers
@@ -108,7 +106,7 @@ def dim_0() -> Facts:
     }
 
 
-@CODE.question("s3e", COMPARE_PAGE, "shape=4,3,5&layout=NLC&layers=DimNorm(5,dim=-1);LayerNorm(5)&at=2,1,3", ARTICLE)
+@CODE.question("s3e", COMPARE_PAGE, "shape=4,3,5&layout=NLC&layers=DimNorm(5,dim=-1);LayerNorm(5)&at=2,1,3", [ARTICLE])
 def dim_last() -> Facts:
     x, by_hand = normal(*TOKENS).double(), "DimNorm(5, dim=-1)"
     counts = describe(by_hand, TOKENS).counts
@@ -128,7 +126,7 @@ def dim_last() -> Facts:
 
 
 @CODE.question(
-    "s3g", COMPARE_PAGE, "shape=3,2,4&params=index&layers=DimNorm(4,dim=0);DimNorm(4,dim=-1)&at=1,1,2", ARTICLE
+    "s3g", COMPARE_PAGE, "shape=3,2,4&params=index&layers=DimNorm(4,dim=0);DimNorm(4,dim=-1)&at=1,1,2", [ARTICLE]
 )
 def dim_and_gamma() -> Facts:
     shape, at = (3, 2, 4), (1, 1, 2)
@@ -146,7 +144,7 @@ def dim_and_gamma() -> Facts:
     }
 
 
-@CODE.question("s2p", STEP_BY_STEP_PAGE, "shape=2,3,2,4&layer=LayerNorm([2,4])&at=1,2,0,3&step=1", ANNOTATED)
+@CODE.question("s2p", STEP_BY_STEP_PAGE, "shape=2,3,2,4&layer=LayerNorm([2,4])&at=1,2,0,3&step=1", [ANNOTATED])
 def mean_per_group() -> Facts:
     x = normal(2, 3, 2, 4)
     mean = x.mean(dim=(-1, -2), keepdim=True)
@@ -162,11 +160,10 @@ WRONG = ("LayerNorm(4)", "LayerNorm([3, 2, 4])", "BatchNorm2d(3)", "RMSNorm([2, 
 ZEROS = f"shape=2,3,2,4&layer=LayerNorm([2,4])&values={','.join(['0'] * 48)}&at=1,2,0,3&step=5"
 
 
-@CODE.question("s2m", STEP_BY_STEP_PAGE, ZEROS, ANNOTATED)
+@CODE.question("s2m", STEP_BY_STEP_PAGE, ZEROS, [ANNOTATED])
 def zeros_test() -> Facts:
     right, x = "LayerNorm([2, 4])", normal(2, 3, 2, 4)
-    zeros = scene_of(ZEROS).description.x
-    assert zeros is not None
+    zeros = x_of(ZEROS)
     noticed = sum(largest_difference(output(text, zeros), output(right, zeros)) > 0 for text in WRONG)
     differences = [largest_difference(output(text, x), output(right, x)) for text in WRONG]
     return {
@@ -178,7 +175,7 @@ def zeros_test() -> Facts:
     }
 
 
-@CODE.question("s2q", EXPLORE_PAGE, "shape=2,3,2,4&layer=LayerNorm((2,4))&params=index&at=1,2,0,3", ANNOTATED)
+@CODE.question("s2q", EXPLORE_PAGE, "shape=2,3,2,4&layer=LayerNorm((2,4))&params=index&at=1,2,0,3", [ANNOTATED])
 def normalized_shape_types() -> Facts:
     texts = ("LayerNorm(4)", "LayerNorm([4])", "LayerNorm((4,))")
     x = normal(3, 4)
@@ -202,10 +199,7 @@ def normalized_shape_types() -> Facts:
     "q11",
     TRAIN_AND_EVAL_PAGE,
     "show=stream&momentum=0.1",
-    issue("pytorch", 15298),
-    torch_page("BatchNorm1d"),
-    keras_page("BatchNormalization"),
-    ARTICLE,
+    [issue("pytorch", 15298), torch_page("BatchNorm1d"), keras_page("BatchNormalization"), ARTICLE],
     x="shape=8,1",
 )
 def momentum() -> Facts:
@@ -237,15 +231,12 @@ def keras_updates(training: bool, trainable: bool, early: bool = False) -> bool:
     "q18",
     TRAIN_AND_EVAL_PAGE,
     "show=modes&shape=6,3&layout=ND&layer=BatchNorm1d(3)&data=scales&at=1,2",
-    issue("keras", 4762),
-    keras_page("BatchNormalization"),
+    [issue("keras", 4762), keras_page("BatchNormalization")],
 )
 def frozen() -> Facts:
     x = example("scales", (6, 3), ("n", "d"))
     module = Layer.make("BatchNorm1d", 3).module().requires_grad_(False)
-    before = [value.clone() for value in module.buffers()]
-    module(x)
-    moved = sum(bool((one != other).any()) for one, other in zip(before, module.buffers(), strict=True))
+    moved = changed_buffers(module, module, x)
     return {
         "moved": moved,
         "difference": train_and_eval("BatchNorm1d(3)", x).largest_difference,
@@ -257,9 +248,7 @@ def frozen() -> Facts:
     "q19",
     COMPARE_PAGE,
     "shape=2,4,4,3&layout=NHWC&layers=Norm('n h w c -> c','c');LayerNorm([3])&at=0,1,2,1",
-    issue("keras", 13463),
-    keras_page("BatchNormalization"),
-    keras_page("LayerNormalization"),
+    [issue("keras", 13463), keras_page("BatchNormalization"), keras_page("LayerNormalization")],
 )
 def axis() -> Facts:
     shape = (2, 4, 4, 3)
@@ -280,8 +269,10 @@ def axis() -> Facts:
     "q25",
     EXPLORE_PAGE,
     "shape=2,4,3,3&layer=BatchNorm2d(4)&at=0,1,0,2",
-    Source("Stack Overflow 42521005", "https://stackoverflow.com/questions/42521005"),
-    keras_page("BatchNormalization"),
+    [
+        Source("Stack Overflow 42521005", "https://stackoverflow.com/questions/42521005"),
+        keras_page("BatchNormalization"),
+    ],
 )
 def parameter_count() -> Facts:
     text, shape = "BatchNorm2d(4)", (2, 4, 3, 3)
@@ -301,6 +292,7 @@ def parameter_count() -> Facts:
 
 # Questions from bugs in well-known models and libraries.
 
+
 HEADS = (2, 3, 2, 4)  # batch, token, head, head dimension
 PER_HEAD, ALL_HEADS = "RMSNorm(4)", "RMSNorm([2, 4])"
 MMLU_PRO = {"before": 68.58, "after": 71.53}  # accuracy in percent: vllm PR #16311
@@ -310,8 +302,7 @@ MMLU_PRO = {"before": 68.58, "after": 71.53}  # accuracy in percent: vllm PR #16
     "q28",
     COMPARE_PAGE,
     "shape=2,3,2,4&layout=NLHD&layers=RMSNorm(4);RMSNorm([2,4])&at=1,2,0,3",
-    issue("vllm", 16311, "pull"),
-    issue("vllm-metal", 767),
+    [issue("vllm", 16311, "pull"), issue("vllm-metal", 767)],
 )
 def query_norm() -> Facts:
     x, louder = normal(*HEADS), normal(*HEADS)
@@ -333,7 +324,9 @@ SCORES = (1, 3, 4, 2)  # batch, query, key, head
 OVER_QUERIES = "Norm('b i j h -> b j h',center=False);Norm('b i j h -> b i h',center=False)"
 
 
-@BUGS.question("q29", COMPARE_PAGE, f"shape=1,3,4,2&layout=BIJH&layers={OVER_QUERIES}&at=0,1,2,0", issue("labml", 146))
+@BUGS.question(
+    "q29", COMPARE_PAGE, f"shape=1,3,4,2&layout=BIJH&layers={OVER_QUERIES}&at=0,1,2,0", [issue("labml", 146)]
+)
 def softmax_axis() -> Facts:
     weights = normal(*SCORES).softmax(dim=1)
     of_keys, of_queries = weights.sum(2), weights.sum(1)
@@ -354,9 +347,7 @@ OVER_TOKENS = "Norm('n l c -> n c',center=False);Norm('n l c -> n l',center=Fals
     "q30",
     COMPARE_PAGE,
     f"shape=2,3,4&layout=NLC&layers={OVER_TOKENS}&at=0,1,2",
-    issue("mmt", 1),
-    issue("VSRN", 7),
-    torch_page("torch.nn.functional.normalize"),
+    [issue("mmt", 1), issue("VSRN", 7), torch_page("torch.nn.functional.normalize")],
 )
 def normalize_default() -> Facts:
     x = normal(2, 3, 4)
@@ -389,8 +380,7 @@ def weighted(weight: float) -> torch.Tensor:
     "q31",
     STEP_BY_STEP_PAGE,
     "shape=1,4&layer=RMSNorm(4)&params=random&step=4&at=0,2",
-    issue("mlx-vlm", 2114, "pull"),
-    issue("executorch", 19901, "pull"),
+    [issue("mlx-vlm", 2114, "pull"), issue("executorch", 19901, "pull")],
 )
 def one_plus_gamma() -> Facts:
     meant = weighted(1) * (1 + STORED)
@@ -411,8 +401,7 @@ OVER_TIME, PER_PIXEL = "GroupNorm(2, 4)", "Norm('n c t h w -> n t h w', 'c', cen
     "q32",
     COMPARE_PAGE,
     f"shape=1,4,3,2,2&layout=NCTHW&layers=GroupNorm(2,4);{PER_PIXEL.replace(', ', ',')}&at=0,1,0,0,0",
-    issue("Wan2.1", 294),
-    issue("Open-Sora-Plan", 526),
+    [issue("Wan2.1", 294), issue("Open-Sora-Plan", 526)],
 )
 def causal_video() -> Facts:
     x, other = normal(*VIDEO), normal(*VIDEO)
@@ -434,7 +423,7 @@ HEAD_PATTERN = "Norm('n l h d -> n l h', 'h d')"
     "q33",
     COMPARE_PAGE,
     f"shape=2,3,2,4&layout=NLHD&params=index&layers=LayerNorm(4);LayerNorm([2,4]);{HEAD_PATTERN.replace(', ', ',')}&at=1,2,0,3",
-    issue("transformers", 31534, "pull"),
+    [issue("transformers", 31534, "pull")],
 )
 def mean_and_gamma_per_head() -> Facts:
     x = normal(*HEADS)
@@ -468,12 +457,14 @@ def group_norm_error(memory_format: torch.memory_format) -> float:
     "q34",
     NUMERICS_PAGE,
     f"show=variance&dtype=float32&distance={FAR:.0f}",
-    issue("pytorch", 54293),
-    issue("pytorch", 49821, "pull"),
-    Source(
-        "PyTorch: channels last memory format",
-        "https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
-    ),
+    [
+        issue("pytorch", 54293),
+        issue("pytorch", 49821, "pull"),
+        Source(
+            "PyTorch: channels last memory format",
+            "https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
+        ),
+    ],
     x="shape=2,8,4,4",
 )
 def memory_format() -> Facts:
@@ -495,20 +486,13 @@ def memory_format() -> Facts:
     "q35",
     TRAIN_AND_EVAL_PAGE,
     "show=modes&shape=6,3&layout=ND&layer=BatchNorm1d(3)&data=scales&at=1,2",
-    issue("pytorch", 66073),
-    issue("indexnet_matting", 35),
+    [issue("pytorch", 66073), issue("indexnet_matting", 35)],
 )
 def woken_by_train() -> Facts:
     x, layer = example("scales", (6, 3), ("n", "d")), module_of("BatchNorm1d(3)")
     model = torch.nn.Sequential(layer.requires_grad_(False).eval())
     frozen = model(x)
-
-    def changed_buffers() -> int:
-        before = [value.clone() for value in layer.buffers()]
-        model(x)
-        return sum(bool((one != other).any()) for one, other in zip(before, layer.buffers(), strict=True))
-
     difference = largest_difference(model.train()(x), frozen)
-    changed = changed_buffers()
+    changed = changed_buffers(layer, model, x)
     layer.eval()
-    return {"changed": changed, "gap": difference, "still": changed_buffers(), "right": changed}
+    return {"changed": changed, "gap": difference, "still": changed_buffers(layer, model, x), "right": changed}

@@ -19,27 +19,9 @@ from normviz.code.cs231n import layernorm_backward, layernorm_forward
 from normviz.layers.layer import Layer
 from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
 from normviz.lessons.numerics import PAGE as NUMERICS_PAGE
-from normviz.lessons.questions.question import (
-    ANNOTATED,
-    ARTICLE,
-    BATCH_NORM_PAPER,
-    COURSE,
-    FLAX_PAGE,
-    LAYER_NORM_PAPER,
-    NUMBERS,
-    RMS_NORM_PAPER,
-    ROUNDING,
-    Facts,
-    Source,
-    issue,
-    keras_default,
-    module_of,
-    normal,
-    only,
-    output,
-    scene_of,
-    torch_page,
-)
+from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of, normal, only, output, skewness, x_of
+from normviz.lessons.questions.question import NUMBERS, Facts
+from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, FLAX_PAGE, Source, issue, paper, torch_page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 
 if TYPE_CHECKING:
@@ -48,15 +30,13 @@ if TYPE_CHECKING:
 TWO_SPREADS = "shape=2,4&layer=LayerNorm(4)&values=0.01,-0.01,0.01,-0.01,10,-10,10,-10&at=0,2&step=5"
 
 
-@NUMBERS.question("s2g", STEP_BY_STEP_PAGE, TWO_SPREADS, ANNOTATED)
+@NUMBERS.question("s2g", STEP_BY_STEP_PAGE, TWO_SPREADS, [ANNOTATED])
 def variance_with_eps() -> Facts:
-    e = scene_of(TWO_SPREADS).description
-    assert e.x is not None
-    x = e.x.double()
+    x = x_of(TWO_SPREADS).double()
     y, var = output("LayerNorm(4)", x), x.var(1, correction=0)
     small, large = y.var(1, correction=0).tolist()
     return {
-        "eps": e.norm.eps,
+        "eps": describe("LayerNorm(4)", x).norm.eps,
         "var": float(var[0]),
         "small": small,
         "large_var": float(var[1]),
@@ -68,24 +48,17 @@ def variance_with_eps() -> Facts:
 ONE_FAR = f"shape=1,17&layer=LayerNorm(17)&values={'0,' * 16}100&at=0,16&step=5"
 
 
-def skewness(x: Tensor) -> float:
-    """The mean of the cubes of the standardized values: 0 for a symmetric distribution."""
-    return float(((x - x.mean()) / x.std(correction=0)).pow(3).mean())
-
-
 @NUMBERS.question(
     "q36",
     STEP_BY_STEP_PAGE,
     ONE_FAR,
-    Source("Cross Validated 299890", "https://stats.stackexchange.com/questions/299890"),
-    BATCH_NORM_PAPER,
+    [Source("Cross Validated 299890", "https://stats.stackexchange.com/questions/299890"), paper("BatchNorm")],
 )
 def one_far_value() -> Facts:
-    x = scene_of(ONE_FAR).description.x
-    assert x is not None
-    y = output("LayerNorm(17)", x.double())
+    x = x_of(ONE_FAR).double()
+    y = output("LayerNorm(17)", x)
     largest = round(float(y.max()), 3)
-    return {"largest": largest, "before": skewness(x.double()), "after": skewness(y), "right": largest}
+    return {"largest": largest, "before": skewness(x), "after": skewness(y), "right": largest}
 
 
 BERT_EPS = 1e-12
@@ -96,10 +69,7 @@ SPREAD = 1e-3
     "q22",
     NUMERICS_PAGE,
     f"show=eps&spread={SPREAD:g}",
-    issue("transformers", 532),
-    torch_page("LayerNorm"),
-    COURSE,
-    ARTICLE,
+    [issue("transformers", 532), torch_page("LayerNorm"), COURSE, ARTICLE],
     x="shape=256,1",
 )
 def size_of_eps() -> Facts:
@@ -132,9 +102,7 @@ def normalize_by_hand(x: Tensor, correction: int) -> Tensor:
     "q13",
     STEP_BY_STEP_PAGE,
     "shape=1,4&layout=ND&layer=LayerNorm([4])&values=0,0,6,6&step=4&at=0,3",
-    issue("pytorch", 22617),
-    torch_page("LayerNorm"),
-    torch_page("torch.var"),
+    [issue("pytorch", 22617), torch_page("LayerNorm"), torch_page("torch.var")],
 )
 def torch_var() -> Facts:
     x, many = from_values((0.0, 0.0, 6.0, 6.0), (1, 4)), normal(1, 1024)
@@ -154,10 +122,9 @@ def torch_var() -> Facts:
 SQUARES = "shape=1,2&layer=RMSNorm(2)&values=1,3&at=0,1&step=2"
 
 
-@NUMBERS.question("s2o", STEP_BY_STEP_PAGE, SQUARES, ANNOTATED)
+@NUMBERS.question("s2o", STEP_BY_STEP_PAGE, SQUARES, [ANNOTATED])
 def squared_mean() -> Facts:
-    x = scene_of(SQUARES).description.x
-    assert x is not None
+    x = x_of(SQUARES)
     squares = float(x.square().mean())
     return {"squares": squares, "squared": float(x.mean()) ** 2, "var": float(x.var(correction=0)), "right": squares}
 
@@ -170,9 +137,7 @@ FLAX_EPS = 1e-6  # default of flax.linen.LayerNorm and GroupNorm; BatchNorm's is
     "q24",
     NUMERICS_PAGE,
     f"show=variance&dtype=float32&distance={DISTANCE:.0f}",
-    issue("pytorch", 51102),
-    FLAX_PAGE,
-    ANNOTATED,
+    [issue("pytorch", 51102), FLAX_PAGE, ANNOTATED],
     x="shape=1,256",
 )
 def cancellation() -> Facts:
@@ -200,9 +165,7 @@ def format_elements(x: Tensor) -> str:
     "q23",
     STEP_BY_STEP_PAGE,
     "shape=1,3&layout=ND&layer=RMSNorm([3])&values=9,10,11&step=3&at=0,2",
-    issue("pytorch", 155527),
-    torch_page("RMSNorm"),
-    RMS_NORM_PAPER,
+    [issue("pytorch", 155527), torch_page("RMSNorm"), paper("RMSNorm")],
 )
 def rms_norm() -> Facts:
     x = from_values((9.0, 10.0, 11.0), (1, 3))
@@ -224,7 +187,7 @@ def rms_norm() -> Facts:
 
 
 @NUMBERS.question(
-    "q15", NUMERICS_PAGE, "show=single&dtype=float32", issue("pytorch", 19250), LAYER_NORM_PAPER, x="shape=4,1"
+    "q15", NUMERICS_PAGE, "show=single&dtype=float32", [issue("pytorch", 19250), paper("LayerNorm")], x="shape=4,1"
 )
 def one_element() -> Facts:
     found = {d.layer: d for d in single_elements() if d.output is not None}
@@ -242,7 +205,7 @@ def one_element() -> Facts:
     }
 
 
-@NUMBERS.question("s1g", GRADIENTS_PAGE, "show=parameters&shape=4,6&layer=LayerNorm(6)&at=1,4", COURSE)
+@NUMBERS.question("s1g", GRADIENTS_PAGE, "show=parameters&shape=4,6&layer=LayerNorm(6)&at=1,4", [COURSE])
 def backward_sums() -> Facts:
     x, dout = normal(4, 6).double(), upstream((4, 6))
     gamma = 1 + normal(6, seed=1).double().numpy() / 2

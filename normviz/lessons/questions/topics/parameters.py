@@ -12,39 +12,19 @@ from normviz.analysis.running.torch_module import torch_refusal
 from normviz.layers.catalogue import KINDS
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.questions.question import (
-    ANNOTATED,
-    ARTICLE,
-    COURSE,
-    FORUM,
-    GROUP_NORM_PAPER,
-    INSTANCE_NORM_PAPER,
-    LAYER_NORM_PAPER,
-    PARAMETERS,
-    SHAPES,
-    Facts,
-    count_buffers,
-    count_gammas,
-    issue,
-    module_of,
-    normal,
-    only,
-    output,
-    scene_of,
-    torch_page,
-    which,
-)
+from normviz.lessons.questions.facts import count_gammas, module_of, normal, only, output, scene_of, which
+from normviz.lessons.questions.question import PARAMETERS, SHAPES, Facts
+from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, FORUM, issue, paper, torch_page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-
 SHAPE = (4, 6)
 LAYER, BATCH = "LayerNorm(6)", "BatchNorm1d(6)"
 
 
-@PARAMETERS.question("s1", EXPLORE_PAGE, "shape=4,6&layer=LayerNorm(6)&params=index&at=1,4", COURSE)
+@PARAMETERS.question("s1", EXPLORE_PAGE, "shape=4,6&layer=LayerNorm(6)&params=index&at=1,4", [COURSE])
 def gamma_per_column() -> Facts:
     counts = describe(LAYER, SHAPE).counts
     shape = counts.gamma_shape
@@ -64,9 +44,7 @@ ALL = "LayerNorm([3, 4, 4])"
     "s0",
     EXPLORE_PAGE,
     "shape=2,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3",
-    FORUM,
-    torch_page("LayerNorm"),
-    LAYER_NORM_PAPER,
+    [FORUM, torch_page("LayerNorm"), paper("LayerNorm")],
 )
 def gamma_per_element() -> Facts:
     e = describe(ALL, IMAGES)
@@ -84,7 +62,7 @@ def gamma_per_element() -> Facts:
     }
 
 
-@PARAMETERS.question("s0b", EXPLORE_PAGE, "shape=4,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3", FORUM)
+@PARAMETERS.question("s0b", EXPLORE_PAGE, "shape=4,3,4,4&layer=LayerNorm([3,4,4])&params=index&at=0,2,0,3", [FORUM])
 def gammas_and_batch_size() -> Facts:
     few, many = (2, *IMAGES[1:]), (4, *IMAGES[1:])
     number, peers = count_gammas(ALL, many), describe(ALL, many).parameter_peers((0, 2, 0, 3))
@@ -98,7 +76,7 @@ def gammas_and_batch_size() -> Facts:
     }
 
 
-@PARAMETERS.question("s0e", EXPLORE_PAGE, "shape=2,3,4,4&layer=BatchNorm2d(3)&params=index&at=0,1,0,3", FORUM)
+@PARAMETERS.question("s0e", EXPLORE_PAGE, "shape=2,3,4,4&layer=BatchNorm2d(3)&params=index&at=0,1,0,3", [FORUM])
 def gamma_per_channel() -> Facts:
     number = count_gammas("BatchNorm2d(3)", IMAGES)
     return {
@@ -113,7 +91,7 @@ def gamma_per_channel() -> Facts:
     }
 
 
-@PARAMETERS.question("s1b", COMPARE_PAGE, "shape=4,6&params=random&layers=LayerNorm(6);BatchNorm1d(6)&at=1,4", COURSE)
+@PARAMETERS.question("s1b", COMPARE_PAGE, "shape=4,6&params=random&layers=LayerNorm(6);BatchNorm1d(6)&at=1,4", [COURSE])
 def gamma_as_in_batch_norm() -> Facts:
     layer, batch = (scene_of(f"shape=4,6&layer={text}&params=random").description for text in (LAYER, BATCH))
     assert layer.param_ids is not None
@@ -126,14 +104,14 @@ def gamma_as_in_batch_norm() -> Facts:
     }
 
 
-@PARAMETERS.question("s0c", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,1,0,4", FORUM)
+@PARAMETERS.question("s0c", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,1,0,4", [FORUM])
 def gammas_without_channels() -> Facts:
     text, shape = "LayerNorm([4, 5])", (2, 3, 4, 5)
     counts, number = describe(text, shape).counts, count_gammas(text, shape)
     return {"gammas": number, "cells": prod(shape[1:]), "means": counts.statistics, "right": number}
 
 
-@PARAMETERS.question("s0d", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,0,1,2", FORUM)
+@PARAMETERS.question("s0d", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm([4,5])&params=index&at=0,0,1,2", [FORUM])
 def same_position() -> Facts:
     text, shape, at = "LayerNorm([4, 5])", (2, 3, 4, 5), (0, 0, 1, 2)
     peers = describe(text, shape).parameter_peers(at)
@@ -148,7 +126,7 @@ def same_position() -> Facts:
 
 
 @PARAMETERS.question(
-    "s0f", EXPLORE_PAGE, "shape=2,3,4,4&layer=InstanceNorm2d(3,affine=True)&params=index&at=0,1,0,3", FORUM
+    "s0f", EXPLORE_PAGE, "shape=2,3,4,4&layer=InstanceNorm2d(3,affine=True)&params=index&at=0,1,0,3", [FORUM]
 )
 def instance_norm_gammas() -> Facts:
     affine, plain = "InstanceNorm2d(3, affine=True)", "InstanceNorm2d(3)"
@@ -170,7 +148,7 @@ INSTANCE = "InstanceNorm2d(4, affine=True)"
     COMPARE_PAGE,
     "shape=2,4,3,3&layers=LayerNorm([4,3,3]);RMSNorm([4,3,3]);BatchNorm2d(4);GroupNorm(2,4);"
     "InstanceNorm2d(4,affine=True)&at=0,1,0,2",
-    FORUM,
+    [FORUM],
 )
 def gammas_and_elements() -> Facts:
     shape = (2, 4, 3, 3)
@@ -200,8 +178,7 @@ def gammas_and_elements() -> Facts:
     "q5",
     COMPARE_PAGE,
     "shape=2,2,3&layout=NCL&layers=LayerNorm([2,3]);BatchNorm1d(2)&at=0,1,2",
-    torch_page("LayerNorm"),
-    torch_page("GroupNorm"),
+    [torch_page("LayerNorm"), torch_page("GroupNorm")],
 )
 def gamma_axes() -> Facts:
     shape = (2, 2, 3)
@@ -224,8 +201,7 @@ def gamma_axes() -> Facts:
     "q6",
     COMPARE_PAGE,
     "shape=2,2,3&layout=NCL&layers=GroupNorm(1,2);LayerNorm([2,3])&at=0,1,2",
-    issue("pytorch", 75862),
-    torch_page("GroupNorm"),
+    [issue("pytorch", 75862), torch_page("GroupNorm")],
 )
 def one_group() -> Facts:
     x = normal(2, 2, 3)
@@ -252,17 +228,16 @@ def count_learned(layer: str) -> int:
     "q9",
     EXPLORE_PAGE,
     "shape=2,4,3,3&layer=InstanceNorm2d(4)&at=0,1,0,2",
-    issue("pytorch", 22755),
-    torch_page("InstanceNorm2d"),
-    INSTANCE_NORM_PAPER,
+    [issue("pytorch", 22755), torch_page("InstanceNorm2d"), paper("InstanceNorm")],
 )
 def instance_norm_defaults() -> Facts:
+    instance, batch = (describe(text, (2, 4, 3, 3)).counts for text in ("InstanceNorm2d(4)", "BatchNorm2d(4)"))
     return {
         "learned": count_learned("InstanceNorm2d(4)"),
         "affine": count_learned("InstanceNorm2d(4, affine=True)"),
         "batch": count_learned("BatchNorm2d(4)"),
-        "buffers": count_buffers("InstanceNorm2d(4)"),
-        "batch_buffers": count_buffers("BatchNorm2d(4)"),
+        "buffers": instance.buffers,
+        "batch_buffers": batch.buffers,
         "right": count_learned("InstanceNorm2d(4)"),
     }
 
@@ -271,7 +246,7 @@ def instance_norm_defaults() -> Facts:
     "s2l",
     COMPARE_PAGE,
     "shape=3,4&params=random&layers=LayerNorm(4);LayerNorm(4,elementwise_affine=False)&at=1,2",
-    ANNOTATED,
+    [ANNOTATED],
 )
 def elementwise_affine() -> Facts:
     affine, bare, shape = "LayerNorm(4)", "LayerNorm(4, elementwise_affine=False)", (3, 4)
@@ -292,7 +267,7 @@ def elementwise_affine() -> Facts:
 # Questions on axes and shapes.
 
 
-@SHAPES.question("s2", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm(5)&at=1,2,0,3", ANNOTATED)
+@SHAPES.question("s2", EXPLORE_PAGE, "shape=2,3,4,5&layer=LayerNorm(5)&at=1,2,0,3", [ANNOTATED])
 def leading_axes() -> Facts:
     shapes = (5,), (2, 5), (2, 3, 5), (2, 3, 4, 5)
     one, two, six, deep = (describe("LayerNorm(5)", shape).counts for shape in shapes)
@@ -309,7 +284,7 @@ def leading_axes() -> Facts:
     }
 
 
-@SHAPES.question("s2h", EXPLORE_PAGE, "shape=5,2,4&layout=LNC&layer=LayerNorm(4)&at=3,1,2", ANNOTATED)
+@SHAPES.question("s2h", EXPLORE_PAGE, "shape=5,2,4&layout=LNC&layer=LayerNorm(4)&at=3,1,2", [ANNOTATED])
 def sequence_first() -> Facts:
     counts = describe("LayerNorm(4)", (5, 2, 4)).counts
     return {
@@ -324,10 +299,7 @@ def sequence_first() -> Facts:
     "q1",
     COMPARE_PAGE,
     "shape=2,4,3,4&layers=LayerNorm([4]);ChannelsFirstLayerNorm(4)&at=0,1,1,2",
-    issue("pytorch", 71465),
-    issue("pytorch", 74661),
-    torch_page("LayerNorm"),
-    ANNOTATED,
+    [issue("pytorch", 71465), issue("pytorch", 74661), torch_page("LayerNorm"), ANNOTATED],
 )
 def square_tensor() -> Facts:
     """C and W are equal, so the wrong axis fits."""
@@ -348,8 +320,7 @@ def square_tensor() -> Facts:
     "q2",
     EXPLORE_PAGE,
     "shape=2,4,4,6&layout=NHWC&layer=LayerNorm([6])&at=0,1,2,3",
-    issue("mmsegmentation", 3809),
-    torch_page("LayerNorm"),
+    [issue("mmsegmentation", 3809), torch_page("LayerNorm")],
     x="shape=2,256,4,4",
 )
 def channels_not_last() -> Facts:
@@ -378,8 +349,7 @@ def channels_not_last() -> Facts:
     "q20",
     COMPARE_PAGE,
     "shape=2,4,6&layout=NLC&layers=BatchNorm1d(4);Norm('n l c -> c','c')&at=0,1,4",
-    issue("pytorch", 7577),
-    torch_page("BatchNorm1d"),
+    [issue("pytorch", 7577), torch_page("BatchNorm1d")],
 )
 def sequence_layout() -> Facts:
     """x is (N, L, C), but the layer takes (N, C, L)."""
@@ -400,8 +370,7 @@ def sequence_layout() -> Facts:
     "s2j",
     COMPARE_PAGE,
     "shape=2,3,4,4&params=index&layers=LayerNorm([3,4,4]);GroupNorm(1,3);BatchNorm2d(3)&at=0,1,0,3",
-    ANNOTATED,
-    GROUP_NORM_PAPER,
+    [ANNOTATED, paper("GroupNorm")],
 )
 def another_image_size() -> Facts:
     small, larger = (2, 3, 4, 4), normal(2, 3, 6, 6)
@@ -424,7 +393,7 @@ def _normalized(x: Tensor, keepdim: bool) -> Tensor:
     return deviations / (deviations.square().mean(-1, keepdim=keepdim) + 1e-12).sqrt()
 
 
-@SHAPES.question("s3f", STEP_BY_STEP_PAGE, "shape=2,3,4&layer=DimNorm(4)&at=1,0,3&step=1", ARTICLE)
+@SHAPES.question("s3f", STEP_BY_STEP_PAGE, "shape=2,3,4&layer=DimNorm(4)&at=1,0,3&step=1", [ARTICLE])
 def mean_shapes() -> Facts:
     x = normal(2, 3, 4)
     u = x.mean(-1, keepdim=True)
@@ -445,7 +414,7 @@ def mean_shapes() -> Facts:
     }
 
 
-@SHAPES.question("s3b", EXPLORE_PAGE, "shape=2,8,4,4&layer=BatchNorm2d(8)&at=0,5,0,3", ARTICLE)
+@SHAPES.question("s3b", EXPLORE_PAGE, "shape=2,8,4,4&layer=BatchNorm2d(8)&at=0,5,0,3", [ARTICLE])
 def color_channels() -> Facts:
     deep = normal(2, 8, 4, 4)
     channels = describe("BatchNorm2d(8)", deep.shape).counts.statistics

@@ -16,34 +16,14 @@ from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.layers.layer import Layer
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.questions.question import (
-    ANNOTATED,
-    ARTICLE,
-    BATCH_NORM_PAPER,
-    COURSE,
-    GROUP_NORM_PAPER,
-    LAYER_NORM_PAPER,
-    LLAMA_2_PAPER,
-    ROUNDING,
-    RUNNING_STATISTICS,
-    SMALL_BATCHES,
-    TRAIN_AND_EVAL,
-    Facts,
-    count_buffers,
-    issue,
-    module_of,
-    normal,
-    only,
-    output,
-    scene_of,
-    torch_page,
-    which,
-)
+from normviz.lessons.questions.facts import ROUNDING, count_buffers, module_of, normal, only, output, scene_of, which
+from normviz.lessons.questions.question import RUNNING_STATISTICS, SMALL_BATCHES, TRAIN_AND_EVAL, Facts
+from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, issue, paper, torch_page
 from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
 from normviz.lessons.train_and_eval import both_modes
 
 
-@RUNNING_STATISTICS.question("s2a", TRAIN_AND_EVAL_PAGE, "show=stream&batch_size=64", ANNOTATED, x="shape=64,1")
+@RUNNING_STATISTICS.question("s2a", TRAIN_AND_EVAL_PAGE, "show=stream&batch_size=64", [ANNOTATED], x="shape=64,1")
 def time_to_settle() -> Facts:
     steps = settle(Stream(batch_size=64, momentum=0.1, steps=60), tolerance=0.25).expected_mean_steps
     assert steps is not None
@@ -62,11 +42,7 @@ def time_to_settle() -> Facts:
     "q12",
     TRAIN_AND_EVAL_PAGE,
     "show=stream&batch_size=4",
-    issue("pytorch", 19902),
-    issue("pytorch", 62399),
-    issue("tensorflow", 55545),
-    torch_page("BatchNorm1d"),
-    ARTICLE,
+    [issue("pytorch", 19902), issue("pytorch", 62399), issue("tensorflow", 55545), torch_page("BatchNorm1d"), ARTICLE],
     x="shape=4,1&values=0,0,6,6",
 )
 def two_variances() -> Facts:
@@ -87,7 +63,7 @@ WEIGHTED = "moving * momentum + batch * rest"  # rest = 1 - momentum
 STEPPED = "moving - (moving - batch) * rest"
 
 
-@RUNNING_STATISTICS.question("s3l", TRAIN_AND_EVAL_PAGE, "show=stream", ARTICLE, x="shape=8,1")
+@RUNNING_STATISTICS.question("s3l", TRAIN_AND_EVAL_PAGE, "show=stream", [ARTICLE], x="shape=8,1")
 def forms_of_the_average() -> Facts:
     means, old = run(Stream(batch_size=8)).batch_mean, other_momentum(0.1)
     single, double = (two_forms(means, old, dtype=dtype) for dtype in ("float32", "float64"))
@@ -114,7 +90,7 @@ def forms_of_the_average() -> Facts:
 LAYER, BATCH = "LayerNorm(6)", "BatchNorm1d(6)"
 
 
-@TRAIN_AND_EVAL.question("s1c", TRAIN_AND_EVAL_PAGE, "show=modes&shape=4,6&layer=BatchNorm1d(6)", COURSE)
+@TRAIN_AND_EVAL.question("s1c", TRAIN_AND_EVAL_PAGE, "show=modes&shape=4,6&layer=BatchNorm1d(6)", [COURSE])
 def layer_norm_modes() -> Facts:
     layer, batch = (
         both_modes(scene_of(f"shape=4,6&layer={text}").description, 0).largest_difference for text in (LAYER, BATCH)
@@ -129,9 +105,7 @@ WARM_UP = 20  # batches, the page's default
     "q16",
     TRAIN_AND_EVAL_PAGE,
     "show=modes&shape=6,3&layout=ND&layer=BatchNorm1d(3)&data=scales&at=0,2",
-    issue("pytorch", 5406),
-    torch_page("BatchNorm1d"),
-    BATCH_NORM_PAPER,
+    [issue("pytorch", 5406), torch_page("BatchNorm1d"), paper("BatchNorm")],
 )
 def eval_changes_outputs() -> Facts:
     """``train_and_eval`` runs without an optimizer and under ``no_grad``."""
@@ -150,7 +124,7 @@ def eval_changes_outputs() -> Facts:
     }
 
 
-@TRAIN_AND_EVAL.question("s3k", TRAIN_AND_EVAL_PAGE, "show=modes&shape=6,3&layer=BatchNorm1d(3)&at=2,1", ARTICLE)
+@TRAIN_AND_EVAL.question("s3k", TRAIN_AND_EVAL_PAGE, "show=modes&shape=6,3&layer=BatchNorm1d(3)&at=2,1", [ARTICLE])
 def running_mean_used() -> Facts:
     x, differences = normal(6, 3), {}
     for mode in (True, False):
@@ -168,7 +142,7 @@ def running_mean_used() -> Facts:
 
 
 @TRAIN_AND_EVAL.question(
-    "s1d", COMPARE_PAGE, "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);GroupNorm(2,6)&at=1,4", COURSE
+    "s1d", COMPARE_PAGE, "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);GroupNorm(2,6)&at=1,4", [COURSE]
 )
 def buffers_kept() -> Facts:
     mean, var, _count = buffers(BATCH)
@@ -185,8 +159,7 @@ def buffers_kept() -> Facts:
     "q17",
     TRAIN_AND_EVAL_PAGE,
     "show=modes&shape=4,3,5&layout=NCL&layer=BatchNorm1d(3,track_running_stats=False)&at=0,1,2",
-    issue("pytorch", 37823),
-    torch_page("BatchNorm1d"),
+    [issue("pytorch", 37823), torch_page("BatchNorm1d")],
 )
 def untracked() -> Facts:
     text, x = "BatchNorm1d(3, track_running_stats=False)", normal(4, 3, 5)
@@ -208,8 +181,7 @@ def untracked() -> Facts:
     COMPARE_PAGE,
     "shape=2,3,4,4&layers=InstanceNorm2d(3,track_running_stats=True);"
     "InstanceNorm2d(3,track_running_stats=True).eval();BatchNorm2d(3).eval()&at=0,1,0,3",
-    issue("pytorch", 58843),
-    torch_page("InstanceNorm2d"),
+    [issue("pytorch", 58843), torch_page("InstanceNorm2d")],
 )
 def instance_norm_tracking() -> Facts:
     x, text = normal(2, 3, 4, 4), "InstanceNorm2d(3, track_running_stats=True)"
@@ -233,10 +205,8 @@ def instance_norm_tracking() -> Facts:
 SMALL, LARGE = 4, 64  # batch sizes
 TWO_IMAGES = (2, 3, 16, 16)
 CORRELATION = 0.5  # correlation of two pixels of one image
-TWO_PER_GPU = {
-    "batch_error": 34.7,
-    "group_error": 24.1,
-}  # validation error in percent with two images per GPU: Wu & He 2018, table 2
+# Validation error in percent with two images per GPU: Wu & He 2018, table 2.
+TWO_PER_GPU = {"batch_error": 34.7, "group_error": 24.1}
 
 
 def spread_of_mean(images: int, pixels: int, correlation: float) -> float:
@@ -248,7 +218,7 @@ def spread_of_mean(images: int, pixels: int, correlation: float) -> float:
     return sqrt(TRUE_VAR * (correlation + (1 - correlation) / pixels) / images)
 
 
-@SMALL_BATCHES.question("s2c", TRAIN_AND_EVAL_PAGE, "show=batches", ANNOTATED, GROUP_NORM_PAPER, x="shape=64,1")
+@SMALL_BATCHES.question("s2c", TRAIN_AND_EVAL_PAGE, "show=batches", [ANNOTATED, paper("GroupNorm")], x="shape=64,1")
 def small_batches() -> Facts:
     found, (images, channels, *sizes) = spread(SmallBatches()), TWO_IMAGES
     small, large = (found.batch_size.tolist().index(size) for size in (SMALL, LARGE))
@@ -272,9 +242,7 @@ def small_batches() -> Facts:
     "q14",
     TRAIN_AND_EVAL_PAGE,
     "show=batches",
-    issue("fastai", 1352),
-    torch_page("BatchNorm2d"),
-    torch_page("InstanceNorm2d"),
+    [issue("fastai", 1352), torch_page("BatchNorm2d"), torch_page("InstanceNorm2d")],
     x="shape=1,3,4,4",
 )
 def one_value() -> Facts:
@@ -288,7 +256,7 @@ def one_value() -> Facts:
     }
 
 
-@SMALL_BATCHES.question("s2r", EXPLORE_PAGE, "shape=1,6&layer=LayerNorm(6)&at=0,4", ANNOTATED)
+@SMALL_BATCHES.question("s2r", EXPLORE_PAGE, "shape=1,6&layer=LayerNorm(6)&at=0,4", [ANNOTATED])
 def batch_of_one() -> Facts:
     x = normal(3, 6)
     words = {text: torch_refusal(text, x[:1]) for text in ("LayerNorm(6)", "BatchNorm1d(6)")}
@@ -302,7 +270,7 @@ def batch_of_one() -> Facts:
 
 
 @SMALL_BATCHES.question(
-    "s3j", TRAIN_AND_EVAL_PAGE, "show=modes&shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", ARTICLE, x="shape=1,3,2,2"
+    "s3j", TRAIN_AND_EVAL_PAGE, "show=modes&shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", [ARTICLE], x="shape=1,3,2,2"
 )
 def no_batch_axis() -> Facts:
     x = normal(4, 3, 2, 2)
@@ -323,7 +291,7 @@ WORDS = (1, 16, 4)  # one sequence on a device: batch, token, feature
 
 
 @SMALL_BATCHES.question(
-    "s2s", EXPLORE_PAGE, "shape=1,16,4&layout=NLC&layer=Norm('n l c -> c','c')&at=0,5,1", ANNOTATED, LLAMA_2_PAPER
+    "s2s", EXPLORE_PAGE, "shape=1,16,4&layout=NLC&layer=Norm('n l c -> c','c')&at=0,5,1", [ANNOTATED, paper("Llama 2")]
 )
 def language_models() -> Facts:
     batch, layer = (describe(text, WORDS).counts for text in ("Norm('n l c -> c', 'c')", "LayerNorm(4)"))
@@ -337,7 +305,7 @@ def language_models() -> Facts:
 
 
 @SMALL_BATCHES.question(
-    "s2b", TRAIN_AND_EVAL_PAGE, "show=sequences", ANNOTATED, LAYER_NORM_PAPER, x="shape=32,30&layout=NL"
+    "s2b", TRAIN_AND_EVAL_PAGE, "show=sequences", [ANNOTATED, paper("LayerNorm")], x="shape=32,30&layout=NL"
 )
 def time_steps() -> Facts:
     found = per_time_step(Sequences())
@@ -356,12 +324,14 @@ def time_steps() -> Facts:
     "q27",
     TRAIN_AND_EVAL_PAGE,
     "show=devices&devices=2",
-    issue("pytorch", 2584),
-    issue("pytorch", 46516),
-    torch_page("SyncBatchNorm"),
-    torch_page("DataParallel"),
-    BATCH_NORM_PAPER,
-    ANNOTATED,
+    [
+        issue("pytorch", 2584),
+        issue("pytorch", 46516),
+        torch_page("SyncBatchNorm"),
+        torch_page("DataParallel"),
+        paper("BatchNorm"),
+        ANNOTATED,
+    ],
     x="shape=26,2",
 )
 def gpus() -> Facts:

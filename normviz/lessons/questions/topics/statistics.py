@@ -16,38 +16,26 @@ from normviz.analysis.running.torch_module import torch_refusal
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
 from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
-from normviz.lessons.questions.question import (
-    ANNOTATED,
-    ARTICLE,
-    BATCH_NORM_PAPER,
-    CONVNEXT_PAPER,
-    COURSE,
-    DEPENDENCE,
-    FORUM,
-    GROUP_NORM_PAPER,
-    LAYER_NORM_PAPER,
-    RMS_NORM_PAPER,
+from normviz.lessons.questions.facts import (
     ROUNDING,
-    STATISTICS,
-    Facts,
     count_gammas,
-    issue,
-    keras_page,
     normal,
     only,
     output,
     output_change,
     scene_of,
-    torch_page,
+    skewness,
     which,
 )
+from normviz.lessons.questions.question import DEPENDENCE, STATISTICS, Facts
+from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, FORUM, issue, keras_page, paper, torch_page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-@STATISTICS.question("s1a", EXPLORE_PAGE, "shape=4,6&layer=LayerNorm(6)&at=1,4", COURSE)
+@STATISTICS.question("s1a", EXPLORE_PAGE, "shape=4,6&layer=LayerNorm(6)&at=1,4", [COURSE])
 def row_means() -> Facts:
     x = normal(4, 6).double()
     e, y = describe("LayerNorm(6)", x), output("LayerNorm(6)", x)
@@ -66,7 +54,7 @@ ALL = "LayerNorm([3, 4, 4])"
 
 
 @STATISTICS.question(
-    "s0a", COMPARE_PAGE, "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([4,4]);LayerNorm(4)&at=0,1,0,3", FORUM
+    "s0a", COMPARE_PAGE, "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([4,4]);LayerNorm(4)&at=0,1,0,3", [FORUM]
 )
 def whole_example() -> Facts:
     example = prod(IMAGES[1:])
@@ -88,7 +76,7 @@ def whole_example() -> Facts:
     }
 
 
-@STATISTICS.question("s2e", EXPLORE_PAGE, "shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", ANNOTATED)
+@STATISTICS.question("s2e", EXPLORE_PAGE, "shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", [ANNOTATED])
 def batch_norm_channels() -> Facts:
     shape = (4, 3, 2, 2)
     x = normal(*shape)
@@ -107,7 +95,7 @@ def batch_norm_channels() -> Facts:
 
 
 @STATISTICS.question(
-    "s2f", COMPARE_PAGE, "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([2,3,4,4])&at=1,2,0,3", ANNOTATED
+    "s2f", COMPARE_PAGE, "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([2,3,4,4])&at=1,2,0,3", [ANNOTATED]
 )
 def one_mean_per_example() -> Facts:
     whole_batch, counts, x = "LayerNorm([2, 3, 4, 4])", describe(ALL, IMAGES).counts, normal(*IMAGES)
@@ -128,9 +116,7 @@ def one_mean_per_example() -> Facts:
     "q4",
     COMPARE_PAGE,
     "shape=2,4,6&layout=NLC&layers=LayerNorm([6]);LayerNorm([4,6])&at=0,1,4",
-    issue("minGPT", 113),
-    LAYER_NORM_PAPER,
-    ARTICLE,
+    [issue("minGPT", 113), paper("LayerNorm"), ARTICLE],
 )
 def tokens() -> Facts:
     token, sequence = (describe(text, (2, 4, 6)) for text in ("LayerNorm(6)", "LayerNorm([4, 6])"))
@@ -155,8 +141,7 @@ def tokens() -> Facts:
     "q3",
     COMPARE_PAGE,
     "shape=2,3,4,4&layers=ChannelsFirstLayerNorm(3);LayerNorm([3,4,4])&at=1,1,2,1",
-    issue("ConvNeXt", 112),
-    CONVNEXT_PAPER,
+    [issue("ConvNeXt", 112), paper("ConvNeXt")],
 )
 def convnext() -> Facts:
     pixel, image = (describe(text, IMAGES) for text in ("ChannelsFirstLayerNorm(3)", ALL))
@@ -175,9 +160,7 @@ def convnext() -> Facts:
     "q8",
     EXPLORE_PAGE,
     "shape=2,6,3,3&layer=GroupNorm(2,6)&at=0,1,0,2",
-    issue("onnx", 8445, "pull"),
-    torch_page("GroupNorm"),
-    GROUP_NORM_PAPER,
+    [issue("onnx", 8445, "pull"), torch_page("GroupNorm"), paper("GroupNorm")],
 )
 def groups() -> Facts:
     e = describe("GroupNorm(2, 6)", (2, 6, 3, 3))
@@ -199,7 +182,7 @@ def groups() -> Facts:
     "s3a",
     COMPARE_PAGE,
     "shape=2,3,4,4&layers=BatchNorm2d(3);LayerNorm([3,4,4]);ChannelsFirstLayerNorm(3)&at=0,1,0,3",
-    ARTICLE,
+    [ARTICLE],
 )
 def vision_and_text() -> Facts:
     batch, layer, pixel = (
@@ -217,16 +200,10 @@ def vision_and_text() -> Facts:
     }
 
 
-def skewness(x: Tensor) -> float:
-    """How far a distribution leans to one side: 0 for a symmetric one."""
-    deviations = x.double() - x.double().mean()
-    return float((deviations**3).mean() / deviations.square().mean() ** 1.5)
-
-
 SCALED_COLUMNS = "shape=6,3&layer=BatchNorm1d(3)&params=random&at=2,1&step=6"
 
 
-@STATISTICS.question("s1f", STEP_BY_STEP_PAGE, SCALED_COLUMNS, COURSE)
+@STATISTICS.question("s1f", STEP_BY_STEP_PAGE, SCALED_COLUMNS, [COURSE])
 def columns_after_scaling() -> Facts:
     e = scene_of(SCALED_COLUMNS).description
     values, before, after = e.layer_values(), e.trace.normalized.double(), e.trace.output.double()
@@ -239,8 +216,8 @@ def columns_after_scaling() -> Facts:
     alike_after = bool(deviations.max() - deviations.min() < 1e-3)
     squares = normal(64, 1).square()
     return {
-        "skewed": skewness(squares),
-        "still": skewness(output("BatchNorm1d(1)", squares)),
+        "skewed": skewness(squares.double()),
+        "still": skewness(output("BatchNorm1d(1)", squares).double()),
         "low": float(deviations.min()),
         "high": float(deviations.max()),
         "small": float(values.gamma.abs().min()),
@@ -256,7 +233,7 @@ def columns_after_scaling() -> Facts:
 SCALED_ROWS = "shape=4,6&layer=LayerNorm(6)&params=random&at=1,4&step=6"
 
 
-@STATISTICS.question("s1e", STEP_BY_STEP_PAGE, SCALED_ROWS, COURSE)
+@STATISTICS.question("s1e", STEP_BY_STEP_PAGE, SCALED_ROWS, [COURSE])
 def rows_after_scaling() -> Facts:
     e = scene_of(SCALED_ROWS).description
     assert e.x is not None
@@ -278,7 +255,7 @@ def rows_after_scaling() -> Facts:
 
 
 @DEPENDENCE.question(
-    "s3i", COMPARE_PAGE, "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);BatchNorm1d(6).eval()&at=0,4", ARTICLE
+    "s3i", COMPARE_PAGE, "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);BatchNorm1d(6).eval()&at=0,4", [ARTICLE]
 )
 def other_examples() -> Facts:
     x = normal(4, 6)
@@ -297,9 +274,7 @@ def other_examples() -> Facts:
     "q7",
     GRADIENTS_PAGE,
     "shape=1,4,5&layout=NCL&layer=GroupNorm(2,4)&at=0,0,4",
-    issue("Wan2.1", 294),
-    torch_page("GroupNorm"),
-    GROUP_NORM_PAPER,
+    [issue("Wan2.1", 294), torch_page("GroupNorm"), paper("GroupNorm")],
 )
 def group_norm_positions() -> Facts:
     x, at = normal(1, 4, 5), (0, 0, 4)
@@ -323,8 +298,7 @@ PLANES = "LayerNorm([4, 4])"
     "s0h",
     COMPARE_PAGE,
     "shape=2,3,4,4&layers=LayerNorm([3,4,4]);LayerNorm([4,4]);ChannelsFirstLayerNorm(3)&at=0,0,1,2",
-    FORUM,
-    LAYER_NORM_PAPER,
+    [FORUM, paper("LayerNorm")],
 )
 def over_channels() -> Facts:
     x = normal(*IMAGES).double()
@@ -346,7 +320,7 @@ def over_channels() -> Facts:
 
 
 @DEPENDENCE.question(
-    "q26", GRADIENTS_PAGE, "shape=8,3&layout=ND&layer=BatchNorm1d(3)&at=2,1", BATCH_NORM_PAPER, RMS_NORM_PAPER
+    "q26", GRADIENTS_PAGE, "shape=8,3&layout=ND&layer=BatchNorm1d(3)&at=2,1", [paper("BatchNorm"), paper("RMSNorm")]
 )
 def bias() -> Facts:
     x, bias = normal(8, 3), from_values((5.0, -3.0, 10.0), (3,))
@@ -385,9 +359,7 @@ def padded_sequences(length: int = 6) -> Tensor:
     COMPARE_PAGE,
     f"shape=2,3,6&layout=NCL&layers={';'.join(PADDED_LAYERS.values()).replace(' ', '')}&at=1,0,1"
     f"&values={','.join(f'{value:.4g}' for value in padded_sequences().flatten().tolist())}",
-    issue("pytorch", 81985),
-    torch_page("BatchNorm1d"),
-    keras_page("BatchNormalization"),
+    [issue("pytorch", 81985), torch_page("BatchNorm1d"), keras_page("BatchNormalization")],
 )
 def padding() -> Facts:
     x, longer = padded_sequences(), padded_sequences(12)

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from normviz.analysis.description import describe
 from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.layers.layer import Layer
-from normviz.lessons.questions.question import ROUNDING, module_of, normal, output
+from normviz.lessons.questions.facts import ROUNDING, module_of, normal, output
 from normviz.lessons.questions.topics.frameworks import (
     ALL_HEADS,
     FAR,

@@ -6,7 +6,7 @@ from normviz.analysis.closed_form import autograd_backward, upstream
 from normviz.analysis.derivatives import perturb
 from normviz.analysis.description import describe
 from normviz.analysis.invariance import depends_on_batch
-from normviz.lessons.questions.question import ROUNDING, module_of, normal, output, output_change
+from normviz.lessons.questions.facts import ROUNDING, module_of, normal, output, output_change
 from normviz.lessons.questions.topics.statistics import REAL, padded_sequences
 from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal
 

@@ -7,7 +7,8 @@ from torch import Tensor
 from normviz.analysis.description import Description
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.torch_module import torch_refusal
-from normviz.lessons.questions.question import ROUNDING, Facts, facts_of
+from normviz.lessons.questions.facts import ROUNDING
+from normviz.lessons.questions.question import Facts, facts_of
 from normviz.lessons.questions.registry import QUESTIONS
 
 Statements = dict[str, bool]

@@ -16,16 +16,8 @@ from normviz.analysis.rounding.eps import eps_table, no_eps
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.analysis.rounding.variance import sweep
 from normviz.code.cs231n import Cache, layernorm_backward, layernorm_forward
-from normviz.lessons.questions.question import ROUNDING, module_of, normal, output, scene_of
-from normviz.lessons.questions.topics.numbers import (
-    BERT_EPS,
-    DISTANCE,
-    DRAWS,
-    FLAX_EPS,
-    SQUARES,
-    normalize_by_hand,
-    skewness,
-)
+from normviz.lessons.questions.facts import ROUNDING, module_of, normal, output, scene_of, skewness
+from normviz.lessons.questions.topics.numbers import BERT_EPS, DISTANCE, DRAWS, FLAX_EPS, SQUARES, normalize_by_hand
 from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal, refuses, zero_mean
 
 

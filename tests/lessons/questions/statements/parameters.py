@@ -8,7 +8,7 @@ import pytest
 from normviz.analysis.description import describe
 from normviz.analysis.running.torch_module import buffers
 from normviz.code.cs231n import layernorm_forward
-from normviz.lessons.questions.question import count_gammas, module_of, normal, output, scene_of
+from normviz.lessons.questions.facts import count_gammas, module_of, normal, output, scene_of
 from normviz.texts.errors import NormvizError
 from tests.lessons.questions.statements.measure import Statements, all_pairs_differ, facts, nearly_equal, refuses
 

@@ -9,7 +9,7 @@ from normviz.analysis.description import describe
 from normviz.analysis.running.momentum import half_life, other_momentum, two_forms
 from normviz.analysis.running.stream import START_MEAN, START_VAR, Stream, run, settle
 from normviz.analysis.running.torch_module import buffers
-from normviz.lessons.questions.question import keras_default, module_of
+from normviz.lessons.questions.facts import keras_default, module_of
 from normviz.lessons.questions.topics.running_statistics import STEPPED, WEIGHTED
 from tests.lessons.questions.statements.measure import Statements, facts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from normviz.analysis.description import describe
-from normviz.lessons.questions.question import count_gammas, module_of, normal, output
+from normviz.lessons.questions.facts import count_gammas, module_of, normal, output
 from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal, refuses, zero_mean
 
 

@@ -11,7 +11,7 @@ from normviz.analysis.examples import example
 from normviz.analysis.running.sampling import Sequences, per_time_step
 from normviz.analysis.running.shards import even_sizes, shard
 from normviz.analysis.running.stream import TRUE_VAR
-from normviz.lessons.questions.question import normal, output, output_change
+from normviz.lessons.questions.facts import normal, output, output_change
 from normviz.lessons.questions.topics.running_statistics import CORRELATION, TWO_IMAGES, WORDS
 from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal, refuses
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from normviz.analysis.description import describe
 from normviz.code.cs231n import layernorm_forward
-from normviz.lessons.questions.question import normal, output, output_change, scene_of
+from normviz.lessons.questions.facts import normal, output, output_change, scene_of
 from tests.lessons.questions.statements.measure import (
     Statements,
     facts,

@@ -1,0 +1,86 @@
+"""The sources of questions: threads, reference pages, papers and documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a question was asked or its facts are documented: a name, and an address if there is one."""
+
+    name: str
+    address: str = ""
+
+    @property
+    def markdown(self) -> str:
+        """The name, linked to the address."""
+        return f"[{self.name}]({self.address})" if self.address else self.name
+
+
+def issue(project: str, number: int, kind: str = "issues") -> Source:
+    """An issue on GitHub, or a pull request with ``kind="pull"``.
+
+    >>> issue("pytorch", 71465).address
+    'https://github.com/pytorch/pytorch/issues/71465'
+    """
+    label = "PR #" if kind == "pull" else "#"
+    return Source(f"{project} {label}{number}", f"https://github.com/{REPOSITORIES[project]}/{kind}/{number}")
+
+
+def torch_page(name: str) -> Source:
+    """The page of torch's reference on ``torch.nn.<name>``, or on a full name such as ``torch.var``."""
+    full_name = name if name.startswith("torch.") else f"torch.nn.{name}"
+    return Source(full_name, f"https://docs.pytorch.org/docs/stable/generated/{full_name}.html")
+
+
+def keras_page(name: str) -> Source:
+    """The page of Keras's reference on a normalization layer."""
+    words = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).strip("_")
+    return Source(f"keras.layers.{name}", f"https://keras.io/api/layers/normalization_layers/{words}/")
+
+
+def paper(subject: str) -> Source:
+    """The paper on arXiv that introduced a layer or a model."""
+    name, number = PAPERS[subject]
+    return Source(name, f"https://arxiv.org/abs/{number}")
+
+
+REPOSITORIES = {
+    "pytorch": "pytorch/pytorch",
+    "ConvNeXt": "facebookresearch/ConvNeXt",
+    "minGPT": "karpathy/minGPT",
+    "mmsegmentation": "open-mmlab/mmsegmentation",
+    "Wan2.1": "Wan-Video/Wan2.1",
+    "onnx": "onnx/onnx",
+    "fastai": "fastai/fastai",
+    "keras": "keras-team/keras",
+    "transformers": "huggingface/transformers",
+    "tensorflow": "tensorflow/tensorflow",
+    "vllm": "vllm-project/vllm",
+    "vllm-metal": "vllm-project/vllm-metal",
+    "labml": "labmlai/annotated_deep_learning_paper_implementations",
+    "mmt": "gabeur/mmt",
+    "VSRN": "KunpengLi1994/VSRN",
+    "mlx-vlm": "Blaizzy/mlx-vlm",
+    "executorch": "pytorch/executorch",
+    "Open-Sora-Plan": "PKU-YuanGroup/Open-Sora-Plan",
+    "indexnet_matting": "poppinace/indexnet_matting",
+}
+FLAX_PAGE = Source(
+    "flax.linen.LayerNorm",
+    "https://flax.readthedocs.io/en/latest/api_reference/flax.linen/layers.html#flax.linen.LayerNorm",
+)
+FORUM = Source("PyTorch forum: PyTorch doc about LayerNormalization is confusing")
+COURSE = Source("stats.stackexchange: question on CS231n's layernorm_forward")
+ANNOTATED = Source("labml: annotated LayerNorm")
+ARTICLE = Source("Article: LayerNorm vs BatchNorm")
+PAPERS = {
+    "BatchNorm": ("Ioffe & Szegedy 2015", "1502.03167"),
+    "LayerNorm": ("Ba, Kiros & Hinton 2016", "1607.06450"),
+    "InstanceNorm": ("Ulyanov et al. 2016", "1607.08022"),
+    "GroupNorm": ("Wu & He 2018", "1803.08494"),
+    "RMSNorm": ("Zhang & Sennrich 2019", "1910.07467"),
+    "Llama 2": ("Touvron et al. 2023", "2307.09288"),
+    "ConvNeXt": ("Liu et al. 2022", "2201.03545"),
+}
