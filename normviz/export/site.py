@@ -45,11 +45,6 @@ FOLDER = "lib"
 SITE = BROWSER / "site.js"
 
 
-def site_script() -> str:
-    """The script of exported pages and the search, as a classic script."""
-    return classic(bundle(SITE, language.get()))
-
-
 @cache
 def site_style() -> str:
     """The style of exported pages, and above it the site's own."""
@@ -58,7 +53,8 @@ def site_style() -> str:
 
 def shared_files() -> dict[str, bytes]:
     """The path of each, as the pages see it, and its content."""
-    texts = {"js": site_script().encode(), "css": site_style().encode()}
+    script = classic(bundle(SITE, language.get()))  # of exported pages, and the search
+    texts = {"js": script.encode(), "css": site_style().encode()}
     named = {f"{FOLDER}/normviz-{sha256(text).hexdigest()[:12]}.{kind}": text for kind, text in texts.items()}
     return {plotly_path(): plotly_js()} | named
 
@@ -180,8 +176,12 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequenc
     elif isinstance(entry.shows, PageEntry):
         body = Body(pages=_addresses(among) | _question_pages(among), carries=True)
         made, views = _playable(entry.shows.key, body, _question_pages(among))
+    elif isinstance(entry.shows, Question):
+        _heading, *parts = question_parts(entry.shows)
+        made = f"{body.page(parts)}\n{no_script()}\n{_app_link(entry.shows.page.name, entry.shows.query)}"
     else:
-        made = _question(entry.shows, body) if isinstance(entry.shows, Question) else _comparison(entry.shows, body)
+        query = entry.shows.query
+        made = f"{body.page(output_of_query('compare', query).parts)}\n{_app_link('compare', query)}"
     html, switch = f"{made}\n{_neighbors(entry, among)}", language_switch(beside, entry.file)
     return page(entry.title, html, body, theme, topic=entry.topic, views=views, switch=switch)
 
@@ -207,15 +207,6 @@ def _playable(name: str, body: Body, questions: Mapping[str, str]) -> tuple[str,
     choices = Choices(() if name in ("compare", MODELS.key) else SHAPES, pages=questions)
     output = replace(output_of_query(name, {}), choices=choices)
     return f"{body.page(output.parts)}\n{no_script()}\n{_app_link(name, {}, ' nv-app-link')}", output.answers()
-
-
-def _comparison(ready: ReadySet, body: Body) -> str:
-    return f"{body.page(output_of_query('compare', ready.query).parts)}\n{_app_link('compare', ready.query)}"
-
-
-def _question(question: Question, body: Body) -> str:
-    _heading, *parts = question_parts(question)
-    return f"{body.page(parts)}\n{no_script()}\n{_app_link(question.page.name, question.query)}"
 
 
 def _neighbors(entry: Entry, among: Sequence[Entry]) -> str:

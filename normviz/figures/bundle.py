@@ -49,7 +49,9 @@ def bundle(entry: Path, language: str = ENGLISH) -> str:
 def _modules(entry: Path) -> str:
     modules = _sources(entry.resolve(), (), {})
     _check(modules)
-    return _strip("\n".join(EXPORT.sub("", IMPORT.sub("", source)) for source in modules.values()))
+    script = "\n".join(EXPORT.sub("", IMPORT.sub("", source)) for source in modules.values())
+    # Without comments, indentation and empty lines. No string in our modules spans two lines.
+    return "\n".join(filter(None, map(str.strip, COMMENT.sub("", script).splitlines())))
 
 
 def classic(script: str) -> str:
@@ -139,11 +141,6 @@ def _check(modules: dict[Path, str]) -> None:
                     raise BundleError(f"{path.name} imports {name} from {origin}, which does not export it.")
 
 
-def _strip(script: str) -> str:
-    """The script without comments, indentation and empty lines. No string in our modules spans two lines."""
-    return "\n".join(filter(None, map(str.strip, COMMENT.sub("", script).splitlines())))
-
-
 @cache
 def _themes() -> str:
     themes = {name: vars(colors) for name, colors in THEMES.items()}
@@ -154,22 +151,20 @@ def _catalogue(script: str, language: str) -> str:
     """The translations of the messages in the script, from the same catalogue as Python's."""
     catalogue, found = translations(language), dict[str, str | list[str]]()
     formula = re.search(r"nplurals=(\d+);\s*plural=([^;]+)", catalogue.info().get("plural-forms", ""))
-    samples = _plural_samples(int(formula[1]), formula[2]) if formula else []
+    plural = gettext.c2py(formula[2] if formula else "n != 1")
+    forms = range(int(formula[1]) if formula else 0)
+    samples = [
+        next((n for n in range(1001) if plural(n) == form), 0) for form in forms
+    ]  # one number for each plural form
     for match in MESSAGE.finditer(script):
         one, many = (part and json.loads(part) for part in match.groups())
         if match[0].startswith("ngettext"):
-            forms = [catalogue.ngettext(one, many, n) for n in samples]
-            if not {*forms} <= {one, many}:
-                found[one] = forms
+            plurals = [catalogue.ngettext(one, many, n) for n in samples]
+            if not {*plurals} <= {one, many}:
+                found[one] = plurals
         elif (text := catalogue.gettext(one)) != one:
             found[one] = text
     rule = f"Number({formula[2]})" if formula else "Number(n !== 1)"
     tag, direction = (shown := find_language(language)).tag, shown.direction
     named = f"const LANGUAGE = {json.dumps({'tag': tag, 'direction': direction})};"
     return f"const TRANSLATIONS = {json.dumps(found)};\nconst pluralForm = (n) => {rule};\n{named}"
-
-
-def _plural_samples(forms: int, formula: str) -> list[int]:
-    """One number for each plural form."""
-    plural = gettext.c2py(formula)
-    return [next((n for n in range(1001) if plural(n) == form), 0) for form in range(forms)]

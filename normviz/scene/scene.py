@@ -27,7 +27,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
 from normviz.scene.grid import Grid, grid
-from normviz.scene.setting import Choice, Number, Setting, parse_choice, write_settings
+from normviz.scene.setting import Choice, Number, Setting, or_none, parse_choice, write_settings
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import N_, ngettext
 
@@ -52,14 +52,6 @@ def commas(numbers: tuple[int, ...]) -> str:
 def compact(layer: Layer | Norm) -> str:
     """The layer's text without the spaces between arguments: ``LayerNorm([3,4,4])``."""
     return str(layer).replace(", ", ",") if isinstance(layer, Layer) else repr(layer).replace(", ", ",")
-
-
-def _format_at(at: tuple[int, ...] | None) -> str:
-    return "none" if at is None else commas(at)
-
-
-def _format_values(values: tuple[float, ...]) -> str:
-    return ",".join(f"{number:.9g}".replace("e+", "e") for number in values)  # in a URL, "+" is a space
 
 
 def _parse_numbers(name: str, text: str, most: int, convert: Callable[[str], Any], example: str) -> tuple[Any, ...]:
@@ -92,10 +84,6 @@ def _parse_layout(text: str) -> str:
     return layout_text(parse_layout(text, sum(letter.isalpha() for letter in text)))
 
 
-def _parse_at(text: str) -> tuple[int, ...] | None:
-    return None if text.strip().lower() == "none" else _parse_numbers("at", text, MAX_RANK, int, AT_EXAMPLE)
-
-
 def check_seed(seed: Any, given: Any) -> int:
     """The seed. Raises NormvizError, with the value as ``given``, unless it is a whole number from 0 to 2^31 - 1."""
     if not isinstance(seed, int) or seed not in SEEDS:
@@ -124,14 +112,6 @@ def _nearest_layer(text: str) -> Layer | Norm:
     return Layer.parse(f"{meant}({rest}")
 
 
-def _is_seeded(view: Any) -> bool:
-    return view.scene.shown_data in SEEDED and view.scene.values is None
-
-
-def _has_gamma(view: Any) -> bool:
-    return view.scene.shape_description.counts.gamma_shape is not None
-
-
 SHAPE_EXAMPLE, AT_EXAMPLE = "2,3,4,4", "1,2,0,3"
 DATA_SETTING = Setting(
     "data", "normal", parse_choice("data", tuple(DATA)),
@@ -139,12 +119,13 @@ DATA_SETTING = Setting(
 )  # fmt: skip
 SEED = Setting(
     "seed", 0, _parse_seed,
-    label=N_("Seed"), about=N_("the seed of random numbers"), example="7", widget=Number(-LARGEST_INTEGER, LARGEST_INTEGER), applies=_is_seeded,
+    label=N_("Seed"), about=N_("the seed of random numbers"), example="7", widget=Number(-LARGEST_INTEGER, LARGEST_INTEGER),
+    applies=lambda view: view.scene.shown_data in SEEDED and view.scene.values is None,
 )  # fmt: skip
 PARAMS = Setting(
     "params", "init", parse_choice("params", tuple(PARAMETERS)), hide="parameters",
     label=N_("Values of gamma and beta"), about=N_("gamma and beta: init, index or random"), example="index",
-    widget=Choice(PARAMETER_LABELS), applies=_has_gamma,
+    widget=Choice(PARAMETER_LABELS), applies=lambda view: view.scene.shape_description.counts.gamma_shape is not None,
 )  # fmt: skip
 
 # A setting without a widget is changed by several controls (``scene.controls``) or in the figure.
@@ -157,11 +138,15 @@ SCENE_SETTINGS: Mapping[str, Setting] = {
         DATA_SETTING,
         SEED,
         Setting(
-            "values", None, lambda text: _parse_numbers("values", text, MOST_EDITABLE, float, "1,2,3.5"), _format_values,
+            "values", None, lambda text: _parse_numbers("values", text, MOST_EDITABLE, float, "1,2,3.5"),
+            lambda values: ",".join(f"{number:.9g}".replace("e+", "e") for number in values),  # in a URL, "+" is a space
             about=N_("the values of x itself, for up to 128 elements"), example="1,2,3,4",
         ),
         PARAMS,
-        Setting("at", (), _parse_at, _format_at, about=N_("the selected element, or none"), example=AT_EXAMPLE),
+        Setting(
+            "at", (), or_none(lambda text: _parse_numbers("at", text, MAX_RANK, int, AT_EXAMPLE)),
+            lambda at: "none" if at is None else commas(at), about=N_("the selected element, or none"), example=AT_EXAMPLE,
+        ),
         Setting(
             "from", (), lambda text: _parse_numbers("from", text, MAX_RANK, int, "0,8,0,0"), commas,
             about=N_("the first slice that is drawn on each axis of a tensor that is not drawn whole"), example="0,8,0,0",

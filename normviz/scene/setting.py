@@ -282,14 +282,15 @@ def number_or_none(name: str, low: float, high: float, default: float, **rest: A
     plain = _numeric(name, low, high, default, float, NUMBER_OR_NONE, {})
     assert plain.repair is not None
 
-    def or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
-        return lambda text: None if text.strip().lower() == "none" else read(text)
-
-    def format_value(value: float | None) -> str:
-        return "none" if value is None else number_in_link(value)
-
     options = _in_text_input(low, high, rest) | {"or_none": True}
-    return Setting(name, default, or_none(plain.parse), format_value, or_none(plain.repair), **options)
+    return Setting(
+        name, default, or_none(plain.parse), lambda value: "none" if value is None else number_in_link(value), or_none(plain.repair), **options
+    )  # fmt: skip
+
+
+def or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The parser of a value that may be none."""
+    return lambda text: None if text.strip().lower() == "none" else read(text)
 
 
 def power_of_ten(name: str, low: int, high: int, default: int, **rest: Any) -> Setting:

@@ -195,10 +195,6 @@ def _one_line(text: str) -> str:
     return " ".join(kept.split())
 
 
-def _parse_caption(text: str) -> str:
-    return check_length("caption", _one_line(text), MOST_CAPTION)
-
-
 VERSION_SETTING = Setting("v", VERSION, _parse_version, about=N_("the version of the link; without it, 1"), example="1")
 DISPLAY_SETTINGS = (
     VERSION_SETTING,
@@ -207,7 +203,8 @@ DISPLAY_SETTINGS = (
         about=N_("what is not shown: names from the next table, separated by commas"), example="layer,data",
     ),
     Setting(
-        "caption", "", _parse_caption, repair=lambda text: _one_line(text)[:MOST_CAPTION].strip(),
+        "caption", "", lambda text: check_length("caption", _one_line(text), MOST_CAPTION),
+        repair=lambda text: _one_line(text)[:MOST_CAPTION].strip(),
         about=N_("a line under the figure, up to 300 characters, shown as text"), example="Look at row 2.",
     ),
     Setting(

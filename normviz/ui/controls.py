@@ -5,7 +5,7 @@ most of the work of a run.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from normviz.lessons.events import entering
-from normviz.lessons.page import MORE, InputRow, Page, Spacing
+from normviz.lessons.page import MORE, InputRow, Page
 from normviz.scene.controls import Input
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
 from normviz.scene.view import View
@@ -108,7 +108,9 @@ def redraw() -> None:
         st.rerun()
     changed = []
     for key, inputs in _fragments(rows).items():
-        if drawn.looks.get(key) == _look(inputs) and all(map(_shows_its_value, inputs)):
+        # A control behind More that has never been drawn has no value.
+        shown = all(st.session_state.get(one.key, one.value) == one.value for one in inputs)
+        if shown and drawn.looks.get(key) == _look(inputs):
             remember_sent({one.key: one.value for one in inputs})
         else:
             changed.append(key)
@@ -148,11 +150,6 @@ def _frame(rows: Sequence[InputRow]) -> str:
 
 def _look(inputs: Iterable[Input]) -> int:
     return hash(repr([vars(one) | UNSEEN for one in inputs]))
-
-
-def _shows_its_value(shown: Input) -> bool:
-    """Whether the control shows the value of the view. A control behind More that has never been drawn has no value."""
-    return shown.key not in st.session_state or st.session_state[shown.key] == shown.value
 
 
 # Inputs as Streamlit widgets
@@ -238,18 +235,14 @@ def _slider(shown: Input, options: dict[str, Any]) -> None:
     st.select_slider(shown.label, list(widget.options), shown.value, format_func=widget.options.__getitem__, **options)
 
 
-def _toggle(shown: Input, options: dict[str, Any]) -> None:
-    st.toggle(shown.label, value=shown.value, disabled=shown.disabled, **options)
-
-
-DRAW: dict[type, Callable[[Input, dict[str, Any]], None]] = {
+DRAW: dict[type, Callable[[Input, dict[str, Any]], object]] = {
     Number: _number,
     TextField: _text,
     Choice: _choice,
     Segments: _segments,
     Several: _several,
     Slider: _slider,
-    Toggle: _toggle,
+    Toggle: lambda shown, options: st.toggle(shown.label, value=shown.value, disabled=shown.disabled, **options),
 }
 
 
@@ -259,7 +252,9 @@ DRAW: dict[type, Callable[[Input, dict[str, Any]], None]] = {
 def draw_controls(page: Page, rows: Sequence[InputRow]) -> None:
     """The controls of the page. Each shows the view's value, and its callback changes the view."""
     for number, row in enumerate(rows):
-        with _side_by_side(row.key, row.gap) if row.key else nullcontext():
+        aligned = "bottom" if row.key in ("controls", "experiment") else "top"
+        line: dict[str, Any] = {"horizontal": True, "vertical_alignment": aligned, "gap": row.gap}
+        with st.container(key=row.key, **line) if row.key else nullcontext():
             for place, inputs in enumerate(row.groups):
                 key = group_key(number, place)
                 st.fragment(_draw_group, key=key)(page, key, number, place, [inputs])
@@ -280,11 +275,6 @@ def _draw_group(page: Page, key: str, row: int, place: int, given: list[Sequence
     for shown in inputs:
         draw(page, shown)
     remember_look(key, inputs)
-
-
-def _side_by_side(key: str, gap: Spacing) -> AbstractContextManager[object]:
-    aligned = key in ("controls", "experiment")
-    return st.container(horizontal=True, vertical_alignment="bottom" if aligned else "top", gap=gap, key=key)
 
 
 @st.fragment

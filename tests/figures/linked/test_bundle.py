@@ -10,7 +10,7 @@ import plotly
 import pytest
 
 from normviz.export.document import script
-from normviz.export.site import site_script
+from normviz.export.site import SITE
 from normviz.figures import bundle
 from normviz.figures.palette import THEMES, Theme
 from normviz.lessons.style import page_style
@@ -108,8 +108,8 @@ def test_a_bundle_is_one_es_module(name):
 
 
 def test_the_site_has_a_classic_script():
-    assert not re.search(r"^(import|export)\b", site_script(), re.MULTILINE)
-    check_syntax(site_script())
+    assert not re.search(r"^(import|export)\b", bundle.classic(bundle.bundle(SITE)), re.MULTILINE)
+    check_syntax(bundle.classic(bundle.bundle(SITE)))
 
 
 FOLDER = Path(bundle.__file__).parents[1]
