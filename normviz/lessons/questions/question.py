@@ -380,7 +380,7 @@ def count_gammas(layer: str, shape: Sequence[int]) -> int:
 
 def count_buffers(layer: str) -> int:
     """The number of values that the layer keeps in buffers."""
-    return sum(buffer.elements for buffer in buffers(layer))
+    return sum(map(prod, buffers(layer).values()))
 
 
 def keras_default(argument: str) -> float:
