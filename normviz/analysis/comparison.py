@@ -184,7 +184,8 @@ def _others(e: Description) -> str:
     return ngettext("**{n:,}** other under {layer}", "**{n:,}** others under {layer}", others, layer=layer)
 
 
-def suggestions(shape: tuple[int, ...], layout: str) -> list[str]:
+@lru_cache(maxsize=256)
+def suggestions(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
     """The layers of the catalogue that take such an x, as text; GroupNorm with up to 8 groups.
 
     Layers whose channel axis has another name in the layout come last.
@@ -192,9 +193,13 @@ def suggestions(shape: tuple[int, ...], layout: str) -> list[str]:
     Raises NormvizError for an invalid shape or layout.
 
     >>> suggestions((2, 3), "ND")[:4]
-    ['BatchNorm1d(3)', 'LayerNorm([3])', 'LayerNorm([2, 3])', 'RMSNorm([3])']
+    ('BatchNorm1d(3)', 'LayerNorm([3])', 'LayerNorm([2, 3])', 'RMSNorm([3])')
     """
-    return list(_suggested(tuple(shape), layout))
+    found = []
+    for layer in _candidates(shape, parse_layout(layout, len(shape))):
+        with suppress(NormvizError):
+            found.append(describe_shape(layer, shape, layout))
+    return tuple(e.title for e in sorted(found, key=lambda e: bool(e.notes)))
 
 
 def one_of_each_family(shape: tuple[int, ...], layout: str) -> dict[str, Layer]:
@@ -210,15 +215,6 @@ def one_of_each_family(shape: tuple[int, ...], layout: str) -> dict[str, Layer]:
         layer.kind.family for layer in map(Layer.parse, suggestions(shape, layout)) if isinstance(layer, Layer)
     )
     return {family: default_layer(family, tuple(shape), axes) for family in families}
-
-
-@lru_cache(maxsize=256)
-def _suggested(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
-    found = []
-    for layer in _candidates(shape, parse_layout(layout, len(shape))):
-        with suppress(NormvizError):
-            found.append(describe_shape(layer, shape, layout))
-    return tuple(e.title for e in sorted(found, key=lambda e: bool(e.notes)))
 
 
 def _candidates(shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Layer]:

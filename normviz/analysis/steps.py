@@ -61,7 +61,9 @@ def steps(e: Description) -> tuple[Step, ...]:
     ['x', 'squared', 'var', 'normalized', 'output']
     """
     statistics = _statistics(e)  # computes the trace, which raises an error without x
-    return (_input(e), *statistics, _normalized(e), *_output(e))
+    formula = f"{'(x − mean)' if _subtracts_mean(e) else 'x'} / √({_denominator(e)} + eps)"
+    normalized = Step("normalized", _("normalized"), formula, e.trace.normalized, _moments_after(e))
+    return (_input(e), *statistics, normalized, *_output(e))
 
 
 def whole_formula(e: Description) -> tuple[Token, ...]:
@@ -137,12 +139,6 @@ def _statistics(e: Description) -> tuple[Step, ...]:
         Step("squared", _("squared"), "x²", squared, alike),
         Step("var", _("mean square"), "(1/m) Σ x²", var, mean_of_squares),
     )
-
-
-def _normalized(e: Description) -> Step:
-    numerator = "(x − mean)" if _subtracts_mean(e) else "x"
-    formula = f"{numerator} / √({_denominator(e)} + eps)"
-    return Step("normalized", _("normalized"), formula, e.trace.normalized, _moments_after(e))
 
 
 def _moments_after(e: Description) -> str:

@@ -7,16 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from normviz.code.from_scratch import (
-    FLOAT32_EPS,
-    JAX,
-    KERAS,
-    KERAS_BACKEND,
-    MAX_STATEMENT,
-    Library,
-    comment,
-    from_scratch,
-)
+from normviz.code.from_scratch import FLOAT32_EPS, JAX, KERAS, KERAS_BACKEND, MAX_STATEMENT, Library, from_scratch
 from normviz.texts.errors import listed
 from normviz.texts.messages import N_, _
 
@@ -340,9 +331,9 @@ def framework_code(framework: Framework, e: Description) -> str:
     layer = framework.layer(a)
     if layer is None:
         message = _("{framework} has no layer that computes this; written from scratch with {arrays}.")
-        lines = [comment(message, framework=framework.name, arrays=framework.arrays)]
+        lines = [f"# {message.format(framework=framework.name, arrays=framework.arrays)}"]
         if framework.library.finfo == FLOAT32_EPS and e.norm.eps is None:
-            lines.append(comment(_("{eps}: the machine epsilon of float32, torch's eps=None"), eps=FLOAT32_EPS))
+            lines.append("# " + _("{eps}: the machine epsilon of float32, torch's eps=None", eps=FLOAT32_EPS))
         return "\n".join([*lines, from_scratch(framework.library, e)])
     call = layer.call(a)
     moved = "moveaxis" in call
@@ -354,7 +345,7 @@ def framework_code(framework: Framework, e: Description) -> str:
             f"x = {framework.library.random(e.shape)}",
             *_differences(a, layer),
             *_constructor(a, layer),
-            f"y = {call}" + (f"  {comment(_('the channels of the layer are the last axis'))}" if moved else ""),
+            f"y = {call}" + ("  # " + _("the channels of the layer are the last axis") if moved else ""),
         ]
     )
 
@@ -363,16 +354,16 @@ def _constructor(a: AxisNumbers, layer: FrameworkLayer) -> list[str]:
     arguments, sizes = layer.arguments(a), a.sizes(a.gamma or ())
     weights = _("the weight of the old value; torch's {momentum} is the weight of the new value")
     comments = {
-        "momentum": comment(weights, momentum=round(1 - (a.old_weight or 0), 12)),
-        "center": comment(_("no beta")),
-        "use_fast_variance": comment(_("the default is E[x^2] - E[x]^2")),
+        "momentum": f"# {weights.format(momentum=round(1 - (a.old_weight or 0), 12))}",
+        "center": "# " + _("no beta"),
+        "use_fast_variance": "# " + _("the default is E[x^2] - E[x]^2"),
     }
     if layer.running:
-        comments["axis"] = comment(_("the axis that is kept"))
+        comments["axis"] = "# " + _("the axis that is kept")
     if len(sizes) > 1:
-        comments["num_features"] = comment(_("{sizes}: scale has one axis"), sizes=" * ".join(map(str, sizes)))
+        comments["num_features"] = "# " + _("{sizes}: scale has one axis", sizes=" * ".join(map(str, sizes)))
     if a.e.norm.eps is None:
-        comments["epsilon"] = comment(_("the machine epsilon of float32, torch's eps=None"))
+        comments["epsilon"] = "# " + _("the machine epsilon of float32, torch's eps=None")
     line = f"layer = {layer.name}({', '.join(f'{name}={value}' for name, value in arguments.items())})"
     if len(line) <= MAX_STATEMENT and not comments.keys() & arguments.keys():
         return [line]
@@ -385,14 +376,14 @@ def _differences(a: AxisNumbers, layer: FrameworkLayer) -> list[str]:
     tracks = a.e.layer is not None and a.e.layer.tracks
     lines = []
     if tracks and not layer.running:
-        lines.append(comment(_("torch's layer has running statistics, this one does not.")))
+        lines.append("# " + _("torch's layer has running statistics, this one does not."))
     if layer.running and a.e.layer is not None and not tracks:
-        lines.append(comment(_("torch's layer has no running statistics, this one does.")))
+        lines.append("# " + _("torch's layer has no running statistics, this one does."))
     if layer.running and a.old_weight is None:
-        lines.append(comment(_("torch's momentum=None, the mean over all batches, does not exist here.")))
+        lines.append("# " + _("torch's momentum=None, the mean over all batches, does not exist here."))
     if layer.running and not a.e.norm.running:
         message = _("{variance} uses the biased variance, torch's running_var the unbiased one.")
-        lines.append(comment(message, variance=layer.running[1]))
+        lines.append(f"# {message.format(variance=layer.running[1])}")
     return lines
 
 

@@ -127,7 +127,7 @@ def _broadcast(e: Description, value: str, kept: tuple[str, ...], library: Libra
     return library.reshape(value, tuple(sizes[name] if name in parts else 1 for name in names))
 
 
-def program(e: Description, library: Library, body: list[str], imports: str = "") -> str:
+def program(e: Description, library: Library, body: list[str]) -> str:
     """A function, and the lines that call it."""
     counts = e.counts
     values: dict[str, str] = {"x": library.random(e.shape)}
@@ -141,7 +141,6 @@ def program(e: Description, library: Library, body: list[str], imports: str = ""
     signature = ", ".join(values)
     return "\n".join(
         [
-            *([imports] if imports else []),
             library.imports,
             "",
             "",
@@ -153,11 +152,6 @@ def program(e: Description, library: Library, body: list[str], imports: str = ""
             f"y = normalize({signature})",
         ]
     )
-
-
-def comment(message: str, **values: object) -> str:
-    """A comment of generated code."""
-    return f"# {message.format(**values)}"
 
 
 def in_brackets(text: str) -> str:

@@ -10,17 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from normviz.code.frameworks import FRAMEWORKS, framework_code
-from normviz.code.from_scratch import (
-    NUMPY,
-    RUNNING,
-    TORCH,
-    as_call,
-    comment,
-    from_scratch,
-    in_brackets,
-    normalize_lines,
-    program,
-)
+from normviz.code.from_scratch import NUMPY, RUNNING, TORCH, from_scratch, in_brackets, normalize_lines, program
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _
 
@@ -48,7 +38,7 @@ def torch_call(e: Description) -> str:
             "import torch",
             "from torch import nn",
             "",
-            f"x = torch.randn{as_call(e.shape)}",
+            f"x = {TORCH.random(e.shape)}",
             f"layer = nn.{e.torch_layer}",
             "y = layer(x)",
         ]
@@ -85,7 +75,7 @@ def einops(e: Description) -> str:
         f"({' '.join(norm.parts[name])})" if len(norm.parts.get(name, ())) > 1 else name for name in norm.gamma_axes
     )
     body += normalize_lines(e, TORCH, lambda name: repeat_over_x(name, gamma, grouped))
-    return program(e, TORCH, body, "from einops import reduce, repeat")
+    return "from einops import reduce, repeat\n" + program(e, TORCH, body)
 
 
 def loops(e: Description) -> str:
@@ -105,7 +95,7 @@ def loops(e: Description) -> str:
     if norm.params is not None:
         each = _("then gamma and beta: one for each {axes}") if norm.bias else _("then gamma: one for each {axes}")
         scalar = _("then gamma and beta: one scalar each") if norm.bias else _("then gamma: one scalar")
-        lines.append(comment(each if norm.gamma_axes else scalar, axes=" ".join(norm.gamma_axes)))
+        lines.append(f"# {(each if norm.gamma_axes else scalar).format(axes=' '.join(norm.gamma_axes))}")
     return "\n".join(lines)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from math import inf
+from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -179,7 +179,7 @@ def _forgetting(steps: float) -> str:
 
 def buffers_text(stream: Stream) -> str:
     """What BatchNorm stores, and when the running mean is close to the true one."""
-    names = listed([buffer.name for buffer in buffers("BatchNorm1d(1)")], "and")
+    names = listed(buffers("BatchNorm1d(1)"), "and")
     settled = settle(stream)
     stored = _("Besides gamma and beta, BatchNorm stores {names}.", names=names)
     if settled.mean_steps is None:
@@ -354,7 +354,7 @@ def _warm_up(e: Description) -> int:
 def modes_sentence(found: TrainAndEval) -> str:
     """How many elements differ between the modes, and how many buffers one forward pass changes."""
     differing, layer = int(found.differs.sum()), found.layer
-    if not differing and any(buffers(layer)):
+    if not differing and buffers(layer):
         return _(
             "`{layer}` gives the same output in train() and eval() on this x; on another x it may not, because it stores running statistics.",
             layer=layer,
@@ -374,7 +374,7 @@ def modes_sentence(found: TrainAndEval) -> str:
     changed = ngettext(
         "One forward pass in train() changes **{n}** buffer, without any optimizer.",
         "One forward pass in train() changes **{n}** buffers, without any optimizer.",
-        found.buffers_changed,
+        len(found.changed_by_train),
     )
     return join_sentences([modes_outputs, changed])
 
@@ -441,7 +441,7 @@ def modes_table(e: Description, seed: int, known: TrainAndEval) -> Table:
             found = known if layer == known.layer else train_and_eval(layer, _x(e), _warm_up(e), seed, e.layout)
         except NormvizError:  # torch refuses this x
             continue
-        in_buffers = sum(buffer.elements for buffer in buffers(layer))
+        in_buffers = sum(map(prod, buffers(layer).values()))
         rows.append((str(layer), f"{found.largest_difference:.3g}", in_buffers, found.eval_norm.running))
     return Table(heads, tuple(rows), code=(0,))
 

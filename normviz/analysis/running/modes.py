@@ -167,11 +167,6 @@ class TrainAndEval:
     changed_by_eval: tuple[str, ...]
     warmed_up: WarmedUp = field(repr=False)
 
-    @property
-    def buffers_changed(self) -> int:
-        """How many buffers one forward pass in train mode changes."""
-        return len(self.changed_by_train)
-
 
 @torch.no_grad()
 def train_and_eval(
@@ -197,7 +192,7 @@ def train_and_eval(
     Source: ``torch.nn.BatchNorm2d``, ``torch.nn.Module.eval``.
 
     >>> both = train_and_eval("BatchNorm1d(1, eps=8)", torch.tensor([[2.0], [4.0]]), warmup=0)
-    >>> both.train.round(3).tolist(), both.eval.round(3).tolist(), both.buffers_changed
+    >>> both.train.round(3).tolist(), both.eval.round(3).tolist(), len(both.changed_by_train)
     ([[-0.333], [0.333]], [[0.667], [1.333]], 3)
     """
     found, x = torch_layer_of(layer).with_(training=True), read_tensor(x, "train_and_eval")

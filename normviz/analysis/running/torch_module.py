@@ -78,29 +78,16 @@ def torch_refusal(layer: str | Layer, x: Any) -> str:
         return str(error)
 
 
-@dataclass(frozen=True)
-class Buffer:
-    """One buffer of a torch module: its name and its shape."""
-
-    name: str
-    shape: tuple[int, ...]
-
-    @property
-    def elements(self) -> int:
-        return prod(self.shape)
-
-
-def buffers(layer: str | Layer) -> tuple[Buffer, ...]:
-    """The buffers of torch's module; empty for LayerNorm, RMSNorm and GroupNorm.
+def buffers(layer: str | Layer) -> dict[str, tuple[int, ...]]:
+    """The names and shapes of the buffers of torch's module; empty for LayerNorm, RMSNorm and GroupNorm.
 
     Raises NormvizError if torch has no such layer, and above 2^20 channels.
 
-    >>> [(buffer.name, buffer.shape) for buffer in buffers("BatchNorm2d(3)")]
-    [('running_mean', (3,)), ('running_var', (3,)), ('num_batches_tracked', ())]
+    >>> buffers("BatchNorm2d(3)")
+    {'running_mean': (3,), 'running_var': (3,), 'num_batches_tracked': ()}
     >>> buffers("LayerNorm([3, 4, 4])")
-    ()
+    {}
     """
     found = torch_layer_of(layer)
-    if not found.tracks:
-        return ()
-    return tuple(Buffer(name, tuple(value.shape)) for name, value in found.module().named_buffers())
+    kept = found.module().named_buffers() if found.tracks else ()
+    return {name: tuple(buffer.shape) for name, buffer in kept}

@@ -113,7 +113,7 @@ def changed_buffers(layer: nn.Module, model: nn.Module, x: Tensor) -> int:
 
 def count_buffers(layer: str) -> int:
     """The number of values that the layer keeps in buffers."""
-    return sum(buffer.elements for buffer in buffers(layer))
+    return sum(map(prod, buffers(layer).values()))
 
 
 def keras_default(argument: str) -> float:

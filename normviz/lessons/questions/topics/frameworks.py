@@ -278,7 +278,7 @@ def parameter_count() -> Facts:
     text, shape = "BatchNorm2d(4)", (2, 4, 3, 3)
     e = describe(text, shape)
     assert e.layer is not None
-    moving = sum(buffer.elements for buffer in buffers(text) if buffer.name != "num_batches_tracked")
+    moving = sum(prod(shape) for name, shape in buffers(text).items() if name != "num_batches_tracked")
     learned = e.counts.parameters
     return {
         "keras": learned + moving,

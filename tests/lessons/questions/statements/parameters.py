@@ -165,7 +165,7 @@ def q9() -> Statements:
             describe(text, (2, 4, 3, 3)).counts.parameters == sum(p.numel() for p in module_of(text).parameters())
             for text in texts
         ),
-        "the default has no buffers": buffers("InstanceNorm2d(4)") == (),
+        "the default has no buffers": buffers("InstanceNorm2d(4)") == {},
         "with track_running_stats=True it has the buffers of BatchNorm": buffers(tracking) == buffers("BatchNorm2d(4)"),
     }
 

@@ -22,7 +22,7 @@ def s2a() -> Statements:
         "they are saved with the weights": {"running_mean", "running_var"} <= set(module.state_dict()),
         "the running mean starts there": module.get_buffer("running_mean").item() == START_MEAN,
         "the running variance starts there": module.get_buffer("running_var").item() == START_VAR,
-        "LayerNorm has no buffers": buffers("LayerNorm(6)") == (),
+        "LayerNorm has no buffers": buffers("LayerNorm(6)") == {},
         "with momentum=1 one batch is enough": settle(Stream(batch_size=64, momentum=1.0)).expected_mean_steps == 1,
         "with Keras's default it takes hundreds": settle(
             Stream(batch_size=64, momentum=other_momentum(keras_default("momentum")), steps=500)
