@@ -75,7 +75,13 @@ class Description:
             values = Values.of(layer)
             if isinstance(spec, Layer) and tensor is not None:
                 check_types(spec, tensor, values)
-                _check_devices(tensor, values)
+                others = {str(value.device) for value in values.tensors.values() if value.device != tensor.device}
+                if others:
+                    raise NormvizError(
+                        "x is on the device {device} and the layer on {other}; move one to the other.",
+                        device=tensor.device,
+                        other=min(others),
+                    )
         return cls(norm, shape, axes, spec if isinstance(spec, Layer) else None, buffers, tensor, values)
 
     @property
@@ -203,16 +209,6 @@ def tensor_and_shape(x: Any) -> tuple[Tensor | None, tuple[int, ...]]:
             )
         )
     return tensor, tuple(int(size) for size in sizes)
-
-
-def _check_devices(x: Tensor, values: Values) -> None:
-    others = {value.device for value in values.tensors.values() if value.device != x.device}
-    if others:
-        raise NormvizError(
-            "x is on the device {device} and the layer on {other}; move one to the other.",
-            device=x.device,
-            other=min(map(str, others)),
-        )
 
 
 def _channel_notes(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) -> tuple[str, ...]:

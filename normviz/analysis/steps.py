@@ -199,6 +199,5 @@ def _without_effect(e: Description) -> str:
         return ""
     if held.beta is None:
         return _("Every gamma is 1, as in a new layer, so no value changes yet.")
-    if bool((held.beta == 0).all()):
-        return _("Every gamma is 1 and every beta is 0, as in a new layer, so no value changes yet.")
-    return ""
+    unchanged = _("Every gamma is 1 and every beta is 0, as in a new layer, so no value changes yet.")
+    return unchanged if bool((held.beta == 0).all()) else ""

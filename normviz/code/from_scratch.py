@@ -97,19 +97,17 @@ def from_scratch(library: Library, e: Description) -> str:
 def normalize_lines(e: Description, library: Library, broadcast: Callable[[str], str]) -> list[str]:
     """The lines after the statistics: normalize, scale and shift."""
     eps = library.finfo if e.norm.eps is None else repr(e.norm.eps)
-    above, below = ("x - mean", "var") if e.norm.center else ("x", "mean_square")
-    if e.norm.running and not e.norm.center:
-        below = "var"
+    above, below = ("x - mean", "var") if e.norm.center else ("x", "var" if e.norm.running else "mean_square")
     sign, eps = ("-", eps[1:]) if eps.startswith("-") else ("+", eps)
     lines = [f"normalized = {in_brackets(above)} / {library.prefix}.sqrt({below} {sign} {eps})"]
     if e.norm.params is None:
         return [*lines, "return normalized"]
-    scaled = f"normalized * {broadcast('gamma')}"
+    scaled, beta = f"normalized * {broadcast('gamma')}", broadcast("beta")
     if not e.norm.bias:
         return [*lines, f"return {scaled}"]
-    if len(scaled) + len(broadcast("beta")) > MAX_WIDTH:
-        return [*lines, f"scaled = {scaled}", f"return scaled + {broadcast('beta')}"]
-    return [*lines, f"return {scaled} + {broadcast('beta')}"]
+    if len(scaled) + len(beta) > MAX_WIDTH:
+        return [*lines, f"scaled = {scaled}", f"return scaled + {beta}"]
+    return [*lines, f"return {scaled} + {beta}"]
 
 
 def _broadcast(e: Description, value: str, kept: tuple[str, ...], library: Library) -> str:

@@ -63,10 +63,7 @@ def einops(e: Description) -> str:
         return repeat_over_x(f'reduce({value}, "{norm.stats}", "mean"{known})', norm.pattern.right, right)
 
     if norm.running:
-        body = [
-            f"{name} = {repeat_over_x(stat, norm.pattern.right, right)}"
-            for name, stat in zip(("mean", "var"), RUNNING, strict=True)
-        ]
+        body = [f"{s.removeprefix('running_')} = {repeat_over_x(s, norm.pattern.right, right)}" for s in RUNNING]
     elif norm.center:
         body = [f"mean = {mean('x')}", f"var = {mean('(x - mean) ** 2')}"]
     else:

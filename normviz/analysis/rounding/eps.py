@@ -97,7 +97,6 @@ def _outcome(dtype: str, x: Tensor, eps: float) -> EpsOutcome:
 class NoEps:
     """RMSNorm with eps=None on one group. Sizes are root mean squares of the output.
 
-    dtype           the dtype of x
     computing_eps   the machine epsilon of the dtype of the computation: float32's for half precision
     own_eps         the machine epsilon of x's own dtype
     by_torch        the size from torch's RMSNorm
@@ -105,7 +104,6 @@ class NoEps:
     with_own        the size by the formula with ``own_eps``
     """
 
-    dtype: str
     computing_eps: float
     own_eps: float
     by_torch: float
@@ -132,7 +130,7 @@ def no_eps(dtype: str, spread: float = 1e-3, seed: int = 0) -> NoEps:
     with torch.no_grad():
         y = nn.RMSNorm(len(x), eps=None, elementwise_affine=False)(x)
     sizes = [(square / (square + eps)) ** 0.5 for eps in (computing, own)]
-    return NoEps(dtype, computing, own, root_mean_square(y), sizes[0], sizes[1])
+    return NoEps(computing, own, root_mean_square(y), sizes[0], sizes[1])
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,14 @@ def exact_variance(x: Tensor) -> Fraction:
     >>> exact_variance(torch.tensor([1.0, 2.0, 4.0]))
     Fraction(14, 9)
     """
-    integers, scale = _integers(x)
+    if not bool(x.isfinite().all()):
+        raise NormvizError(
+            "x contains numbers that are not finite in {dtype}; choose values closer to 0.",
+            dtype=str(x.dtype).removeprefix("torch."),
+        )
+    ratios = [value.as_integer_ratio() for value in x.double().tolist()]
+    scale = max(denominator for numerator, denominator in ratios)  # all are powers of two
+    integers = [numerator * (scale // denominator) for numerator, denominator in ratios]
     n, total = len(integers), sum(integers)
     return Fraction(n * sum(value * value for value in integers) - total * total, (n * scale) ** 2)
 
@@ -98,15 +105,3 @@ def exact_variance(x: Tensor) -> Fraction:
 def root_mean_square(x: Tensor) -> float:
     """sqrt(mean(x^2)), in float64; NaN if x contains NaN."""
     return float(x.double().square().mean().sqrt())
-
-
-def _integers(x: Tensor) -> tuple[list[int], int]:
-    """x as integers divided by one power of two, which represents floating-point numbers exactly."""
-    if not bool(x.isfinite().all()):
-        raise NormvizError(
-            "x contains numbers that are not finite in {dtype}; choose values closer to 0.",
-            dtype=str(x.dtype).removeprefix("torch."),
-        )
-    ratios = [value.as_integer_ratio() for value in x.double().tolist()]
-    scale = max(denominator for numerator, denominator in ratios)
-    return [numerator * (scale // denominator) for numerator, denominator in ratios], scale

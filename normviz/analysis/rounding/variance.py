@@ -162,7 +162,8 @@ def sweep(dtype: str, distances: Sequence[float] = DISTANCES, seed: int = 0, eps
     results[FLAX] = (flax_fast(x), _normalize(wide, flax_fast(x), eps).to(x.dtype))
     for name in LAYERS:
         y = torch.stack([torch_output(name, one, eps) for one in x])
-        results[name] = (_variance_of_output(x, y, eps), y)
+        span_x, span_y = (values.double().amax(-1) - values.double().amin(-1) for values in (x, y))
+        results[name] = ((span_x / span_y).square() - eps, y)
     exact = [float(exact_variance(group)) if bool(group.isfinite().all()) else nan for group in x]
     return tuple(
         Estimate(name, dtype, distance, float(var[i]), exact[i], root_mean_square(y[i]))
@@ -173,9 +174,3 @@ def sweep(dtype: str, distances: Sequence[float] = DISTANCES, seed: int = 0, eps
 
 def _normalize(x: Tensor, var: Tensor, eps: float) -> Tensor:
     return (x - x.mean(-1, keepdim=True)) / torch.sqrt(var[..., None] + eps)
-
-
-def _variance_of_output(x: Tensor, y: Tensor, eps: float) -> Tensor:
-    """The variance with which a layer computed y, from the ranges of x and y."""
-    spans = [values.double().amax(-1) - values.double().amin(-1) for values in (x, y)]
-    return (spans[0] / spans[1]).square() - eps

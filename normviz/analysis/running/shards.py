@@ -158,12 +158,15 @@ def shard(x: Any, sizes: Sequence[int]) -> Sharded:
     sizes = read_sizes(sizes, batch)
     batch = batch.flatten(2) if batch.ndim > 2 else batch  # as BatchNorm1d takes it
     check(Layer.make("BatchNorm1d", batch.shape[1]), tuple(batch.shape))
-    counts, shard_mean, shard_var = _shard_statistics(batch, sizes)
+    parts = [part.transpose(0, 1).flatten(1) for part in batch.split(sizes)]  # (C, values of the shard)
+    counts = read_only(np.array([part.shape[1] for part in parts]))
+    statistics = zip(*(torch.var_mean(part, dim=1, correction=0) for part in parts), strict=True)
+    shard_var, shard_mean = (frozen_array(torch.stack(values)) for values in statistics)
     mean, var = combine(counts, shard_mean, shard_var)
-    module, values = _batch_norm(batch), int(counts.sum())
+    module, m = _batch_norm(batch), int(counts.sum())
     whole, buffers = module(batch), dict(module.named_buffers())
     whole_mean = frozen_array(buffers["running_mean"])
-    whole_var = frozen_array(buffers["running_var"] * ((values - 1) / values))  # torch's is unbiased
+    whole_var = frozen_array(buffers["running_var"] * ((m - 1) / m))  # torch's is unbiased
     together = F.batch_norm(batch, torch.tensor(mean), torch.tensor(var), training=False, eps=EPS)
     alone = torch.cat([_normalize_alone(part) for part in batch.split(sizes)])
     differences = (alone - whole)[~alone.isnan()].abs()
@@ -182,14 +185,6 @@ def shard(x: Any, sizes: Sequence[int]) -> Sharded:
         output_difference=float((together - whole).abs().max()),
         shard_difference=float(differences.max()) if len(differences) else nan,
     )
-
-
-def _shard_statistics(batch: Tensor, sizes: tuple[int, ...]) -> tuple[NDArray[np.int64], Array, Array]:
-    """The counts (K,), means and biased variances (K, C) of the shards."""
-    parts = [part.transpose(0, 1).flatten(1) for part in batch.split(sizes)]
-    statistics = [torch.var_mean(part, dim=1, correction=0) for part in parts]
-    variances, means = (frozen_array(torch.stack(values)) for values in zip(*statistics, strict=True))
-    return read_only(np.array([part.shape[1] for part in parts])), means, variances
 
 
 def _batch_norm(batch: Tensor) -> nn.BatchNorm1d:

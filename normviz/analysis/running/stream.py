@@ -121,7 +121,15 @@ def follow(batches: Any, momentum: float | None = 0.1) -> History:
     >>> history.running_mean.tolist(), history.running_var.tolist(), history.running_var_biased.tolist()
     ([1.0, 3.5, 2.75], [4.5, 6.25, 4.125], [2.5, 3.25, 2.125])
     """
-    momentum, x = read_momentum(momentum), _batches(batches)
+    momentum, x = (
+        read_momentum(momentum),
+        torch.from_numpy(read_numbers("batches", batches, STEPS[-1] * BATCH_SIZES[-1])),
+    )
+    if x.ndim != 2:
+        raise NormvizError("batches has the shape {shape}; give (steps, batch_size).", shape=tuple(x.shape))
+    read_integer("steps", x.shape[0], STEPS)
+    read_integer("batch_size", x.shape[1], BATCH_SIZES)
+    check(ONE_FEATURE, (x.shape[1], 1))
     module = nn.BatchNorm1d(1, momentum=momentum, affine=False, dtype=torch.float64)
     buffers, running = dict(module.named_buffers()), []
     for batch in x:
@@ -138,16 +146,6 @@ def follow(batches: Any, momentum: float | None = 0.1) -> History:
         running_var=frozen_array(variances),
         running_var_biased=moving_average(biased, momentum, START_VAR),
     )
-
-
-def _batches(batches: Any) -> Tensor:
-    x = torch.from_numpy(read_numbers("batches", batches, STEPS[-1] * BATCH_SIZES[-1]))
-    if x.ndim != 2:
-        raise NormvizError("batches has the shape {shape}; give (steps, batch_size).", shape=tuple(x.shape))
-    read_integer("steps", x.shape[0], STEPS)
-    read_integer("batch_size", x.shape[1], BATCH_SIZES)
-    check(ONE_FEATURE, (x.shape[1], 1))
-    return x
 
 
 @lru_cache(maxsize=64)
