@@ -157,14 +157,13 @@ class Description:
         """Warnings about valid but unusual arguments, one sentence each."""
         notes = []
         if self.norm.eps is not None and self.norm.eps < 0:
-            note = _(
+            negative = _(
                 "eps={eps} is negative, so var + eps can be negative too; its square root and the output are NaN there."
             )
-            notes.append(note.format(eps=self.norm.eps))
+            notes.append(negative.format(eps=self.norm.eps))
         if self.layer is not None:
-            notes += _channel_notes(self.layer, self.axes, self.shape)
-            notes += _layout_notes(self.layer, self.axes, self.shape)
-        return tuple(notes)
+            notes += [note(self.layer, self.axes, self.shape) for note in (_channel_note, _layout_note)]
+        return tuple(filter(None, notes))
 
 
 describe = Description.of
@@ -211,14 +210,14 @@ def tensor_and_shape(x: Any) -> tuple[Tensor | None, tuple[int, ...]]:
     return tensor, tuple(int(size) for size in sizes)
 
 
-def _channel_notes(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) -> tuple[str, ...]:
+def _channel_note(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) -> str:
     channel = layer.kind.channel(len(shape))
     if channel is None:
-        return ()
+        return ""
     channel %= len(shape)
     letter, layout = axes[channel].upper(), layout_text(axes)
     if letter == "C" or (letter != "N" and "c" not in axes):
-        return ()
+        return ""
     note = _(
         "{layer} uses axis {channel} of x as the channel axis; in {layout} that is {letter} (size {size}).",
         layer=layer.name,
@@ -228,30 +227,26 @@ def _channel_notes(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) 
         size=shape[channel],
     )
     if "c" not in axes:
-        return (note,)
+        return note
     rest = sorted((axis for axis in axes if axis != "c"), key=lambda axis: axis != "n")  # the batch first
     order = layout_text([*rest[:channel], "c", *rest[channel:]])
-    return (_("{note} To use C as the channels, permute x to {order}.", note=note, order=order),)
+    return _("{note} To use C as the channels, permute x to {order}.", note=note, order=order)
 
 
-def _layout_notes(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) -> tuple[str, ...]:
+def _layout_note(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) -> str:
     if remedies := meant_for_channels(layer, shape, axes):
-        return (
-            _(
-                "{layer} normalizes over the last axis of x, here {last}, and C has the same size, {size}. To normalize over C, use {remedies}.",
-                layer=layer,
-                last=axes[-1].upper(),
-                size=shape[-1],
-                remedies=listed(remedy.label.replace("`", "") for remedy in remedies),
-            ),
+        return _(
+            "{layer} normalizes over the last axis of x, here {last}, and C has the same size, {size}. To normalize over C, use {remedies}.",
+            layer=layer,
+            last=axes[-1].upper(),
+            size=shape[-1],
+            remedies=listed(remedy.label.replace("`", "") for remedy in remedies),
         )
     if not is_probably_channels_last(layer, shape, axes):
-        return ()
-    return (
-        _(
-            "{layer} normalizes over the last axis, and x is read as NCHW: its last axis is W. The axes of {shape} are probably N, H, W and C; "
-            "then give layout NHWC.",
-            layer=layer,
-            shape=shape,
-        ),
+        return ""
+    return _(
+        "{layer} normalizes over the last axis, and x is read as NCHW: its last axis is W. The axes of {shape} are probably N, H, W and C; "
+        "then give layout NHWC.",
+        layer=layer,
+        shape=shape,
     )

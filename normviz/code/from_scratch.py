@@ -26,8 +26,8 @@ class Library:
     square: Callable[[str], str]
     mean: Callable[[str, tuple[int, ...]], str]
     finfo: str
-    reshape: Callable[[str, tuple[int, ...]], str]
     transpose: Callable[[str, tuple[int, ...]], str]
+    reshape: Callable[[str, tuple[int, ...]], str] = lambda value, shape: f"{value}.reshape{as_call(shape)}"
 
 
 TORCH = Library(
@@ -37,7 +37,6 @@ TORCH = Library(
     square=lambda value: f"{value}.square()",
     mean=lambda value, dims: f"{value}.mean(dim={dims}, keepdim=True)" if dims else value,
     finfo="torch.finfo(x.dtype).eps",
-    reshape=lambda value, shape: f"{value}.reshape{as_call(shape)}",
     transpose=lambda value, order: f"{value}.permute{as_call(order)}",
 )
 NUMPY = Library(
@@ -47,7 +46,6 @@ NUMPY = Library(
     square=lambda value: f"{value} ** 2",
     mean=lambda value, dims: f"{in_brackets(value)}.mean(axis={dims}, keepdims=True)" if dims else value,
     finfo="np.finfo(x.dtype).eps",
-    reshape=lambda value, shape: f"{value}.reshape{as_call(shape)}",
     transpose=lambda value, order: f"{value}.transpose{as_call(order)}",
 )
 JAX = replace(

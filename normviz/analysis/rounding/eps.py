@@ -77,19 +77,19 @@ def eps_table(spread: float = 1e-4, seed: int = 0, epsilons: Sequence[float] = E
     check_count("epsilons", len(epsilons), MOST_EPSILONS)
     values = [read_eps(eps) for eps in epsilons]
     groups = {dtype: example_group(dtype, seed=seed, spread=spread) for dtype in DTYPES}
-    return tuple(_outcome(dtype, x, eps) for dtype, x in groups.items() for eps in values)
-
-
-def _outcome(dtype: str, x: Tensor, eps: float) -> EpsOutcome:
-    var = float(exact_variance(x))
-    return EpsOutcome(
-        dtype=dtype,
-        eps=eps,
-        rounded=float(torch.tensor(eps, dtype=x.dtype)),
-        var=var,
-        exact=(var / (var + eps)) ** 0.5,
-        by_hand=root_mean_square(by_hand(x, eps)),
-        by_torch={name: root_mean_square(torch_output(name, x, eps)) for name in TORCH_LAYERS},
+    exact = {dtype: float(exact_variance(x)) for dtype, x in groups.items()}
+    return tuple(
+        EpsOutcome(
+            dtype=dtype,
+            eps=eps,
+            rounded=float(torch.tensor(eps, dtype=x.dtype)),
+            var=exact[dtype],
+            exact=(exact[dtype] / (exact[dtype] + eps)) ** 0.5,
+            by_hand=root_mean_square(by_hand(x, eps)),
+            by_torch={name: root_mean_square(torch_output(name, x, eps)) for name in TORCH_LAYERS},
+        )
+        for dtype, x in groups.items()
+        for eps in values
     )
 
 

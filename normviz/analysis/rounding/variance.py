@@ -157,9 +157,11 @@ def sweep(dtype: str, distances: Sequence[float] = DISTANCES, seed: int = 0, eps
     check_count("distances", len(distances), MOST_DISTANCES)
     places = [read_number("distance", distance, 0, LARGEST_DISTANCE) for distance in distances]
     x = torch.stack([example_group(dtype, distance, seed=seed) for distance in places])
-    results = {name: (method(x), _normalize(x, method(x), eps)) for name, method in METHODS.items()}
-    wide = x.to(torch.promote_types(x.dtype, torch.float32))
-    results[FLAX] = (flax_fast(x), _normalize(wide, flax_fast(x), eps).to(x.dtype))
+    results = {}
+    for name, method in (METHODS | {FLAX: flax_fast}).items():
+        var = method(x)
+        centered = x.to(var.dtype) - x.to(var.dtype).mean(-1, keepdim=True)  # Flax's arithmetic is wider than x
+        results[name] = (var, (centered / torch.sqrt(var[..., None] + eps)).to(x.dtype))
     for name in LAYERS:
         y = torch.stack([torch_output(name, one, eps) for one in x])
         span_x, span_y = (values.double().amax(-1) - values.double().amin(-1) for values in (x, y))
@@ -170,7 +172,3 @@ def sweep(dtype: str, distances: Sequence[float] = DISTANCES, seed: int = 0, eps
         for i, distance in enumerate(places)
         for name, (var, y) in results.items()
     )
-
-
-def _normalize(x: Tensor, var: Tensor, eps: float) -> Tensor:
-    return (x - x.mean(-1, keepdim=True)) / torch.sqrt(var[..., None] + eps)

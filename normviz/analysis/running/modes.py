@@ -263,20 +263,20 @@ def one_example(
 
 def example_alone(warmed_up: WarmedUp, example: int = 0) -> OneExample:
     """``one_example`` for a module after its warm-up."""
-    x, index, axis = warmed_up.x, 0, example_axis(warmed_up.axes)
-    alone = x
-    if axis is not None:
-        index = read_integer("example", example, range(x.shape[axis]))
-        alone = x.narrow(axis, index, 1)
+    x, axis = warmed_up.x, example_axis(warmed_up.axes)
+    index = 0 if axis is None else read_integer("example", example, range(x.shape[axis]))
+
+    def the_example(of: Tensor) -> Tensor:
+        return of if axis is None else of.narrow(axis, index, 1)
+
+    alone = the_example(x)
 
     def outcome(training: bool) -> Outcome:
         whole = warmed_up.train if training else warmed_up.eval
         one = whole if alone.shape == x.shape else warmed_up.run(alone, training)
         if one.output is None:
             return Outcome(None, one.refusal, None)
-        within = whole.output
-        if within is not None and axis is not None:
-            within = within.narrow(axis, index, 1)
-        return Outcome(frozen_array(one.output), "", None if within is None else largest_difference(one.output, within))
+        within = None if whole.output is None else largest_difference(one.output, the_example(whole.output))
+        return Outcome(frozen_array(one.output), "", within)
 
     return OneExample(warmed_up.layer, frozen_array(alone), outcome(True), outcome(False))

@@ -9,6 +9,7 @@ torch multiplies the *new* value by momentum; Keras, TensorFlow and Flax multipl
 
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import accumulate
 from math import inf, log, log1p
 from typing import Any
 
@@ -90,15 +91,10 @@ def two_forms(values: Any, momentum: float, dtype: str = "float64") -> TwoForms:
         raise NormvizError("dtype={dtype} must be {names}.", dtype=echo(dtype), names=listed(DTYPES))
     real = np.dtype(dtype).type
     old = real(read_number("momentum", momentum, 0, 1))
-    new = real(1) - old
-    weighted = stepped = real(0)
-    by_weights, by_steps = [], []
-    for value in _series(values).astype(real):
-        weighted = weighted * old + value * new
-        stepped = stepped - (stepped - value) * new
-        by_weights.append(float(weighted))
-        by_steps.append(float(stepped))
-    one, other = frozen_array(by_weights), frozen_array(by_steps)
+    new, start, series = real(1) - old, real(0), _series(values).astype(real)
+    weighted = accumulate(series, lambda average, value: average * old + value * new, initial=start)
+    stepped = accumulate(series, lambda average, value: average - (average - value) * new, initial=start)
+    one, other = (frozen_array(list(averages)[1:]) for averages in (weighted, stepped))
     return TwoForms(one, other, float(np.abs(one - other).max()))
 
 
