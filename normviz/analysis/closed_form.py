@@ -358,8 +358,6 @@ def vanishing_input(norm: Norm, shape: tuple[int, ...], name: str = "outlier") -
     if name == "signs" and not norm.center:
         raise NormvizError('"signs" needs a layer that subtracts the mean. Choose "outlier".')
     group = ids(stat_tables(norm, shape)).ravel()
-    order = np.argsort(group, kind="stable")
-    place = np.empty(len(group), dtype=np.int64)
-    place[order] = np.arange(len(group)) % m  # the position of each element in its group
+    place = np.argsort(np.argsort(group, kind="stable")) % m  # the position of each element in its group
     values = np.where(place == m - 1, m, 0) if name == "outlier" else 2 * (place % 2) - 1
     return torch.tensor(values.reshape(shape), dtype=torch.float64)

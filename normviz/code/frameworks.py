@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -191,6 +192,7 @@ def _keras(a: AxisNumbers, axes: Axes, parameters: Mapping[str, str] = GAMMA_BET
     return {"axis": a.argument(axes, list)} | more | _epsilon_and_switches(a, parameters)
 
 
+keras_layer = partial(FrameworkLayer, defaults={"epsilon": 1e-3}, parameters=GAMMA_BETA)
 KERAS_LAYERS = Framework(
     name="Keras",
     imports=f"{KERAS_BACKEND}\nimport keras",
@@ -199,33 +201,28 @@ KERAS_LAYERS = Framework(
     flat_gamma=False,
     counts=("{all}", N_("{all}: {learned} trainable, {running} not trainable")),
     layers=(
-        FrameworkLayer(
+        keras_layer(
             "keras.layers.BatchNormalization",
             matches=lambda a: a.per_channel,
             arguments=lambda a: _keras(a, a.kept, **_momentum(a)),
             normalized_axes=N_("all but axis={axis}"),
             defaults={"epsilon": 1e-3, "momentum": 0.99},
-            parameters=GAMMA_BETA,
             running=("moving_mean", "moving_variance"),
             call=lambda a: f"layer(x, training={not a.e.norm.running})",
         ),
-        FrameworkLayer(
+        keras_layer(
             "keras.layers.LayerNormalization",
             matches=lambda a: a.centered and not a.groups and a.reduced != () and a.gamma in (None, a.reduced),
             arguments=lambda a: _keras(a, a.reduced),
             normalized_axes="axis={axis}",
-            defaults={"epsilon": 1e-3},
-            parameters=GAMMA_BETA,
         ),
-        FrameworkLayer(
+        keras_layer(
             "keras.layers.GroupNormalization",
             matches=lambda a: a.per_group is not None,
             arguments=lambda a: {"groups": str(_groups(a)[1])} | _keras(a, _groups(a)[:1]),
             normalized_axes=N_("all but 0, and axis={axis} in groups={groups}"),
-            defaults={"epsilon": 1e-3},
-            parameters=GAMMA_BETA,
         ),
-        FrameworkLayer(  # it always has a scale, on the last axes
+        keras_layer(  # it always has a scale, on the last axes
             "keras.layers.RMSNormalization",
             matches=lambda a: a.rms and a.gamma == a.reduced != () and a.are_last(a.reduced),
             arguments=lambda a: _keras(a, a.reduced, {}),
@@ -259,6 +256,7 @@ def _call_channels_last(a: AxisNumbers) -> str:
     return "layer(x)" if a.are_last((axis,)) else f"jnp.moveaxis(layer(jnp.moveaxis(x, {axis}, -1)), -1, {axis})"
 
 
+flax_layer = partial(FrameworkLayer, defaults={"epsilon": 1e-6}, parameters=SCALE_BIAS)
 FLAX_LAYERS = Framework(
     name="Flax",
     imports="import jax\nfrom flax import nnx",
@@ -267,7 +265,7 @@ FLAX_LAYERS = Framework(
     flat_gamma=True,
     counts=(N_("{learned} in Param"), N_("{learned} in Param, {running} in BatchStat")),
     layers=(
-        FrameworkLayer(
+        flax_layer(
             "nnx.BatchNorm",
             matches=lambda a: a.per_channel,
             arguments=lambda a: _flax(
@@ -275,44 +273,36 @@ FLAX_LAYERS = Framework(
             ),
             normalized_axes=N_("all but axis={axis}"),
             defaults={"epsilon": 1e-5, "momentum": 0.99},
-            parameters=SCALE_BIAS,
             running=("mean", "var"),
         ),
-        FrameworkLayer(
+        flax_layer(
             "nnx.GroupNorm",
             matches=lambda a: a.groups is not None and a.per_group is not None,
             arguments=lambda a: _flax(a, _groups(a)[:1], num_groups=str(_groups(a)[1])),
             normalized_axes=N_("all but 0, and the last axis in num_groups={num_groups}"),
             parameter_axes=N_("the last axis"),
-            defaults={"epsilon": 1e-6},
-            parameters=SCALE_BIAS,
             call=_call_channels_last,
         ),
-        FrameworkLayer(
+        flax_layer(
             "nnx.InstanceNorm",
             matches=lambda a: a.per_instance,
             arguments=lambda a: _flax(a, a.kept[1:], feature_axes=a.argument(a.kept[1:])),
             normalized_axes=N_("all but 0 and feature_axes={feature_axes}"),
             parameter_axes="feature_axes={feature_axes}",
-            defaults={"epsilon": 1e-6},
-            parameters=SCALE_BIAS,
         ),
-        FrameworkLayer(
+        flax_layer(
             "nnx.LayerNorm",
             matches=lambda a: a.centered and not a.groups,
             arguments=_flax_with_axes,
             normalized_axes="reduction_axes={reduction_axes}",
             parameter_axes="feature_axes={feature_axes}",
-            defaults={"epsilon": 1e-6},
-            parameters=SCALE_BIAS,
         ),
-        FrameworkLayer(
+        flax_layer(
             "nnx.RMSNorm",
             matches=lambda a: a.rms and not a.groups,
             arguments=lambda a: _flax_with_axes(a, USE_SCALE),
             normalized_axes="reduction_axes={reduction_axes}",
             parameter_axes="feature_axes={feature_axes}",
-            defaults={"epsilon": 1e-6},
             parameters=USE_SCALE,
         ),
     ),

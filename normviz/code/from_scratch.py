@@ -125,13 +125,12 @@ def _broadcast(e: Description, value: str, kept: tuple[str, ...], library: Libra
 
 def program(e: Description, library: Library, body: list[str]) -> str:
     """A function, and the lines that call it."""
-    counts = e.counts
     values: dict[str, str] = {"x": library.random(e.shape)}
     if e.norm.running:
         sizes = e.norm.axis_sizes(e.shape)
         kept = tuple(sizes[name] for name in e.norm.pattern.right)
         values |= {"running_mean": f"{library.prefix}.zeros({kept})", "running_var": f"{library.prefix}.ones({kept})"}
-    for name, shape, start in (("gamma", counts.gamma_shape, "ones"), ("beta", counts.beta_shape, "zeros")):
+    for name, shape, start in (("gamma", e.counts.gamma_shape, "ones"), ("beta", e.counts.beta_shape, "zeros")):
         if shape is not None:
             values[name] = f"{library.prefix}.{start}({shape})"
     signature = ", ".join(values)

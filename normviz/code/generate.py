@@ -82,13 +82,11 @@ def loops(e: Description) -> str:
     element = f"x[{', '.join(_position(axis) for axis in norm.pattern.left)}]"
     inner = "".join(f" for {_loop_variable(name)} in range({name.upper()})" for name in norm.pattern.reduced)
     lines = [f"{', '.join(name.upper() for name in names)} = {', '.join(str(sizes[name]) for name in names)}"]
-    indents = ["    " * depth for depth in range(len(norm.pattern.right) + 1)]
-    lines += [
-        f"{indents[i]}for {_loop_variable(name)} in range({name.upper()}):" for i, name in enumerate(norm.pattern.right)
-    ]
+    for depth, name in enumerate(norm.pattern.right):
+        lines.append(f"{'    ' * depth}for {_loop_variable(name)} in range({name.upper()}):")
     index = f"[{', '.join(map(_loop_variable, norm.pattern.right))}]" if norm.pattern.right else ""
     running = "".join(f", {stat}{index}" for stat in RUNNING) if norm.running else ""
-    lines.append(f"{indents[-1]}normalize([{element}{inner}]{running})")
+    lines.append(f"{'    ' * len(norm.pattern.right)}normalize([{element}{inner}]{running})")
     if norm.params is not None:
         each = _("then gamma and beta: one for each {axes}") if norm.bias else _("then gamma: one for each {axes}")
         scalar = _("then gamma and beta: one scalar each") if norm.bias else _("then gamma: one scalar")

@@ -234,7 +234,6 @@ class Outcome:
 class OneExample:
     """One example alone, in both modes. ``x`` is the example, of shape (1, ...)."""
 
-    layer: Layer
     x: Array
     train: Outcome
     eval: Outcome
@@ -279,4 +278,4 @@ def example_alone(warmed_up: WarmedUp, example: int = 0) -> OneExample:
         within = None if whole.output is None else largest_difference(one.output, the_example(whole.output))
         return Outcome(frozen_array(one.output), "", within)
 
-    return OneExample(warmed_up.layer, frozen_array(alone), outcome(True), outcome(False))
+    return OneExample(frozen_array(alone), outcome(True), outcome(False))

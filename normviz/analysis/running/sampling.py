@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from normviz.analysis.checks import SEEDS, Array, frozen_array, read_integer, read_only
-from normviz.analysis.running.stream import BATCH_SIZES, TRUE_MEAN, TRUE_VAR
+from normviz.analysis.running.stream import BATCH_SIZES, ONE_FEATURE, TRUE_MEAN, TRUE_VAR
 from normviz.analysis.running.torch_module import attempt
-from normviz.layers.layer import Layer
 from normviz.layers.torch_errors import check
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import ngettext
@@ -50,7 +49,7 @@ class SmallBatches:
             )
         sizes = tuple(read_integer("batch_size", size, BATCH_SIZES) for size in given)
         for size in sizes:
-            check(Layer.make("BatchNorm1d", 1), (size, 1))
+            check(ONE_FEATURE, (size, 1))
         object.__setattr__(self, "batch_sizes", sizes)
         object.__setattr__(self, "draws", read_integer("draws", self.draws, DRAWS))
         object.__setattr__(self, "seed", read_integer("seed", self.seed, SEEDS))

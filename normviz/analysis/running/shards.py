@@ -168,8 +168,8 @@ def shard(x: Any, sizes: Sequence[int]) -> Sharded:
     whole_mean = frozen_array(buffers["running_mean"])
     whole_var = frozen_array(buffers["running_var"] * ((m - 1) / m))  # torch's is unbiased
     together = F.batch_norm(batch, torch.tensor(mean), torch.tensor(var), training=False, eps=EPS)
-    alone = torch.cat([_normalize_alone(part) for part in batch.split(sizes)])
-    differences = (alone - whole)[~alone.isnan()].abs()
+    alone = [attempt(_batch_norm(part), part).output for part in batch.split(sizes)]
+    pairs = zip(alone, whole.split(sizes), strict=True)
     return Sharded(
         sizes=sizes,
         counts=counts,
@@ -183,18 +183,13 @@ def shard(x: Any, sizes: Sequence[int]) -> Sharded:
         var_difference=float(np.abs(var - whole_var).max()),
         naive_difference=float(np.abs(shard_var.mean(axis=0) - whole_var).max()),
         output_difference=float((together - whole).abs().max()),
-        shard_difference=float(differences.max()) if len(differences) else nan,
+        shard_difference=max((float((one - here).abs().max()) for one, here in pairs if one is not None), default=nan),
     )
 
 
 def _batch_norm(batch: Tensor) -> nn.BatchNorm1d:
     """A new BatchNorm whose buffers are the statistics of the last batch."""
     return nn.BatchNorm1d(batch.shape[1], eps=EPS, momentum=1.0, affine=False, dtype=torch.float64)
-
-
-def _normalize_alone(part: Tensor) -> Tensor:
-    output = attempt(_batch_norm(part), part).output
-    return torch.full_like(part, nan) if output is None else output
 
 
 # Gradient accumulation does not enlarge the batch: each micro-batch is normalized on its own.
