@@ -86,8 +86,7 @@ def closed_column(e: Description, at: Sequence[int], autograd: Tensor | None = N
     ([[0.0, 1.0, 0.0]], [-0.333, -0.333, -0.333])
     """
     wide, at = in_float64(e), check_index(at, e.shape)
-    flat = int(np.ravel_multi_index(at, e.shape))
-    group, factor, *terms = _terms(wide, torch.tensor([flat]))
+    group, factor, *terms = _terms(wide, torch.tensor([np.ravel_multi_index(at, e.shape)]))
     itself, through_mean, through_var = (None if term is None else term.reshape(e.shape) for term in terms)
     assert itself is not None
     factor = factor.reshape(e.shape)

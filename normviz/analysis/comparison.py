@@ -211,9 +211,8 @@ def one_of_each_family(shape: tuple[int, ...], layout: str) -> dict[str, Layer]:
     ['LayerNorm([4, 3])', 'RMSNorm([4, 3])']
     """
     axes = parse_layout(layout, len(shape))
-    families = dict.fromkeys(
-        layer.kind.family for layer in map(Layer.parse, suggestions(shape, layout)) if isinstance(layer, Layer)
-    )
+    layers = map(Layer.parse, suggestions(shape, layout))
+    families = dict.fromkeys(layer.kind.family for layer in layers if isinstance(layer, Layer))
     return {family: default_layer(family, tuple(shape), axes) for family in families}
 
 

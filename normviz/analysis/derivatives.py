@@ -39,9 +39,8 @@ def jacobian(e: Description) -> Tensor:
     Raises NormvizError if there are no values, or too many.
 
     >>> from normviz import explain
-    >>> jacobian(
-    ...     explain("LayerNorm(2, eps=0)", torch.tensor([[1.0, 3.0]]))
-    ... ).tolist()  # two elements: y is (-1, 1) for any x
+    >>> e = explain("LayerNorm(2, eps=0)", torch.tensor([[1.0, 3.0]]))
+    >>> jacobian(e).tolist()  # two elements: y is (-1, 1) for any x
     [[0.0, 0.0], [0.0, 0.0]]
     """
     e = in_float64(e, MOST_IN_MATRIX, N_("a full Jacobian"))

@@ -101,7 +101,7 @@ def invariances(e: Description) -> tuple[Invariance, ...]:
     Axis n is the axis of examples, c (or d, if there is no c) the axis of channels, the others are positions. A change that
     needs an axis that x does not have is omitted. The batch has at least two examples, so that they can affect each other.
 
-    Raises NormvizError if x has more than ``small_copy.MOST_ELEMENTS`` elements with every size reduced to 2.
+    Raises NormvizError if x has more than ``MOST_ELEMENTS`` elements with every size reduced to 2.
 
     >>> from normviz import explain
     >>> [i.key for i in invariances(explain("LayerNorm(3)", (2, 3))) if i.holds]

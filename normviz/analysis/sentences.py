@@ -113,7 +113,10 @@ def _place(e: Description) -> str:
     if names and names == set(e.norm.pattern.reduced):
         inner = len(named) == 1 and named[0] in e.axes[:-1]
         kind = axis_nouns(named[0], e.axes)[0] if inner else _("normalized element")
-        others = [name for axis in e.axes for name in _without(axis, e.norm.parts[axis], names)]
+        parts = [
+            part for axis in e.axes for part in (e.norm.parts[axis] if names & set(e.norm.parts[axis]) else (axis,))
+        ]
+        others = [part for part in parts if part not in names]
         if not others:
             return _("one per {axes}", axes=kind)
         return _("one per {axes}, {shared}", axes=kind, shared=_shared(e, others))
@@ -125,11 +128,6 @@ def _place(e: Description) -> str:
     if prod(e.counts.gamma_shape or ()) > 1 or e.norm.bias:
         return _("one per {axes}, each used by {elements}", axes=axes, elements=elements)
     return _("one per {axes}, used by {elements}", axes=axes, elements=elements)
-
-
-def _without(axis: str, parts: tuple[str, ...], names: set[str]) -> tuple[str, ...]:
-    """The parts of an axis that are not in ``names``; the axis itself if none is."""
-    return tuple(part for part in parts if part not in names) if names & set(parts) else (axis,)
 
 
 def _shared(e: Description, names: list[str]) -> str:

@@ -160,8 +160,7 @@ def eps_placement(eps: float = 1e-5, variances: Sequence[float] = VARIANCES) -> 
     """
     eps = read_eps(eps)
     check_count("variances", len(variances), MOST_VARIANCES)
-    var = torch.tensor(
-        [read_number("variance", v, SMALLEST_VARIANCE, LARGEST_VARIANCE) for v in variances], dtype=torch.float64
-    )
+    found = [read_number("variance", v, SMALLEST_VARIANCE, LARGEST_VARIANCE) for v in variances]
+    var = torch.tensor(found, dtype=torch.float64)
     sizes = (var / (var + eps)).sqrt(), var.sqrt() / (var.sqrt() + eps)
     return tuple(EpsPlacement(*values) for values in zip(*(column.tolist() for column in (var, *sizes)), strict=True))

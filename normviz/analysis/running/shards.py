@@ -206,11 +206,8 @@ def accumulation_difference(layer: str | Layer, x: Any, sizes: Sequence[int]) ->
     Raises NormvizError for other inputs, with torch's error message if the layer refuses the batch or a micro-batch.
 
     >>> x = torch.tensor([[0.0], [2.0], [4.0], [6.0]])
-    >>> (
-    ...     round(accumulation_difference("BatchNorm1d(1)", x, (2, 2)), 2),
-    ...     accumulation_difference("LayerNorm(1)", x, (2, 2)),
-    ... )
-    (1.45, 0.0)
+    >>> [round(accumulation_difference(layer, x, (2, 2)), 2) for layer in ("BatchNorm1d(1)", "LayerNorm(1)")]
+    [1.45, 0.0]
     """
     found, batch = torch_layer_of(layer).with_(training=True), read_float64(x, "accumulation_difference")
     sizes = read_sizes(sizes, batch)
