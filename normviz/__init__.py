@@ -68,25 +68,19 @@ __all__ = [
 ]  # open is not listed: a star import would hide Python's own
 
 PAGES = ("compare", "explore", "gradients", "numerics", "open", "questions", "step_by_step", "steps", "train_and_eval")
-HOME = dict.fromkeys(PAGES, "normviz.api") | {
-    "Check": "normviz.export.measured",
-    "Choices": "normviz.export.output",
-    "Counts": "normviz.layers.sharing",
-    "Difference": "normviz.measuring.report",
-    "Explanation": "normviz.api",
-    "Layer": "normviz.layers.layer",
-    "Norm": "normviz.layers.norm",
-    "NormRow": "normviz.measuring.models.norms",
-    "Norms": "normviz.export.measured",
-    "NormvizError": "normviz.texts.errors",
-    "NormvizWarning": "normviz.texts.errors",
-    "Output": "normviz.export.output",
-    "Trace": "normviz.analysis.forward",
-    "check": "normviz.export.measured",
-    "explain": "normviz.api",
-    "live": "normviz.api",
-    "norms": "normviz.export.measured",
+NAMES = {
+    "normviz.analysis.forward": ["Trace"],
+    "normviz.api": ["Explanation", "explain", "live", *PAGES],
+    "normviz.export.measured": ["Check", "Norms", "check", "norms"],
+    "normviz.export.output": ["Choices", "Output"],
+    "normviz.layers.layer": ["Layer"],
+    "normviz.layers.norm": ["Norm"],
+    "normviz.layers.sharing": ["Counts"],
+    "normviz.measuring.models.norms": ["NormRow"],
+    "normviz.measuring.report": ["Difference"],
+    "normviz.texts.errors": ["NormvizError", "NormvizWarning"],
 }
+HOME = {name: module for module, names in NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

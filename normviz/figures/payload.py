@@ -358,7 +358,8 @@ def sent(data: Any) -> Any:
     if isinstance(data, np.ndarray):
         return _pack(data)
     if isinstance(data, Grid):
-        return sent({"shape": data.shape, **vars(data.roles), "indices": data.indices, "across": data.layout.across})
+        shown = {name: getattr(data, name) for name in ("shape", "facets", "row", "col", "indices")}
+        return sent(shown | {"across": data.layout.across})
     if isinstance(data, float) and not isfinite(data):
         return None if isnan(data) else "Infinity" if data > 0 else "-Infinity"
     return data

@@ -11,7 +11,6 @@ from typing import Any, Protocol, TypeVar
 
 from normviz.analysis.checks import MOST_ELEMENTS
 from normviz.analysis.sentences import axes_in_words
-from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import FAMILIES, KINDS
 from normviz.layers.fit import divisors, kind_for
 from normviz.layers.layer import Layer
@@ -28,6 +27,7 @@ from normviz.scene.scene import (
     PATTERN_FAMILY,
     SEED,
     Scene,
+    axes_of,
 )
 from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField, Toggle, Widget
 from normviz.texts.errors import NormvizError, echo
@@ -114,21 +114,6 @@ def inputs_of(one: Control | Setting, view: Any) -> Sequence[Input]:
     return [_page_input(one, view)] if one.applies(view) else []
 
 
-def scene_control(setting: Setting) -> Control:
-    """The control of a setting of the scene."""
-
-    def change(scene: Scene, value: Any) -> Reading:
-        return with_fields(scene, **{setting.name: setting.parse(str(value))})
-
-    def inputs(view: Changeable) -> list[Input]:
-        if not setting.applies(view):
-            return []
-        value, widget = getattr(view.scene, setting.name), _translated(setting.widget)
-        return [Input(setting.name, setting.input_label, value, widget, on_scene(change))]
-
-    return Control(setting.name, setting.label, inputs)
-
-
 def _page_input(setting: Setting, view: Changeable) -> Input:
     """The input of a page's setting. An option that it does not have changes nothing: inputs of two pages may have the same key."""
     value, widget = view.settings[setting.name], _translated(setting.widget)
@@ -175,8 +160,9 @@ def on_scene(edit: Callable[[Scene, Any], Reading]) -> Callable[[Any, Any], Any]
     return change
 
 
-def on_axis(edit: Callable[[Scene, Any, int], Reading], axis: Any) -> Callable[[Any, Any], Any]:
-    return on_scene(lambda scene, value: edit(scene, axis, value))
+def on_argument(name: str) -> Callable[[Any, Any], Any]:
+    """An edit of a view that changes an argument of its layer."""
+    return on_scene(lambda scene, value: edits.with_arguments(scene, **{name: value}))
 
 
 # The controls of the scene
@@ -204,13 +190,8 @@ FLAG_LABELS = {
     "track_running_stats": "track_running_stats",
 }
 EPS_CHOICES = ("0.001", "1e-05", "1e-06", "1e-08", "1e-12")
-MOST_SEGMENTS = 6
+MOST_SEGMENTS = 6  # more options are a list
 EDITED = "edited"
-
-
-def _buttons_or_list(options: dict[Any, str]) -> tuple[Widget, int | None]:
-    """Buttons for a few options; a list for more."""
-    return (Segments(options), None) if len(options) <= MOST_SEGMENTS else (Choice(options), 140)
 
 
 def _including(options: Sequence[str], value: str) -> list[str]:
@@ -220,12 +201,8 @@ def _including(options: Sequence[str], value: str) -> list[str]:
 # The tensor
 
 
-def _axes(layout: str) -> tuple[str, ...]:
-    return parse_layout(layout, sum(letter.isalpha() for letter in layout))
-
-
 def layout_axes(layout: str) -> str:
-    return ", ".join(_axes(layout)).upper()
+    return ", ".join(axes_of(layout)).upper()
 
 
 def _first_layouts(view: Changeable) -> list[Input]:
@@ -236,7 +213,7 @@ def _first_layouts(view: Changeable) -> list[Input]:
         "Values are computed up to {n:,} elements; counts and patterns hold for any size.",
         MOST_ELEMENTS,
     )
-    help_text = join_sentences([axes_in_words(map(_axes, options.options)), limit])
+    help_text = join_sentences([axes_in_words(map(axes_of, options.options)), limit])
     return [Input("layout", _("Tensor"), layout, options, on_scene(edits.with_layout), help=help_text)]
 
 
@@ -247,19 +224,15 @@ def _all_layouts(view: Changeable) -> list[Input]:
 
 
 def _sizes(view: Changeable) -> list[Input]:
-    return [
-        Input(
-            f"size_{axis}",
-            axis.upper(),
-            size,
-            Number(
-                -LARGEST_INTEGER, LARGEST_INTEGER
-            ),  # a size below 1 gets an error message; the widget would clamp it silently
-            on_axis(edits.with_size, axis),
-            width=76 if size < 1000 else 120,
-        )
-        for axis, size in zip(view.scene.axes, view.scene.shape, strict=True)
-    ]
+    whole = Number(
+        -LARGEST_INTEGER, LARGEST_INTEGER
+    )  # a size below 1 gets an error message; the widget would clamp it silently
+
+    def of_axis(axis: str, size: int) -> Input:
+        edit, width = on_scene(lambda scene, value: edits.with_size(scene, axis, value)), 76 if size < 1000 else 120
+        return Input(f"size_{axis}", axis.upper(), size, whole, edit, width)
+
+    return list(map(of_axis, view.scene.axes, view.scene.shape))
 
 
 # The layer
@@ -299,31 +272,22 @@ def _arguments(view: Changeable) -> list[Input]:
     scene, layer = view.scene, view.scene.layer
     given = layer.given if isinstance(layer, Layer) else {}
     if "normalized_shape" in given:
-        return [_normalized_shape(scene, given["normalized_shape"])]
-    if "num_groups" in given:
+        chosen, rank = list(given["normalized_shape"]), len(scene.shape)
+        depths = [depth for depth in range(rank, 0, -1) if depth < rank or rank <= 2 or depth == len(chosen)]
+        options = {depth: ", ".join(scene.axes[rank - depth :]).upper() for depth in depths}
+        key, label, value = "depth", f"normalized_shape = {chosen}", len(chosen)  # the number of last axes
+        edit = on_scene(lambda scene, depth: edits.with_arguments(scene, normalized_shape=list(scene.shape[-depth:])))
+    elif "num_groups" in given:
         options = {groups: str(groups) for groups in divisors(given["num_channels"])}
-        return [_argument("num_groups", options, given["num_groups"])]
-    if "dim" in given:
+        key, label, value, edit = "num_groups", "num_groups", given["num_groups"], on_argument("num_groups")
+    elif "dim" in given:
         options = {axis: f"{axis} ({name.upper()})" for axis, name in enumerate(scene.axes)}
-        return [_argument("dim", options, given["dim"] % len(options))]
-    return []
-
-
-def _argument(name: str, options: dict[Any, str], value: Any) -> Input:
-    widget, width = _buttons_or_list(options)
-    edit = on_scene(lambda scene, chosen: edits.with_arguments(scene, **{name: chosen}))
-    return Input(name, name, value, widget, edit, width)
-
-
-def _normalized_shape(scene: Scene, chosen: Sequence[int]) -> Input:
-    """The number of last axes that the layer normalizes over."""
-    rank = len(scene.shape)
-    depths = [depth for depth in range(rank, 0, -1) if depth < rank or rank <= 2 or depth == len(chosen)]
-    widget, width = _buttons_or_list(
-        {depth: ", ".join(axis.upper() for axis in scene.axes[rank - depth :]) for depth in depths}
-    )
-    edit = on_scene(lambda scene, depth: edits.with_arguments(scene, normalized_shape=list(scene.shape[-depth:])))
-    return Input("depth", f"normalized_shape = {list(chosen)}", len(chosen), widget, edit, width)
+        key, label, value, edit = "dim", "dim", given["dim"] % len(options), on_argument("dim")
+    else:
+        return []
+    is_short = len(options) <= MOST_SEGMENTS
+    widget: Widget = Segments(options) if is_short else Choice(options)
+    return [Input(key, label, value, widget, edit, None if is_short else 140)]
 
 
 def _pattern(view: Changeable) -> list[Input]:
@@ -364,17 +328,21 @@ def _with_data(scene: Scene, name: str) -> Reading:
     return with_fields(scene, data=name if name == OWN else DATA_SETTING.parse(name), values=None)
 
 
+def _seed(view: Changeable) -> list[Input]:
+    if not SEED.applies(view):
+        return []
+    edit = on_scene(lambda scene, value: with_fields(scene, seed=SEED.parse(str(value))))
+    return [Input(SEED.name, SEED.input_label, view.scene.seed, _translated(SEED.widget), edit)]
+
+
 def _params(view: Changeable) -> list[Input]:
     if not PARAMS.applies(view):
         return []
     options = {key: _(label) for key, label in PARAMETER_LABELS.items()}
     if view.scene.own and view.scene.own.has_values(view.scene.layer, view.scene.shape):
         options = {OWN: _("your module's own"), **options}
-    return [Input("params", PARAMS.input_label, view.scene.shown_params, Choice(options), on_scene(_with_params))]
-
-
-def _with_params(scene: Scene, name: str) -> Reading:
-    return with_fields(scene, params=name if name == OWN else PARAMS.parse(name))
+    edit = on_scene(lambda scene, name: with_fields(scene, params=name if name == OWN else PARAMS.parse(name)))
+    return [Input("params", PARAMS.input_label, view.scene.shown_params, Choice(options), edit)]
 
 
 def _eps(view: Changeable) -> list[Input]:
@@ -393,9 +361,8 @@ def _flag(name: str) -> Control:
         layer = view.scene.layer
         if not isinstance(layer, Layer) or name not in layer.given:
             return []
-        edit = on_scene(lambda scene, value: edits.with_arguments(scene, **{name: value}))
-        disabled = name == "bias" and not layer.affine
-        return [Input(name, _(FLAG_LABELS[name]), layer.given[name], Toggle(), edit, disabled=disabled)]
+        label, disabled = _(FLAG_LABELS[name]), name == "bias" and not layer.affine
+        return [Input(name, label, layer.given[name], Toggle(), on_argument(name), disabled=disabled)]
 
     return Control(name, name, inputs)
 
@@ -404,8 +371,8 @@ def _mode(view: Changeable) -> list[Input]:
     layer = view.scene.layer
     if not isinstance(layer, Layer) or "track_running_stats" not in layer.given:
         return []
-    edit = on_scene(lambda scene, training: edits.with_arguments(scene, training=training))
-    return [Input("training", _("Mode"), layer.training, Segments({True: "train()", False: "eval()"}), edit)]
+    options = Segments({True: "train()", False: "eval()"})
+    return [Input("training", _("Mode"), layer.training, options, on_argument("training"))]
 
 
 TENSOR = Control("tensor", N_("Tensor"), _first_layouts)
@@ -418,7 +385,7 @@ MODE = Control("mode", N_("Mode"), _mode)
 MORE_ABOUT_X = (
     Control("layout", N_("Layout"), _all_layouts),
     Control("data", DATA_SETTING.label, _data),
-    scene_control(SEED),
+    Control(SEED.name, SEED.label, _seed),
     Control(PARAMS.hidden_by, PARAMS.label, _params),
 )
 MORE_ABOUT_LAYER = (EPS, *map(_flag, FLAG_LABELS), MODE)

@@ -3,7 +3,7 @@
 ``repair`` makes a scene of fields that may be invalid. An edit that changes a size also refits the layer.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from normviz.scene.scene import (
     MOST_EDITABLE,
     PATTERN_FAMILY,
     Scene,
+    axes_of,
     check_rank,
     default_at,
 )
@@ -65,7 +66,11 @@ def _nearest(wanted: Fields) -> Scene:
     # The bits of ``number`` choose the repairs: all combinations of repairs that change less are tried first.
     for number in range(1, 2 ** len(REPAIRS)):
         try:
-            return _scene(_repaired(wanted, number))
+            fields = wanted
+            for place in reversed(range(len(REPAIRS))):  # the repair that changes most first
+                if number >> place & 1:
+                    fields = REPAIRS[place](fields)
+            return _scene(fields)
         except NormvizError:
             continue
     return _scene({})
@@ -96,21 +101,10 @@ def remedy_fields(remedy: Remedy) -> dict[str, Any]:
     return {"layer": remedy.layer, "shape": remedy.shape, "layout": remedy.layout}
 
 
-def with_fields(scene: Scene, **changed: Any) -> Reading:
-    """The scene with these fields changed."""
-    return repair(**scene_fields(scene) | changed)
-
-
-def scene_fields(scene: Scene) -> dict[str, Any]:
-    return {field.name: getattr(scene, field.name) for field in fields(scene)}
-
-
-def _repaired(wanted: Fields, number: int) -> Fields:
-    """The fields after the repairs that the bits of ``number`` choose, the one that changes most first."""
-    for place in reversed(range(len(REPAIRS))):
-        if number >> place & 1:
-            wanted = REPAIRS[place](wanted)
-    return wanted
+def with_fields(scene: Scene, dropped: Collection[str] = (), /, **changed: Any) -> Reading:
+    """The scene with these fields changed, and without the ``dropped`` ones: they follow from the others."""
+    kept = [field.name for field in fields(scene) if field.name not in dropped]
+    return repair(**{name: getattr(scene, name) for name in kept} | changed)
 
 
 def _drop(name: str) -> Callable[[Fields], Fields]:
@@ -179,7 +173,8 @@ def _scene(wanted: Fields) -> Scene:
     if "layer" not in given:
         given["layer"] = default_layer(DEFAULT_FAMILY, shape, axes)
     if "start" not in given:
-        given["start"] = _start_with(given.get("at"), shape, axes)
+        at = given.get("at")  # it is drawn, if it can be
+        given["start"] = start_with(at, shape, axes) if at is not None and len(at) == len(shape) else ()
     if "at" not in given:
         given["at"] = default_at(shape, axes, given["start"])
     return Scene(shape, layout_text(axes), **given)
@@ -191,28 +186,16 @@ def _tensor(wanted: Fields) -> tuple[tuple[int, ...], tuple[str, ...]]:
     layout = wanted.get("layout")
     check_rank(shape)
     if isinstance(layer, Norm):
-        _check_letters(layer, shape)
+        layer.axis_sizes(shape)
+        if long := [name for name in layer.axes if not LETTER.fullmatch(name.upper())]:
+            raise NormvizError(
+                "a view names each axis by one letter, as in 'n c h w -> n'; {name} has more.", name=echo(long[0])
+            )
         layout = layout_text(layer.axes) if layout is None else layout
     elif layout is None:
         kind = layer.kind if layer else kind_for(DEFAULT_FAMILY, tuple("x" * len(shape)))
         layout = kind.layout(len(shape))
     return shape, parse_layout(layout, len(shape))
-
-
-def _check_letters(norm: Norm, shape: tuple[int, ...]) -> None:
-    norm.axis_sizes(shape)
-    for name in norm.axes:
-        if not LETTER.fullmatch(name.upper()):
-            raise NormvizError(
-                "a view names each axis by one letter, as in 'n c h w -> n'; {name} has more.", name=echo(name)
-            )
-
-
-def _start_with(at: tuple[int, ...] | None, shape: tuple[int, ...], axes: tuple[str, ...]) -> tuple[int, ...]:
-    """The first slices of a drawing that shows the element ``at``."""
-    if at is None or len(at) != len(shape):
-        return ()
-    return start_with(at, shape, axes)
 
 
 # Edits
@@ -225,7 +208,7 @@ SIZES_OF_ROWS = {"n": 4, "d": 6}  # sizes of (N, D): with only two rows, BatchNo
 def with_layout(scene: Scene, layout: str) -> Reading:
     """Change the layout; an axis that remains keeps its size, unless it has the default size of the old layout."""
     try:
-        axes = parse_layout(layout, sum(letter.isalpha() for letter in layout))
+        axes = axes_of(layout)
     except NormvizError as error:
         return Reading(scene, str(error))
     before = _default_sizes(scene.axes)
@@ -326,10 +309,7 @@ def with_pattern(scene: Scene, stats: str, params: str | None, sizes: Mapping[st
         norm.axis_sizes(scene.shape)
     except NormvizError as error:
         return Reading(scene, str(error))
-    wanted = scene_fields(scene) | {"layer": norm, "layout": None}
-    if norm.axes != scene.axes:
-        del wanted["start"]
-    reading = repair(**wanted)
+    reading = with_fields(scene, () if norm.axes == scene.axes else ("start",), layer=norm, layout=None)
     return reading if reading.problem is None else Reading(scene, reading.problem)
 
 
@@ -364,7 +344,13 @@ def with_tensor(scene: Scene, shape: tuple[int, ...], layout: str) -> Reading:
         layer = _refit(scene, layer, shape, axes) if isinstance(layer, Layer) else _reorder(layer, shape, axes)
     except NormvizError as error:
         problem, layer = str(error), default_layer(DEFAULT_FAMILY, shape, axes)
-    reading = _replace_tensor(scene, shape, layout, layer)
+    at, dropped = scene.at, ["start"]  # the selected element is kept if possible, and drawn
+    if at is not None and layout == scene.layout:
+        at = tuple(min(i, size - 1) for i, size in zip(at, shape, strict=True))
+    elif at is not None:
+        dropped.append("at")
+    changed = {"shape": shape, "layout": layout, "layer": layer, "values": None}
+    reading = with_fields(scene, dropped, **changed | ({} if "at" in dropped else {"at": at}))
     return replace(reading, problem=problem or reading.problem)
 
 
@@ -388,17 +374,6 @@ def _reorder(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> Norm:
     reordered = replace(norm, stats=str(replace(norm.pattern, left=tuple(parts[axis] for axis in axes))))
     reordered.axis_sizes(shape)
     return reordered
-
-
-def _replace_tensor(scene: Scene, shape: tuple[int, ...], layout: str, layer: Layer | Norm) -> Reading:
-    """Change the tensor; keep the selected element if possible, and draw it."""
-    wanted = scene_fields(scene) | {"shape": shape, "layout": layout, "layer": layer, "values": None}
-    del wanted["start"]
-    if scene.at is not None and layout == scene.layout:
-        wanted["at"] = tuple(min(i, size - 1) for i, size in zip(scene.at, shape, strict=True))
-    elif scene.at is not None:
-        del wanted["at"]
-    return repair(**wanted)
 
 
 def with_eps(scene: Scene, text: str) -> Reading:

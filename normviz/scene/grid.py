@@ -39,7 +39,7 @@ class Roles:
     row: int | None
     col: int
 
-    def layout(self, extent: tuple[int, ...]) -> FacetLayout:
+    def arranged(self, extent: tuple[int, ...]) -> FacetLayout:
         """How the facets are arranged. Facets that one axis numbers fill a rectangle; otherwise each index of the first axis has its own band."""
         facets, count = self.facets, prod(extent[axis] for axis in self.facets)
         rows, columns = 1 if self.row is None else extent[self.row], extent[self.col]
@@ -67,25 +67,12 @@ def roles(axes: tuple[str, ...]) -> Roles:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(Roles):
     """Where each drawn element of x is; ``indices`` are the drawn indices of each axis, in increasing order."""
 
     shape: tuple[int, ...]
     axes: tuple[str, ...]
-    roles: Roles
     indices: tuple[tuple[int, ...], ...]
-
-    @property
-    def facets(self) -> tuple[int, ...]:
-        return self.roles.facets
-
-    @property
-    def row(self) -> int | None:
-        return self.roles.row
-
-    @property
-    def col(self) -> int:
-        return self.roles.col
 
     @property
     def extent(self) -> tuple[int, ...]:
@@ -100,9 +87,7 @@ class Grid:
     @property
     def partial(self) -> tuple[int, ...]:
         """The axes that are only partly drawn."""
-        return tuple(
-            i for i, (drawn, size) in enumerate(zip(self.indices, self.shape, strict=True)) if len(drawn) < size
-        )
+        return tuple(i for i, drawn in enumerate(self.indices) if len(drawn) < self.shape[i])
 
     def shows(self, index: tuple[int, ...]) -> bool:
         """Whether the element is drawn."""
@@ -119,7 +104,7 @@ class Grid:
 
     @cached_property
     def layout(self) -> FacetLayout:
-        return self.roles.layout(self.extent)
+        return self.arranged(self.extent)
 
     def gaps(self, axis: int) -> list[int]:
         """The positions before which slices of an axis are left out."""
@@ -162,6 +147,7 @@ class FacetLayout:
         return self.bands * self.lines
 
 
+@lru_cache(maxsize=1024)
 def grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...] = ()) -> Grid:
     """How an x is drawn: the role of each axis, by its letter, and its drawn indices.
 
@@ -170,22 +156,17 @@ def grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...] =
     >>> grid((2, 64, 4, 4), ("n", "c", "h", "w")).indices
     ((0, 1), (0, 1, 2, 63), (0, 1, 2, 3), (0, 1, 2, 3))
     """
-    return _grid(shape, axes, start)
-
-
-@lru_cache(maxsize=1024)
-def _grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...]) -> Grid:
     found = roles(axes)
     extent = _extent(shape, found)
     first = start if len(start) == len(shape) else (0,) * len(shape)
-    indices = tuple(_slices(size, part, at) for size, part, at in zip(shape, extent, first, strict=True))
-    return Grid(shape, axes, found, indices)
+    indices = tuple(map(_slices, shape, extent, first))
+    return Grid(found.facets, found.row, found.col, shape, axes, indices)
 
 
 def pixels(shape: tuple[int, int], axes: tuple[str, ...]) -> Grid:
     """How a matrix is drawn whose structure matters more than its numbers: the first rows and columns, as small as they must be."""
     indices = tuple(tuple(range(min(size, MOST_OF_A_MATRIX))) for size in shape)
-    return Grid(shape, axes, Roles((), 0, 1), indices)
+    return Grid((), 0, 1, shape, axes, indices)
 
 
 def start_with(at: tuple[int, ...], shape: tuple[int, ...], axes: tuple[str, ...]) -> tuple[int, ...]:
@@ -222,7 +203,7 @@ def _fits(shape: tuple[int, ...], found: Roles, extent: tuple[int, ...], most: t
     """Whether the drawing has at most ``most`` columns and rows of cells and gaps."""
     if prod(extent) > prod(most):
         return False
-    layout = found.layout(extent)
+    layout = found.arranged(extent)
     inside = (found.col, found.row)
     columns, rows = (1 if axis is None else extent[axis] + (extent[axis] < shape[axis]) for axis in inside)
     return layout.across * (columns + 1) - 1 <= most[0] and layout.down * (rows + 1) - 1 <= most[1]

@@ -41,7 +41,6 @@ DATA_LABELS = {
     "scales": N_("per-channel scales"),
     "images": N_("small pictures"),
 }
-SEEDED = ("normal", "scales", "images")
 PARAMETER_LABELS = {"init": N_("1 and 0"), "index": N_("their index"), "random": N_("random")}
 
 
@@ -80,8 +79,9 @@ def _parse_shape(text: str) -> tuple[int, ...]:
     return sizes
 
 
-def _parse_layout(text: str) -> str:
-    return layout_text(parse_layout(text, sum(letter.isalpha() for letter in text)))
+def axes_of(layout: str) -> tuple[str, ...]:
+    """The axes of a layout of any rank."""
+    return parse_layout(layout, sum(letter.isalpha() for letter in layout))
 
 
 def check_seed(seed: Any, given: Any) -> int:
@@ -120,7 +120,7 @@ DATA_SETTING = Setting(
 SEED = Setting(
     "seed", 0, _parse_seed,
     label=N_("Seed"), about=N_("the seed of random numbers"), example="7", widget=Number(-LARGEST_INTEGER, LARGEST_INTEGER),
-    applies=lambda view: view.scene.shown_data in SEEDED and view.scene.values is None,
+    applies=lambda view: view.scene.shown_data in ("normal", "scales", "images") and view.scene.values is None,
 )  # fmt: skip
 PARAMS = Setting(
     "params", "init", parse_choice("params", tuple(PARAMETERS)), hide="parameters",
@@ -133,7 +133,7 @@ SCENE_SETTINGS: Mapping[str, Setting] = {
     setting.name: setting
     for setting in (
         Setting("shape", None, _parse_shape, commas, about=N_("the sizes of x"), example=SHAPE_EXAMPLE),
-        Setting("layout", None, _parse_layout, about=N_("the axis letters of x, if they differ from the layer's default"), example="NHWC"),
+        Setting("layout", None, lambda text: layout_text(axes_of(text)), about=N_("the axis letters of x, if they differ from the layer's default"), example="NHWC"),
         Setting("layer", None, Layer.parse, compact, _nearest_layer, about=N_("a torch.nn layer, with .eval() in eval mode; or a pattern, such as Norm('n c h w -> n h w','c')"), example="GroupNorm(2,4)"),
         DATA_SETTING,
         SEED,
@@ -191,11 +191,6 @@ class Own:
             return counts(own, shape).gamma_shape == (None if gamma is None else gamma.shape)
         return False
 
-    def from_values(self, values: tuple[float, ...], shape: tuple[int, ...]) -> Tensor:
-        """An x with these values, of the reader's own dtype and on the same device."""
-        x = from_values(values, shape)
-        return x if self.x is None else x.to(self.x)
-
     def numbers(self, most: int, largest: float) -> tuple[float, ...] | None:
         """The values of x, row-major, as a link holds them; None if there are more than ``most``, or one that is not from -largest to largest."""
         if self.x is None or prod(self.x.shape) > most or not bool((self.x.abs() <= largest).all()):
@@ -211,23 +206,18 @@ SMALL = 4096  # elements; with every step of the forward pass about 100 kB
 MOST_SMALL, MOST_LARGE = 256, 2
 
 
-def described(
-    on_shape: Description, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None = None
+def _described(
+    on_shape: Description, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None
 ) -> Description:
     """The layer on example values, on x's own ``values``, or on what a reader of a notebook brings.
 
     on_shape  the layer on the shape of x, without values
     """
-    return (_small if prod(on_shape.shape) <= SMALL else _large)(on_shape, data, seed, values, params, own)
-
-
-def _described(
-    on_shape: Description, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None
-) -> Description:
     own = own or Own()
     brings = own.values if params == OWN else None
     if values is not None:
-        x = own.from_values(values, on_shape.shape)
+        x = from_values(values, on_shape.shape)
+        x = x if own.x is None else x.to(own.x)  # of the reader's own dtype and on the same device
     elif data == OWN and own.x is not None:
         x = own.x
     else:
@@ -374,7 +364,8 @@ class Scene:
         """The layer on the values of x, or on its shape alone if x is too large to compute with."""
         if not self.computable:
             return self.shape_description
-        return described(self.shape_description, self.shown_data, self.seed, self.values, self.shown_params, self.own)
+        compute = _small if prod(self.shape) <= SMALL else _large
+        return compute(self.shape_description, self.shown_data, self.seed, self.values, self.shown_params, self.own)
 
     @cached_property
     def grid(self) -> Grid:
@@ -402,7 +393,8 @@ class Scene:
             values["from"] = (0,) * len(self.shape)
         if self.shape == DEFAULT_SHAPE and self.layer == default_layer(DEFAULT_FAMILY, self.shape, self.axes):
             del values["shape"], values["layer"]
-        if self.layout == _default_layout(self.layer, self.shape):
+        layer, rank = self.layer, len(self.shape)
+        if self.layout == (layer.kind.layout(rank) if isinstance(layer, Layer) else layout_text(layer.axes)):
             del values["layout"]
         if self.at == default_at(self.shape, self.axes, self.start):
             del values["at"]
@@ -439,7 +431,3 @@ def shortest(number: float) -> float:
     0.3
     """
     return float(str(np.float32(number)))
-
-
-def _default_layout(layer: Layer | Norm, shape: tuple[int, ...]) -> str:
-    return layer.kind.layout(len(shape)) if isinstance(layer, Layer) else layout_text(layer.axes)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf, isclose, isfinite, log10
 from typing import Any
 
@@ -168,21 +169,17 @@ OF_PAGES: list[Setting] = []
 """The settings of all pages, in the order of the pages, which ``normviz.lessons.pages`` fills: a link may name settings of another page."""
 
 
-def parse_settings(
-    settings: Sequence[Setting], query: Mapping[str, str]
-) -> tuple[dict[str, Any], list[str], list[str]]:
-    """The values of the valid settings, the names of the invalid ones, and an error message for each of these."""
+def parse_settings(settings: Iterable[Setting], query: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The values of the valid settings, and the error message for each invalid one, by name."""
     values: dict[str, Any] = {}
-    wrong: list[str] = []
-    problems: list[str] = []
+    problems: dict[str, str] = {}
     for setting in settings:
         if setting.name in query:
             try:
                 values[setting.name] = setting.parse(query[setting.name])
             except NormvizError as error:
-                wrong.append(setting.name)
-                problems.append(str(error))
-    return values, wrong, problems
+                problems[setting.name] = str(error)
+    return values, problems
 
 
 def read_settings(settings: Sequence[Setting], query: Mapping[str, str]) -> tuple[dict[str, Any], str | None]:
@@ -191,11 +188,9 @@ def read_settings(settings: Sequence[Setting], query: Mapping[str, str]) -> tupl
     >>> read_settings([Setting("step", 1, int)], {"step": "4"})
     ({'step': 4}, None)
     """
-    values, wrong, problems = parse_settings(settings, query)
-    for setting in settings:
-        if setting.name not in values:
-            values[setting.name] = setting.nearest(query[setting.name]) if setting.name in wrong else setting.default
-    return {setting.name: values[setting.name] for setting in settings}, problems[0] if problems else None
+    valid, problems = parse_settings(settings, query)
+    others = {one.name: one.nearest(query[one.name]) if one.name in problems else one.default for one in settings}
+    return others | valid, next(iter(problems.values()), None)
 
 
 def parse_given(settings: Sequence[Setting], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,9 +198,9 @@ def parse_given(settings: Sequence[Setting], given: Mapping[str, Any]) -> dict[s
     known = {setting.name: setting for setting in settings}
     values = {name: setting.default for name, setting in known.items()}
     for name, value in given.items():
+        if not known:
+            raise NormvizError("{name}={value} is not a setting here; leave it out.", name=name, value=echo(value))
         if name not in known:
-            if not known:
-                raise NormvizError("{name}={value} is not a setting here; leave it out.", name=name, value=echo(value))
             raise NormvizError(
                 "{name}={value} is not a setting here; choose {names}.",
                 name=name,
@@ -309,12 +304,9 @@ def power_of_ten(name: str, low: int, high: int, default: int, **rest: Any) -> S
             )
         return exponent
 
-    def repair(text: str) -> int:
-        return round(log10(plain.nearest(text)))
-
     labels = {exponent: power(exponent) for exponent in range(low, high + 1)}
     options = {"widget": Slider(labels), "width": 360, "limits": (labels[low], labels[high]), **rest}
-    return Setting(name, default, parse, lambda exponent: f"1e{exponent}", repair, **options)
+    return Setting(name, default, parse, "1e{}".format, lambda text: round(log10(plain.nearest(text))), **options)
 
 
 def power(exponent: int) -> str:
@@ -397,10 +389,7 @@ def check_length(name: str, given: str, most: int) -> str:
 
 def text(name: str, most: int, **rest: Any) -> Setting:
     """A text of up to ``most`` characters; by default empty."""
-
-    def parse(given: str) -> str:
-        return check_length(name, given, most)
-
+    parse = partial(check_length, name, most=most)
     return Setting(name, "", parse, repair=lambda given: given[:most], **rest)
 
 

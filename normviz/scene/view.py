@@ -94,7 +94,6 @@ PANELS: Mapping[str, str] = {
 BESIDE_THE_FIGURE = {"distribution", "facts", "worked", "loops"}  # drawn with a figure, but not a part of it
 # Not shown on a projector, besides the controls.
 NOT_PRESENTED = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "text"}
-FIELDS = {"hide": "hidden"}  # settings whose field of Display has another name
 FIGURE = {"panels", "notes", *PANELS} - BESIDE_THE_FIGURE
 
 
@@ -102,7 +101,7 @@ FIGURE = {"panels", "notes", *PANELS} - BESIDE_THE_FIGURE
 class Display:
     """How a view is shown.
 
-    hidden   the names of hidden controls and parts
+    hide     the names of hidden controls and parts
     caption  under the figure
     present  for a projector: the figure fills the screen, without controls
     tour     the name of a tour that the view belongs to
@@ -111,7 +110,7 @@ class Display:
     lang     the language that the link names; "" for the reader's own. Ignored by ``==``.
     """
 
-    hidden: tuple[str, ...] = ()
+    hide: tuple[str, ...] = ()
     caption: str = ""
     present: bool = False
     tour: str = ""
@@ -125,30 +124,26 @@ class Display:
         >>> Display(("all",)).hides("code"), Display(("all",)).hides("stats"), Display(("controls",)).hides("layer")
         (True, False, True)
         """
-        if name in self.hidden or (self.present and name in NOT_PRESENTED):
+        if name in self.hide or (self.present and name in NOT_PRESENTED):
             return True
-        if (self.present or ALL_CONTROLS in self.hidden) and name in controls():
+        if (self.present or ALL_CONTROLS in self.hide) and name in controls():
             return True
-        return ALL in self.hidden and name not in FIGURE
+        return ALL in self.hide and name not in FIGURE
 
     def query(self) -> dict[str, str]:
         """The settings ``hide``, ``caption``, ... of a link; defaults are left out."""
-        values = {
-            setting.name: getattr(self, FIELDS.get(setting.name, setting.name)) for setting in DISPLAY_SETTINGS[1:]
-        }
-        return write_settings(DISPLAY_SETTINGS, values)
+        return write_settings(DISPLAY_SETTINGS, vars(self))
 
 
 def read_display(query: Mapping[str, str]) -> tuple[Display, str | None]:
     """The display of a query, and the first error, if any.
 
     >>> read_display({"hide": "layer, data", "caption": "Look at row 2."})
-    (Display(hidden=('layer', 'data'), caption='Look at row 2.', present=False, tour='', stop=0, like=None, lang=''), None)
+    (Display(hide=('layer', 'data'), caption='Look at row 2.', present=False, tour='', stop=0, like=None, lang=''), None)
     """
     values, problem = read_settings(DISPLAY_SETTINGS, query)
-    return Display(
-        **{FIELDS.get(setting.name, setting.name): values[setting.name] for setting in DISPLAY_SETTINGS[1:]}
-    ), problem
+    del values[VERSION_SETTING.name]
+    return Display(**values), problem
 
 
 def _parse_version(text: str) -> str:
@@ -223,14 +218,9 @@ DISPLAY_SETTINGS = (
 
 # The view
 
-ALWAYS_WRITTEN = (
-    "shape",
-    "layer",
-    "data",
-    "seed",
-    "params",
-    "at",
-)  # other settings are written only if they are not the default
+
+# Other settings are written only if they are not the default.
+ALWAYS_WRITTEN = ("shape", "layer", "data", "seed", "params", "at")
 
 
 @dataclass(frozen=True)
@@ -297,8 +287,7 @@ class View:
 
     def with_scene(self, reading: Reading) -> View:
         """The view with another scene."""
-        rest: dict[str, Any] = {"substitute": reading.substitute, "remedies": reading.remedies}
-        return replace(self, scene=reading.scene, problem=reading.problem, **rest)
+        return replace(self, **vars(reading))
 
     def with_settings(self, problem: str | None = None, **values: Any) -> View:
         """The view with these settings of the page changed."""
@@ -310,17 +299,13 @@ class View:
 
     def after_input(self, keys: tuple[str, ...], values: tuple[Any, ...], changed: View) -> View:
         """The view after a reader has entered ``values`` in the inputs ``keys``: ``changed``, with what it refuses."""
-        others = tuple(one for one in self.refused if one.keys != keys) if self._has_inputs_of(changed) else ()
+        mine, theirs = (
+            (view.scene.layout, type(view.scene.layer), view.settings.get("show")) for view in (self, changed)
+        )  # what is refused has an input in both views if these are the same
+        others = tuple(one for one in self.refused if one.keys != keys) if mine == theirs else ()
         if changed.problem and (changed.scene, changed.settings) == (self.scene, self.settings):
             others = (*others, Refused(keys, values, changed.problem))
         return replace(changed, refused=others)
-
-    def _has_inputs_of(self, other: View) -> bool:
-        """Whether what is refused has an input in the other view too."""
-        mine, theirs = (
-            (view.scene.layout, type(view.scene.layer), view.settings.get("show")) for view in (self, other)
-        )
-        return mine == theirs
 
 
 # Reading links leniently: the first error becomes a message, and the view is the nearest valid one.
@@ -343,13 +328,13 @@ def read(query: Mapping[str, str]) -> Reading:
     >>> read({"shape": "2,3,4,4", "layer": "GroupNorm(2,3)"}).scene.layer.given["num_groups"]
     1
     """
-    found, wrong, problems = parse_settings(tuple(SCENE_SETTINGS.values()), query)
-    for name in wrong:
+    found, problems = parse_settings(SCENE_SETTINGS.values(), query)
+    for name in problems:
         nearest = SCENE_SETTINGS[name].nearest(query[name])
         found |= {} if nearest == SCENE_SETTINGS[name].default else {name: nearest}
     reading = repair(**{FIELD_NAMES.get(name, name): value for name, value in found.items()})
-    problem = next(filter(None, [*problems, reading.problem]), None)
-    return replace(reading, problem=problem, substitute=reading.substitute or not {"shape", "layer"}.isdisjoint(wrong))
+    substitute = reading.substitute or not {"shape", "layer"}.isdisjoint(problems)
+    return replace(reading, problem=next(iter(problems.values()), reading.problem), substitute=substitute)
 
 
 def read_view(query: Mapping[str, str], settings: Sequence[Setting] = ()) -> View:

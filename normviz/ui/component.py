@@ -33,12 +33,12 @@ def show_page(shown: PageView) -> None:
     page, view = shown.page, shown.view
     body = Body(app="", turn=st.session_state.get(TURN, 0))
     data = data_of(shown, body)
-    if st.context.is_embedded or view.display.hidden:
+    if st.context.is_embedded or view.display.hide:
         data["open"] = app_link(shown)
     if not st.context.is_embedded:
         data["share"] = share_data(shown)
         data["languages"] = choices()
-        data["summary"] = None if view.display.hidden else page.summary_of(view)
+        data["summary"] = None if view.display.hide else page.summary_of(view)
         links = page.greeting(view) if view.display == Display() else ()
         data["greeting"] = " ".join(link.html(body) for link in links)
     _show(data, KEY, **{f"on_{name}_change": localized(partial(_change, name)) for name in FIGURE_EVENTS})

@@ -4,9 +4,10 @@ A change of a control runs only the fragments that it affects, and controls that
 most of the work of a run.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -52,11 +53,6 @@ class Drawn:
     script: str
     frame: str
     looks: dict[str, int] = field(default_factory=dict)
-
-
-def group_key(row: int, group: int) -> str:
-    """The key of the fragment of a group of controls."""
-    return f"controls_{row}_{group}"
 
 
 def rows_of(page: Page, view: View) -> Sequence[InputRow]:
@@ -109,8 +105,8 @@ def redraw() -> None:
     changed = []
     for key, inputs in _fragments(rows).items():
         # A control behind More that has never been drawn has no value.
-        shown = all(st.session_state.get(one.key, one.value) == one.value for one in inputs)
-        if shown and drawn.looks.get(key) == _look(inputs):
+        shows = all(one.key not in st.session_state or st.session_state[one.key] == one.value for one in inputs)
+        if shows and drawn.looks.get(key) == _look(inputs):
             remember_sent({one.key: one.value for one in inputs})
         else:
             changed.append(key)
@@ -131,14 +127,13 @@ def _is_shown(drawn: Drawn) -> bool:
 
 def script_name() -> str:
     """Streamlit's name for the page of the address."""
-    context = get_script_run_ctx()
-    return context.page_script_hash if context else ""
+    return getattr(get_script_run_ctx(), "page_script_hash", "")
 
 
 def _fragments(rows: Sequence[InputRow]) -> dict[str, Sequence[Input]]:
     """The inputs that each fragment shows. Those behind More exist only while it is open."""
     found: dict[str, Sequence[Input]] = {
-        group_key(number, place): group for number, row in enumerate(rows) for place, group in enumerate(row.groups)
+        f"controls_{number}_{place}": group for number, row in enumerate(rows) for place, group in enumerate(row.groups)
     }
     behind = [one for row in rows for column in row.more for one in column]
     return found | ({MORE_CONTROLS: behind} if behind and st.session_state.get(MORE) else {})
@@ -172,78 +167,35 @@ def draw(page: Page, shown: Input, only_changes: bool = False) -> None:
     if isinstance(shown.widget, Choice) and shown.widget.dynamic_labels:
         sync_labels(shown.key, list(shown.widget.options.values()), shown.value)
     options = {"key": sync_widget(shown.key, shown.value), "on_change": apply, "help": shown.help}
-    DRAW[type(shown.widget)](shown, options if shown.width is None else options | {"width": shown.width})
+    _widget(shown, options if shown.width is None else options | {"width": shown.width})
 
 
-# The value is also the default: a browser that redraws a widget starts with the default, and would report a different value as the
-# reader's choice.
+def _widget(shown: Input, options: dict[str, Any]) -> None:
+    """The input as a widget of its kind.
 
-
-def _number(shown: Input, options: dict[str, Any]) -> None:
-    widget = shown.widget
-    assert isinstance(widget, Number)
-    st.number_input(shown.label, min_value=widget.low, max_value=widget.high, value=shown.value, step=1, **options)
-
-
-def _text(shown: Input, options: dict[str, Any]) -> None:
-    widget = shown.widget
-    assert isinstance(widget, TextField)
-    st.text_input(
-        shown.label, shown.value, max_chars=widget.max_chars, placeholder=widget.placeholder or None, **options
-    )
-
-
-def _choice(shown: Input, options: dict[str, Any]) -> None:
-    widget = shown.widget
-    assert isinstance(widget, Choice)
-    keys = list(widget.options)
-    st.selectbox(
-        shown.label,
-        keys,
-        keys.index(shown.value),
-        format_func=lambda key: widget.options.get(key, key),  # a typed option is its own label
-        accept_new_options=widget.accept_new,
-        **options,
-    )
-
-
-def _segments(shown: Input, options: dict[str, Any]) -> None:
-    widget = shown.widget
-    assert isinstance(widget, Segments)
-    st.segmented_control(
-        shown.label,
-        list(widget.options),
-        format_func=widget.options.__getitem__,
-        default=shown.value,
-        required=True,
-        wrap=True,
-        **options,
-    )
-
-
-def _several(shown: Input, options: dict[str, Any]) -> None:
-    widget = shown.widget
-    assert isinstance(widget, Several)
-    # Enter adds what is typed: with another filter, or with "Select 4 matches", it would add options that only resemble it.
-    typing: dict[str, Any] = {"accept_new_options": True, "filter_mode": "prefix", "select_all": False}
-    st.multiselect(shown.label, widget.options, shown.value, max_selections=widget.most, **typing, **options)
-
-
-def _slider(shown: Input, options: dict[str, Any]) -> None:
-    widget = shown.widget
-    assert isinstance(widget, Slider)
-    st.select_slider(shown.label, list(widget.options), shown.value, format_func=widget.options.__getitem__, **options)
-
-
-DRAW: dict[type, Callable[[Input, dict[str, Any]], object]] = {
-    Number: _number,
-    TextField: _text,
-    Choice: _choice,
-    Segments: _segments,
-    Several: _several,
-    Slider: _slider,
-    Toggle: lambda shown, options: st.toggle(shown.label, value=shown.value, disabled=shown.disabled, **options),
-}
+    The value is also the default: a browser that redraws a widget starts with the default, and would report a different value as the
+    reader's choice.
+    """
+    label, value = shown.label, shown.value
+    match shown.widget:
+        case Number(low, high):
+            st.number_input(label, min_value=low, max_value=high, value=value, step=1, **options)
+        case TextField(most, placeholder):
+            st.text_input(label, value, max_chars=most, placeholder=placeholder or None, **options)
+        case Choice(labels, accept_new):
+            options |= {"format_func": lambda key: labels.get(key, key)}  # a typed option is its own label
+            st.selectbox(label, list(labels), list(labels).index(value), accept_new_options=accept_new, **options)
+        case Segments(labels):
+            options |= {"format_func": labels.__getitem__, "required": True, "wrap": True}
+            st.segmented_control(label, list(labels), default=value, **options)
+        case Several(known, most):
+            # Enter adds what is typed: with another filter, or with "Select 4 matches", it would add options that only resemble it.
+            options |= {"accept_new_options": True, "filter_mode": "prefix", "select_all": False}
+            st.multiselect(label, known, value, max_selections=most, **options)
+        case Slider(labels):
+            st.select_slider(label, list(labels), value, format_func=labels.__getitem__, **options)
+        case Toggle():
+            st.toggle(label, value=value, disabled=shown.disabled, **options)
 
 
 # Rows, the popover More, and "Back to the start"
@@ -252,11 +204,11 @@ DRAW: dict[type, Callable[[Input, dict[str, Any]], object]] = {
 def draw_controls(page: Page, rows: Sequence[InputRow]) -> None:
     """The controls of the page. Each shows the view's value, and its callback changes the view."""
     for number, row in enumerate(rows):
-        aligned = "bottom" if row.key in ("controls", "experiment") else "top"
-        line: dict[str, Any] = {"horizontal": True, "vertical_alignment": aligned, "gap": row.gap}
-        with st.container(key=row.key, **line) if row.key else nullcontext():
+        align: Any = "bottom" if row.key in ("controls", "experiment") else "top"
+        beside = partial(st.container, horizontal=True, vertical_alignment=align, gap=row.gap, key=row.key)
+        with beside() if row.key else nullcontext():
             for place, inputs in enumerate(row.groups):
-                key = group_key(number, place)
+                key = f"controls_{number}_{place}"
                 st.fragment(_draw_group, key=key)(page, key, number, place, [inputs])
             if row.more:
                 _more(page, number)  # always in the same place among the groups: the browser finds it by its place
@@ -305,12 +257,11 @@ def _more(page: Page, row: int) -> None:
     ):
         if popover.open:
             shown_row = rows_of(page, current_view(page))[row]
-            columns = shown_row.more
             forget_look(MORE_CONTROLS)
-            for place, inputs in zip(st.columns(len(columns), gap="medium"), columns, strict=True):
+            for place, inputs in zip(st.columns(len(shown_row.more), gap="medium"), shown_row.more, strict=True):
                 with place:
                     for shown in inputs:
                         draw(page, shown, only_changes=True)  # a control that disappears may report its value once more
-                    if shown_row.note and inputs is columns[-1]:
+                    if shown_row.note and inputs is shown_row.more[-1]:
                         st.caption(shown_row.note)
-            remember_look(MORE_CONTROLS, [shown for inputs in columns for shown in inputs])
+            remember_look(MORE_CONTROLS, [shown for inputs in shown_row.more for shown in inputs])

@@ -188,7 +188,7 @@ def visible_parts(parts: Iterable[Part], display: Display) -> list[Part]:
     tables_stay = not any(isinstance(part, Figure) for part in flat(given))
 
     def hides(part: Part, name: str) -> bool:
-        return name in display.hidden if tables_stay and isinstance(part, Table) else display.hides(name)
+        return name in display.hide if tables_stay and isinstance(part, Table) else display.hides(name)
 
     visible = list(without_hidden(given, hides))
     if display.caption:

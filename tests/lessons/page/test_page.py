@@ -62,7 +62,7 @@ def test_a_page_without_rows_knows_its_whole_query(name, query):
 @pytest.mark.parametrize(("name", "query"), QUERIES)
 def test_a_click_needs_only_the_parts_up_to_the_figure(name, query):
     made = page_of(name, query)
-    if made.view.display.hidden or made.view.display.caption:
+    if made.view.display.hide or made.view.display.caption:
         return  # then the app shows the whole page after a click
     assert shown(name, parts_up_to_the_figure(PAGES[name], made.view)) == shown(name, up_to_the_figure(made.parts))
 
