@@ -79,7 +79,7 @@ class Explanation(Description):
 
     def figure(self, theme: str = "light") -> go.Figure:
         """Both panels - shared mean and variance, shared gamma and beta - as one plain Plotly figure."""
-        return panels_figure(view_payload(replace(self, x=None), grid(self.shape, self.axes)), theme)
+        return panels_figure(view_payload(replace(self, x=None), grid(self.shape, self.axes, ())), theme)
 
     def output(self, **options: Any) -> Output:
         """The Explore page: linked figures, worked arithmetic, code. Options: theme, plotlyjs, caption."""

@@ -84,12 +84,11 @@ def fragment(
     playable = bool(views or widget)
     is_needed = source.embedded and (body.figures or playable or not whole)  # other outputs of a notebook use it too
     embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if is_needed else ""
-    styles = (
-        css() + (controls_style() + share_style() if playable else "") + (exercises_style() if body.exercises else "")
-    )
+    styles = css() + (controls_style() + share_style() if playable else "")
+    styles += exercises_style() if body.exercises else ""
     marks = " data-answers" if playable else ""
-    marks += "" if whole else f" {html_attributes()}"  # the page around it may be in another language
-    marks += "" if whole else ' data-lm-suppress-shortcuts="true"'  # JupyterLab must not take the keys of inputs
+    if not whole:  # the page around it may be in another language, and JupyterLab must not take the keys of inputs
+        marks += f' {html_attributes()} data-lm-suppress-shortcuts="true"'
     return (
         f'<div class="nv-doc" data-theme="{check_theme(theme)}"{marks}>\n<style>{styles}</style>\n{html}\n{_foot(caption, link)}'
         f"{no_script()}\n{settings(body, theme, source, whole, views, widget)}\n{embedded}"
@@ -111,10 +110,7 @@ def settings(
         "figures": [] if views else body.figures,
         "terms": body.terms(whole=bool(views or widget)),
     }
-    if views:
-        values["answers"] = views
-    if widget:
-        values["widget"] = widget
+    values |= {name: value for name, value in (("answers", views), ("widget", widget)) if value}
     return f'<script type="application/json" class="nv-data">{data(values)}</script>'
 
 
@@ -122,11 +118,8 @@ def _foot(caption: str, link: str) -> str:
     foot = f'<p class="nv-small nv-said">{escape(check_text("caption", caption))}</p>\n' if caption else ""
     if link and not link.startswith(("https://", "http://")):
         raise NormvizError("link={link} is not a web address; begin it with https:// or http://.", link=echo(link))
-    if link:
-        foot += (
-            f'<p class="nv-small"><a class="nv-app-link" href="{escape(link)}">{escape(_("Open in the app"))}</a></p>\n'
-        )
-    return foot
+    opens = f'<a class="nv-app-link" href="{escape(link)}">{escape(_("Open in the app"))}</a>'
+    return foot + (f'<p class="nv-small">{opens}</p>\n' if link else "")
 
 
 def no_script() -> str:
@@ -192,7 +185,7 @@ def plotlyjs(where: str) -> PlotlyJs:
     if where == "inline":
         return PlotlyJs(embedded=_compressed())
     if where == "cdn":
-        return PlotlyJs(f"https://cdn.plot.ly/plotly-{get_plotlyjs_version()}.min.js", _integrity())
+        return _cdn()
     scheme = where.partition(":")[0].strip().lower() if ":" in where else ""
     if not where.strip() or len(where) > LONGEST or scheme not in ("", "http", "https", "file"):
         raise NormvizError(
@@ -203,10 +196,11 @@ def plotlyjs(where: str) -> PlotlyJs:
 
 
 @cache
-def _compressed() -> str:
-    return b64encode(gzip.compress(plotly_js(), 9, mtime=0)).decode("ascii")
+def _cdn() -> PlotlyJs:
+    digest = b64encode(sha384(plotly_js()).digest()).decode("ascii")
+    return PlotlyJs(f"https://cdn.plot.ly/plotly-{get_plotlyjs_version()}.min.js", f"sha384-{digest}")
 
 
 @cache
-def _integrity() -> str:
-    return f"sha384-{b64encode(sha384(plotly_js()).digest()).decode('ascii')}"
+def _compressed() -> str:
+    return b64encode(gzip.compress(plotly_js(), 9, mtime=0)).decode("ascii")

@@ -39,9 +39,8 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 def write(path: str | Path, content: str | bytes) -> None:
     """Write a file atomically, text as UTF-8. Raises NormvizError like ``whole_file``."""
-    written = content.encode("utf-8") if isinstance(content, str) else content
     with whole_file(path) as place:
-        place.write_bytes(written)
+        place.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
 
 
 def check_writable(path: str | Path) -> Path:

@@ -88,13 +88,10 @@ class Check(functions.Check):  # its docstring with the fields is inherited
             parts.append(figure)
         if len(shown) == 2:
             parts.append(Caption(_peers_text(*shown)))
-            parts.append(
-                Caption(
-                    _(
-                        "Dark lines mark the elements in which the two groups differ. Point at another element to compare its groups."
-                    )
-                )
+            marks = _(
+                "Dark lines mark the elements in which the two groups differ. Point at another element to compare its groups."
             )
+            parts.append(Caption(marks))
         return Output(tuple(parts), _("What your function computes"), "compare", None).with_(**options)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
@@ -116,26 +113,21 @@ def _as_layer(check: Check) -> Description | None:
 def _peers_text(own: Description, expected: Description) -> str:
     """How many elements share their statistics with the first one, and how many of them should not or are missing."""
     masks = [e.stat_ids == e.stat_ids.flat[0] for e in (own, expected)]
-    return join_sentences(
-        [
-            ngettext(
-                "In your function, the first element of x shares its statistics with {n:,} other.",
-                "In your function, the first element of x shares its statistics with {n:,} others.",
-                int(masks[0].sum()) - 1,
-            ),
-            ngettext(
-                "Under {layer}, it shares them with {n:,} other.",
-                "Under {layer}, it shares them with {n:,} others.",
-                int(masks[1].sum()) - 1,
-                layer=expected.title,
-            ),
-            ngettext(
-                "The groups differ in {n:,} element.",
-                "The groups differ in {n:,} elements.",
-                int((masks[0] != masks[1]).sum()),
-            ),
-        ]
+    peers, wanted = (int(mask.sum()) - 1 for mask in masks)
+    in_yours = ngettext(
+        "In your function, the first element of x shares its statistics with {n:,} other.",
+        "In your function, the first element of x shares its statistics with {n:,} others.",
+        peers,
     )
+    under = ngettext(
+        "Under {layer}, it shares them with {n:,} other.",
+        "Under {layer}, it shares them with {n:,} others.",
+        wanted,
+        layer=expected.title,
+    )
+    differ = int((masks[0] != masks[1]).sum())
+    other = ngettext("The groups differ in {n:,} element.", "The groups differ in {n:,} elements.", differ)
+    return join_sentences([in_yours, under, other])
 
 
 def norms(model: nn.Module, *inputs: Any, **kwargs: Any) -> Norms:
@@ -194,11 +186,5 @@ def _cells(row: NormRow, name: str) -> Iterator[str]:
 def view_query(row: NormRow) -> dict[str, str]:
     """The view Explore of a row, as the query of a link."""
     query = {"shape": ",".join(map(str, row.shape)), "layer": (row.layer or repr(row.norm)).replace(", ", ",")}
-    layout = _layout(row)
-    return query if layout is None else query | {"layout": layout}
-
-
-def _layout(row: NormRow) -> str | None:
-    """The layout of images with the channels last; None for the usual layout of the layer."""
-    names = tuple(parts[0] for parts in row.norm.pattern.left)
-    return "NHWC" if row.layer is not None and names == ("n", "h", "w", "c") else None
+    names = "".join(parts[0] for parts in row.norm.pattern.left)
+    return query | ({"layout": "NHWC"} if row.layer is not None and names == "nhwc" else {})

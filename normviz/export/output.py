@@ -45,11 +45,6 @@ PLOTLYJS = "NORMVIZ_PLOTLYJS"  # the default of plotlyjs
 OPTIONS = ("theme", "plotlyjs", "caption", "choices")
 
 
-def default_plotlyjs() -> str:
-    """NORMVIZ_PLOTLYJS, or "once"."""
-    return environ.get(PLOTLYJS, "").strip() or ONCE
-
-
 @dataclass(frozen=True)
 class Choices:
     """What a reader of a file can choose.
@@ -97,7 +92,7 @@ class Output:
     page: str
     query: dict[str, str] | None
     theme: str = FOLLOW
-    plotlyjs: str = field(default_factory=default_plotlyjs)
+    plotlyjs: str = field(default_factory=lambda: environ.get(PLOTLYJS, "").strip() or ONCE)
     caption: str = ""
     view: View | None = field(default=None, repr=False)
     choices: Choices | None = None
@@ -117,14 +112,13 @@ class Output:
         >>> nv.numerics().with_(theme="dark", caption="Week 3").caption
         'Week 3'
         """
-        for name, value in options.items():
-            if name not in OPTIONS:
-                raise NormvizError(
-                    "{name}={value} is not an option of an output; choose {options}.",
-                    name=name,
-                    value=echo(value),
-                    options=listed(OPTIONS),
-                )
+        if unknown := [name for name in options if name not in OPTIONS]:
+            raise NormvizError(
+                "{name}={value} is not an option of an output; choose {options}.",
+                name=unknown[0],
+                value=echo(options[unknown[0]]),
+                options=listed(OPTIONS),
+            )
         return replace(self, **options)
 
     def figure(self, theme: str = "light") -> go.Figure:
@@ -166,21 +160,24 @@ class Output:
             )
         return f"{(base or environ.get(APP, '')).rstrip('/')}/{page_path(self.page)}{link(self.query)}"
 
+    def _app(self) -> str:
+        """The address of the app, as the file's maker gives it; "" for none."""
+        return ((self.choices and self.choices.app) or environ.get(APP, "")).rstrip("/")
+
     def _address(self) -> str:
-        base = self.choices.app if self.choices and self.choices.app else environ.get(APP, "")
+        base = self._app()
         return self.url(base) if base and self.query is not None else ""
 
     def answers(self) -> dict[str, Any] | None:
         """The views that a reader of the file can choose; None if the file shows one view, or has no other."""
         if self.choices is None:
             return None
-        app = (self.choices.app or environ.get(APP, "")).rstrip("/")
         with in_language(self.lang):
             if self.choices.tour:
-                return tour_data(self.choices.tour, app)
+                return tour_data(self.choices.tour, self._app())
             if self._search is None or len(self._search.views) < 2:
                 return None
-            return views_data(PAGES[self.page], self._search.playable_views(), app, self.choices.pages)
+            return views_data(PAGES[self.page], self._search.playable_views(), self._app(), self.choices.pages)
 
     @property
     def left_out(self) -> list[str]:
@@ -195,16 +192,12 @@ class Output:
             return search(PAGES[self.page], self.view, self.choices.shapes, self.choices.layers, self.choices.few)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": str(self), "text/html": self._notebook_html()}
+        where = None if self.plotlyjs != ONCE else "inline" if embeds_plotly() else "cdn"
+        return {"text/plain": str(self), "text/html": self.to_html(full=False, plotlyjs=where)}
 
     def _repr_html_(self) -> str:
         """For front ends that show each output in a frame of its own: a complete file."""
         return self.to_html()
-
-    def _notebook_html(self) -> str:
-        if self.plotlyjs != ONCE:
-            return self.to_html(full=False)
-        return self.to_html(full=False, plotlyjs="inline" if embeds_plotly() else "cdn")
 
     def __str__(self) -> str:
         with in_language(self.lang):
@@ -219,7 +212,7 @@ def tour_output(tour: Tour) -> Output:
 
 def title_of(page: str, about: str = "") -> str:
     """The title of a file: what it is about, and the page."""
-    return f"{about} · {PAGES[page].title} · normviz" if about else f"{PAGES[page].title} · normviz"
+    return " · ".join(filter(None, [about, PAGES[page].title, "normviz"]))
 
 
 # Which output of a notebook embeds plotly.js.
@@ -229,9 +222,8 @@ _first: tuple[str, str] | None = None  # the cell run of the output that embeds 
 
 def _cell_run() -> tuple[str, str]:
     """The identifiers of the cell and of its current run in this process's Jupyter kernel; empty if the front end has none."""
-    ipython = sys.modules.get("IPython")
-    shell: Any = ipython.get_ipython() if ipython else None
-    parent: dict[str, Any] = getattr(shell, "get_parent", dict)() or {}
+    ipython: Any = sys.modules.get("IPython")
+    parent: dict[str, Any] = getattr(ipython and ipython.get_ipython(), "get_parent", dict)() or {}
     return str(parent.get("metadata", {}).get("cellId") or ""), str(parent.get("header", {}).get("msg_id") or "")
 
 
@@ -310,10 +302,8 @@ def output_of_view(
         view = replace(view, display=replace(view.display, lang=language.get()))
     shown = PAGES[page]
     query = shown.whole_query(view) if _has_link(view.scene) else None
-    title = title_of(page, shown.file_title_of(view))
-    if parts is not None:
-        return Output(tuple(parts), title, page, query, choices=choices)
-    return Output(tuple(shown.visible(view)), title, page, query, view=view, choices=choices)
+    title, made = title_of(page, shown.file_title_of(view)), tuple(shown.visible(view) if parts is None else parts)
+    return Output(made, title, page, query, view=view if parts is None else None, choices=choices)
 
 
 def view_of(
@@ -352,8 +342,7 @@ def _has_link(scene: Scene) -> bool:
     own = scene.own
     if own is None:
         return True
-    is_small = own.x is not None and scene.editable
-    has_values = not is_small or own.numbers(MOST_EDITABLE, LARGEST_VALUE) is not None
+    has_values = own.x is None or not scene.editable or own.numbers(MOST_EDITABLE, LARGEST_VALUE) is not None
     return has_values and with_fields(scene).problem is None
 
 

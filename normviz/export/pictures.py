@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -31,7 +31,6 @@ FORMATS = ("png", "svg", "pdf")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE = 90  # seconds
 LARGEST_SCALE, WIDEST = 8.0, 16_384  # pixels
-NO_PACKAGE = N_("Pictures need choreographer: pip install 'normviz[images]'.")
 NO_BROWSER = N_(
     "A picture is drawn by Chromium or Chrome, and none was found. Install one (Debian: apt install chromium; anywhere: "
     "choreo_get_chrome), or name it in BROWSER_PATH."
@@ -70,7 +69,14 @@ def save(
     if not figures:
         raise NormvizError("There is no figure here: this view has only text and tables.")
     page = document(figures, title="normviz", theme=theme)
-    return _write(_names(target, len(figures)), _images(page, kind, scale, width))
+    count = len(figures)
+    names = [target.with_stem(f"{target.stem}-{number}") for number in range(1, count + 1)] if count > 1 else [target]
+    images = _images(page, kind, scale, width)
+    with ExitStack() as files:  # each is moved into its place when all of them are complete
+        drafts = [files.enter_context(whole_file(name)) for name in names]
+        for draft, image in zip(drafts, images, strict=True):
+            draft.write_bytes(image)
+    return names
 
 
 def _check_size(scale: float, width: int | None) -> None:
@@ -90,7 +96,7 @@ def _check_size(scale: float, width: int | None) -> None:
 def _images(page: str, kind: str, scale: float, width: int | None) -> list[bytes]:
     """The contents of the files, all from one browser."""
     if find_spec("choreographer") is None:
-        raise NormvizError(NO_PACKAGE)
+        raise NormvizError("Pictures need choreographer: pip install 'normviz[images]'.")
     browser = _browser()
     if browser is None:
         raise NormvizError(NO_BROWSER)
@@ -100,28 +106,13 @@ def _images(page: str, kind: str, scale: float, width: int | None) -> list[bytes
 
 def _browser() -> str | None:
     """BROWSER_PATH, else a Chromium or Chrome on PATH, else one that choreographer finds or has downloaded."""
-    given = os.environ.get("BROWSER_PATH")
-    if given:
+    if given := os.environ.get("BROWSER_PATH"):
         return given if os.access(given, os.X_OK) else None
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found:
+    if found := next(filter(None, map(shutil.which, BROWSERS)), None):
         return found
     from choreographer.browsers.chromium import Chromium
 
     return Chromium.find_browser(skip_local=False)
-
-
-def _names(path: Path, count: int) -> list[Path]:
-    return [path] if count == 1 else [path.with_stem(f"{path.stem}-{number}") for number in range(1, count + 1)]
-
-
-def _write(paths: Sequence[Path], images: Sequence[bytes]) -> list[Path]:
-    """All files; each is moved into its place when all of them are complete."""
-    with ExitStack() as files:
-        drafts = [files.enter_context(whole_file(path)) for path in paths]
-        for draft, image in zip(drafts, images, strict=True):
-            draft.write_bytes(image)
-    return list(paths)
 
 
 # Headless Chromium, driven by choreographer. It opens an exported page, which converts its own figures to pictures.
@@ -227,18 +218,16 @@ async def _pdf(tab: Tab, picture: Picture) -> bytes:
     await _evaluate(tab, "document.title = document.querySelector('svg > title').textContent")
     size = {"paperWidth": picture.width / INCH, "paperHeight": picture.height / INCH}
     margins = dict.fromkeys(("marginTop", "marginBottom", "marginLeft", "marginRight"), 0)
-    return b64decode(
-        (await _send(tab, "Page.printToPDF", printBackground=True, pageRanges="1", **size, **margins))["data"]
-    )
+    printed = await _send(tab, "Page.printToPDF", printBackground=True, pageRanges="1", **size, **margins)
+    return b64decode(printed["data"])
 
 
 ENCODED = {"svg": _svg, "png": _png, "pdf": _pdf}
 
 
 async def _show(tab: Tab, html: str, width: int, height: int) -> None:
-    await _send(
-        tab, "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
-    )
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    await _send(tab, "Emulation.setDeviceMetricsOverride", **size)
     await _evaluate(tab, f"document.open(); document.write({json.dumps(html)}); document.close()")
 
 

@@ -168,12 +168,8 @@ def views_data(
     """
     numbers = {key: number for number, key in enumerate(found)}
     states = [_state(page, one.shown.view) for one in found.values()]
-    common = {
-        each: text
-        for state in states
-        for each, text in state.items()
-        if all(other.get(each, text) == text for other in states)
-    }
+    common = dict(item for state in states for item in state.items())
+    common = {each: text for each, text in common.items() if all(one.get(each, text) == text for one in states)}
     pool = Pool()
     views = []
     for one, state in zip(found.values(), states, strict=True):

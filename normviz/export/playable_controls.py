@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, zip_longest
 from math import prod
+from operator import ne
 from typing import Any
 
 from normviz.analysis.comparison import FEWEST, MOST, suggestions
@@ -13,7 +14,7 @@ from normviz.lessons.page import InputRow, Page
 from normviz.scene.controls import FILE_ARGUMENTS, FILE_SWITCHES, LISTED_FAMILIES, SIZES, Input, layout_axes
 from normviz.scene.edits import with_fields, with_tensor
 from normviz.scene.scene import commas
-from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField, Toggle
+from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _
@@ -155,7 +156,8 @@ class FileControls:
         return replace(view, settings=settings, scene=view.scene if has_tensor else self.start.scene)
 
     def _has(self, shown: Input) -> bool:
-        if _is_typed(shown):
+        widget = shown.widget
+        if isinstance(widget, TextField) or (isinstance(widget, Slider) and widget.typed):  # too many values for a file
             return bool(self._few_values(shown))
         if shown.key == "set":
             return self.sets is None or self.sets.has_ready_sets
@@ -165,9 +167,8 @@ class FileControls:
     def _of_file(self, shown: Input, view: View) -> Input:
         """The input with the file's options."""
         if shown.key == "layout":
-            layouts = sorted(
-                {view.scene.layout, *(one.scene.layout for one in self.starts)}, key=lambda each: (len(each), each)
-            )
+            found = {one.scene.layout for one in (view, *self.starts)}
+            layouts = sorted(found, key=lambda each: (len(each), each))
             return replace(shown, widget=Segments({each: layout_axes(each) for each in layouts}), edit=self._to_layout)
         if isinstance(shown.widget, Number):
             axis = _axis_of(shown, view)
@@ -175,34 +176,32 @@ class FileControls:
         if shown.key == "set":
             return replace(shown, edit=lambda one, key: self.start if key == OWN_SET else shown.edit(self.start, key))
         if shown.key == "family":
-            return self._layers(shown, view) if self.given else _without_patterns(shown)
+            return self._layers(shown, view)
         if isinstance(shown.widget, Several):
             return self._several(shown, view)
         return self._of_few(shown) if self._few_values(shown) else shown
 
-    def _setting(self, shown: Input) -> Setting | None:
-        """The page's setting that the input shows, if it shows one."""
-        return self.page.setting(shown.key.removeprefix("set_"))
-
     def _few_values(self, shown: Input) -> Sequence[Any]:
         """The few values that a file offers of a setting with too many."""
-        setting = self._setting(shown)
+        setting = self.page.setting(shown.key.removeprefix("set_"))
         return setting.in_file if setting else ()
 
     def _of_few(self, shown: Input) -> Input:
         """The input with the few values that the file offers, and its own; its label has no limits."""
-        setting, widget = self._setting(shown), shown.widget
+        setting, widget = self.page.setting(shown.key.removeprefix("set_")), shown.widget
         assert setting
+        few: Slider | Choice = Choice({each: each for each in (*setting.in_file, shown.value)})
         if isinstance(widget, Slider) and not widget.typed:
-            values = sorted({*setting.in_file, shown.value})
-            return replace(
-                shown, label=_(setting.label), widget=Slider({each: widget.options[each] for each in values})
-            )
-        options = dict.fromkeys([*setting.in_file, shown.value])
-        return replace(shown, label=_(setting.label), widget=Choice({each: each for each in options}))
+            few = Slider({each: widget.options[each] for each in sorted({*setting.in_file, shown.value})})
+        return replace(shown, label=_(setting.label), widget=few)
 
     def _layers(self, shown: Input, view: View) -> Input:
-        """The control of the layer with the file's own list of layers."""
+        """The control of the layer with the file's own list of layers; without one, without the patterns that a reader types."""
+        if not self.given:
+            assert isinstance(shown.widget, Choice)
+            listed = (shown.value, *LISTED_FAMILIES)
+            kept = {family: label for family, label in shown.widget.options.items() if family in listed}
+            return replace(shown, widget=Choice(kept))
         shape = view.scene.shape
         fitted = {number: views[shape] for number, views in enumerate(self.given) if shape in views}
         labels = {number: str(one.scene.layer) for number, one in fitted.items()}
@@ -233,12 +232,11 @@ class FileControls:
         """The view on the tensor with this size that is most like the view's."""
         wanted = (*view.scene.shape[:axis], size, *view.scene.shape[axis + 1 :])
         possible = [shape for shape in self._alike(view) if shape[axis] == size]
-        return self._moved(view, min(possible, key=lambda shape: _differences(shape, wanted)))
+        return self._moved(view, min(possible, key=lambda shape: sum(map(ne, shape, wanted))))
 
     def _to_layout(self, view: View, layout: str) -> View:
-        if layout == view.scene.layout:
-            return view
-        return self._moved(view, next(one.scene.shape for one in self.starts if one.scene.layout == layout))
+        shapes = [one.scene.shape for one in (view, *self.starts) if one.scene.layout == layout]
+        return self._moved(view, shapes[0])
 
     def _moved(self, view: View, shape: Shape) -> View:
         """The view on another of the file's tensors."""
@@ -257,7 +255,12 @@ class FileControls:
         scene, first = view.scene, self.start.scene
         if shape == scene.shape:
             return view
-        layout = scene.layout if len(shape) == len(scene.shape) else _default_layout(shape)
+        layout = scene.layout
+        if len(shape) != len(scene.shape):
+            reading = read({"shape": commas(shape)})
+            if reading.problem:
+                raise NormvizError(reading.problem)
+            layout = reading.scene.layout
         if shape != first.shape:
             return view.with_scene(with_tensor(scene, shape, layout))
         moved = view.with_scene(with_tensor(scene, shape, first.layout))
@@ -272,29 +275,6 @@ def _valid(view: View) -> View:
     return view
 
 
-def _is_typed(shown: Input) -> bool:
-    """Whether the value is a number with too many values for a file."""
-    return isinstance(shown.widget, TextField) or (isinstance(shown.widget, Slider) and shown.widget.typed)
-
-
-def _without_patterns(shown: Input) -> Input:
-    """Without the patterns that a reader types."""
-    assert isinstance(shown.widget, Choice)
-    options = {key: label for key, label in shown.widget.options.items() if key in (shown.value, *LISTED_FAMILIES)}
-    return replace(shown, widget=Choice(options))
-
-
 def _axis_of(shown: Input, view: View) -> int:
     """The position of the axis whose size an input shows."""
     return view.scene.axes.index(shown.key.removeprefix(SIZE))
-
-
-def _differences(one: Shape, other: Shape) -> int:
-    return sum(a != b for a, b in zip(one, other, strict=True))
-
-
-def _default_layout(shape: Shape) -> str:
-    reading = read({"shape": commas(shape)})
-    if reading.problem:
-        raise NormvizError(reading.problem)
-    return reading.scene.layout

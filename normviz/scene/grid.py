@@ -171,7 +171,7 @@ def pixels(shape: tuple[int, int], axes: tuple[str, ...]) -> Grid:
 
 def start_with(at: tuple[int, ...], shape: tuple[int, ...], axes: tuple[str, ...]) -> tuple[int, ...]:
     """The start of a drawing that shows the element ``at``."""
-    drawing = grid(shape, axes)
+    drawing = grid(shape, axes, ())
     wanted = tuple(
         0 if i in drawn else i - i % max(1, len(drawn) - 1) for i, drawn in zip(at, drawing.indices, strict=True)
     )

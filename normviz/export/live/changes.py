@@ -1,6 +1,6 @@
 """How a view in a notebook changes: through the traits of the widget, its controls and its figures. All functions are pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -14,11 +14,9 @@ from normviz.measuring.own_modules import describe_any, own_class
 from normviz.scene import edits
 from normviz.scene.edits import Reading, with_fields
 from normviz.scene.scene import DATA_SETTING, MOST_EDITABLE, OWN, PARAMS, SCENE_SETTINGS, Own
-from normviz.scene.view import DISPLAY_SETTINGS, View
+from normviz.scene.view import DISPLAY_SETTINGS, EMBEDDING, View
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _
-
-EMBEDDING = ("embed", "embed_options")  # parameters of a link for an iframe
 
 
 def with_query(page: str, view: View, query: str) -> View:
@@ -30,31 +28,17 @@ def with_query(page: str, view: View, query: str) -> View:
     asked = dict(parse_qsl(urlsplit(query).query if is_link else query.removeprefix("?"), keep_blank_values=True))
     known = [setting.name for setting in (*SCENE_SETTINGS.values(), *PAGES[page].settings, *DISPLAY_SETTINGS)]
     if unknown := [name for name in asked if name not in (*known, *EMBEDDING)]:
-        return replace(view, problem=_unknown(unknown[0], known))
+        rule = _("{name} is not a setting of this page; choose {known}.", name=echo(unknown[0]), known=listed(known))
+        return replace(view, problem=rule)
     found, own = PAGES[page].view(asked), view.scene.own
     found = replace(found, display=replace(found.display, lang=view.display.lang))  # the widget keeps its language
     if own is None:
         return found
-    chosen, values = _chosen(own, asked), found.scene.values
-    if values is not None and values != own.numbers(MOST_EDITABLE, LARGEST_VALUE):
-        chosen.pop("data", None)
-    elif "data" in chosen:
-        chosen["values"] = None
+    chosen: dict[str, Any] = {"params": OWN} if own.values is not None and PARAMS.name not in asked else {}
+    is_its_x = found.scene.values in (None, own.numbers(MOST_EDITABLE, LARGEST_VALUE))
+    if own.x is not None and DATA_SETTING.name not in asked and is_its_x:
+        chosen |= {"data": OWN, "values": None}
     return replace(found, scene=replace(found.scene, own=own, **chosen))
-
-
-def _unknown(name: str, known: Sequence[str]) -> str:
-    return _("{name} is not a setting of this page; choose {known}.", name=echo(name), known=listed(known))
-
-
-def _chosen(own: Own, asked: Mapping[str, str]) -> dict[str, Any]:
-    """The fields that choose the reader's own tensors, unless a link asks for others."""
-    fields: dict[str, Any] = {}
-    if own.x is not None and DATA_SETTING.name not in asked:
-        fields["data"] = OWN
-    if own.values is not None and PARAMS.name not in asked:
-        fields["params"] = OWN
-    return fields
 
 
 def with_layer(view: View, layer: Any) -> View:

@@ -99,13 +99,14 @@ class Live(anywidget.AnyWidget):
     def _set(self, proposal: Any) -> Any:
         """Change the view, and return the trait's value in it."""
         name, value = proposal["trait"].name, proposal["value"]
-        change = {
-            "query": lambda: changes.with_query(self._page, self._view, value),
-            "layer": lambda: changes.with_layer(self._view, value),
-            "shape": lambda: changes.with_shape(self._view, value),
-            "at": lambda: changes.with_at(self._view, value),
-        }[name]
-        self._change(change())
+        if name == "query":
+            self._change(changes.with_query(self._page, self._view, value))
+        else:
+            self._change(
+                {"layer": changes.with_layer, "shape": changes.with_shape, "at": changes.with_at}[name](
+                    self._view, value
+                )
+            )
         return self._trait_values[name]
 
     def _change(self, view: View) -> None:
@@ -133,19 +134,16 @@ class Live(anywidget.AnyWidget):
             self.send({"plotly": event.get("client")}, [compress(plotly_js(), 6)])
             return
         if event.get("name") == "reopen" and _page_has_models():
-            self._reopen()
+            # Give the page another model, after anywidget has given up the old one.
+            # In other front ends, the output would lose its view.
+            self.comm.close()
+            self.comm = None
+            self.open()
             return
         if isinstance(event.get("turn"), int):
             self._turn = max(self._turn, event["turn"])
         is_reset = event.get("name") == "reset"
-        view = self._start if is_reset else after(PAGES[self._page], self._view, event)
-        self._change(view)
-
-    def _reopen(self) -> None:
-        """Give the page another model, after anywidget has given up the old one. In other front ends, the output would lose its view."""
-        self.comm.close()
-        self.comm = None
-        self.open()
+        self._change(self._start if is_reset else after(PAGES[self._page], self._view, event))
 
     @_in_its_language
     def _show(self) -> None:

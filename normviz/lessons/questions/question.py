@@ -50,7 +50,7 @@ class Topic:
         self, key: str, page: Page, query: str, sources: Sequence[Source], x: str = ""
     ) -> Callable[[Callable[[], Facts]], Question]:
         """Make a question of the decorated function, which computes its facts."""
-        return lambda facts: Question(key, self, facts, page, query, sources, x)
+        return lambda facts: Question(key, self, facts, page, query, tuple(sources), x)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Question:
     facts: Callable[[], Facts]
     page: Page
     query: str
-    sources: Sequence[Source]
+    sources: tuple[Source, ...]
     x: str = ""
 
 
