@@ -129,10 +129,8 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
         )
     played = [Entry(f"{key}.html", PAGES[key].title, _(TOPICS.get(key, PLAY)), shown) for key, shown in pages.items()]
     sets = [Entry(f"compare-{key}.html", ready.title, _(SETS), ready) for key, ready in READY_SETS.items()]
-    asked = [
-        Entry(f"question-{key}.html", prose(key).title, QUESTIONS[key].topic.title, QUESTIONS[key])
-        for key in READING_ORDER
-    ]
+    ordered = [QUESTIONS[key] for key in READING_ORDER]
+    asked = [Entry(f"question-{one.key}.html", prose(one.key).title, one.topic.title, one) for one in ordered]
     return [entry for entry in played + sets + asked if not only or entry.shows.key in only]
 
 
@@ -150,21 +148,20 @@ def index_page(listed_entries: Sequence[Entry], theme: str, beside: Sequence[str
 
 
 def _topic(topic: str, found: Sequence[Entry]) -> str:
-    items = "\n".join(map(_item, found))
+    items = "\n".join(map(_card, found))
     return f'<section class="ns-topic"><h2>{escape(topic)}</h2>\n<ul class="ns-cards">\n{items}\n</ul></section>'
 
 
-def _item(entry: Entry) -> str:
-    assert not isinstance(entry.shows, Question)
+def _card(entry: Entry) -> str:
+    shown = entry.shows
+    if isinstance(shown, ReadySet):
+        words = f"{shown.key} {shown.title} {' '.join(shown.layers)} {shown.text}"
+        about = f"<ul>{' '.join(f'<li><code>{escape(text)}</code></li>' for text in shown.layers)}</ul>"
+    else:
+        assert isinstance(shown, PageEntry)
+        words, about = f"{shown.key} {entry.title} {_(shown.about)}", f"<p>{escape(_(shown.about))}</p>"
     where = f'<a href="{escape(entry.file)}">{line(entry.title)}</a>'
-    if isinstance(entry.shows, PageEntry):
-        about = _(entry.shows.about)
-        words = f"{entry.shows.key} {entry.title} {about}".lower()
-        return f'<li class="ns-card" data-words="{escape(words)}">{where}<p>{escape(about)}</p></li>'
-    ready = entry.shows
-    words = f"{ready.key} {ready.title} {' '.join(ready.layers)} {ready.text}".lower()
-    layers = " ".join(f"<li><code>{escape(text)}</code></li>" for text in ready.layers)
-    return f'<li class="ns-card" data-words="{escape(words)}">{where}<ul>{layers}</ul></li>'
+    return f'<li class="ns-card" data-words="{escape(words.lower())}">{where}{about}</li>'
 
 
 def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequence[str] = ()) -> str:
@@ -246,11 +243,9 @@ def page(
     about = escape(_(ABOUT))
     mark = f'<img src="{wordmark()}" alt="normviz" width="132" height="30">'
     back = (
-        ""
-        if home
-        else f'<nav class="ns-nav" aria-label="{escape(_("Site"))}"><a href="{INDEX}">{escape(_("All questions"))}</a></nav>'
+        f'<nav class="ns-nav" aria-label="{escape(_("Site"))}"><a href="{INDEX}">{escape(_("All questions"))}</a></nav>'
     )
-    head = f"<h1>{line(title)}</h1>" if not home else f"<h1>{about}</h1>"
+    back, head = ("", f"<h1>{about}</h1>") if home else (back, f"<h1>{line(title)}</h1>")
     above = f'<p class="ns-topic-name">{escape(topic)}</p>' if topic else ""
     full_title = title if home else f"{title.replace('`', '').replace('**', '')} · normviz"
     report = f'<div class="ns-report" data-to="{escape(report_address())}"></div>'
@@ -269,11 +264,10 @@ def language_switch(beside: Sequence[str], file: str) -> str:
     """The same page in the other languages; "" if there is no other."""
     if len(beside) < 2:
         return ""
-    known = {name: find_language(name) for name in beside}
     links = "".join(
         f'<li><a href="../{name}/{escape(file)}" lang="{one.tag}" hreflang="{one.tag}" dir="{one.direction}"'
         f"{' aria-current=true' if name == language.get() else ''}>{escape(one.name)}</a></li>"
-        for name, one in known.items()
+        for name, one in zip(beside, map(find_language, beside), strict=True)
     )
     now = escape(find_language(language.get()).name)
     return f'<details class="ns-languages"><summary aria-label="{escape(_("Language"))}: {now}">{now}</summary><ul>{links}</ul></details>'
@@ -310,10 +304,9 @@ def build_all(
 
 def _first_page(names: Sequence[str]) -> str:
     """Opens the site in the reader's language; without JavaScript, a list."""
-    known = {name: find_language(name) for name in names}
     links = "".join(
         f'<li><a href="{name}/{INDEX}" data-name="{name}" lang="{one.tag}" dir="{one.direction}">{escape(one.name)}</a></li>'
-        for name, one in known.items()
+        for name, one in zip(names, map(find_language, names), strict=True)
     )
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -442,10 +435,8 @@ def check_directory(place: Path, force: bool) -> list[str]:
 def _earlier_files(place: Path) -> list[str]:
     """The files of an earlier site, by its list, that exist inside the directory."""
     try:
-        named = json.loads((place / LIST).read_text(encoding="utf-8"))["files"]
-        safe = [
-            name for name in named if not PurePosixPath(name).is_absolute() and ".." not in PurePosixPath(name).parts
-        ]
+        paths = [PurePosixPath(name) for name in json.loads((place / LIST).read_text(encoding="utf-8"))["files"]]
     except (OSError, ValueError, TypeError, KeyError):
         return []
-    return [name for name in safe if (place / name).is_file()]
+    inside = [path for path in paths if not path.is_absolute() and ".." not in path.parts]
+    return [str(path) for path in inside if (place / path).is_file()]

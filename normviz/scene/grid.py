@@ -147,7 +147,6 @@ class FacetLayout:
         return self.bands * self.lines
 
 
-@lru_cache(maxsize=1024)
 def grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...] = ()) -> Grid:
     """How an x is drawn: the role of each axis, by its letter, and its drawn indices.
 
@@ -156,6 +155,11 @@ def grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...] =
     >>> grid((2, 64, 4, 4), ("n", "c", "h", "w")).indices
     ((0, 1), (0, 1, 2, 63), (0, 1, 2, 3), (0, 1, 2, 3))
     """
+    return _grid(shape, axes, start)
+
+
+@lru_cache(maxsize=1024)
+def _grid(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...]) -> Grid:
     found = roles(axes)
     extent = _extent(shape, found)
     first = start if len(start) == len(shape) else (0,) * len(shape)

@@ -82,19 +82,15 @@ class Asset:
         return Response(content, media_type="text/javascript", headers=headers)
 
 
-def with_style(script: str, css: str) -> bytes:
-    """The script, with code that adds the style to the page."""
-    return (script + ADD_STYLE.replace("STYLE", json.dumps(css))).encode()
-
-
 SCRIPT = Path(__file__).parent / "browser" / "component.js"
 PLOTLY = Asset("plotly", plotly_js(), f"{plotly_version()}.min")
 
 
 @cache
 def component(language: str) -> Asset:
-    """The script of the page in a language."""
-    return Asset("normviz", with_style(bundle(SCRIPT, language), page_style() + share_style() + exercises_style()))
+    """The script of the page in a language, with code that adds its style."""
+    style = ADD_STYLE.replace("STYLE", json.dumps(page_style() + share_style() + exercises_style()))
+    return Asset("normviz", (bundle(SCRIPT, language) + style).encode())
 
 
 def assets() -> Iterator[Asset]:
@@ -122,9 +118,8 @@ class CompressedFiles:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = (
-            _streamlit_file(scope["path"]) if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else None
-        )
+        is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        path = _streamlit_file(scope["path"]) if is_read else None
         if path is None or not accepts_gzip(Request(scope)):
             return await self.app(scope, receive, send)
         content, kind = await to_thread(_gzipped, path), mimetypes.guess_type(path.name)[0]

@@ -11,11 +11,12 @@ from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Part
 from normviz.lessons.share import app_link, report_address, share_data
 from normviz.scene.view import Display
+from normviz.texts.languages import find_language, languages
 from normviz.texts.messages import _, language
 from normviz.ui.assets import LOADER, PLOTLY, component
 from normviz.ui.controls import redraw
-from normviz.ui.language import choices, language_data, localized
-from normviz.ui.state import FIGURE, change
+from normviz.ui.language import localized
+from normviz.ui.state import CONTROL, FIGURE, change
 
 KEY, TURN = "page", "normviz.turn"
 REPORT_TO = report_address()  # raises an error if the setting is invalid, so that the app does not start
@@ -37,7 +38,7 @@ def show_page(shown: PageView) -> None:
         data["open"] = app_link(shown)
     if not st.context.is_embedded:
         data["share"] = share_data(shown)
-        data["languages"] = choices()
+        data["languages"] = [(name, one.name, one.tag) for name, one in languages().items()]
         data["summary"] = None if view.display.hide else page.summary_of(view)
         links = page.greeting(view) if view.display == Display() else ()
         data["greeting"] = " ".join(link.html(body) for link in links)
@@ -60,8 +61,10 @@ def show_more(shown: PageView, parts: Sequence[Part]) -> None:
 
 def _show(data: dict[str, Any], key: str, **callbacks: Any) -> None:
     """In a list: Streamlit would search a dict for DataFrames, and import pandas for that."""
-    script = {"script": component(language.get()).path, "failed": _("This did not load. Reload the page to try again.")}
-    _mount(key=key, data=[data | script | {"plotly": PLOTLY.path, "language": language_data()}], **callbacks)
+    name, shown = language.get(), find_language(language.get())
+    script = {"script": component(name).path, "failed": _("This did not load. Reload the page to try again.")}
+    reader = {"name": name, "tag": shown.tag, "direction": shown.direction}
+    _mount(key=key, data=[data | script | {"plotly": PLOTLY.path, "language": reader}], **callbacks)
 
 
 def _change(name: str) -> None:
@@ -71,12 +74,9 @@ def _change(name: str) -> None:
         return
     if type(event.get("turn")) is int:
         st.session_state[TURN] = max(event["turn"], st.session_state.get(TURN, 0))  # several may arrive at once
-    if name in SHOWN_BY_CONTROLS:
-        change({**event, "name": name})
+    change({**event, "name": name}, by=CONTROL if name == "edit" else FIGURE)
+    if name == "edit":  # a control shows that x is edited
         redraw()
-    else:
-        change({**event, "name": name}, by=FIGURE)
 
 
 FIGURE_EVENTS = ("select", "edit", "move", "step")
-SHOWN_BY_CONTROLS = ("edit",)  # a control shows that x is edited

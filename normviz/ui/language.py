@@ -5,12 +5,12 @@ It belongs to a session. Streamlit runs the script, its fragments and its callba
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import streamlit as st
 
-from normviz.texts.languages import accepted_language, find_language, languages, matching_language
-from normviz.texts.messages import in_language, language
+from normviz.texts.languages import accepted_language, matching_language
+from normviz.texts.messages import in_language
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,14 +50,3 @@ def localized(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
 
     return run
-
-
-def language_data() -> dict[str, Any]:
-    """The reader's language as the page's script reads it."""
-    shown = find_language(language.get())
-    return {"name": language.get(), "tag": shown.tag, "direction": shown.direction}
-
-
-def choices() -> list[tuple[str, str, str]]:
-    """The languages for the header: the name in a link, the name in the language itself, and its tag."""
-    return [(name, one.name, one.tag) for name, one in languages().items()]

@@ -57,17 +57,15 @@ def on_script_error(error: Exception) -> bool:
     """Streamlit's ``on_script_error``: log one line, and show the reader a message without a traceback."""
     if isinstance(error, NormvizError):
         log_refusal(str(error))
-        st.warning(_literal(str(error)))
+        # Its punctuation is escaped for Markdown, because a message may quote a link.
+        st.warning(re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", str(error)))
         return True
     LOGGER.error("%s: %s (%s) [%s]", type(error).__name__, _one_line(str(error)), _own_places(error), view_link())
-    st.exception(
-        ViewFailed(
-            _(
-                "an error in normviz prevented this view. It has been logged. "
-                "Go back or choose another page; the address still describes the view that you asked for."
-            )
-        )
+    text = _(
+        "an error in normviz prevented this view. It has been logged. "
+        "Go back or choose another page; the address still describes the view that you asked for."
     )
+    st.exception(ViewFailed(text))
     return True
 
 
@@ -79,11 +77,6 @@ def view_link() -> str:
     known = {name: value for name, value in st.query_params.to_dict().items() if name in names}
     query = urlencode(known, safe=",()[];:'>")[:MAX_LENGTH]
     return f"/{st.session_state.get(PAGE) or ''}" + (f"?{query}" if query else "")
-
-
-def _literal(text: str) -> str:
-    """The text with its punctuation escaped for Markdown, because a message may quote a link."""
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
 
 
 def _one_line(text: str) -> str:

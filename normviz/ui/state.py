@@ -33,10 +33,15 @@ def current(page: Page) -> View:
     """The view of this run; writes the URL if a callback changed the view."""
     if is_changed():
         return _write_changes(page)
+    view = _read_address(page)
+    log_refusal(view.problem)
+    return view
+
+
+def _read_address(page: Page) -> View:
     st.session_state[ADDRESS] = st.query_params.to_dict()
     view = st.session_state[ADDRESS_VIEW] = page.view(st.session_state[ADDRESS])
     st.session_state[VIEW] = page, view
-    log_refusal(view.problem)
     return view
 
 
@@ -68,19 +73,15 @@ def _write_changes(page: Page) -> View:
     view = current_view(page)
     # Compare with the last address written: the browser's own address may be older.
     if view != st.session_state.get(ADDRESS_VIEW):
-        _write(page.query(view))
+        if (query := page.query(view)) != st.session_state[ADDRESS]:
+            # In this order: another change may end the run at the first line, before the browser has received the address.
+            st.query_params.from_dict(query)
+            st.session_state[ADDRESS] = query
         st.session_state[ADDRESS_VIEW] = view.without_problem()
     st.session_state[VIEW] = page, view
     del st.session_state[CHANGED]  # deleted after the write, because another change may end the run there
     log_refusal(view.problem)
     return view
-
-
-def _write(query: dict[str, str]) -> None:
-    if st.session_state[ADDRESS] != query:
-        # In this order: another change may end the run at the first line, before the browser has received the address.
-        st.query_params.from_dict(query)
-        st.session_state[ADDRESS] = query
 
 
 def enter(page: str, untouched: Sequence[Scene] = ()) -> None:
@@ -111,11 +112,8 @@ def come_back(name: str, page: Page) -> None:
     """
     if st.session_state.get(PAGE) in (None, name):
         return
-    query = st.query_params.to_dict()
     st.session_state.pop(CHANGED, None)
-    st.session_state[ADDRESS_VIEW] = page.view(query)
-    st.session_state[VIEW] = page, st.session_state[ADDRESS_VIEW]
-    st.session_state[ADDRESS] = query
+    _read_address(page)
     st.session_state[PAGE] = name  # set last, as in ``enter``
 
 
@@ -131,12 +129,8 @@ def change(event: Event, page: Page | None = None, by: str = CONTROL, only_chang
     """
     settings_of, view = (page, current_view(page)) if page else st.session_state[VIEW]
     changed = after(settings_of or PAGES[st.session_state[PAGE] or HOME], view, event)
-    if (
-        only_changes
-        and not changed.problem
-        and changed.without_problem() == view.without_problem()
-        and not view.refused
-    ):
+    is_same = changed.without_problem() == view.without_problem()
+    if only_changes and is_same and not changed.problem and not view.refused:
         return
     st.session_state[VIEW] = settings_of, changed
     _mark_changed(by)

@@ -38,11 +38,9 @@ def first_page(name: str, query: str, embedded: bool) -> str:
     title = f"<h1>{escape(page.title)} <small>{escape(page.purpose)}</small></h1>"
     heading = title if view.display == Display() and not embedded else ""
     rows = sum(bool(row.inputs) for row in made.rows)
-    loading = (
-        f'<p class="nv-loading" style="--rows:{rows}">{escape(_("The controls are loading …"))}</p>' if rows else ""
-    )
+    loading = f'<p class="nv-loading" style="--rows:{rows}">{escape(_("The controls are loading …"))}</p>'
     return (
-        f'<div id="normviz-first" hidden>{head}<main>{heading}{loading}<div class="nv-doc nv-app"></div></main></div>\n'
+        f'<div id="normviz-first" hidden>{head}<main>{heading}{loading if rows else ""}<div class="nv-doc nv-app"></div></main></div>\n'
         f'<script type="application/json" id="normviz-data">{text}</script>\n<script>{DRAW.replace("{path}", component(language.get()).path)}</script>\n'
     )
 

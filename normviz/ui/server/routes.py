@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 
 import streamlit as st
-from starlette.convertors import Convertor, register_url_convertor
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -38,8 +38,9 @@ def routes() -> list[Route]:
     """The app's routes, at the root and below Streamlit's base path."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     # With a base path, Streamlit has no page at the root.
-    below = [*served(), *pages(), (HOME, _home), ("{word:page}", no_page)]
-    at_the_root = [Route(f"/{path}", handler) for path, handler in (served() if base else below)]
+    besides: list[tuple[str, Handler]] = [("lib/{name}", assets.respond), (EXPORT, _export), ("readyz", ready)]
+    below = [*besides, *pages(), (HOME, _home), ("{word:page}", no_page)]
+    at_the_root = [Route(f"/{path}", handler) for path, handler in (besides if base else below)]
     return at_the_root + [Route(f"/{base}/{path}", handler) for path, handler in below if base]
 
 
@@ -54,16 +55,10 @@ async def _home(request: Request) -> Response:
     return RedirectResponse(f"./{query}", status_code=307)
 
 
-class _Word(Convertor[str]):
+class _Word(StringConvertor):
     """A path that could be the name of a page: the paths of Streamlit and of files have a point, a slash or an underscore at the start."""
 
     regex = "[A-Za-z0-9-][A-Za-z0-9_-]*"
-
-    def convert(self, value: str) -> str:
-        return value
-
-    def to_string(self, value: str) -> str:
-        return value
 
 
 register_url_convertor("page", _Word())
@@ -74,11 +69,6 @@ async def _export(request: Request) -> Response:
     await asyncio.wrap_future(import_future())
     handler: Handler = import_ready("normviz.ui.export").export
     return await handler(request)
-
-
-def served() -> list[tuple[str, Handler]]:
-    """The path below the base path, and the handler, of everything besides pages."""
-    return [("lib/{name}", assets.respond), (EXPORT, _export), ("readyz", ready)]
 
 
 # The headers of every HTTP response.
@@ -104,8 +94,7 @@ def frame_ancestors(environ: Mapping[str, str] = os.environ) -> str:
     "'self' https://lms.example.edu"
     """
     text = environ.get(SETTING, ALL_PAGES)
-    sources = text.split(" ")
-    known = [source for source in sources if source]
+    known = [source for source in text.split(" ") if source]
     if known != ["'none'"] and (not known or not all(map(SOURCE.fullmatch, known))):
         raise NormvizError(
             "{setting}={text} must be a list of sources, separated by spaces; "

@@ -16,14 +16,14 @@ from normviz.analysis.forward import forward
 from normviz.layers.axes import _parse_layout
 from normviz.layers.layer import Layer, _parse
 from normviz.lessons.page import Page
-from normviz.scene.grid import grid
+from normviz.scene.grid import _grid
 from normviz.scene.scene import Scene
 from tests.ui.support.driver import open_explore, send_event, set_control
 from tests.ui.support.pages import open_page
 
 FUNCTIONS: dict[str, list[Callable[..., Any]]] = {
     "Scene": [Scene.__post_init__],
-    "grid": [grid],
+    "grid": [_grid],
     "parse_layout": [_parse_layout],
     "parse_layer": [_parse],
     "describe": [describe],
