@@ -196,7 +196,7 @@ class FileControls:
         return replace(shown, label=_(setting.label), widget=few)
 
     def _layers(self, shown: Input, view: View) -> Input:
-        """The control of the layer with the file's own list of layers; without one, without the patterns that a reader types."""
+        """The control of the layer: the file's own list of layers, or all without the patterns that a reader types."""
         if not self.given:
             assert isinstance(shown.widget, Choice)
             listed = (shown.value, *LISTED_FAMILIES)
