@@ -196,6 +196,7 @@ def test_nothing_of_the_panel_is_cut_off_on_any_screen_in_either_theme(view, sha
     panel.measured()
     for theme in ("dark", "light"):
         view.page.emulate_media(color_scheme=theme)
+        view.page.wait_for_selector(f'[data-theme="{theme}"]', state="attached")
         for width, height in ((1280, 720), (390, 844), (320, 568)):
             view.page.set_viewport_size({"width": width, "height": height})
             view.page.wait_for_function(
