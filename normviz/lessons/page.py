@@ -163,6 +163,8 @@ def entered(shown: Input, value: Any) -> Any:
     """The value of an input from what the control bar sends: the option of its number, else the value itself."""
     if isinstance(shown.widget, Choice | Segments | Slider):
         return list(shown.widget.options)[value]
+    if isinstance(shown.widget, TextField) and not isinstance(value, str):
+        raise TypeError(f"{shown.key} takes a text")
     return tuple(value) if isinstance(value, list) else value
 
 

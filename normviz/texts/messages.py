@@ -13,6 +13,7 @@ from math import isfinite, isnan
 from os import environ
 from pathlib import Path
 from typing import ParamSpec, TypeVar
+from unicodedata import combining, normalize
 
 ENGLISH = "en"
 # The folder of the languages. NORMVIZ_LOCALE names another one: for translators, and for tests.
@@ -163,3 +164,12 @@ def format_difference(difference: float) -> str:
     ('0', '2.2e−16')
     """
     return format_number(difference, 2)
+
+
+def without_accents(text: str) -> str:
+    """The text as it is often typed in a search.
+
+    >>> without_accents("variância ou média")
+    'variancia ou media'
+    """
+    return "".join(letter for letter in normalize("NFD", text) if not combining(letter))

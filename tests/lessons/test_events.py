@@ -50,6 +50,7 @@ WRONG = [
     {"name": "edit", "at": [0, 0], "value": True}, {"name": "edit", "at": [0, 0], "value": "1"}, {"name": "edit", "at": [0, 0], "value": 10**400},
     {"name": "move", "start": None}, {"name": "step", "step": True}, {"name": "step", "step": 1},
     {"name": "input", "key": "none", "value": 1}, {"name": "input", "key": "layout", "value": 99}, {"name": "input", "key": "layout"},
+    {"name": "input", "key": "paste", "value": 5}, {"name": "input", "key": "paste", "value": ["a"]},
 ]  # fmt: skip
 
 

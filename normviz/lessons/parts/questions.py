@@ -11,7 +11,7 @@ from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Hides, Part, without_hidden
 from normviz.scene.grid import roles
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import N_, _, ngettext
+from normviz.texts.messages import N_, _, ngettext, without_accents
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class QuestionList(Part):
         return f'{field}{found}{self._path(body)}{by_topic}\n<div class="nv-topics">{topics}</div>{none}'
 
     def _finds(self, entry: QuestionEntry) -> bool:
-        return all(word in entry.words for word in self.typed.lower().split())
+        return all(word in entry.words for word in without_accents(self.typed.lower()).split())
 
     def _path(self, body: Body) -> str:
         if not self.path:

@@ -14,14 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
-from unicodedata import combining, normalize
 
 from normviz.lessons.page import Page
 from normviz.lessons.practice.random import Random
 from normviz.lessons.questions.sources import Source
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import read_text
-from normviz.texts.messages import N_, _, english, format_number, language
+from normviz.texts.messages import N_, _, english, format_number, language, without_accents
 
 if TYPE_CHECKING:
     pass
@@ -175,15 +174,6 @@ def search_text(question: Question) -> str:
     parts = (text.title, text.claim, text.predict, *text.options.values(), PLACEHOLDER.sub("", text.answer), quoted)
     words = re.sub(r"[`*]", "", f"{question.key} {question.topic.title} {' '.join(parts)}").lower().split()
     return without_accents(" ".join(dict.fromkeys(words)))
-
-
-def without_accents(text: str) -> str:
-    """The text as it is often typed in a search.
-
-    >>> without_accents("variância ou média")
-    'variancia ou media'
-    """
-    return "".join(letter for letter in normalize("NFD", text) if not combining(letter))
 
 
 # The topics of the questions, in the order of the list.

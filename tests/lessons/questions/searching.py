@@ -1,7 +1,8 @@
 """What a search for words must find, as a test expects it."""
 
-from normviz.lessons.questions.question import Question, search_text, without_accents
+from normviz.lessons.questions.question import Question, search_text
 from normviz.lessons.questions.registry import QUESTIONS
+from normviz.texts.messages import without_accents
 
 
 def matches(question: Question, words: str) -> bool:

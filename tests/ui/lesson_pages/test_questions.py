@@ -70,6 +70,13 @@ def test_a_search_without_results_shows_a_message():
     assert "hidden" not in nothing.attrib
 
 
+def test_a_search_finds_words_typed_with_or_without_accents():
+    plain, accented = (
+        titles(open_page("questions", f"search={words}&lang=pt")) for words in ("variancia", "variância")
+    )
+    assert plain == accented != []
+
+
 def test_the_field_of_the_search_can_be_hidden():
     app = open_page("questions", "hide=search&search=gamma")
     check_page(app)
