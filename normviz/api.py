@@ -107,14 +107,20 @@ class Explanation(Description):
 def explore(
     layer: AnyLayer, x: Any = DEFAULT_SHAPE, *, layout: str | None = None, at: Sequence[int] | None = None
 ) -> Output:
-    """One layer on one tensor: which elements share what, how many parameters there are, and the numbers."""
+    """One layer on one tensor: which elements share what, how many parameters there are, and the numbers.
+
+    Raises NormvizError for invalid arguments, and if torch refuses the layer on x.
+    """
     return output_of_view("explore", _view("explore", layer, x, layout, at))
 
 
 def compare(
     layers: Sequence[AnyLayer], x: Any = DEFAULT_SHAPE, *, layout: str | None = None, at: Sequence[int] | None = None
 ) -> Output:
-    """Two to six layers on one tensor, side by side."""
+    """Two to six layers on one tensor, side by side.
+
+    Raises NormvizError for invalid arguments, and if torch refuses the layer on x.
+    """
     comparison, texts = _compared(layers, x, layout)
     view = view_of(comparison.descriptions[0], at, {"layers": texts})
     scene = view.scene
@@ -150,7 +156,10 @@ def steps(
     at: Sequence[int] | None = None,
     step: int = 1,
 ) -> Output:
-    """The forward pass, one step at a time."""
+    """The forward pass, one step at a time.
+
+    Raises NormvizError for invalid arguments, and if torch refuses the layer on x.
+    """
     return output_of_view("step_by_step", _view("step_by_step", layer, x, layout, at, step=step))
 
 
@@ -167,7 +176,10 @@ def gradients(
     input: str = "x",
     seed: int = 0,
 ) -> Output:
-    """Derivatives: ``show`` is "column", "matrix", "parameters" or "backward"; ``input`` is "x", "outlier" or "signs"."""
+    """Derivatives: ``show`` is "column", "matrix", "parameters" or "backward"; ``input`` is "x", "outlier" or "signs".
+
+    Raises NormvizError for invalid arguments, and if torch refuses the layer on x.
+    """
     view = _view("gradients", layer, x, layout, at, seed, show=show, input=input)
     return output_of_view("gradients", view, parts=differentiating.parts(view))
 
@@ -246,7 +258,7 @@ def live(
 
 
 def numerics(*, seed: int = 0, **settings: Any) -> Output:
-    """What rounding does; ``settings`` are the page's: ``show="eps"``, ``dtype="float16"``."""
+    """What rounding does; ``settings`` are the page's: ``show="eps"``, ``dtype="float16"``. Raises NormvizError for an invalid one."""
     view = View(repair(seed=check_seed(seed, seed)).scene, PAGES["numerics"].parse(settings))
     return output_of_view("numerics", view)
 

@@ -189,6 +189,7 @@ def _spec(layer: object) -> Layer | Norm:
 
 
 def tensor_and_shape(x: Any) -> tuple[Tensor | None, tuple[int, ...]]:
+    """x as a tensor, None for a shape; and its shape. Raises NormvizError if x is neither, or has no elements."""
     tensor = None if isinstance(x, tuple | list) else as_tensor(x)
     sizes = tuple(x) if tensor is None else tuple(tensor.shape)
     if tensor is not None and tensor.is_meta:  # it has a shape but no values

@@ -86,7 +86,7 @@ DATA: dict[str, Callable[[tuple[int, ...], tuple[str, ...], int], Tensor]] = {
 
 
 def parameters(name: str, shape: tuple[int, ...], seed: int = 0) -> tuple[Tensor, Tensor]:
-    """Values of gamma and beta, of ``shape``; ``name`` is one of ``PARAMETERS``.
+    """Values of gamma and beta, of ``shape``; ``name`` is one of ``PARAMETERS``. Raises NormvizError for another name.
 
     ``index`` sets each parameter to its own flat index, which shows where it is used.
     """

@@ -30,6 +30,8 @@ MOST_ELEMENTS = 2**13  # rank 12 and one split axis, all cut to 2
 def reduced_copy(e: Description) -> tuple[Norm, tuple[int, ...]]:
     """A copy of the Norm and the shape with each named size at most ``LONGEST``, less if there are many axes.
 
+    Raises NormvizError for so many axes that even sizes of 2 make a large tensor.
+
     >>> from normviz import explain
     >>> reduced_copy(explain("GroupNorm(32, 256)", (8, 256, 14, 14)))
     (Norm('n (g k) h w -> n g', 'c', sizes={'g': 3}), (3, 9, 3, 3))

@@ -36,7 +36,7 @@ def add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Print what the function does and what differs; 1 if something differs."""
+    """Print what the function does and what differs; 1 if something differs. Raises NormvizError for invalid arguments."""
     shape = SCENE_SETTINGS["shape"].parse(args.shape)
     function = imported(args.function)
     if isinstance(function, type):

@@ -50,7 +50,7 @@ def _about(setting: Setting) -> str:
 
 
 def write_practice(args: argparse.Namespace) -> None:
-    """Write the set."""
+    """Write the set. Raises NormvizError for invalid arguments."""
     app = (args.app or environ.get(APP, "")).rstrip("/")
     given = {setting.name: text for setting in SETTINGS if (text := getattr(args, setting.name)) is not None}
     seed, count, topics, level = (

@@ -27,6 +27,7 @@ def code(e: Description, flavor: str) -> str:
 
 
 def torch_call(e: Description) -> str:
+    """The call of torch's own layer. Raises NormvizError if torch has none."""
     if e.torch_layer is None:
         message = _(
             "No layer of torch.nn has these patterns ({norm}). Use the 'torch-scratch' code, or move the reduced axes "

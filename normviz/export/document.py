@@ -179,6 +179,8 @@ class PlotlyJs:
 def plotlyjs(where: str) -> PlotlyJs:
     """ "inline", "cdn", or the address of the file as the page sees it, such as "lib/plotly.min.js".
 
+    Raises NormvizError for an address that a page cannot load.
+
     >>> plotlyjs("lib/plotly.min.js").address
     'lib/plotly.min.js'
     """

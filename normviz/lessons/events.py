@@ -1,4 +1,4 @@
-"""Events: what a reader does with a control or on a figure. ``after`` is the only way in which an event changes a view."""
+"""Events: what a reader does with a control or on a figure. ``after`` gives the view after an event."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

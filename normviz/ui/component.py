@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from normviz.lessons.events import EVENTS
 from normviz.lessons.pages import PageView, page_data
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Part
@@ -79,4 +80,4 @@ def _change(name: str) -> None:
         redraw()
 
 
-FIGURE_EVENTS = ("select", "edit", "move", "step")
+FIGURE_EVENTS = [name for name in EVENTS if name not in ("input", "reset")]  # these are of controls

@@ -1,4 +1,4 @@
-"""Imports go one way, folders and files are small, and names are unique. The contracts are in pyproject.toml; each is tested with an import that breaks it."""
+"""Imports go one way, and names are unique. The contracts are in pyproject.toml; each is tested with an import that breaks it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """How a view in a notebook changes: through the traits of the widget, its controls and its figures. All functions are pure."""
 
+import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -67,8 +68,15 @@ def with_shape(view: View, shape: Sequence[int]) -> View:
 
 
 def with_at(view: View, at: Sequence[int] | None) -> View:
-    """The view with another selected element, or none."""
-    return _kept(view, edits.with_selected(view.scene, None if at is None else tuple(at)))
+    """The view with another selected element, or none. If it is not one, only the message changes."""
+    try:
+        index = None if at is None else tuple(map(operator.index, at))
+    except TypeError:
+        message = NormvizError(
+            "at={at} is not an element of a tensor of shape {shape}.", at=echo(at), shape=view.scene.shape
+        )
+        return replace(view, problem=str(message))
+    return _kept(view, edits.with_selected(view.scene, index))
 
 
 def _kept(view: View, reading: Reading) -> View:

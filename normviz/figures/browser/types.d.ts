@@ -151,7 +151,7 @@ interface FigureData {
   integrity?: string;
   /** It sends nothing to a server. */
   alone?: boolean;
-  /** Its numbers are those of the selected element. */
+  /** Its numbers belong to the selected element. */
   ofElement?: boolean;
   /** Its cells are as wide as high. */
   square?: boolean;
@@ -160,7 +160,7 @@ interface FigureData {
   layer?: string;
   layers?: { name: string }[];
   grid?: GridData;
-  /** In a file: the first slices that the reader has chosen; null: those of the grid. */
+  /** In a file: the first slices that the reader has chosen; null: as in the grid. */
   start?: number[] | null;
 }
 
@@ -197,7 +197,7 @@ interface DecodedValues {
   beta?: FloatArray;
 }
 
-/** The data of a view with its arrays decoded, and tables of groups for the drawn elements; the values are those of ``sent``. */
+/** The data of a view with its arrays decoded, and tables of groups for the drawn elements; the values come from ``sent``. */
 interface DecodedData extends Omit<ViewData, "values" | "moments" | "stats" | "params" | "sharings"> {
   values: DecodedValues | null;
   moments: Record<string, Moments<FloatArray>> | null;

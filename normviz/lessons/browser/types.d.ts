@@ -86,7 +86,7 @@ interface SmallTensor {
   numbers?: number[];
 }
 
-/** Elements of a tensor of which a reader marks some. */
+/** The elements of a tensor. A reader marks some of them. */
 interface MarkingTask extends SmallTensor {
   /** Who shares with the framed element: the elements whose index along these axes is its own, as in ``Sharing``. */
   axes: NamedAxis[];
@@ -162,7 +162,7 @@ interface PracticeData {
   controls: boolean;
   /** The address of the app, "" in the app itself; null: there is no app. */
   app: string | null;
-  /** The addresses of pages beside the document, by their link in the app. */
+  /** The addresses of pages next to the document, by their link in the app. */
   pages: Record<string, string>;
 }
 

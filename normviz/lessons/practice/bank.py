@@ -72,7 +72,7 @@ def choose(seed: int, count: int = 10, topics: Sequence[str] = (), level: int | 
 
 
 def choose_places(seed: int, count: int, topics: Sequence[str], level: int | None) -> list[int]:
-    """The places in the bank of the exercises of a set."""
+    """The places in the bank of the exercises of a set. Raises NormvizError like ``choose``."""
     random = Random(read_integer("seed", seed, SEEDS))
     read_integer("count", count, range(1, MOST_EXERCISES + 1))
     if level is not None:

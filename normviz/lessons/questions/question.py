@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from normviz.lessons.page import Page
 from normviz.lessons.practice.random import Random
@@ -21,9 +21,6 @@ from normviz.lessons.questions.sources import Source
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import read_text
 from normviz.texts.messages import N_, _, english, format_number, language, without_accents
-
-if TYPE_CHECKING:
-    pass
 
 Facts = Mapping[str, Any]
 TINY = 1e-3  # smaller facts are mostly rounding

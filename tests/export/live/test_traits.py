@@ -116,6 +116,8 @@ REFUSED = [
     ("shape", (0, 3), "has a size below 1"),
     ("shape", 7, "not iterable"),
     ("at", (9, 9, 9, 9), "is not an element"),
+    ("at", (1.0, 0, 0, 0), "is not an element"),
+    ("at", 5, "is not an element"),
 ]
 
 

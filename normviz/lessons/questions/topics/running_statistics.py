@@ -1,4 +1,4 @@
-"""Questions on running statistics: momentum, the moving average, and which variance is stored."""
+"""Questions on running statistics: what is stored and how, what train() and eval() use, small batches and several devices."""
 
 from math import prod, sqrt
 
