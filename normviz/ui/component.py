@@ -80,4 +80,4 @@ def _change(name: str) -> None:
         redraw()
 
 
-FIGURE_EVENTS = [name for name in EVENTS if name not in ("input", "reset")]  # these are of controls
+FIGURE_EVENTS = [name for name in EVENTS if name not in ("input", "reset")]  # controls send the others

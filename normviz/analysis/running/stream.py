@@ -121,10 +121,8 @@ def follow(batches: Any, momentum: float | None = 0.1) -> History:
     >>> history.running_mean.tolist(), history.running_var.tolist(), history.running_var_biased.tolist()
     ([1.0, 3.5, 2.75], [4.5, 6.25, 4.125], [2.5, 3.25, 2.125])
     """
-    momentum, x = (
-        read_momentum(momentum),
-        torch.from_numpy(read_numbers("batches", batches, STEPS[-1] * BATCH_SIZES[-1])),
-    )
+    momentum = read_momentum(momentum)
+    x = torch.from_numpy(read_numbers("batches", batches, STEPS[-1] * BATCH_SIZES[-1]))
     if x.ndim != 2:
         raise NormvizError("batches has the shape {shape}; give (steps, batch_size).", shape=tuple(x.shape))
     read_integer("steps", x.shape[0], STEPS)
