@@ -65,7 +65,7 @@ def test_the_browser_reads_the_limits_and_options_of_the_settings_from_their_dec
         values = (
             [key for key, _title in setting["options"]] if "options" in setting else [setting["low"], setting["high"]]
         )
-        assert not any(isinstance(page_of(f"{name}={value}").parts[0], Problem) for value in values)
+        assert not any(isinstance(part, Problem) for value in values for part in page_of(f"{name}={value}").parts)
 
 
 OWN = "seed=3&count=20&topics=statistics,code&level=1"
