@@ -28,7 +28,7 @@ MOST_ELEMENTS = 200
 EPS = st.sampled_from([1e-5, 1e-12, 1e-3, 0.5])
 MOMENTUM = st.sampled_from([0.1, 0.9, 1.0, None])
 SIMPLE = {"flag": st.booleans(), "eps": EPS, "eps or None": st.none() | EPS, "momentum": MOMENTUM}
-IN_TORCH = tuple(name for name, kind in KINDS.items() if kind.module)
+IN_TORCH = tuple(name for name, kind in KINDS.items() if kind.in_torch)
 NAMES = ["n", "c", "h", "w", "l", "d", "g", "k", "b", "t", "x", "y", "d1", "d2", "a7"]
 
 

@@ -10,7 +10,7 @@ from normviz.analysis.description import Description, describe, describe_shape
 from normviz.analysis.invariance import depends_on_batch, invariances, reduced_copy, train_equals_eval
 from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import FAMILIES
-from normviz.layers.fit import default_layer
+from normviz.layers.fit import default_layer, kind_for, layer_for
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
@@ -188,7 +188,7 @@ def _others(e: Description) -> str:
 def suggestions(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
     """The layers of the catalogue that take such an x, as text; GroupNorm with up to 8 groups.
 
-    Layers whose channel axis has another name in the layout come last.
+    A layer that would use another axis than C as its channels is left out.
 
     Raises NormvizError for an invalid shape or layout.
 
@@ -196,8 +196,11 @@ def suggestions(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
     ('BatchNorm1d(3)', 'LayerNorm([3])', 'LayerNorm([2, 3])', 'RMSNorm([3])')
     """
     found = []
-    for layer in _candidates(shape, parse_layout(layout, len(shape))):
+    axes = parse_layout(layout, len(shape))
+    for layer in _candidates(shape, axes):
         with suppress(NormvizError):
+            if not layer.kind.suits(axes):
+                continue
             found.append(describe_shape(layer, shape, layout))
     return tuple(e.title for e in sorted(found, key=lambda e: bool(e.notes)))
 
@@ -208,12 +211,16 @@ def one_of_each_family(shape: tuple[int, ...], layout: str) -> dict[str, Layer]:
     Raises NormvizError for an invalid shape or layout.
 
     >>> [str(layer) for layer in one_of_each_family((2, 4, 3), "NLC").values()][:2]
-    ['LayerNorm([4, 3])', 'RMSNorm([4, 3])']
+    ['ChannelsLastBatchNorm(3)', 'LayerNorm([3])']
     """
     axes = parse_layout(layout, len(shape))
     layers = map(Layer.parse, suggestions(shape, layout))
     families = dict.fromkeys(layer.kind.family for layer in layers if isinstance(layer, Layer))
-    return {family: default_layer(family, tuple(shape), axes) for family in families}
+    found = {}
+    for family in families:
+        with suppress(NormvizError):  # a family without a form on such an x
+            found[family] = layer_for(family, tuple(shape), axes)
+    return found
 
 
 def _candidates(shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Layer]:
@@ -228,7 +235,9 @@ def _candidates(shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Layer
         yield from (Layer.make(name, shape[rank - depth :]) for depth in range(1, rank + 1))
     yield from per_channel("InstanceNorm")
     if rank > 1:
-        groups = (number for number in range(1, MOST_SUGGESTED_GROUPS + 1) if shape[1] % number == 0)
-        yield from (Layer.make("GroupNorm", number, shape[1]) for number in groups)
+        kind = kind_for("GroupNorm", axes)
+        channels = shape[kind.channel_axis or 1]
+        groups = (number for number in range(1, MOST_SUGGESTED_GROUPS + 1) if channels % number == 0)
+        yield from (Layer.make(kind.name, number, channels) for number in groups)
         yield Layer.make("ChannelsFirstLayerNorm", shape[1])
     yield from (Layer.make("DimNorm", shape[-1], dim=axis) for axis in range(rank))

@@ -54,7 +54,7 @@ class Description:
 
         Raises NormvizError where ``normviz.explain`` does. Its warnings are in ``notes``.
         """
-        spec = _spec(layer)
+        spec = spec_of(layer)
         tensor, shape = tensor_and_shape(x)
         if isinstance(spec, Layer):
             check(spec, shape)
@@ -175,7 +175,8 @@ def describe_shape(layer: Layer | Norm, shape: tuple[int, ...], layout: str | No
     return describe(layer, shape, layout=layout)
 
 
-def _spec(layer: object) -> Layer | Norm:
+def spec_of(layer: object) -> Layer | Norm:
+    """The layer of a text or of a module of torch, or the Norm. Raises NormvizError for anything else."""
     if isinstance(layer, Layer | Norm):
         return layer
     if isinstance(layer, str):
@@ -231,11 +232,20 @@ def _channel_note(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) -
         return note
     rest = sorted((axis for axis in axes if axis != "c"), key=lambda axis: axis != "n")  # the batch first
     order = layout_text([*rest[:channel], "c", *rest[channel:]])
+    if remedies := meant_for_channels(layer, shape, axes):
+        other = remedies[0].layer
+        return _(
+            "{note} To use C as the channels, permute x to {order}, or use {other}.",
+            note=note,
+            order=order,
+            other=other,
+        )
     return _("{note} To use C as the channels, permute x to {order}.", note=note, order=order)
 
 
 def _layout_note(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) -> str:
-    if remedies := meant_for_channels(layer, shape, axes):
+    remedies = meant_for_channels(layer, shape, axes) if "normalized_shape" in layer.given else ()
+    if remedies:
         return _(
             "{layer} normalizes over the last axis of x, here {last}, and C has the same size, {size}. To normalize over C, use {remedies}.",
             layer=layer,

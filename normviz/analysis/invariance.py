@@ -61,7 +61,7 @@ def reduced_layer(e: Description, norm: Norm, shape: tuple[int, ...]) -> Layer |
     if e.layer is None or e.layer.kind.module is None:
         return None
     split = tuple(norm.split_sizes.values())  # only GroupNorm splits an axis
-    layer = refit(e.layer.with_(num_groups=split[0]) if split else e.layer, shape, e.axes)
+    layer = refit(e.layer.with_(num_groups=split[0]) if split else e.layer, shape, e.axes, e.layer.kind)
     return layer if layer.norm(e.axes) == norm else None
 
 

@@ -1,9 +1,11 @@
 """The sentence under every figure and the captions of the panels. Numbers are in ``**``, code is in backquotes."""
 
 from collections.abc import Iterable
+from itertools import count
 from math import prod
 
 from normviz.analysis.description import Description
+from normviz.layers.axes import divisors
 from normviz.texts.errors import listed
 from normviz.texts.messages import N_, _, ngettext
 
@@ -135,6 +137,19 @@ def _shared(e: Description, names: list[str]) -> str:
         return _("shared by all {axes}", axes=listed([axis_nouns(name, e.axes)[1] for name in names], "and"))
     size, (one, many) = e.norm.axis_sizes(e.shape)[names[0]], axis_nouns(names[0], e.axes)
     return ngettext("used by the only {one}", "shared by all **{n:,}** {many}", size, one=one, many=many)
+
+
+def groups_note(e: Description) -> str | None:
+    """For GroupNorm with a number of channels that has no real divisor: which groups it can have at all."""
+    channels = e.layer.given.get("num_channels") if e.layer and "num_groups" in e.layer.given else None
+    if channels is None or divisors(channels)[1:-1]:
+        return None
+    return _(
+        "C = {channels} has no divisor between 1 and {channels}: GroupNorm has one group of all channels, or the groups of InstanceNorm. "
+        "With C = {other} it has groups of its own.",
+        channels=channels,
+        other=next(size for size in count(channels + 1) if divisors(size)[1:-1]),
+    )
 
 
 def _elements(number: int) -> str:

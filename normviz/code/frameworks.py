@@ -434,7 +434,11 @@ def _torch_names(a: AxisNumbers) -> dict[str, str | None]:
     normalized = _("all but {axes}", axes=listed(a.kept, "and")) if a.kept else _("all")
     parameter_axes = _("axis {axis}", axis=listed(a.gamma, "and")) if a.gamma else None
     if "num_groups" in given:
-        normalized = _("all but 0, and axis 1 in num_groups={groups}", groups=given["num_groups"])
+        normalized = _(
+            "all but 0, and axis {axis} in num_groups={groups}",
+            axis=(layer.kind.channel_axis or 0) % len(a.e.shape),
+            groups=given["num_groups"],
+        )
     if "normalized_shape" in given:
         normalized = parameter_axes = f"normalized_shape={list(given['normalized_shape'])}"
     momentum = _("momentum={momentum} of the new value (default {default})")
@@ -442,7 +446,9 @@ def _torch_names(a: AxisNumbers) -> dict[str, str | None]:
         momentum = _("momentum={momentum} (default {default})")
     count = _("{all}, and {buffers} in buffers") if layer.tracks else "{all}"
     return {
-        "layer": f"nn.{layer.name}",
+        "layer": f"nn.{layer.on_axis_1(len(a.e.shape)).name}, x.movedim(-1, 1)"
+        if layer.kind.channels_last
+        else f"nn.{layer.name}",
         "normalized_axes": normalized,
         "parameter_axes": None if a.gamma is None else parameter_axes,
         "parameters": _names_and_shapes(("weight", "bias"), (counts.gamma_shape, counts.beta_shape)),

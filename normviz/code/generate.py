@@ -16,6 +16,7 @@ from normviz.texts.messages import _
 
 if TYPE_CHECKING:
     from normviz.analysis.description import Description
+    from normviz.layers.layer import Layer
 
 
 def code(e: Description, flavor: str) -> str:
@@ -34,16 +35,29 @@ def torch_call(e: Description) -> str:
             "to the end and use LayerNorm."
         )
         raise NormvizError(message, norm=e.norm)
-    return "\n".join(
-        [
-            "import torch",
-            "from torch import nn",
-            "",
-            f"x = {TORCH.random(e.shape)}",
-            f"layer = nn.{e.torch_layer}",
-            "y = layer(x)",
-        ]
-    )
+    layer, call = e.torch_layer, "layer(x)"
+    if layer.kind.channels_last:
+        layer, call = _on_moved_channels(layer, len(e.shape))
+    lines = [
+        "import torch",
+        "from torch import nn",
+        "",
+        f"x = {TORCH.random(e.shape)}",
+        f"layer = nn.{layer}",
+        f"y = {call}",
+    ]
+    return "\n".join(lines)
+
+
+def _on_moved_channels(layer: Layer, rank: int) -> tuple[Layer, str]:
+    """The layer of torch for channels on axis 1, and its call on an x whose channels are moved there and back."""
+    if rank == 3:
+        return layer.on_axis_1(rank), "layer(x.transpose(1, 2)).transpose(1, 2)"
+    if (
+        layer.kind.per_instance
+    ):  # the gradient of InstanceNorm2d of torch 2.13 is wrong for one image with moved channels
+        return layer.on_axis_1(3), "layer(x.flatten(1, -2).transpose(1, 2)).transpose(1, 2).reshape(x.shape)"
+    return layer.on_axis_1(rank), "layer(x.movedim(-1, 1)).movedim(1, -1)"
 
 
 def einops(e: Description) -> str:

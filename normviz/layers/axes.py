@@ -280,6 +280,28 @@ def example_axis(axes: Sequence[str]) -> int | None:
     return 0 if names[:1] == ["b"] and {"c", "d"} & set(names) else None
 
 
+SIZES = {"n": 2, "c": 4, "h": 3, "w": 5, "l": 5, "d": 6}
+SIZES_OF_ROWS = {"n": 4, "d": 6}  # of (N, D): with only two rows, BatchNorm returns nothing but 1 and -1
+SIZES_OF_VOLUMES = {"d": 2, "w": 2}  # at most 128 elements, so that values can be edited
+OTHER_SIZE = 2
+
+
+def example_shape(axes: Sequence[str], sizes: Mapping[str, int] | None = None) -> tuple[int, ...]:
+    """The shape of an example with these axes, and these sizes of some of them. C differs from the positions: equal sizes hide an axis.
+
+    >>> example_shape(("n", "c", "h", "w")), example_shape(("n", "c", "l"), {"c": 5})
+    ((2, 4, 3, 5), (2, 5, 6))
+    """
+    usual = SIZES_OF_ROWS if set(axes) == set(SIZES_OF_ROWS) else SIZES_OF_VOLUMES if {"d", "w"} <= set(axes) else {}
+    known = dict(sizes or {})
+    found = SIZES | usual | known
+    positions = {found[axis] for axis in ("l", "h", "w") if axis in known}
+    found["c"] = known["c"] if "c" in known else next(size for size in (4, 6, 8, 10) if size not in positions)
+    for axis in ("l", "h", "w"):
+        found[axis] += axis not in known and found[axis] == found["c"]
+    return tuple(found.get(axis, OTHER_SIZE) for axis in axes)
+
+
 def layout_text(axes: Sequence[str]) -> str:
     """The layout of axis names.
 

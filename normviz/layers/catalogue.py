@@ -11,9 +11,9 @@ from math import inf, nan
 from numbers import Integral, Real
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
-from normviz.layers.axes import MAX_RANK
+from normviz.layers.axes import MAX_RANK, example_axis
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _
 
@@ -50,7 +50,7 @@ class Kind:
     layouts        the default layout for each rank
     stem           the first letters of the default layout for other ranks; D1, D2, ... follow
     ranks          the lowest and the highest rank of x; None for no highest.
-    module         the torch class, or None if torch has none.
+    module         the class of torch, or of this file if it moves the channels of x for a layer of torch; None if there is none.
     channel_axis   the channel axis of x, or None; 0 if x has no batch axis.
     unbatched_rank the rank of an x without a batch axis (InstanceNorm), or None.
     """
@@ -75,8 +75,18 @@ class Kind:
 
     @property
     def siblings(self) -> tuple[Kind, ...]:
-        """All kinds of the family, including this one: BatchNorm1d, BatchNorm2d, ..."""
-        return FAMILIES[self.family]
+        """The kinds of the family with the same channel axis, including this one: BatchNorm1d, BatchNorm2d, ..."""
+        return tuple(kind for kind in FAMILIES[self.family] if kind.channel_axis == self.channel_axis)
+
+    @property
+    def channels_last(self) -> bool:
+        """Whether this is a layer of torch on x with its last axis moved to axis 1."""
+        return self.module is not None and issubclass(self.module, MovesChannels)
+
+    @property
+    def in_torch(self) -> bool:
+        """Whether torch.nn has the layer."""
+        return self.module is not None and not self.channels_last
 
     @property
     def eps_may_be_none(self) -> bool:
@@ -85,8 +95,8 @@ class Kind:
 
     @property
     def per_instance(self) -> bool:
-        """Whether the layer normalizes each example alone and also takes an x without a batch axis."""
-        return self.unbatched_rank is not None
+        """Whether the layer normalizes each channel of each example alone."""
+        return self.family == "InstanceNorm"
 
     def takes_rank(self, rank: int) -> bool:
         low, high = self.ranks
@@ -95,6 +105,21 @@ class Kind:
     def channel(self, rank: int) -> int | None:
         """The channel axis of an x of that rank, or None."""
         return 0 if rank == self.unbatched_rank else self.channel_axis
+
+    def suits(self, axes: tuple[str, ...]) -> bool:
+        """Whether an x with these axes is what the layer is meant for: its channels are C, and not the batch; each example is on axis 0.
+
+        >>> KINDS["BatchNorm1d"].suits(("n", "c", "l")), KINDS["BatchNorm1d"].suits(("n", "l", "c"))
+        (True, False)
+        """
+        rank, batch = len(axes), example_axis(axes)
+        channel = self.channel(rank)
+        if not self.takes_rank(rank) or channel is None or self.rule is _over_one_axis:
+            return self.takes_rank(rank)
+        on_channels = axes[channel] == "c" if "c" in axes else channel % rank != batch
+        if not (self.per_instance or any(argument.name == "num_groups" for argument in self.arguments)):
+            return on_channels
+        return on_channels and (batch is None if channel == 0 else batch == 0 or (batch is None and "c" not in axes))
 
 
 def _pattern(axes: tuple[str, ...], kept: tuple[str, ...]) -> str:
@@ -106,23 +131,29 @@ def _trailing(given: Arguments, axes: tuple[str, ...], running: bool) -> Pattern
     return Patterns(_pattern(axes, axes[: len(axes) - depth]), " ".join(axes[len(axes) - depth :]))
 
 
-def _per_channel(given: Arguments, axes: tuple[str, ...], running: bool) -> Patterns:
-    return Patterns(_pattern(axes, (axes[1],)), axes[1])
-
-
-def _per_instance(unbatched: int) -> Rule:
+def _per_channel(channel: int) -> Rule:
     def rule(given: Arguments, axes: tuple[str, ...], running: bool) -> Patterns:
-        channel = 0 if len(axes) == unbatched else 1
-        kept = (axes[channel],) if running else axes[: channel + 1]
-        return Patterns(_pattern(axes, kept), axes[channel])
+        return Patterns(_pattern(axes, (axes[channel],)), axes[channel])
 
     return rule
 
 
-def _per_group(given: Arguments, axes: tuple[str, ...], running: bool) -> Patterns:
-    group, member = (next(name for name in names if name not in axes) for names in (("g", "g0"), ("k", "k0")))
-    split = (axes[0], f"({group} {member})", *axes[2:])
-    return Patterns(_pattern(split, (axes[0], group)), axes[1], ((group, given["num_groups"]),))
+def _per_instance(channel: int, unbatched: int | None) -> Rule:
+    def rule(given: Arguments, axes: tuple[str, ...], running: bool) -> Patterns:
+        is_batch = len(axes) != unbatched
+        letter = axes[channel] if is_batch else axes[0]
+        return Patterns(_pattern(axes, (axes[0], letter) if is_batch and not running else (letter,)), letter)
+
+    return rule
+
+
+def _per_group(channel: int) -> Rule:
+    def rule(given: Arguments, axes: tuple[str, ...], running: bool) -> Patterns:
+        group, member = (next(name for name in names if name not in axes) for names in (("g", "g0"), ("k", "k0")))
+        split = tuple(f"({group} {member})" if axis == axes[channel] else axis for axis in axes)
+        return Patterns(_pattern(split, (axes[0], group)), axes[channel], ((group, given["num_groups"]),))
+
+    return rule
 
 
 def _over_channels(given: Arguments, axes: tuple[str, ...], running: bool) -> Patterns:
@@ -159,23 +190,49 @@ INSTANCE_ARGUMENTS = (
     Argument("track_running_stats", "flag", False),
     BIAS_BY_NAME,
 )
+GROUP_ARGUMENTS = (Argument("num_groups", "size"), Argument("num_channels", "size"), EPS, AFFINE, BIAS_BY_NAME)
 LAYER_NORM_LAYOUTS = {1: "D", 2: "ND", 3: "NLC", 4: "NCHW", 5: "NCDHW"}
 CHANNELS_FIRST_LAYOUTS = {2: "ND", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
 CHANNELS_LAST_LAYOUTS = {1: "D", 2: "ND", 3: "NLC", 4: "NHWC", 5: "NDHWC"}
 
 
+class MovesChannels(nn.Module):
+    """A layer of torch for the channels of axis 1, on an x with the channels on the last axis: they are moved there and back.
+
+    The positions are one axis meanwhile: with moved channels, the gradient of InstanceNorm2d of torch 2.13 is wrong for one image.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = super().forward(x.flatten(1, -2).transpose(1, 2))
+        return y.transpose(1, 2).reshape(x.shape)
+
+
+class ChannelsLastBatchNorm(MovesChannels, nn.BatchNorm1d): ...
+
+
+class ChannelsLastInstanceNorm(MovesChannels, nn.InstanceNorm1d): ...
+
+
+class ChannelsLastGroupNorm(MovesChannels, nn.GroupNorm): ...
+
+
 def _batch_norm(name: str, low: int, high: int | None, module: type[nn.Module], family: str = "BatchNorm") -> Kind:
     return Kind(
-        name, family, BATCH_ARGUMENTS, _per_channel, CHANNELS_FIRST_LAYOUTS, (low, high), module,
+        name, family, BATCH_ARGUMENTS, _per_channel(1), CHANNELS_FIRST_LAYOUTS, (low, high), module,
         stem="NC", channel_axis=1, source="Ioffe & Szegedy 2015",
     )  # fmt: skip
 
 
 def _instance_norm(name: str, rank: int, layouts: Mapping[int, str], module: type[nn.Module]) -> Kind:
     return Kind(
-        name, "InstanceNorm", INSTANCE_ARGUMENTS, _per_instance(rank - 1), layouts, (rank - 1, rank), module,
+        name, "InstanceNorm", INSTANCE_ARGUMENTS, _per_instance(1, rank - 1), layouts, (rank - 1, rank), module,
         channel_axis=1, unbatched_rank=rank - 1, source="Ulyanov et al. 2016",
     )  # fmt: skip
+
+
+def _channels_last(module: type[nn.Module], family: str, arguments: tuple[Argument, ...], rule: Rule) -> Kind:
+    layouts = {rank: CHANNELS_LAST_LAYOUTS[rank] for rank in (3, 4, 5)}
+    return Kind(module.__name__, family, arguments, rule, layouts, (3, 5), module, channel_axis=-1)
 
 
 KINDS: dict[str, Kind] = {
@@ -198,9 +255,11 @@ KINDS: dict[str, Kind] = {
         _instance_norm("InstanceNorm3d", 5, {4: "CDHW", 5: "NCDHW"}, nn.InstanceNorm3d),
         Kind(
             "GroupNorm", "GroupNorm",
-            (Argument("num_groups", "size"), Argument("num_channels", "size"), EPS, AFFINE, BIAS_BY_NAME),
-            _per_group, CHANNELS_FIRST_LAYOUTS, (2, None), nn.GroupNorm, stem="NC", channel_axis=1, source="Wu & He 2018",
+            GROUP_ARGUMENTS, _per_group(1), CHANNELS_FIRST_LAYOUTS, (2, None), nn.GroupNorm, stem="NC", channel_axis=1, source="Wu & He 2018",
         ),
+        _channels_last(ChannelsLastBatchNorm, "BatchNorm", BATCH_ARGUMENTS, _per_channel(-1)),
+        _channels_last(ChannelsLastInstanceNorm, "InstanceNorm", INSTANCE_ARGUMENTS, _per_instance(-1, None)),
+        _channels_last(ChannelsLastGroupNorm, "GroupNorm", GROUP_ARGUMENTS, _per_group(-1)),
         Kind(
             "ChannelsFirstLayerNorm", "ChannelsFirstLayerNorm",
             (Argument("num_channels", "size"), Argument("eps", "eps", 1e-6)), _over_channels, CHANNELS_FIRST_LAYOUTS, (2, None),
@@ -310,7 +369,8 @@ def kind_of_module(module: nn.Module) -> Kind:
 
 
 def _kind(module: nn.Module) -> Kind | None:
-    return next((kind for kind in KINDS.values() if kind.module and isinstance(module, kind.module)), None)
+    found = [kind for kind in KINDS.values() if kind.module and isinstance(module, kind.module)]
+    return next((kind for kind in found if kind.module is type(module)), found[0] if found else None)
 
 
 def _not_a_layer(module: nn.Module) -> NormvizError:
@@ -324,7 +384,7 @@ def _not_a_layer(module: nn.Module) -> NormvizError:
             _("{module} is a model, not one layer. It contains {layers}; give one of them, as in model.get_submodule({name!r}), or list all with nv.norms(model, x)."),
             module=type(module).__name__, layers=listed(named, "and"), name=found[0][0],
         )  # fmt: skip
-    names = listed([kind.name for kind in KINDS.values() if kind.module])
+    names = listed([kind.name for kind in KINDS.values() if kind.in_torch])
     return NormvizError(
         _("{module} is not a normalization layer of torch.nn; give a Norm, or {layers}."),
         module=type(module).__name__, layers=names,

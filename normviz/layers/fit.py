@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from math import prod
 from typing import Any
 
-from normviz.layers.axes import divisors, layout_text
+from normviz.layers.axes import divisors, example_shape, layout_text, parse_layout
 from normviz.layers.catalogue import FAMILIES, Kind
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
@@ -14,23 +15,167 @@ from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _
 
 
-def refit(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:
-    """The layer with its size arguments changed to fit an x of ``shape``.
+def refit(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...], kind: Kind | None = None) -> Layer:
+    """The layer with its size arguments changed to fit an x of ``shape``; of this kind, or of the family's kind for such an x.
 
-    LayerNorm keeps its number of normalized axes. GroupNorm takes the nearest number of groups that divides the channels.
+    LayerNorm keeps its number of normalized axes. GroupNorm keeps its groups if the number of channels is the same; otherwise it takes
+    the nearest number between 1 and the number of channels that divides it, if there is one.
     Raises NormvizError if no layer of the family takes that rank.
 
     >>> str(refit(Layer.make("LayerNorm", [3, 4, 4]), (2, 5, 6, 6), ("n", "c", "h", "w")))
     'LayerNorm([5, 6, 6])'
     """
-    kind = kind_for(layer.kind.family, axes)
+    if kind is None or not kind.takes_rank(len(shape)):
+        kind = kind_for(layer.kind.family, axes)
     others = {name: value for name, value in layer.given.items() if name not in _size_arguments(kind)}
-    return Layer.make(kind.name, training=layer.training, **others, **_sizes(kind, layer.given, shape))
+    return Layer.make(kind.name, training=layer.training, **others, **_sizes(kind, layer.given, shape, axes))
+
+
+# The same idea on a tensor with other axes
+
+C_FIRST = "ChannelsFirstLayerNorm"
+
+
+def carried(
+    layer: Layer, before: tuple[str, ...], shape: tuple[int, ...], axes: tuple[str, ...]
+) -> tuple[Layer, str | None]:
+    """The layer with the same idea on an x with other axes; and a sentence, if it has no counterpart and another layer takes its place.
+
+    BatchNorm, InstanceNorm and GroupNorm stay with the channels. LayerNorm and RMSNorm normalize the usual axes of the new x if they
+    normalized the usual ones of the old; all but the first, if they did so; or the same letters. With the same axes, only sizes change.
+
+    Raises NormvizError if the family has no layer for such an x, as InstanceNorm for (N, D).
+
+    >>> nchw, nlc = ("n", "c", "h", "w"), ("n", "l", "c")
+    >>> str(carried(Layer.make("LayerNorm", [4, 3, 5]), nchw, (2, 5, 4), nlc)[0])
+    'LayerNorm([4])'
+    >>> str(carried(Layer.make("BatchNorm2d", 4), nchw, (2, 5, 4), nlc)[0])
+    'ChannelsLastBatchNorm(4)'
+    """
+    kind = layer.kind
+    if before == axes:
+        return refit(layer, shape, axes, kind), None
+    if kind.channel_axis is None or kind.name == C_FIRST:
+        return _carried_layer_norm(layer, before, shape, axes)
+    if "dim" in layer.given:
+        name, fit = before[layer.given["dim"]], refit(layer, shape, axes)
+        if name in axes:
+            return fit.with_(dim=axes.index(name)), None
+        fit = fit.with_(dim=0)
+        return fit, _no_counterpart(layer, before, fit, axes)
+    return refit(layer, shape, axes, suitable_kind(kind.family, axes)), None
+
+
+def layer_for(family: str, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:
+    """``default_layer`` if it suits an x with these axes; on (N, C, L) for LayerNorm, the layer that normalizes over C.
+
+    Raises NormvizError if the family has no layer for such an x, as InstanceNorm for (N, D).
+    """
+    suitable_kind(family, axes)
+    default = default_layer(family, shape, axes)
+    return (family == "LayerNorm" and _over(default, _usual_axes(axes), shape, axes)) or default
+
+
+def suitable_kind(family: str, axes: tuple[str, ...]) -> Kind:
+    """``kind_for``; raises NormvizError if it does not suit an x with these axes."""
+    kind = kind_for(family, axes)
+    if kind.suits(axes):
+        return kind
+    reason = _("It needs examples on axis 0, and C on axis 1 or on the last axis.")
+    if family == "InstanceNorm" and len(axes) == 2:
+        reason = _("A channel of an example has only one value there, and its variance is 0.")
+    raise NormvizError(
+        _("{layer} has no form on ({axes}). {reason}"), layer=family, axes=", ".join(axes).upper(), reason=reason
+    )
+
+
+def _no_counterpart(layer: Layer, before: tuple[str, ...], new: Layer, axes: tuple[str, ...]) -> str:
+    return _(
+        "{layer} on ({before}) has no counterpart on ({axes}), so {new} is shown.",
+        layer=layer, before=", ".join(before).upper(), new=new, axes=", ".join(axes).upper(),
+    )  # fmt: skip
+
+
+def _usual_axes(axes: tuple[str, ...]) -> tuple[str, ...]:
+    """The axes that LayerNorm usually normalizes: D of (N, D), C of a sequence or where it is last, otherwise all but the batch."""
+    if axes[0] == "c":
+        return axes
+    if len(axes) < 3 or axes[-1] == "c" or (axes[-1] == "d" and "c" not in axes):
+        return axes[-1:]
+    return ("c",) if len(axes) == 3 and axes[1] == "c" else axes[1:]
+
+
+def _over(layer: Layer, names: tuple[str, ...], shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer | None:
+    """LayerNorm or RMSNorm, with the options of ``layer``, over these axes; None if there is none."""
+    sizes = _size_arguments(layer.kind)
+    changed = {one.name: layer.given[one.name] for one in layer.kind.arguments if one.name not in sizes}
+    changed = {name: value for name, value in changed.items() if value != _default(layer.kind, name)}
+    if names == axes[len(axes) - len(names) :]:
+        name = "LayerNorm" if layer.name == C_FIRST else layer.name
+        return Layer.make(name, shape[len(axes) - len(names) :], training=layer.training, **changed)
+    can_be_first = layer.kind.center and set(changed) <= {"eps"}
+    return (
+        Layer.make(C_FIRST, shape[1], training=layer.training, **changed)
+        if can_be_first and names == axes[1:2]
+        else None
+    )
+
+
+def _default(kind: Kind, name: str) -> Any:
+    return next(argument.default for argument in kind.arguments if argument.name == name)
+
+
+def _carried_layer_norm(
+    layer: Layer, before: tuple[str, ...], shape: tuple[int, ...], axes: tuple[str, ...]
+) -> tuple[Layer, str | None]:
+    depth = len(layer.given.get("normalized_shape", ()))
+    names = before[len(before) - depth :] if depth else before[1:2]
+    counterparts = (
+        (names == _usual_axes(before), _usual_axes(axes)),
+        (names == before[1:], axes[1:] or axes),
+        (names == before, axes),
+        (set(names) <= set(axes), names),
+    )
+    for applies, counterpart in counterparts:
+        if applies and (found := _over(layer, counterpart, shape, axes)):
+            return found, None
+    found = _over(layer, _usual_axes(axes), shape, axes) or _over(layer, axes[1:], shape, axes)
+    assert found is not None  # all but the first are last axes
+    return found, _no_counterpart(layer, before, found, axes)
+
+
+def example_for(layer: Layer | Norm, axes: tuple[str, ...] | None = None) -> tuple[int, ...]:
+    """The shape of an example that the layer takes, with these axes or those that are usual for it.
+
+    Raises NormvizError if the layer does not take an x with these axes.
+
+    >>> example_for(Layer.make("LayerNorm", 96)), example_for(Layer.make("BatchNorm2d", 64))
+    ((2, 5, 96), (2, 64, 3, 5))
+    """
+    if isinstance(layer, Norm):
+        sizes = dict(zip(layer.axes, example_shape(layer.axes), strict=True))
+        for axis, parts in layer.parts.items():
+            if len(parts) > 1:
+                sizes[axis] = prod(layer.split_sizes.get(part, 2) for part in parts)
+        return tuple(sizes[axis] for axis in layer.axes)
+    given, kind = layer.given, layer.kind
+    trailing = given.get("normalized_shape", ())
+    if axes is None:
+        rank = 3 if len(trailing) == 1 or kind.channels_last else max(4, len(trailing) + 1)
+        rank = rank if kind.takes_rank(rank) else kind.ranks[1] or rank
+        axes = parse_layout(kind.layout(rank), rank)
+    channels, channel = given.get("num_features", given.get("num_channels")), kind.channel(len(axes))
+    known = dict(zip(reversed(axes), reversed(trailing), strict=False))
+    if channel is not None:
+        known = {axes[channel]: channels} if kind.takes_rank(len(axes)) else {}
+    shape = example_shape(axes, known)
+    check(layer, shape)
+    return shape
 
 
 @lru_cache(maxsize=1024)
 def default_layer(family: str, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:
-    """The layer of the family with default arguments: LayerNorm over all axes but the first, GroupNorm with as few groups as possible, but two.
+    """The layer of the family with default arguments: LayerNorm over the usual axes, GroupNorm with as few groups as possible, but two.
 
     Raises NormvizError if no layer of the family takes that rank.
 
@@ -41,11 +186,11 @@ def default_layer(family: str, shape: tuple[int, ...], axes: tuple[str, ...]) ->
     ('GroupNorm(2, 8)', 'GroupNorm(3, 9)')
     """
     kind = kind_for(family, axes)
-    return Layer.make(kind.name, **_sizes(kind, {}, shape))
+    return Layer.make(kind.name, **_sizes(kind, {}, shape, axes))
 
 
 def kind_for(family: str, axes: tuple[str, ...]) -> Kind:
-    """The kind of the family that takes an x with these axes, preferably the one with this default layout.
+    """The kind of the family that takes an x with these axes, preferably the one with this default layout, or one that suits them.
 
     Raises NormvizError for an unknown family, and if no layer of the family takes that rank.
     """
@@ -64,29 +209,36 @@ def kind_for(family: str, axes: tuple[str, ...]) -> Kind:
             rank=rank,
             layout=layout,
         )
-    return next((kind for kind in kinds if kind.layout(rank) == layout), kinds[0])
+    preferred = (kind for kind in kinds if kind.suits(axes))
+    return next((kind for kind in kinds if kind.layout(rank) == layout), next(preferred, kinds[0]))
 
 
-def _default_groups(channels: int) -> int:
-    """The fewest groups with which GroupNorm differs from LayerNorm over all axes but the first: the smallest divisor above 1."""
-    return divisors(channels)[:2][-1]
+def _groups(wanted: int | None, channels: int) -> int:
+    """The number of groups nearest to ``wanted``, but between 1 and ``channels`` if possible; the fewest groups but one, if None is wanted."""
+    found = divisors(channels)
+    if wanted is None:
+        return found[:2][-1]
+    return min(found[1:-1] or found, key=lambda divisor: (abs(divisor - wanted), divisor))
 
 
 def _size_arguments(kind: Kind) -> list[str]:
     return [argument.name for argument in kind.arguments if argument.takes in ("size", "shape", "axis")]
 
 
-def _sizes(kind: Kind, given: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
+def _sizes(kind: Kind, given: Mapping[str, Any], shape: tuple[int, ...], axes: tuple[str, ...]) -> dict[str, Any]:
     """The arguments that depend on the shape of x."""
     channel = kind.channel(len(shape))
     sizes: dict[str, Any] = {}
     for name in _size_arguments(kind):
         if name == "normalized_shape":
-            depth = min(len(given.get(name, shape[1:] or shape)), len(shape))
-            sizes[name] = list(shape[len(shape) - depth :])
-        elif name == "num_groups":
-            wanted = given.get(name) or _default_groups(shape[1])
-            sizes[name] = min(divisors(shape[1]), key=lambda divisor: (abs(divisor - wanted), divisor))
+            depth = len(given.get(name, ()))
+            if not 1 <= depth <= len(shape):
+                usual = _usual_axes(axes)
+                depth = len(usual if usual == axes[len(axes) - len(usual) :] else axes[1:])
+            sizes[name] = shape[len(shape) - depth :]
+        elif name == "num_groups" and channel is not None:
+            same = shape[channel] == given.get("num_channels")
+            sizes[name] = given[name] if same else _groups(given.get(name), shape[channel])
         elif name == "dim":
             dim = given.get(name, 0)
             sizes[name] = dim if -len(shape) <= dim < len(shape) else -1
@@ -170,10 +322,17 @@ def _candidates(norm: Norm, shape: tuple[int, ...]) -> Iterator[Layer]:
     if not norm.center or eps is None:
         return
     tracks = {"track_running_stats": True, "training": False} if norm.running else {}
-    for kind in (*FAMILIES["BatchNorm"], *FAMILIES["InstanceNorm"]):
-        channel = kind.channel(rank)
-        if kind.takes_rank(rank) and channel is not None:
-            yield Layer.make(kind.name, shape[channel], eps=eps, affine=affine, **bias, **tracks)
     groups = counts(norm, shape).statistics // shape[0]  # the groups of each example
-    if rank > 1 and not norm.running and 1 <= groups <= shape[1]:
-        yield Layer.make("GroupNorm", groups, shape[1], eps=eps, affine=affine, **bias)
+    kinds = (
+        kind
+        for family in ("BatchNorm", "InstanceNorm", "GroupNorm")
+        for kind in FAMILIES[family]
+        if kind.takes_rank(rank)
+    )
+    for kind in sorted(kinds, key=lambda kind: kind.channels_last):
+        channel = kind.channel(rank)
+        assert channel is not None
+        if kind.family != "GroupNorm":
+            yield Layer.make(kind.name, shape[channel], eps=eps, affine=affine, **bias, **tracks)
+        elif not norm.running and 1 <= groups <= shape[channel]:
+            yield Layer.make(kind.name, groups, shape[channel], eps=eps, affine=affine, **bias)

@@ -18,7 +18,16 @@ from typing import Any
 from torch import nn
 
 from normviz.layers.axes import MAX_TEXT
-from normviz.layers.catalogue import KINDS, READERS, REQUIRED, Argument, Kind, kind_of_module, module_arguments
+from normviz.layers.catalogue import (
+    FAMILIES,
+    KINDS,
+    READERS,
+    REQUIRED,
+    Argument,
+    Kind,
+    kind_of_module,
+    module_arguments,
+)
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import _, ngettext
@@ -97,6 +106,13 @@ class Layer:
         """The number of elements of running_mean, running_var and num_batches_tracked."""
         return 2 * int(self.given["num_features"]) + 1 if self.tracks else 0
 
+    def on_axis_1(self, rank: int) -> Layer:
+        """For a layer with channels last: the same layer of torch for an x of this rank with its channels on axis 1."""
+        siblings = (
+            kind for kind in FAMILIES[self.kind.family] if kind.channel_axis == 1 and kind.ranks[1] in (rank, None)
+        )
+        return replace(self, name=next(siblings).name)
+
     def module(self, dtype: Any = None) -> nn.Module:
         """A new torch module. Raises NormvizError if torch.nn has none."""
         if self.kind.module is None:
@@ -122,7 +138,8 @@ class Layer:
 def _make(name: str, positional: tuple[Any, ...], named: Mapping[Any, Any], training: bool) -> Layer:
     """``Layer.make`` with ``named`` as a mapping: a parsed text may contain an argument called ``training``."""
     if name not in KINDS:
-        meant = closest(name, [*KINDS, "Norm"])
+        family = next((family for family in FAMILIES if family.lower() == name.lower() and family not in KINDS), None)
+        meant = listed([kind.name for kind in FAMILIES[family]]) if family else closest(name, [*KINDS, "Norm"])
         if meant:
             raise NormvizError(
                 _("{name} is not a layer of the catalogue. Did you mean {meant}?"), name=echo(name), meant=meant

@@ -1,14 +1,15 @@
 """An error message of torch, as a reader pastes it: the layer and the shape of x that it is about.
 
-A message does not hold everything. What is missing is an example: two examples, three channels, a height and a width of four.
+A message does not hold everything. What is missing is an example: the sizes of an example.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from math import gcd
 
-from normviz.layers.axes import MAX_RANK
-from normviz.layers.catalogue import LARGEST_SIZE
+from normviz.layers.axes import MAX_RANK, OTHER_SIZE, example_shape, parse_layout
+from normviz.layers.catalogue import FAMILIES, KINDS, LARGEST_SIZE
+from normviz.layers.fit import kind_for
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError, echo
@@ -19,7 +20,7 @@ LARGEST_GROUPS = 4
 Refused = tuple[Layer, tuple[int, ...]]
 TYPED = r"([\w.]+\(.*\)(?:\.eval\(\)|\.train\(\))?) on (?:x of shape )?[([]?([\d, ]+)[)\]]?"
 LIST = r"(?:torch\.Size\()?\[([\d, ]*)\]\)?"
-N, C, POSITION = 2, 3, 4
+C = 4
 
 
 def refused_layer(text: str) -> Refused | None:
@@ -27,7 +28,7 @@ def refused_layer(text: str) -> Refused | None:
 
     >>> layer, shape = refused_layer("RuntimeError: running_mean should contain 64 elements not 128")
     >>> str(layer), shape
-    ('BatchNorm2d(128)', (2, 64, 4, 4))
+    ('BatchNorm2d(128)', (2, 64, 3, 5))
     """
     line = " ".join(text[-MOST_TEXT:].split())
     for pattern, read in MESSAGES:
@@ -51,7 +52,10 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 def _example(rank: int, channels: int = C) -> tuple[int, ...]:
     """A shape (N, C, H, W, ...) of this rank; (D,) for a vector."""
-    return (N, channels, *[POSITION] * (rank - 2)) if rank > 1 else (channels,)
+    layout = {1: "C", 2: "NC", 3: "NCL", 4: "NCHW", 5: "NCDHW"}.get(
+        rank, "NC" + "".join(f"D{i}" for i in range(2, rank))
+    )
+    return example_shape(parse_layout(layout, rank), {"c": channels})
 
 
 def _by_rank(family: str, rank: int) -> str:
@@ -65,7 +69,7 @@ def _trailing(wanted: str, comma: str, expected: str, shape: str) -> Refused:
 
 def _too_few_dimensions(rank: str, found: str) -> Refused:
     shape = _example(int(found))
-    return Layer.make("RMSNorm", [POSITION] * (int(rank) - 1) + [shape[-1]]), shape
+    return Layer.make("RMSNorm", [OTHER_SIZE] * (int(rank) - 1) + [shape[-1]]), shape
 
 
 def _groups_do_not_divide(channels: str, groups: str) -> Refused:
@@ -134,6 +138,22 @@ def parse_layer_on_shape(text: str) -> tuple[Layer | Norm, tuple[int, ...]]:
             "{text} is not a layer on a shape; write it as in LayerNorm([768]) on 32,128,768.", text=echo(text)
         )
     return Layer.parse(found[1]), sizes
+
+
+def typed_layer(text: str, axes: tuple[str, ...]) -> Layer | Norm:
+    """A layer as one writes it; in any case, and by the name of its family: ``batchnorm(64)``. Raises NormvizError for another text.
+
+    >>> str(typed_layer("nn.batchnorm(64, eps=1e-3)", ("n", "c", "h", "w")))
+    'BatchNorm2d(64, eps=0.001)'
+    """
+    name, bracket, rest = text.replace("`", "").partition("(")
+    prefix, dot, bare = name.rpartition(".")
+    known = {known.lower(): known for known in (*KINDS, "Norm")}
+    families = {family.lower(): family for family in FAMILIES if family not in KINDS}
+    bare = bare.strip().lower()
+    if bare in families:
+        known[bare] = kind_for(families[bare], axes).name
+    return Layer.parse(f"{prefix}{dot}{known.get(bare, bare)}{bracket}{rest}" if bare in known else text)
 
 
 def _typed(layer: str, shape: str) -> Refused:

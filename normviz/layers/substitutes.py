@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import prod
 
 from normviz.layers.axes import divisors, layout_text
-from normviz.layers.fit import default_layer, refit
+from normviz.layers.fit import example_for, kind_for, refit
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import check
@@ -30,9 +30,9 @@ def lookalike(layer: Layer | Norm, shape: tuple[int, ...], axes: tuple[str, ...]
     if isinstance(layer, Norm):
         return _small_norm(layer, shape)
     small = tuple(min(size, _size(axis, axes)) for axis, size in zip(axes, shape, strict=True))
-    found = refit(layer, small, axes)
-    if "num_groups" in found.given:
-        found = found.with_(num_groups=_groups(layer.given["num_groups"], shape[1], small[1]))
+    found, channel = refit(layer, small, axes, layer.kind), layer.kind.channel_axis
+    if "num_groups" in found.given and channel is not None:
+        found = found.with_(num_groups=_groups(layer.given["num_groups"], shape[channel], small[channel]))
     return found, small
 
 
@@ -96,12 +96,21 @@ def remedies(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> tup
     """What torch accepts instead of ``layer`` on an x of ``shape``, the most probable first; empty if torch accepts the layer itself.
 
     >>> [remedy.label for remedy in remedies(Layer.make("LayerNorm", 96), (8, 96, 56, 56), ("n", "c", "h", "w"))]
-    ['`ChannelsFirstLayerNorm(96, eps=1e-05)`', '`LayerNorm([96])` on `x.movedim(1, -1)`, shape (8, 56, 56, 96)', '`LayerNorm([56])`', '`LayerNorm([96, 56, 56])`']
+    ['`ChannelsFirstLayerNorm(96, eps=1e-05)`', '`LayerNorm([96])` on `x.movedim(1, -1)`, shape (8, 56, 56, 96)', '`LayerNorm([56])`', '`LayerNorm([96, 56, 56])`', '`LayerNorm([96])` on `torch.randn(2, 5, 96)`']
     """
     if _is_accepted(layer, shape):
         return ()
     found = (remedy for remedy in _candidates(layer, shape, axes) if _is_accepted(remedy.layer, remedy.shape))
-    return tuple(dict.fromkeys(found))[:MOST]
+    return tuple(dict.fromkeys((*tuple(dict.fromkeys(found))[:MOST], *_on_an_example(layer))))
+
+
+def _on_an_example(layer: Layer) -> Iterator[Remedy]:
+    """The layer itself, on a tensor of its size."""
+    try:
+        shape = example_for(layer)
+    except NormvizError:  # no tensor helps: another argument is wrong
+        return
+    yield Remedy(layer, shape, layer.kind.layout(len(shape)), f"torch.randn{shape}")
 
 
 def _is_accepted(layer: Layer, shape: tuple[int, ...]) -> bool:
@@ -171,7 +180,8 @@ def _other_arguments(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]
     """The layer with the sizes of x, for the rank of x, or with an eps that torch accepts."""
     for make in (
         lambda: refit(layer, shape, axes),
-        lambda: layer.with_(normalized_shape=default_layer(layer.kind.family, shape, axes).given["normalized_shape"]),
+        lambda: refit(layer, shape, axes, layer.kind),
+        lambda: layer.with_(normalized_shape=shape[1:] or shape) if "normalized_shape" in layer.given else layer,
         lambda: layer.with_(eps=1e-5),
     ):
         try:
@@ -185,8 +195,9 @@ def _with_more_values(layer: Layer, shape: tuple[int, ...], layout: str) -> Iter
     wider = [(*shape[:axis], 2, *shape[axis + 1 :]) for axis, size in enumerate(shape) if size == 1]
     for sizes in [sizes for sizes in wider if _is_accepted(layer, sizes)][:1]:
         yield Remedy(layer, sizes, layout, f"torch.randn{sizes}")
-    if "num_groups" in layer.given and layer.given["num_channels"] in shape[1:2]:
-        fewer = [groups for groups in divisors(shape[1]) if groups < layer.given["num_groups"]]
+    channels = layer.given["num_channels"] if "num_groups" in layer.given else None
+    if len(shape) > 1 and channels == shape[layer.kind.channel_axis or 1]:
+        fewer = [groups for groups in divisors(channels) if groups < layer.given["num_groups"]]
         yield from (Remedy(layer.with_(num_groups=groups), shape, layout) for groups in fewer[-1:])
     if layer.tracks:
         yield Remedy(layer.with_(training=False), shape, layout)
@@ -204,12 +215,16 @@ def is_probably_channels_last(layer: Layer, shape: tuple[int, ...], axes: tuple[
 
 
 def meant_for_channels(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> tuple[Remedy, ...]:
-    """What normalizes over C, if the layer normalizes over a last axis that is not C but has its size; otherwise empty.
+    """The layer with C as its channels, if its channels are another axis, as BatchNorm1d's on (N, L, C); or what normalizes over C, if the
+    layer normalizes over a last axis that is not C but has its size; otherwise empty.
 
     >>> [remedy.label for remedy in meant_for_channels(Layer.make("LayerNorm", 4), (2, 4, 3, 4), ("n", "c", "h", "w"))]
     ['`ChannelsFirstLayerNorm(4, eps=1e-05)`', '`LayerNorm([4])` on `x.movedim(1, -1)`, shape (2, 3, 4, 4)']
     """
     channel, last = axes.index("c") if "c" in axes else -1, len(shape) - 1
+    if channel != -1 and not layer.kind.suits(axes):
+        found = kind_for(layer.kind.family, axes)
+        return (Remedy(refit(layer, shape, axes, found), shape, layout_text(axes)),) if found.suits(axes) else ()
     wanted = layer.given.get("normalized_shape")
     if channel in (-1, last) or wanted != shape[last:] or wanted != (shape[channel],):
         return ()

@@ -30,7 +30,10 @@ def check(layer: Layer, shape: tuple[int, ...]) -> None:
     if "num_groups" in given:
         _check_groups_divide(given["num_channels"], given["num_groups"])
     _check_rank(layer, shape)
-    if "normalized_shape" in given:
+    if kind.channels_last:
+        _check_gamma(layer, shape)
+        check(layer.on_axis_1(3), (shape[0], shape[-1], prod(shape[1:-1])))
+    elif "normalized_shape" in given:
         _check_trailing(layer.name, given["normalized_shape"], shape)
     elif "num_groups" in given:
         _check_groups(given, shape)
@@ -61,7 +64,7 @@ def _check_rank(layer: Layer, shape: tuple[int, ...]) -> None:
     if layer.kind.takes_rank(rank):
         return
     ranks = allowed_ranks([layer.kind])
-    if layer.kind.module is None:
+    if not layer.kind.in_torch:
         raise NormvizError(
             _("{layer} takes an x of rank {ranks}, and this x has rank {rank}, shape {shape}."),
             layer=layer.name,
@@ -108,8 +111,8 @@ def _check_trailing(name: str, wanted: tuple[int, ...], shape: tuple[int, ...]) 
         move = _("Axis {axis} has size {size}: to normalize over it, move it to the end (x.movedim({axis}, -1)).")
         if axis == 1 and name == "LayerNorm":
             move = _(
-                "Axis {axis} has size {size}: to normalize over it, move it to the end (x.movedim({axis}, -1)) or use "
-                "ChannelsFirstLayerNorm."
+                "Axis {axis} has size {size}: to normalize over it, move it to the end (x.movedim({axis}, -1)), or use a module of your own "
+                "(ChannelsFirstLayerNorm here; torch.nn has none)."
             )
         meaning = join_sentences([meaning, move.format(axis=axis, size=shape[axis])])
     raise _torch_error(words, meaning)

@@ -127,9 +127,9 @@ def test_any_rank_that_torch_has(rank):
 
 
 NOTES = [
-    ("BatchNorm1d(3)", (2, 3, 4), "NLC", "BatchNorm1d uses axis 1 of x as the channel axis; in NLC that is L (size 3). To use C as the channels, permute x to NCL."),
+    ("BatchNorm1d(3)", (2, 3, 4), "NLC", "BatchNorm1d uses axis 1 of x as the channel axis; in NLC that is L (size 3). To use C as the channels, permute x to NCL, or use ChannelsLastBatchNorm(4)."),
     ("InstanceNorm1d(3)", (2, 3, 4), "LNC", "in LNC that is N (size 3). To use C as the channels, permute x to NCL."),
-    ("BatchNorm2d(3)", (2, 3, 4, 5), "NHWC", "in NHWC that is H (size 3). To use C as the channels, permute x to NCHW."),
+    ("BatchNorm2d(3)", (2, 3, 4, 5), "NHWC", "in NHWC that is H (size 3). To use C as the channels, permute x to NCHW, or use ChannelsLastBatchNorm(5)."),
     ("BatchNorm2d(3)", (2, 3, 4, 5), "CNHW", "in CNHW that is N (size 3). To use C as the channels, permute x to NCHW."),
     ("BatchNorm1d(3)", (2, 3), "LN", "BatchNorm1d uses axis 1 of x as the channel axis; in LN that is N (size 3)."),
     ("GroupNorm(3, 3)", (2, 3, 4), "NLC", "GroupNorm uses axis 1 of x as the channel axis"),

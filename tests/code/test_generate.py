@@ -196,6 +196,10 @@ def test_the_torch_call_makes_the_layer(drawn):
     assume(e.torch_layer is not None)
     made = run(code(e, "torch"))
     expected = e.torch_layer.module()
+    if e.torch_layer.kind.channels_last:  # the call moves the channels
+        made["layer"].load_state_dict(expected.state_dict())
+        torch.testing.assert_close(made["y"], expected(made["x"]))
+        return
     assert str(made["layer"]) == str(expected)
     assert made["layer"].training == expected.training
     assert Layer.of(made["layer"]) == Layer.of(expected)

@@ -55,6 +55,13 @@ OF_FAMILY = [
     ("InstanceNorm", (2, 3, 4), "CHW", "InstanceNorm2d(2)"),
     ("GroupNorm", (2, 6, 4, 5), "NCHW", "GroupNorm(2, 6)"),
     ("GroupNorm", (2, 3, 4, 5), "NCHW", "GroupNorm(3, 3)"),
+    ("LayerNorm", (2, 5, 4), "NLC", "LayerNorm([4])"),
+    ("LayerNorm", (2, 3, 5, 4), "NHWC", "LayerNorm([4])"),
+    ("LayerNorm", (2, 4, 5), "NCL", "LayerNorm([4, 5])"),
+    ("RMSNorm", (2, 5, 4), "NLC", "RMSNorm([4])"),
+    ("BatchNorm", (2, 5, 4), "NLC", "ChannelsLastBatchNorm(4)"),
+    ("InstanceNorm", (2, 3, 5, 4), "NHWC", "ChannelsLastInstanceNorm(4)"),
+    ("GroupNorm", (2, 2, 3, 3, 4), "NDHWC", "ChannelsLastGroupNorm(2, 4)"),
     ("ChannelsFirstLayerNorm", (2, 3, 4), "NCL", "ChannelsFirstLayerNorm(3)"),
     ("DimNorm", (2, 3), "ND", "DimNorm(3, dim=0)"),
 ]

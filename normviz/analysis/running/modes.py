@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from normviz.analysis.checks import SEEDS, Array, frozen_array, read_integer, read_only, read_tensor
-from normviz.analysis.forward import Values, largest_difference, module_with
+from normviz.analysis.forward import Values, largest_difference, module_with, trace
 from normviz.analysis.running.torch_module import Pass, attempt, torch_layer_of
 from normviz.layers.axes import example_axis, parse_layout
 from normviz.layers.layer import Layer
@@ -214,6 +214,33 @@ def train_and_eval(
         changed_by_eval=warmed_up.eval.changed,
         warmed_up=warmed_up,
     )
+
+
+@dataclass(frozen=True)
+class InMode:
+    """One element in one mode: the mean and the variance that it is normalized with, and its output."""
+
+    mean: float
+    var: float
+    output: float
+
+
+def element_in_modes(found: TrainAndEval, at: tuple[int, ...]) -> tuple[InMode, InMode]:
+    """x[at] in train() and in eval().
+
+    >>> both = train_and_eval("BatchNorm1d(1, eps=8)", torch.tensor([[2.0], [4.0]]), warmup=0)
+    >>> train, evaluated = element_in_modes(both, (0, 0))
+    >>> train.mean, train.var, evaluated.mean, evaluated.var
+    (3.0, 1.0, 0.0, 1.0)
+    """
+    x, values = found.warmed_up.x, Values.of(found.warmed_up.module)
+
+    def in_mode(norm: Norm, output: Array) -> InMode:
+        steps = trace(norm, x, values)
+        mean, var = (float(statistic.expand(x.shape)[at]) for statistic in (steps.mean, steps.var))
+        return InMode(mean, var, float(output[at]))
+
+    return in_mode(found.train_norm, found.train), in_mode(found.eval_norm, found.eval)
 
 
 @dataclass(frozen=True, eq=False)

@@ -146,14 +146,13 @@ SUGGESTED = [
     (
         (2, 4), "ND",
         "BatchNorm1d(4) LayerNorm([4]) LayerNorm([2, 4]) RMSNorm([4]) RMSNorm([2, 4]) "
-        "GroupNorm(1, 4) GroupNorm(2, 4) GroupNorm(4, 4) ChannelsFirstLayerNorm(4) DimNorm(4, dim=0) DimNorm(4, dim=1) "
-        "InstanceNorm1d(2)",  # it would use N as channels
+        "GroupNorm(1, 4) GroupNorm(2, 4) GroupNorm(4, 4) ChannelsFirstLayerNorm(4) DimNorm(4, dim=0) DimNorm(4, dim=1)",
     ),
     (
         (2, 3, 4), "NLC",
-        "LayerNorm([4]) LayerNorm([3, 4]) LayerNorm([2, 3, 4]) RMSNorm([4]) RMSNorm([3, 4]) RMSNorm([2, 3, 4]) "
-        "DimNorm(4, dim=0) DimNorm(4, dim=1) DimNorm(4, dim=2) "
-        "BatchNorm1d(3) InstanceNorm1d(3) GroupNorm(1, 3) GroupNorm(3, 3) ChannelsFirstLayerNorm(3)",  # they use L as channels
+        "ChannelsLastBatchNorm(4) LayerNorm([4]) LayerNorm([3, 4]) LayerNorm([2, 3, 4]) RMSNorm([4]) RMSNorm([3, 4]) "
+        "RMSNorm([2, 3, 4]) ChannelsLastInstanceNorm(4) ChannelsLastGroupNorm(1, 4) ChannelsLastGroupNorm(2, 4) "
+        "ChannelsLastGroupNorm(4, 4) DimNorm(4, dim=0) DimNorm(4, dim=1) DimNorm(4, dim=2)",
     ),
     (
         (2, 12, 3, 3), "NCHW",

@@ -51,6 +51,11 @@ LAYERS = [
     ("DimNorm(5, dim=0)", (2, 4, 3, 5), "", "LayerNorm"),
     ("DimNorm(5, dim=0)", (6, 5), "BatchNormalization", "BatchNorm"),
     # channels last
+    ("ChannelsLastBatchNorm(5)", (2, 3, 5), "BatchNormalization", "BatchNorm"),
+    ("ChannelsLastBatchNorm(5).eval()", (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
+    ("ChannelsLastInstanceNorm(5)", (2, 4, 3, 5), "LayerNormalization", "InstanceNorm"),
+    ("ChannelsLastInstanceNorm(5, affine=True)", (2, 4, 3, 5), "GroupNormalization", "InstanceNorm"),
+    ("ChannelsLastGroupNorm(2, 6)", (2, 4, 5, 6), "GroupNormalization", "GroupNorm"),
     (Norm("n h w c -> c", "c"), (2, 4, 3, 5), "BatchNormalization", "BatchNorm"),
     (Norm("n h w c -> n c", "c"), (2, 4, 3, 5), "GroupNormalization", "InstanceNorm"),
     (Norm("n h w c -> n c"), (2, 4, 3, 5), "LayerNormalization", "InstanceNorm"),

@@ -13,13 +13,13 @@ REFUSALS = [
         (2, 3, 4, 4),
         "Given normalized_shape=[3], expected input with shape [*, 3], but got input of size[2, 3, 4, 4]",
         "normalized_shape must be the last sizes of x, here [2, 3, 4, 4], [3, 4, 4], [4, 4] or [4]. "
-        "Axis 1 has size 3: to normalize over it, move it to the end (x.movedim(1, -1)) or use ChannelsFirstLayerNorm.",
+        "Axis 1 has size 3: to normalize over it, move it to the end (x.movedim(1, -1)), or use a module of your own (ChannelsFirstLayerNorm here; torch.nn has none).",
     ),
     (
         "LayerNorm(4)",
         (4, 4, 5),
         "Given normalized_shape=[4], expected input with shape [*, 4], but got input of size[4, 4, 5]",
-        "Axis 1 has size 4: to normalize over it, move it to the end (x.movedim(1, -1)) or use ChannelsFirstLayerNorm.",
+        "Axis 1 has size 4: to normalize over it, move it to the end (x.movedim(1, -1)), or use a module of your own (ChannelsFirstLayerNorm here; torch.nn has none).",
     ),
     (
         "LayerNorm([3, 4])",

@@ -64,13 +64,35 @@ REMEDIES = [
 ]
 
 
+# the last remedy: a tensor of the layer's size, if any tensor helps
+EXAMPLES = {
+    "LayerNorm(96)": (2, 5, 96),
+    "RMSNorm(96)": (2, 5, 96),
+    "BatchNorm2d(96)": (2, 96, 3, 5),
+    "BatchNorm2d(128)": (2, 128, 3, 5),
+    "BatchNorm2d(3)": (2, 3, 4, 5),
+    "BatchNorm1d(64)": (2, 64, 5),
+    "BatchNorm1d(3)": (2, 3, 5),
+    "GroupNorm(4, 4)": (2, 4, 3, 5),
+    "LayerNorm(96, bias=False)": (2, 5, 96),
+    "RMSNorm(6)": (2, 5, 6),
+    "GroupNorm(2, 6)": (2, 6, 3, 5),
+    "BatchNorm1d(6)": (2, 6, 5),
+}
+WITHOUT_AN_EXAMPLE = ("GroupNorm(32, 100)", "BatchNorm1d(3, eps=0)", "LayerNorm(4)")
+
+
 def remedies_of(layer, shape, layout=None):
     return remedies(layer, shape, parse_layout(layout or layer.kind.layout(len(shape)), len(shape)))
 
 
 @pytest.mark.parametrize(("text", "shape", "labels"), REMEDIES, ids=[f"{r[0]} on {r[1]}" for r in REMEDIES])
 def test_what_torch_accepts_instead_begins_with_what_was_probably_meant(text, shape, labels):
-    assert [remedy.label for remedy in remedies_of(Layer.parse(text), shape)] == labels
+    found = [remedy.label for remedy in remedies_of(Layer.parse(text), shape)]
+    assert found[: len(labels)] == labels
+    assert found[len(labels) :] == (
+        [] if text in WITHOUT_AN_EXAMPLE else [f"`{Layer.parse(text)}` on `torch.randn{EXAMPLES[text]}`"]
+    )
 
 
 @pytest.mark.parametrize(
