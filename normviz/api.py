@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,14 @@ from torch import nn
 
 from normviz.analysis.comparison import Comparison
 from normviz.analysis.comparison import compare as compared
-from normviz.analysis.description import Description
+from normviz.analysis.description import Description, describe_shape, spec_of
 from normviz.analysis.sentences import sentence
 from normviz.code.generate import code
 from normviz.export.output import Output, output_of_query, output_of_view, page_and_query, title_of, view_of
 from normviz.export.output import questions as questions
 from normviz.figures.payload import view_payload
 from normviz.figures.plotly_figure import panels_figure
+from normviz.layers.fit import example_for
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons import compare as comparing
@@ -32,7 +34,7 @@ from normviz.lessons.parts.html import plain
 from normviz.measuring.own_modules import AnyLayer, describe_any, own_class
 from normviz.scene.edits import repair, with_fields
 from normviz.scene.grid import grid
-from normviz.scene.scene import DEFAULT_SHAPE, check_seed
+from normviz.scene.scene import DEFAULT_SHAPE, axes_of, check_seed
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError, NormvizWarning
 from normviz.texts.languages import parse_language
@@ -84,7 +86,9 @@ class Explanation(Description):
     def output(self, **options: Any) -> Output:
         """The Explore page: linked figures, worked arithmetic, code. Options: theme, plotlyjs, caption."""
         view = view_of(self)
-        return output_of_view("explore", view, parts=exploring.parts(self, view.scene)).with_(**options)
+        return output_of_view(
+            "explore", view, parts=exploring.parts(self, view.scene, exploring.toggles_of(view))
+        ).with_(**options)
 
     def to_html(self, **options: Any) -> str:
         """The Explore page as one HTML file that needs no server (``Output.to_html``)."""
@@ -104,10 +108,10 @@ class Explanation(Description):
         return self.output()._repr_html_()
 
 
-def explore(
-    layer: AnyLayer, x: Any = DEFAULT_SHAPE, *, layout: str | None = None, at: Sequence[int] | None = None
-) -> Output:
+def explore(layer: AnyLayer, x: Any = None, *, layout: str | None = None, at: Sequence[int] | None = None) -> Output:
     """One layer on one tensor: which elements share what, how many parameters there are, and the numbers.
+
+    x  a tensor or a shape; None stands for an example that the layer takes, here as in the functions below
 
     Raises NormvizError for invalid arguments, and if torch refuses the layer on x.
     """
@@ -115,16 +119,21 @@ def explore(
 
 
 def compare(
-    layers: Sequence[AnyLayer], x: Any = DEFAULT_SHAPE, *, layout: str | None = None, at: Sequence[int] | None = None
+    layers: Sequence[AnyLayer],
+    x: Any = None,
+    *,
+    layout: str | None = None,
+    at: Sequence[int] | None = None,
+    cards: str = "mean",
 ) -> Output:
-    """Two to six layers on one tensor, side by side.
+    """Two to six layers on one tensor, side by side; ``cards``, "mean", "gamma" or "cube", is what is drawn of each first.
 
     Raises NormvizError for invalid arguments, and if torch refuses the layer on x.
     """
     comparison, texts = _compared(layers, x, layout)
-    view = view_of(comparison.descriptions[0], at, {"layers": texts})
+    view = view_of(comparison.descriptions[0], at, PAGES["compare"].parse({"layers": ";".join(texts), "cards": cards}))
     scene = view.scene
-    parts = comparing.parts(comparison, scene.grid, scene.at, comparing.ready_set(scene, texts))
+    parts = comparing.parts(comparison, scene.grid, scene.at, comparing.ready_set(scene, texts), cards)
     titles = ", ".join(e.title for e in comparison.descriptions)
     return replace(output_of_view("compare", view, parts=parts), title=title_of("compare", titles))
 
@@ -132,12 +141,26 @@ def compare(
 def _compared(layers: Sequence[AnyLayer], x: Any, layout: str | None) -> tuple[Comparison, tuple[str, ...]]:
     """The comparison, and the layers as the setting ``layers`` holds them."""
     specs: Any = layers
+    x = _or_example(x, [layers] if isinstance(layers, str) else layers, layout)
     if layers and not isinstance(layers, str):
         first = describe_any(Description, layers[0], x, layout)
         layout = layout or first.layout
         specs = [first.layer or first.norm, *(_spec(layer, x, layout) for layer in layers[1:])]
     comparison = compared(specs, x, layout or "")
     return comparison, tuple(e.title.replace(", ", ",") for e in comparison.descriptions)
+
+
+def _or_example(x: Any, layers: Sequence[AnyLayer], layout: str | None) -> Any:
+    """x; if it is None, the shape of an example that the layers take."""
+    if x is not None:
+        return x
+    for layer in layers:
+        with suppress(NormvizError):
+            shape = example_for(spec_of(layer), None if layout is None else axes_of(layout))
+            for other in layers:
+                describe_shape(spec_of(other), shape, layout)
+            return shape
+    return DEFAULT_SHAPE  # a layer is then refused on it
 
 
 def _spec(layer: AnyLayer, x: Any, layout: str) -> str | Layer | Norm:
@@ -149,12 +172,7 @@ def _spec(layer: AnyLayer, x: Any, layout: str) -> str | Layer | Norm:
 
 
 def steps(
-    layer: AnyLayer,
-    x: Any = DEFAULT_SHAPE,
-    *,
-    layout: str | None = None,
-    at: Sequence[int] | None = None,
-    step: int = 1,
+    layer: AnyLayer, x: Any = None, *, layout: str | None = None, at: Sequence[int] | None = None, step: int = 1
 ) -> Output:
     """The forward pass, one step at a time.
 
@@ -168,7 +186,7 @@ step_by_step = steps
 
 def gradients(
     layer: AnyLayer,
-    x: Any = DEFAULT_SHAPE,
+    x: Any = None,
     *,
     layout: str | None = None,
     at: Sequence[int] | None = None,
@@ -185,12 +203,7 @@ def gradients(
 
 
 def train_and_eval(
-    layer: AnyLayer = "BatchNorm2d(3)",
-    x: Any = DEFAULT_SHAPE,
-    *,
-    layout: str | None = None,
-    seed: int = 0,
-    **settings: Any,
+    layer: AnyLayer = "BatchNorm2d(4)", x: Any = None, *, layout: str | None = None, seed: int = 0, **settings: Any
 ) -> Output:
     """BatchNorm over a stream of batches, in both modes, and where it fails; ``settings`` are the page's: ``show="modes"``.
 
@@ -214,7 +227,7 @@ def _view(
 ) -> View:
     """The view of a page on the layer and x; ``settings`` are the page's."""
     check_seed(seed, seed)
-    e = describe_any(Description, layer, x, layout)
+    e = describe_any(Description, layer, _or_example(x, [layer], layout), layout)
     return view_of(e, at, PAGES[page].parse(settings), seed, lang, own_class(layer))
 
 
@@ -226,7 +239,7 @@ def live(
     lang: str = "",
     **settings: Any,
 ) -> Live:
-    """A page with its controls, answered by torch in the kernel on your own x or module: ``nv.live("LayerNorm([3, 4, 4])", x)``.
+    """A page with its controls, answered by torch in the kernel on your own x or module: ``nv.live("LayerNorm([4, 3, 5])", x)``.
 
     page      a layer; or a page and what its function takes: ``nv.live("steps", layer, x)``, ``nv.live("compare", [...], x)``
     lang      the language, such as "zh"; default: NORMVIZ_LANG, or English
@@ -246,8 +259,9 @@ def live(
         name, given = "explore", (page, *given)
     elif given and hasattr(given[0], "shape"):
         raise NormvizError('nv.live("{page}", x) has no layer; name it, or a list of layers, before x.', page=page)
-    layer, x = (*(given or ["LayerNorm([3, 4, 4])"]), DEFAULT_SHAPE)[:2]
+    layer, x = (*(given or ["LayerNorm([4, 3, 5])"]), None)[:2]
     if name == "compare" and given:
+        x = _or_example(x, layer, layout)
         layer, settings = layer[0], settings | {"layers": ";".join(_compared(layer, x, layout)[1])}
     named = parse_language(lang) if lang else ""
     with in_language(named):
@@ -264,7 +278,7 @@ def numerics(*, seed: int = 0, **settings: Any) -> Output:
 
 
 def open(link: str) -> Output:
-    """The view of any link of the app: "/compare?shape=2,3,4,4&layers=BatchNorm2d(3);LayerNorm([3,4,4])".
+    """The view of any link of the app: "/compare?shape=2,4,3,5&layers=BatchNorm2d(4);LayerNorm([4,3,5])".
 
     Raises NormvizError if the app would show an error.
     """

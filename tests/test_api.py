@@ -147,3 +147,23 @@ def test_an_explanation_prints_as_its_sentence():
 def test_an_x_that_is_probably_nhwc_gives_a_warning():
     with pytest.warns(nv.NormvizWarning, match=r"x is read as NCHW.* then give layout NHWC\.$"):
         nv.explain("LayerNorm(96)", (8, 56, 56, 96))
+
+
+EXAMPLES = [
+    ("LayerNorm(96)", (2, 5, 96)),
+    ("LayerNorm([3,4,4])", (2, 3, 4, 4)),
+    ("BatchNorm2d(64)", (2, 64, 3, 5)),
+    ("ChannelsLastBatchNorm(6)", (2, 5, 6)),
+    (nn.GroupNorm(2, 6), (2, 6, 3, 5)),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape"), EXAMPLES)
+def test_without_x_a_layer_is_shown_on_an_example_of_its_size(layer, shape):
+    assert f" on {shape} " in nv.explore(layer).title
+
+
+def test_without_x_layers_are_compared_on_an_example_that_all_of_them_take():
+    layers = ["BatchNorm2d(3)", "LayerNorm([3,4,4])"]
+    assert "shape=2,3,4,4" in nv.compare(layers).url()
+    assert nv.live("compare", layers).shape == (2, 3, 4, 4)

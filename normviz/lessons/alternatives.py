@@ -1,6 +1,7 @@
 """Other views that a page offers: what torch accepts instead of the layer that it refuses, and a small look-alike of a large tensor."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import prod
 
 from normviz.analysis.description import describe_shape
@@ -38,7 +39,8 @@ def problem_parts(page: Page, view: View) -> Iterator[Part]:
 def _remedy_link(page: Page, remedy: Remedy, view: View) -> Link:
     is_shown = (view.scene.layer, view.scene.shape) == (remedy.layer, remedy.shape)
     text = _("{label} (shown)", label=remedy.label) if is_shown else remedy.label
-    return scene_link(page, text, view, repair(**remedy_fields(remedy)))
+    opened = replace(view, display=replace(view.display, open=("code",))) if page.name == "explore" else view
+    return scene_link(page, text, opened, repair(**remedy_fields(remedy)))
 
 
 def scene_link(page: Page, text: str, view: View, reading: Reading) -> Link:
@@ -99,7 +101,11 @@ def pasted_parts(text: str) -> Iterator[Part]:
     label = _("`{layer}` on {shape}, as in the message", layer=layer, shape=shape)
     asked = Link(label, "explore", query_text({"shape": commas(shape), "layer": compact(layer)}).removeprefix("?"))
     others = [
-        Link(remedy.label, "explore", query_text(repair(**remedy_fields(remedy)).scene.query()).removeprefix("?"))
+        Link(
+            remedy.label,
+            "explore",
+            query_text({**repair(**remedy_fields(remedy)).scene.query(), "open": "code"}).removeprefix("?"),
+        )
         for remedy in reading.remedies
     ]
     yield Links((asked, *others), N_("Open it:"), "choices")

@@ -1,6 +1,7 @@
 """Compare: two to six layers on one tensor. Point at an element to see its peers under every layer at once."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
@@ -8,6 +9,7 @@ from math import prod
 from normviz.analysis.comparison import (
     COLUMNS,
     FEWEST,
+    LABELS,
     MOST,
     Comparison,
     compare,
@@ -18,21 +20,23 @@ from normviz.analysis.comparison import (
 from normviz.analysis.description import Description, describe, describe_shape
 from normviz.analysis.examples import example, parameters
 from normviz.analysis.forward import Values, largest_difference, run_module
-from normviz.figures.payload import compare_payload
+from normviz.analysis.sentences import groups_note
+from normviz.figures.payload import CARDS, compare_payload
 from normviz.layers.axes import parse_layout
-from normviz.layers.fit import refit
+from normviz.layers.fit import carried
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.substitutes import lookalike
 from normviz.lessons.alternatives import lookalike_links
 from normviz.lessons.page import ControlRow, Page, title_on_tensor
-from normviz.lessons.parts.containers import Table, framework_tabs
+from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.part import Caption, Index, Panels, Part, Sentence, Text, part_or_note
+from normviz.lessons.titles import LOOK_UP, TITLES
 from normviz.scene import edits
 from normviz.scene.controls import SIZES, TENSOR, Control, Input
 from normviz.scene.grid import Grid
 from normviz.scene.scene import Scene, compact
-from normviz.scene.setting import Choice, Several, texts
+from normviz.scene.setting import Choice, Setting, Several, parse_choice, texts
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, format_difference, join_sentences, ngettext
@@ -45,8 +49,8 @@ DEFAULT_FAMILIES = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm")
 def fit_layers(texts: Sequence[str], scene: Scene) -> tuple[tuple[str, ...], str | None]:
     """The texts of two to six layers that take the scene's tensor, and the first error, if any.
 
-    A layer of the catalogue whose sizes no longer fit is refitted without a message. A pattern for other axes, or a text that is not a
-    layer, is omitted with a message. If fewer than two layers remain, the default layers are added.
+    A layer of the catalogue whose sizes do not fit is refitted without a message. A layer without a form on this tensor, a pattern for
+    other axes, or a text that is not a layer, is left out with a message. If fewer than two layers remain, the default layers are added.
     """
     kept, problem = _fit_each(texts[:MOST], scene)
     kept += default_layers(scene) if len(set(kept)) < FEWEST else ()
@@ -73,7 +77,7 @@ def default_layers(scene: Scene) -> tuple[str, ...]:
     layer, families = scene.layer, one_of_each_family(scene.shape, scene.layout)
     own_family = layer.kind.family if isinstance(layer, Layer) else ""
     others = [str(families[family]) for family in DEFAULT_FAMILIES if family in families and family != own_family]
-    layers = (_fit(layer, scene.shape, scene.layout), *others)[:4]
+    layers = tuple(dict.fromkeys((_fit(layer, scene.shape, scene.layout), *others)))[:4]
     spare = [text for text in suggestions(scene.shape, scene.layout) if text not in layers]
     return (*layers, *spare[: max(0, FEWEST - len(layers))])
 
@@ -86,9 +90,48 @@ def _fit(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> str:
     except NormvizError:
         if not isinstance(layer, Layer):
             raise
-        layer = refit(layer, shape, parse_layout(layout, len(shape)))
+        layer = carried(layer, _axes_meant(layer, len(shape)), shape, parse_layout(layout, len(shape)))[0]
         describe_shape(layer, shape, layout)
     return str(layer) if isinstance(layer, Layer) else repr(layer)
+
+
+def _axes_meant(layer: Layer, rank: int) -> tuple[str, ...]:
+    """The axes of the x that a layer was probably written for, where it does not fit an x of ``rank``."""
+    low, high = layer.kind.ranks
+    if "normalized_shape" in layer.given:
+        depth = len(layer.given["normalized_shape"])
+        rank = rank if 1 < depth < rank else max(3, depth + 1)
+    elif not layer.kind.takes_rank(rank):
+        rank = high or low
+    return parse_layout(layer.kind.layout(rank), rank)
+
+
+def _after_tensor(before: View, after: View) -> View:
+    """After a change of the tensor, the layers keep their idea. One without a form on the tensor stays in the list, and returns with its form."""
+    old, new, layers = before.scene, after.scene, before.settings["layers"]
+    if (old.shape, old.axes) == (new.shape, new.axes) or layers != after.settings["layers"]:
+        return after
+    found = [_on_tensor(text, old, new) for text in layers]
+    sentences = (sentence for _layer, sentence in found)
+    problem = next(filter(None, sentences), None) if old.axes != new.axes else after.problem
+    return after.with_settings(problem, layers=tuple(dict.fromkeys(layer for layer, _sentence in found)))
+
+
+def _on_tensor(text: str, old: Scene, new: Scene) -> tuple[str, str | None]:
+    try:
+        layer = Layer.parse(text)
+        with suppress(NormvizError):  # it waits for a tensor that has a form for it
+            layer = Layer.parse(_fit(layer, old.shape, old.layout))  # as it is shown
+    except NormvizError:  # the list of layers names it
+        return text, None
+    if isinstance(layer, Norm):
+        return text, None
+    try:
+        found, sentence = carried(layer, old.axes, new.shape, new.axes)
+        return str(found), sentence
+    except NormvizError:  # torch may take (N, D) for one example, (C, L): the text is one that does not take it
+        other = next((kind for kind in layer.kind.siblings if not kind.takes_rank(len(new.shape))), layer.kind)
+        return str(replace(layer, name=other.name)), None
 
 
 # The ready-made sets of the page Compare: layers to see side by side, and why.
@@ -182,7 +225,7 @@ def loops_difference(shape: tuple[int, int, int], seed: int = 0) -> float:
     return largest_difference(loops.trace.output.flatten(1), run_module(flat.layer, x.flatten(1), fresh))
 
 
-IMAGES, IMAGES_LAST, SEQUENCES = (3, 4, 5, 2), (3, 5, 2, 4), (4, 3, 5)
+IMAGES, IMAGES_LAST, SEQUENCES, TOKENS = (3, 4, 5, 2), (3, 5, 2, 4), (4, 3, 6), (4, 3, 5)
 
 READY_SETS: dict[str, ReadySet] = {
     ready.key: ready
@@ -200,22 +243,22 @@ READY_SETS: dict[str, ReadySet] = {
                "**{3.counts.parameters}** parameters, not **{0.counts.parameters}**: one gamma per channel, not per element."),
         ),
         ReadySet(
-            "sequences", N_("BatchNorm and LayerNorm on sequences"), SEQUENCES, "NLC",
-            ("Norm('n l c -> c', 'c')", "LayerNorm([5])"),
-            N_("BatchNorm averages over N and L, LayerNorm over C. BatchNorm is written as a pattern here and has no mode. "
-               "torch's `BatchNorm1d` uses axis 1 as channels, which is L here: permute x to NCL for it."),
+            "sequences", N_("The four on sequences"), SEQUENCES, "NLC",
+            ("ChannelsLastBatchNorm(6)", "LayerNorm([6])", "ChannelsLastInstanceNorm(6)", "ChannelsLastGroupNorm(2, 6)"),
+            N_("BatchNorm averages over N and L, LayerNorm over C, InstanceNorm over L, GroupNorm over L and a group of channels. "
+               "torch's layers with channels use axis 1, which is L here; these move C there and back: `bn(x.transpose(1, 2)).transpose(1, 2)`."),
         ),
         ReadySet(
             "dim-0", N_("dim=0 is not BatchNorm"), IMAGES_LAST, "NHWC",
-            ("DimNorm(4, dim=0)", "Norm('n h w c -> c', 'c')"),
+            ("DimNorm(4, dim=0)", "ChannelsLastBatchNorm(4)"),
             N_("`dim=0` averages over N only: **{0.counts.statistics}** means. BatchNorm averages over N, H and W: "
-               "**{1.counts.statistics}**, one per channel. It is a pattern here because torch's `BatchNorm2d` uses axis 1 as channels."),
+               "**{1.counts.statistics}**, one per channel."),
         ),
         ReadySet(
-            "loops", N_("The loops compute a different BatchNorm"), SEQUENCES, "NLC",
-            (LOOPS, "Norm('n l c -> c', 'c')"),
-            N_("The loops average over N only: **{0.counts.statistics}** means. `BatchNorm1d({1.counts.statistics})` on NCL, "
-               "written as a pattern here, has **{1.counts.statistics}**. On x flattened to ND, `BatchNorm1d({0.counts.statistics})` equals the loops."),
+            "loops", N_("The loops compute a different BatchNorm"), TOKENS, "NLC",
+            (LOOPS, "ChannelsLastBatchNorm(5)"),
+            N_("The loops average over N only: **{0.counts.statistics}** means. BatchNorm has one per channel: **{1.counts.statistics}**. "
+               "On x flattened to ND, `BatchNorm1d({0.counts.statistics})` equals the loops."),
         ),
     )
 }  # fmt: skip
@@ -223,6 +266,7 @@ READY_SETS: dict[str, ReadySet] = {
 
 # The page.
 
+FIRST_ROWS = ("layer", "statistics", "elements_per_statistic", "parameters", "train_equals_eval", "batch_dependent")
 CODE = ("layer", "stats", "params", "gamma_shape", "beta_shape")  # the columns whose values are code
 
 
@@ -246,40 +290,42 @@ def ready_set(scene: Scene | Description, layers: tuple[str, ...]) -> ReadySet |
 
 def view_parts(view: View) -> Iterator[Part]:
     scene, layers = view.scene, layers_of(view)[0]
-    return parts(compare(layers, scene.shape, scene.layout), scene.grid, scene.at, ready_set(scene, layers))
+    comparison, ready = compare(layers, scene.shape, scene.layout), ready_set(scene, layers)
+    return parts(comparison, scene.grid, scene.at, ready, view.settings["cards"])
 
 
-def parts(comparison: Comparison, drawing: Grid, at: Index | None, ready: ReadySet | None = None) -> Iterator[Part]:
-    """The sentence, the linked panels, the table, and the names in other frameworks."""
+def parts(
+    comparison: Comparison, drawing: Grid, at: Index | None, ready: ReadySet | None = None, cards: str = CARDS[0]
+) -> Iterator[Part]:
+    """The sentence, the linked panels and the table."""
     if at is not None:
         yield Sentence(sentence(comparison, at), ", ".join(map(str, at)))
     if ready:
         yield Text(join_sentences([ready.text, ready.loops_text]))
-    for note in dict.fromkeys(note for e in comparison.descriptions for note in e.notes):
+    for note in dict.fromkeys(note for e in comparison.descriptions for note in (*e.notes, groups_note(e)) if note):
         yield Caption(note)
-    yield panels(comparison, drawing, at)
+    yield panels(comparison, drawing, at, cards)
     yield Text(_("**Side by side**"), of="table")
     yield _table(comparison)
-    yield Caption(_("The last rows are measured on a small copy of x."), of="table")
-    yield Text(_("**The same layer in torch, Keras and Flax**"), of="code")
-    yield framework_tabs(comparison.descriptions)
 
 
 def _table(comparison: Comparison) -> Table:
-    """The rows, with a heading before the changes of x that leave the output the same."""
+    """Five rows, and below them all others, with a heading before the changes of x that leave the output the same."""
     rows = comparison.rows()
-    keys = list(rows[0])
-    heads, cells = [_(COLUMNS[key]) for key in keys], [list(row.values()) for row in rows]
-    first = keys.index("batch_dependent") + 1
-    heads.insert(first, _("**the output stays the same when you**"))
+    keys = list(dict.fromkeys((*FIRST_ROWS, *rows[0])))
+    heads, cells = [_(COLUMNS[key]) for key in keys], [[row[key] for key in keys] for row in rows]
+    first = next(place for place, key in enumerate(keys) if key in LABELS)
+    heads.insert(first, _("**the output stays the same when you** (measured on a small copy of x)"))
     for values in cells:
         values.insert(first, "")
-    return Table(tuple(heads), tuple(map(tuple, cells)), tuple(map(keys.index, CODE)), transposed=True)
+    return Table(tuple(heads), tuple(map(tuple, cells)), tuple(map(keys.index, CODE)), transposed=True, five=True)
 
 
-def panels(comparison: Comparison, drawing: Grid, at: Index | None) -> Part:
+def panels(comparison: Comparison, drawing: Grid, at: Index | None, cards: str = CARDS[0]) -> Part:
     """The statistics, parameters and cube of every layer, linked."""
-    return part_or_note(lambda: Panels(compare_payload(comparison.descriptions, drawing, at=at), ("select",)))
+    return part_or_note(
+        lambda: Panels(compare_payload(comparison.descriptions, drawing, at=at, cards=cards), ("select", "cards"))
+    )
 
 
 def _ready_sets(view: View) -> list[Input]:
@@ -331,6 +377,7 @@ def _file_title(view: View) -> str:
 OWN_SET = ""
 SETTINGS = (
     texts("layers", (), MOST, label=N_("Layers"), about=N_("the layers, separated by semicolons"), example="BatchNorm2d(3);LayerNorm([3,4,4])"),
+    Setting("cards", CARDS[0], parse_choice("cards", CARDS), widget=None, about=N_("what is drawn of each layer: mean, gamma or cube"), example="gamma"),
 )  # fmt: skip
 SET = Control("set", N_("Ready-made sets"), _ready_sets)
 ROWS = (
@@ -339,8 +386,7 @@ ROWS = (
 )
 PAGE: Page = Page(
     "compare",
-    N_("Compare"),
-    N_("Several layers on one tensor, element by element."),
+    *TITLES["compare"],
     view_parts,
     SETTINGS,
     rows=lambda _view: ROWS,
@@ -354,8 +400,10 @@ PAGE: Page = Page(
     share_title=lambda view: title_on_tensor(PAGE.title, ", ".join(layers_of(view)[0]), view),
     file_title=_file_title,
     call=lambda view: "nv.compare([{}], x)".format(", ".join(f'"{layer}"' for layer in layers_of(view)[0])),
+    after_tensor=_after_tensor,
     settled=lambda view: view.with_settings(
         view.problem, layers=[text.replace(", ", ",") for text in layers_of(view)[0]]
     ),
     file_choices=(("set",), ("set", "layers")),
+    group=LOOK_UP,
 )

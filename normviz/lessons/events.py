@@ -8,6 +8,7 @@ from normviz.lessons.page import Page, entered
 from normviz.scene import edits
 from normviz.scene.controls import Input
 from normviz.scene.setting import read_settings
+from normviz.scene.toggles import with_toggle
 from normviz.scene.view import View
 
 Event = Mapping[str, Any]
@@ -19,7 +20,7 @@ def after(page: Page, view: View, event: Event) -> View:
     ``{"name": "select", "at": (1, 2, 0, 3)}``. The other names are in EVENTS. A browser sends events as JSON.
     """
     try:
-        return EVENTS[event["name"]](page, view, event)
+        return page.after_tensor(view, EVENTS[event["name"]](page, view, event))
     except (KeyError, IndexError, TypeError, ValueError, OverflowError):
         return view
 
@@ -54,16 +55,47 @@ def _edit(page: Page, view: View, event: Event) -> View:
     return view.with_scene(edits.with_value(view.scene, _index(event["at"]), float(event["value"])))
 
 
+def _toggle(page: Page, view: View, event: Event) -> View:
+    """A press of a toggle in the title of a panel: an axis of the mean, or of gamma."""
+    if type(event["axis"]) is not str:
+        raise TypeError
+    return view.with_scene(with_toggle(view.scene, event["row"], event["axis"]))
+
+
+def _scale(page: Page, view: View, event: Event) -> View:
+    """One gamma and one beta for all elements, or None: the layer's own."""
+    given = [None if event[name] is None else float(event[name]) for name in ("gamma", "beta")]
+    return view.with_scene(edits.with_scale(view.scene, *given))
+
+
 def _step(page: Page, view: View, event: Event) -> View:
-    setting = page.setting("step")
-    if setting is None or type(event["step"]) is not int:
+    return _with_setting(page, view, "step", int, event["step"])
+
+
+def _cards(page: Page, view: View, event: Event) -> View:
+    """Other cards of a comparison."""
+    return _with_setting(page, view, "cards", str, event["cards"])
+
+
+def _with_setting(page: Page, view: View, name: str, kind: type, value: Any) -> View:
+    """A setting that a reader changes in the figure; a page without it ignores the event."""
+    setting = page.setting(name)
+    if setting is None or type(value) is not kind:
         return view
-    return view.with_settings(**read_settings([setting], {"step": str(event["step"])})[0])
+    return view.with_settings(**read_settings([setting], {name: str(value)})[0])
+
+
+def _present(page: Page, view: View, event: Event) -> View:
+    """For a projector, or not any more."""
+    if type(event["present"]) is not bool:
+        raise TypeError
+    return replace(view, display=replace(view.display, present=event["present"]))
 
 
 def _reset(page: Page, view: View, event: Event) -> View:
     """The view with which the page opens; what is hidden stays hidden."""
-    return replace(page.view({}), display=replace(view.display, like=None))
+    display = replace(view.display, like=None)
+    return replace(page.view(display.query()), display=display)
 
 
 def _index(given: Any) -> tuple[int, ...]:
@@ -77,6 +109,10 @@ EVENTS: Mapping[str, Callable[[Page, View, Event], View]] = {
     "select": _select,
     "move": _move,
     "edit": _edit,
+    "scale": _scale,
     "step": _step,
+    "toggle": _toggle,
+    "present": _present,
+    "cards": _cards,
     "reset": _reset,
 }

@@ -1,19 +1,34 @@
 """Explore: one layer on one tensor. Which elements share statistics and parameters, how many parameters there are, and the values."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from normviz.analysis.description import Description
-from normviz.analysis.sentences import sentence
+from normviz.analysis.sentences import groups_note, sentence
 from normviz.figures.payload import view_payload
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
 from normviz.lessons.parts.containers import code_parts
 from normviz.lessons.parts.links import Link
-from normviz.lessons.parts.part import LayerNote, Note, Panels, Part, Sentence, part_or_note
-from normviz.scene.controls import FILE_CHOICES
+from normviz.lessons.parts.part import Caption, LayerNote, Note, Panels, Part, Sentence, part_or_note
+from normviz.lessons.titles import EXPLORE, LOOK_UP, TITLES
+from normviz.scene.controls import ARGUMENTS, FILE_CHOICES
 from normviz.scene.scene import Scene, compact
-from normviz.scene.view import View
-from normviz.texts.messages import N_, _
+from normviz.scene.toggles import GAMMA, MEAN, Row, toggle_rows
+from normviz.scene.view import ALL, ALL_CONTROLS, View
+from normviz.texts.messages import _
+
+
+def toggles_of(view: View) -> dict[str, Any]:
+    """The toggles of the panels, by key. They rest where the link hides the arguments of the layer."""
+    hidden = {ARGUMENTS.hidden_by, ALL_CONTROLS, ALL} & set(view.display.hide)
+
+    def data(row: Row) -> dict[str, Any]:
+        rest = " " if hidden and not row.rest else row.rest  # hidden without a word
+        return {"label": row.label, "items": [vars(one) for one in row.toggles], "rest": rest}
+
+    rows = toggle_rows(view.scene)
+    return {"stats": data(rows[MEAN]), "params": data(rows[GAMMA])}
 
 
 def greeting(view: View) -> tuple[Link, ...]:
@@ -22,26 +37,39 @@ def greeting(view: View) -> tuple[Link, ...]:
     return () if is_chosen else (Link(_("New here, or coming from BatchNorm? Start here"), "start"),)
 
 
-def parts(e: Description, scene: Scene) -> Iterator[Part]:
-    """The sentence, the linked panels, and the code. ``e`` is the layer of the scene, on its x or on a shape alone."""
+def parts(
+    e: Description, scene: Scene, toggles: Mapping[str, Any] | None = None, opened: Sequence[str] = ()
+) -> Iterator[Part]:
+    """The sentence, the linked panels, and the code.
+
+    e        the layer of the scene, on its x or on a shape alone
+    toggles  in the titles of the panels
+    opened   the names of parts that are open
+    """
     yield from map(LayerNote, e.notes)
     yield Sentence(sentence(e))
+    if note := groups_note(e):
+        yield Caption(note)
+    changes = {"editable": scene.editable, "scaled": scene.scaled}
     yield part_or_note(
-        lambda: Panels(view_payload(e, scene.grid, at=scene.at, editable=scene.editable), ("select", "edit"))
+        lambda: Panels(
+            view_payload(e, scene.grid, at=scene.at, **changes, toggles=toggles) | {"open": list(opened)},
+            ("select", "edit", "scale", "toggle"),
+        )
     )
     if not scene.computable:
         yield Note(_("This tensor is too large to compute values here. The patterns, counts and code still apply."))
-    yield from code_parts(e)
+    yield code_parts(e, "code" in opened)
 
 
 PAGE = Page(
-    "explore",
-    N_("Explore"),
-    N_("Which elements of a tensor share a mean and a variance, and which share gamma and beta."),
-    lambda view: parts(view.scene.description, view.scene),
+    EXPLORE,
+    *TITLES[EXPLORE],
+    lambda view: parts(view.scene.description, view.scene, toggles_of(view), view.display.open),
     other_views=views_of_one_layer,
     call=lambda view: f'nv.explain("{compact(view.scene.layer)}", x)',
     has_two_panels=True,
     greeting=greeting,
     file_choices=FILE_CHOICES,
+    group=LOOK_UP,
 )

@@ -29,7 +29,7 @@ from normviz.analysis.description import Description, describe
 from normviz.figures.payload import PanelValues, values_payload
 from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import views_of_one_layer
-from normviz.lessons.page import SCENE_ROWS, ControlRow, Page
+from normviz.lessons.page import SCENE_ROWS, Page
 from normviz.lessons.parts.containers import Details, course_pair
 from normviz.lessons.parts.part import (
     Caption,
@@ -43,7 +43,8 @@ from normviz.lessons.parts.part import (
     part_or_note,
     value_part,
 )
-from normviz.scene.controls import FILE_LAYER
+from normviz.lessons.titles import LOOK_UP, TITLES
+from normviz.scene.controls import ARGUMENTS, FILE_LAYER, LAYER, MORE_ABOUT_LAYER, MORE_ABOUT_X, NAMES, SIZES, TENSOR
 from normviz.scene.grid import pixels
 from normviz.scene.scene import Scene, compact, default_at
 from normviz.scene.setting import choice, experiment
@@ -131,18 +132,26 @@ def _zeros(e: Description, form: ClosedForm, group: int) -> Iterator[str]:
 
 
 def column_panels(form: ClosedForm) -> Iterator[PanelValues]:
-    """The column by autograd, and the terms of the closed form."""
+    """The column by autograd, and the terms of the closed form without the identity, which is a text."""
     caption = _("how far each output moves")
     if form.m > 1 and form.through_var is not None:
         caption = _("how far each output moves; its own is off the color scale")
     others = _largest(form.autograd * (form.itself == 0))  # x's own derivative is much larger than the others
     through = _("through the variance") if form.through_mean is not None else _("through the mean of x²")
     yield PanelValues("autograd", _("d output / d x, by autograd"), caption, form.autograd, "stats", others)
-    yield PanelValues("itself", _("identity"), "δᵢⱼ", form.itself, "stats")
     if form.through_mean is not None:
         yield PanelValues("mean", _("through the mean"), "− 1 / m", form.through_mean, "stats")
     if form.through_var is not None:
         yield PanelValues("var", through, "− x̂ᵢ x̂ⱼ / m", form.through_var, "stats")
+
+
+def identity_text(form: ClosedForm) -> str:
+    """The term of the closed form that is 1 for one output and 0 for the others."""
+    return ngettext(
+        "The identity, δᵢⱼ, is **1** for the output at x's own place and **0** for the **{n:,}** other.",
+        "The identity, δᵢⱼ, is **1** for the output at x's own place and **0** for the **{n:,}** others.",
+        form.itself.numel() - 1,
+    )
 
 
 def _largest(values: Tensor) -> float | None:
@@ -181,7 +190,7 @@ def _typeset(condition: str) -> str:
 
 def symbols(e: Description) -> str:
     meanings = _(
-        "autograd: torch's own differentiation. δᵢⱼ: 1 if i = j, else 0. x̂: the normalized value. σ: {sigma}. m: the number "
+        "autograd: torch's own differentiation. x̂: the normalized value. σ: {sigma}. m: the number "
         "of elements in the group.",
         sigma=sigma_text(e),
     )
@@ -324,6 +333,7 @@ def _column(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
     yield Sentence(column_sentence(e, at, form))
     yield value_part(e, scene.grid, at, column_panels(form), of_element=True)
     yield from map(Text, column_texts(e, form, moved))
+    yield Text(identity_text(form), of="itself")
     yield Caption(symbols(e))
 
 
@@ -384,19 +394,30 @@ SETTINGS = (
     choice(
         "input",
         {"x": N_("the tensor's own values"), "outlier": N_("one outlier in each group"), "signs": N_("alternating −1 and 1")},
-        segments=False, width=220, label=N_("Values of x"), help=N_("With the last two, some derivatives within a group are 0."),
+        segments=False, label=N_("Special values of x"), help=N_("With the last two, some derivatives within a group are 0."),
         about=N_("the values of x: x (its own), outlier or signs, for which some derivatives are 0"), example="signs",
     ),
 )  # fmt: skip
+ASKED = {"column": "q7", "matrix": "s3i", "parameters": "s1g", "backward": "q26"}
+EXPERIMENT, INPUT = SETTINGS
+ROWS = (  # what is chosen less often is behind More: then all is in one row
+    replace(
+        SCENE_ROWS[0],
+        groups=((EXPERIMENT,), (LAYER, ARGUMENTS)),
+        more=((TENSOR, SIZES, *MORE_ABOUT_X), (INPUT, NAMES, *MORE_ABOUT_LAYER)),
+    ),
+    SCENE_ROWS[-1],
+)
 PAGE = Page(
     "gradients",
-    N_("Gradients"),
-    N_("Which outputs move when one input moves, and what the backward pass sums."),
+    *TITLES["gradients"],
     view_parts,
     SETTINGS,
-    rows=lambda _view: (ControlRow("experiment", (SETTINGS,)), *SCENE_ROWS),
+    rows=lambda _view: ROWS,
     other_views=views_of_one_layer,
     call=lambda view: f'nv.gradients("{compact(view.scene.layer)}", x)',
     whole_in_answer=True,
+    asks=lambda view: ASKED[view.settings["show"]],
     file_choices=(("show", *FILE_LAYER), ("show", "input")),
+    group=LOOK_UP,
 )

@@ -14,9 +14,11 @@ from normviz.analysis.description import Description, describe_shape
 from normviz.layers.layer import Layer
 from normviz.layers.pasted import parse_layer_on_shape
 from normviz.lessons.page import ControlRow, Page
-from normviz.lessons.parts.html import Body, align, escape
+from normviz.lessons.parts.html import Body, align, escape, scrolling
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Caption, Part, Sentence
+from normviz.lessons.titles import LOOK_UP, TITLES
+from normviz.measuring.models.names import common_name, name_pattern
 from normviz.scene.scene import commas, compact
 from normviz.scene.setting import Setting, TextField, choice
 from normviz.scene.view import View, link
@@ -162,12 +164,12 @@ class RecordedModel:
         return Counter(row.kind.family for row in self.rows)
 
     @property
-    def kinds(self) -> dict[RecordedLayer, list[RecordedNorm]]:
-        """The rows of each kind, in the order of the first of each."""
-        found: dict[RecordedLayer, list[RecordedNorm]] = {}
+    def repeated(self) -> list[list[RecordedNorm]]:
+        """Rows of the same kind whose names differ only in numbers, in the order of the first of each."""
+        found: dict[tuple[str, RecordedLayer], list[RecordedNorm]] = {}
         for row in self.rows:
-            found.setdefault(row.kind, []).append(row)
-        return found
+            found.setdefault((name_pattern(row.name), row.kind), []).append(row)
+        return list(found.values())
 
     @property
     def stages(self) -> list[list[RecordedNorm]]:
@@ -225,10 +227,12 @@ class Strip(Part):
         stages = "".join(self._stage(rows, body) for rows in self.model.stages)
         says = escape(_("A click on a bar opens its layer in Explore."))
         opens = f'<p class="nv-small">{says}</p>' if "<a " in stages else ""
-        return (
-            f'{self._legend()}<div class="nv-model" role="group" tabindex="0" aria-label="{escape(self.plain_text())}">'
-            f'<div class="nv-runs" aria-hidden="true">{stages}</div></div>' + opens
+        axes = "".join(
+            f"<span>{escape(label)}</span>" for label in (_("channels, log scale"), _("positions, log scale"))
         )
+        runs = scrolling(f'<div class="nv-runs" aria-hidden="true">{stages}</div>', self.plain_text(), "nv-model")
+        box = f'<div class="nv-model-box"><div class="nv-model-axes" aria-hidden="true">{axes}</div>{runs}</div>'
+        return self._legend() + box + opens
 
     def plain_text(self) -> str:
         """What the bars show, in a sentence."""
@@ -277,51 +281,71 @@ class Strip(Part):
 
 @dataclass(frozen=True)
 class NormTable(Part):
-    """One line for each layer on a shape: how often it occurs, which elements share a mean and a variance, its parameters."""
+    """One line for each normalization that blocks repeat: its name, how often it occurs, what it averages over, its parameters."""
 
     model: RecordedModel
     name: ClassVar[str] = "table"
 
     def html(self, body: Body) -> str:
         head = "".join(f'<th scope="col">{escape(text)}</th>' for text in self._head())
-        lines = "".join(f"<tr>{self._cells(kind, rows, body)}</tr>" for kind, rows in self.model.kinds.items())
-        return (
-            '<div class="nv-table-box nv-norm-list" tabindex="0" role="group" '
-            f'aria-label="{escape(_("The normalizations as a table"))}">'
-            f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
-        )
+        lines = "".join(f"<tr>{self._cells(rows, body)}</tr>" for rows in self.model.repeated)
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+        return scrolling(table, _("The normalizations as a table"), "nv-table-box nv-norm-list")
 
     def plain_text(self) -> str:
-        texts = ((kind, _texts(kind, rows)) for kind, rows in self.model.kinds.items())
-        return align([self._head(), *([name, kind.described.title, *others] for kind, (name, *others) in texts)])
+        texts = ((rows[0].kind.described.title, _texts(rows)) for rows in self.model.repeated)
+        return align([self._head(), *([name, layer, *others] for layer, (name, *others) in texts)])
 
     def _head(self) -> list[str]:
         return [
             _("Normalization"),
             _("Layer"),
             _("Shape of x"),
-            _("Mean and variance"),
+            _("Averaged over"),
             _("Over the batch"),
             _("Parameters"),
         ]
 
-    def _cells(self, kind: RecordedLayer, rows: Sequence[RecordedNorm], body: Body) -> str:
-        name, shape, pattern, batch, parameters = map(escape, _texts(kind, rows))
+    def _cells(self, rows: Sequence[RecordedNorm], body: Body) -> str:
+        name, shape, axes, batch, parameters = map(escape, _texts(rows))
+        kind = rows[0].kind
         plain = kind.described.title
         title = _("{layer} with 1 + gamma", layer=f"`{plain}`") if kind.plus_one else f"`{plain}`"
         layer = Link(title, "explore", link(kind.query).removeprefix("?")).html(body) or f"<code>{escape(plain)}</code>"
         return (
-            f"<td>{name}</td><td>{layer}</td><td>{shape}</td><td><code>{pattern}</code></td><td>{batch}</td>"
+            f"<td>{name}</td><td>{layer}</td><td>{shape}</td><td>{axes}</td><td>{batch}</td>"
             f'<td class="nv-number">{parameters}</td>'
         )
 
 
-def _texts(kind: RecordedLayer, rows: Sequence[RecordedNorm]) -> list[str]:
-    """Name, shape, pattern, whether it averages over the batch, and the number of parameters of all rows."""
-    name = f"{rows[0].name} × {len(rows)}" if len(rows) > 1 else rows[0].name
+def _texts(rows: Sequence[RecordedNorm]) -> list[str]:
+    """Name, shape, averaged axes, whether the batch is among them, and the number of parameters of all rows."""
+    kind, name = rows[0].kind, common_name([row.name for row in rows])
     batch = _("yes") if kind.averages_over_the_batch else _("no")
-    pattern = str(kind.described.norm.pattern).replace("->", "→")
-    return [name, str(kind.shape), pattern, batch, f"{len(rows) * kind.parameters:,}"]
+    return [
+        f"{name} × {len(rows)}" if len(rows) > 1 else name,
+        str(kind.shape),
+        averaged_axes(kind.described),
+        batch,
+        f"{len(rows) * kind.parameters:,}",
+    ]
+
+
+def averaged_axes(e: Description) -> str:
+    """The axes over which a layer averages; of a split axis, in how many groups.
+
+    >>> averaged_axes(describe_shape(Layer.parse("GroupNorm(2, 4)"), (2, 4, 3, 5), None))
+    'C in 2 groups, H, W'
+    """
+    sizes, found = e.norm.axis_sizes(e.shape), []
+    for axis, parts in e.norm.parts.items():
+        kept = [name for name in parts if name in e.norm.pattern.right]
+        if not kept:
+            found.append(axis.upper())
+        elif len(kept) < len(parts):
+            groups = prod(sizes[name] for name in kept)
+            found.append(ngettext("{axis} in {n} group", "{axis} in {n} groups", groups, axis=axis.upper()))
+    return ", ".join(found) or _("nothing")
 
 
 def positions_text(kind: RecordedLayer) -> str:
@@ -342,19 +366,34 @@ def _number(family: str) -> int:
 
 
 def view_parts(view: View) -> Iterator[Part]:
-    key, only_batch = view.settings["model"], view.settings["mark"] == "batch"
-    model = own_model(view.settings["own"]) if key == OWN_LAYERS else recorded(key)
+    key, only_batch, model = view.settings["model"], view.settings["mark"] == "batch", model_of(view)
     yield Sentence(batch_sentence(model) if only_batch else counts_sentence(model))
     yield Strip(model, model_title(key), only_batch)
-    yield Caption(
-        _(
-            "One bar for each normalization, in the order in which they run. The upper part shows its channels, the lower part the positions of "
-            "an example, such as pixels or tokens; both scales are logarithmic, and the number of positions is written below."
-        ),
-        of=Strip.name,
-    )
     yield NormTable(model)
     yield Caption(source_text(model, key), of=NormTable.name)
+
+
+def model_of(view: View) -> RecordedModel:
+    """The model that a view shows."""
+    key = view.settings["model"]
+    return own_model(view.settings["own"]) if key == OWN_LAYERS else recorded(key)
+
+
+# The key of the question with which the view of a model ends, or of a model with mostly this family of layers.
+ASKED = {
+    "convnext_t": "q3",
+    "BatchNorm": "s3i",
+    "LayerNorm": "q4",
+    "RMSNorm": "q28",
+    "GroupNorm": "q8",
+    "InstanceNorm": "q9",
+}
+
+
+def asked(view: View) -> str:
+    """The key of the question with which a view ends."""
+    ((family, _count),) = model_of(view).families.most_common(1)
+    return ASKED.get(view.settings["model"]) or ASKED.get(family, ASKED["BatchNorm"])
 
 
 def model_title(key: str) -> str:
@@ -429,8 +468,7 @@ SETTINGS = (
 )  # fmt: skip
 PAGE: Page = Page(
     "models",
-    N_("In real models"),
-    N_("The normalizations of well-known models, in the order in which they run."),
+    *TITLES["models"],
     view_parts,
     SETTINGS,
     rows=lambda _view: (ControlRow("controls", (SETTINGS,), "medium"),),
@@ -438,6 +476,8 @@ PAGE: Page = Page(
     summary=lambda view: model_title(view.settings["model"]),
     share_title=lambda view: f"{PAGE.title}: {model_title(view.settings['model'])}",
     file_title=lambda view: model_title(view.settings["model"]),
-    answers=("s3i", "q3", "q4", "q28"),  # about layers of real models
+    asks=asked,
+    answers=tuple(ASKED.values()),
     file_choices=(("model", "mark"),),
+    group=LOOK_UP,
 )

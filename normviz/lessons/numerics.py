@@ -19,8 +19,9 @@ from normviz.layers.axes import parse_layout
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons.page import ControlRow, Page
-from normviz.lessons.parts.containers import Beside, Cell, Details, Table
-from normviz.lessons.parts.part import Chart, Part, Sentence, Text
+from normviz.lessons.parts.containers import Cell, Details, Table
+from normviz.lessons.parts.part import Caption, Chart, Part, Sentence, Text
+from normviz.lessons.titles import LOOK_UP, TITLES
 from normviz.scene.setting import choice, experiment, in_experiments, number, power, power_of_ten
 from normviz.texts.errors import listed
 from normviz.texts.messages import N_, _, english, format_number, join_sentences, ngettext
@@ -49,6 +50,11 @@ def powers(exponents: Iterable[int]) -> dict[float, str]:
     return {10.0**i: f"10<sup>{i}</sup>" for i in exponents}
 
 
+def as_table(table: Table) -> Details:
+    """The numbers of a chart, closed at first."""
+    return Details(_("The numbers as a table"), (table,))
+
+
 def shape(kind: str, x0: float, x1: float, drawn: dict[str, Any]) -> dict[str, Any]:
     """A shape as high as the chart."""
     return {"type": kind, "xref": "x", "yref": "paper", "x0": x0, "x1": x1, "y0": 0, "y1": 1, "line": drawn}
@@ -69,8 +75,9 @@ def note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
 ONE_PASS, TWO_PASSES, WELFORD, SHIFTED = METHODS
 FORMULA = METHOD_LABELS[ONE_PASS]
 
-# color, dash, symbol, width. E[x²] − E[x]² has the accent color, torch's layers the text color. Those not in COMPARED are faint.
-COMPARED, FAINT = (ONE_PASS, TWO_PASSES), 0.35
+# color, dash, symbol, width. E[x²] − E[x]² has the accent color, torch's layers the text color. Others than SHOWN are drawn after a click on
+# the legend.
+SHOWN = (ONE_PASS, TWO_PASSES, "LayerNorm")
 STYLES: Mapping[str, tuple[str, str, str, float]] = {
     ONE_PASS: ("accent", "solid", "circle", 3),
     FLAX: ("accent", "dot", "circle-open", 2),
@@ -91,8 +98,9 @@ def variance_parts(settings: Settings, seed: int) -> Iterator[Part]:
     found = estimates(settings["dtype"], seed)
     yield Sentence(variance_sentence(found, exponent))
     alt = _("Relative error of the variance by each method, over the distance from zero.")
-    chart = Chart("errors_chart", variance_errors(found, exponent), alt)
-    yield Beside((chart,), (variance_table(found, exponent),), (5, 4))
+    yield Chart("errors_chart", variance_errors(found, exponent), alt)
+    yield Caption(_("A click on a name in the legend shows or hides its method."))
+    yield as_table(variance_table(found, exponent))
     yield from map(Text, variance_texts(found, exponent))
     yield Details(_("The methods"), (Text(methods_text()),))
 
@@ -288,7 +296,7 @@ def _errors(method: str, found: Sequence[Estimate], color: str, dash: str, symbo
         color,
         dash=dash,
         width=width,
-        opacity=1 if method in COMPARED else FAINT,
+        visible=True if method in SHOWN else "legendonly",
         mode="lines+markers",
         marker={"color": by_meaning(color, LIGHT), "symbol": symbol, "size": 4 + 2 * width},
         text=[format_number(one.error, 2) for one in found],
@@ -305,10 +313,7 @@ def _broken(found: Sequence[Estimate]) -> PlotlyTrace:
         "accent",
         size=17,
         marker={"symbol": "circle-x-open", "line": {"width": 2}},
-        mode="markers+text",
-        text=[f"{format_number(one.var)} " for one in found],
-        textposition=["middle left"] * (len(found) - 1) + ["top left"],
-        textfont={"size": 13},
+        text=[format_number(one.var) for one in found],
         hovertemplate=_("variance {value}", value="%{text}"),
     )
 
@@ -340,8 +345,8 @@ def eps_parts(settings: Settings, seed: int) -> Iterator[Part]:
     found = of_dtype(eps_outcomes(exponent, seed), settings["dtype"])
     yield Sentence(eps_sentence(found, exponent))
     sizes = output_sizes(size_curves(found), found, exponent)
-    chart = Chart("sizes_chart", sizes, _("Size of the output over the variance, for four values of eps."))
-    yield Beside((chart,), (size_table(found),), (5, 4))
+    yield Chart("sizes_chart", sizes, _("Size of the output over the variance, for four values of eps."))
+    yield as_table(size_table(found))
     yield from map(Text, eps_texts(found, exponent, seed))
 
 
@@ -612,8 +617,8 @@ def _zero_variance(sentence: str, found: tuple[Degenerate, ...]) -> Iterator[Par
     yield Sentence(sentence)
     alt = _("Largest difference of each layer's output from beta.")
     yield Chart("gaps_chart", differences_from_beta(found), alt)
+    yield as_table(zero_variance_table(found))
     yield from map(Text, zero_variance_texts(found))
-    yield zero_variance_table(found)
 
 
 # Every layer on a constant x, and on groups of one element.
@@ -811,15 +816,17 @@ SETTINGS = (
     number("scale", 0, LARGEST_SCALE, 1000, width=300, label=N_("standard deviation of x"), about=N_("the standard deviation of x"), example="100", applies=in_experiments("single"), in_file=("1", "1000")),
     number("eps", SMALLEST_EPS, 1, 1e-5, width=300, label="eps", about=N_("the eps that is compared inside and outside the square root"), example="0.001", applies=in_experiments("placement"), in_file=("1e-12", "1e-05", "0.001")),
 )  # fmt: skip
+ASKED = {"variance": "q24", "eps": "q22", "constant": "s2m", "single": "q15", "placement": "s2g"}
 ROWS = (ControlRow("", (SETTINGS[:1],)), ControlRow("controls", (SETTINGS[1:],), "medium"))
 PAGE = Page(
     "numerics",
-    N_("Numerics"),
-    N_("What rounding does to a mean, a variance and eps."),
+    *TITLES["numerics"],
     lambda view: EXPERIMENTS[view.settings["show"]](view.settings, view.scene.seed),
     SETTINGS,
     rows=lambda _view: ROWS,
     uses="scene",
     whole_in_answer=True,
+    asks=lambda view: ASKED[view.settings["show"]],
     file_choices=(("show", "dtype", "set_distance", "set_spread", "set_value", "set_scale", "set_eps"),),
+    group=LOOK_UP,
 )

@@ -14,6 +14,8 @@ from normviz.layers.layer import Layer
 from normviz.lessons.parts.containers import visible_parts
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Note, Panels, Part
+from normviz.lessons.titles import HOME
+from normviz.lessons.tours import stop_shown
 from normviz.scene.controls import (
     ARGUMENTS,
     EPS,
@@ -21,7 +23,7 @@ from normviz.scene.controls import (
     MODE,
     MORE_ABOUT_LAYER,
     MORE_ABOUT_X,
-    PASTE,
+    NAMES,
     PATTERN,
     SIZES,
     TENSOR,
@@ -31,7 +33,7 @@ from normviz.scene.controls import (
 )
 from normviz.scene.scene import SCENE_SETTINGS, SEED
 from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField, parse_given
-from normviz.scene.view import View, read_view
+from normviz.scene.view import Display, View, read_view
 from normviz.texts.messages import ENGLISH, _, language
 
 MORE = "more"
@@ -80,7 +82,7 @@ class ControlRow:
     key: str
     groups: Sequence[Sequence[Control | Setting]]
     gap: Spacing = "small"
-    more: Sequence[Sequence[Control]] = ()
+    more: Sequence[Sequence[Control | Setting]] = ()
     note: Callable[[View], str] = lambda _view: ""
     reset: bool = False
 
@@ -113,12 +115,13 @@ def _why_no_mode(view: View) -> str:
 SCENE_ROWS = (
     ControlRow(
         "controls",
-        ((TENSOR, SIZES), (LAYER, ARGUMENTS)),
+        ((TENSOR, SIZES), (LAYER,)),
         "xsmall",
-        more=(MORE_ABOUT_X, (*MORE_ABOUT_LAYER, PASTE)),
+        more=(MORE_ABOUT_X, MORE_ABOUT_LAYER),
         note=_why_no_mode,
         reset=True,
     ),
+    ControlRow("names", ((NAMES, ARGUMENTS),), "xsmall"),
     ControlRow("pattern", ((PATTERN,),)),
 )
 
@@ -148,6 +151,8 @@ def input_data(shown: Input) -> dict[str, Any]:
     if isinstance(widget, Choice | Segments | Slider):
         keys = list(widget.options)
         data |= {"value": keys.index(shown.value), "options": list(widget.options.values())}
+        if isinstance(widget, Choice) and widget.accept_new:
+            data["typed"] = True
     elif isinstance(widget, Several):
         data |= {"options": list(widget.options), "most": widget.most}
     elif isinstance(widget, Number):
@@ -161,6 +166,8 @@ def input_data(shown: Input) -> dict[str, Any]:
 
 def entered(shown: Input, value: Any) -> Any:
     """The value of an input from what the control bar sends: the option of its number, else the value itself."""
+    if isinstance(shown.widget, Choice) and shown.widget.accept_new and isinstance(value, str):
+        return value
     if isinstance(shown.widget, Choice | Segments | Slider):
         return list(shown.widget.options)[value]
     if isinstance(shown.widget, TextField) and not isinstance(value, str):
@@ -180,9 +187,11 @@ class Page:
     parts            the parts of a view
     settings         its own settings, added to the settings of the scene; on a page with experiments, the first setting chooses the experiment
     rows             the rows of controls of a view
+    group            of pages in the header, as a message; "" if the page is not there
     uses             what its views show of the scene: a layer on a tensor that the reader chooses, the scene without a tensor, or the seed
     shows_layer      whether it is the scene's layer, so that a layer shown instead of a refused one is named
     start            the query of the view with which the page opens; empty for the default values of all settings
+    opening          a view whose link names no layer, with the layer that the page chooses
     problem          the first error in the link of a view, if any
     other_views      links to other views, before the figure: another layout, a small look-alike
     summary          what the controls have chosen, in a few words. On a narrow screen these words stand in place of the controls.
@@ -190,12 +199,14 @@ class Page:
     file_title       what the title of a file says besides the page
     call             the call of the same function on an x of the reader's own; "" if the page is not a function of x
     has_two_panels   whether Share offers the two panels alone
-    shows_question   whether a view is one question: Share then offers it as an exercise
+    is_exercise      whether a view is a question, or a set of exercises: what is shared then grows with its answers
     greeting         links next to the title, until the reader chooses something
     data             what the browser gets besides the parts
+    after_tensor     the view after a change of the tensor, from the views before and after: what else changes with it
     settled          the view with what it shows written in its settings, for a link that is kept
     whole_in_answer  whether the answer to a question shows all parts of a view, or only the linked figure
-    answers          the keys of the questions that it answers, if no question is shown on this page
+    asks             the key of the question with which a view ends; by default "": one about the view's layers
+    answers          the keys of the questions of the page, if none is shown on it
     file_choices     the controls whose options a file has, by key. If they lead to too many views, the later groups are left out.
     """
 
@@ -205,9 +216,11 @@ class Page:
     parts: Callable[[View], Iterable[Part]]
     settings: tuple[Setting, ...] = ()
     rows: Callable[[View], Sequence[ControlRow]] = lambda _view: SCENE_ROWS
+    group: str = ""
     uses: Literal["tensor", "scene", "seed", "nothing"] = "tensor"
     shows_layer: bool = True
     start: Mapping[str, str] = field(default_factory=dict)
+    opening: Callable[[View], View] = lambda view: view
     problem: Callable[[View], str | None] = lambda view: view.problem
     other_views: Callable[[Page, View], Iterable[Part]] = lambda _page, _view: ()
     summary: Callable[[View], str] | None = None
@@ -215,11 +228,13 @@ class Page:
     file_title: Callable[[View], str] | None = None
     call: Callable[[View], str] = lambda _view: ""
     has_two_panels: bool = False
-    shows_question: Callable[[View], bool] = lambda _view: False
+    is_exercise: Callable[[View], bool] = lambda _view: False
     greeting: Callable[[View], Sequence[Link]] = lambda _view: ()
     data: Callable[[View], dict[str, Any]] = lambda _view: {}
+    after_tensor: Callable[[View, View], View] = lambda _before, after: after
     settled: Callable[[View], View] = lambda view: view
     whole_in_answer: bool = False
+    asks: Callable[[View], str] = lambda _view: ""
     answers: tuple[str, ...] = ()
     file_choices: tuple[tuple[str, ...], ...] = ()
 
@@ -233,6 +248,11 @@ class Page:
     @property
     def purpose(self) -> str:
         return _(self.about)
+
+    @property
+    def heading(self) -> tuple[str, str]:
+        """What stands above the page, and what follows it in small type. The front page has no title besides the logo."""
+        return (self.purpose, "") if self.name == HOME else (self.title, self.purpose)
 
     @property
     def experiments(self) -> Mapping[str, str]:
@@ -251,16 +271,32 @@ class Page:
     def view(self, query: Mapping[str, str] | str) -> View:
         """The view that a query asks for; the view with which the page opens, if the query names no setting."""
         given = dict(parse_qsl(query)) if isinstance(query, str) else dict(query)
-        return read_view(given if self._names_something(given) else {**self.start, **given}, self.settings)
+        if not self.names_something(given):
+            given = {**self._start_of(given), **given}
+        view = read_view(given, self.settings)
+        return view if "layer" in given else self.opening(view)
+
+    def _start_of(self, given: Mapping[str, str]) -> Mapping[str, str]:
+        """The query of the view with which the page opens, at a stop of a tour that of the stop."""
+        stop = stop_shown(given)
+        return dict(parse_qsl(stop.query)) if stop and stop.page == self.name else self.start
 
     def query(self, view: View) -> dict[str, str]:
-        """The query that reads back as the view. It is empty only if that is the view with which the page opens."""
-        written = view.query(self.settings)
-        return written if not self.start or self._names_something(written) else view.whole_scene_query() | written
+        """The query that reads back as the view. It is empty only if that is the view with which the page opens.
 
-    def _names_something(self, query: Mapping[str, str]) -> bool:
-        """Whether a query has more than what is hidden and how the view is shown."""
-        return not query.keys().isdisjoint({*SCENE_SETTINGS, *(setting.name for setting in self.settings)})
+        That of the front page has only a language, because its address with a view is one of Explore.
+        """
+        if self.name == HOME:
+            return Display(lang=view.display.lang).query()
+        written = view.query(self.settings)
+        is_opened = bool(self.start or view.display.tour) and not self.names_something(written)
+        has_other_layer = "layer" not in written and self.opening(view).scene != view.scene
+        return view.whole_scene_query() | written if is_opened or has_other_layer else written
+
+    def names_something(self, query: Mapping[str, str]) -> bool:
+        """Whether a query has more than what is hidden and how the view is shown, and the selected element of a tour."""
+        names = {*SCENE_SETTINGS, *(setting.name for setting in self.settings)}
+        return not query.keys().isdisjoint(names - {"at"} if "tour" in query else names)
 
     def whole_query(self, view: View, names: Collection[str] | None = None) -> dict[str, str]:
         """The query of a view, defaults too, for a link that is kept: ``?shape=2,3,4,4&layer=LayerNorm([3,4,4])&...``.
@@ -298,7 +334,8 @@ class Page:
     def summary_of(self, view: View) -> str:
         if self.summary:
             return self.summary(view)
-        has_layer = self.uses == "tensor" and SCENE_ROWS[0] in self.rows(view)
+        shows_layer = any(LAYER in group for row in self.rows(view) for group in row.groups)
+        has_layer = self.uses == "tensor" and shows_layer
         return _("{layer} on {shape}", layer=view.scene.layer, shape=view.scene.shape) if has_layer else ""
 
     def share_title_of(self, view: View) -> str:
@@ -312,6 +349,10 @@ class Page:
             return self.file_title(view)
         e = view.scene.shape_description
         return _("{layer} on {shape}", layer=e.title, shape=e.shape) if self.uses == "tensor" else ""
+
+
+ALL_PAGES: dict[str, Page] = {}
+"""The pages by name, in their order, which ``normviz.lessons.pages`` fills: the front page lists the others."""
 
 
 def title_on_tensor(title: str, layers: str, view: View) -> str:

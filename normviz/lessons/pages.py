@@ -1,13 +1,13 @@
 """The list of all pages, and what the app, a file and a notebook show of a view of one."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from normviz.layers.layer import Layer
 from normviz.lessons import (
     compare,
     explore,
+    front,
     gradients,
     models,
     numerics,
@@ -15,27 +15,31 @@ from normviz.lessons import (
     questions_page,
     start,
     step_by_step,
+    teach,
     train_and_eval,
 )
 from normviz.lessons.alternatives import problem_parts
-from normviz.lessons.page import InputRow, Page
+from normviz.lessons.asked import asked_parts
+from normviz.lessons.page import ALL_PAGES, InputRow, Page
 from normviz.lessons.parts.containers import hideable_names, visible_parts
 from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.links import Links
-from normviz.lessons.parts.part import Note, Panels, Part, Text
-from normviz.lessons.questions.question import Question
-from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
-from normviz.lessons.tours import tour_parts
-from normviz.scene.scene import PATTERN_FAMILY
+from normviz.lessons.parts.links import Link
+from normviz.lessons.parts.part import Note, Panels, Part, Problem, Text
+from normviz.lessons.parts.questions import QuestionList
+from normviz.lessons.teach import Way
+from normviz.lessons.titles import HOME, asks_for_a_view
+from normviz.lessons.tours import find_tour, stop_shown, tour_bar
 from normviz.scene.setting import OF_PAGES
-from normviz.scene.view import View
-from normviz.texts.messages import N_
+from normviz.scene.typed import with_view_of_typed
+from normviz.scene.view import View, link
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _
 
-MOST_LINKS = 4
-ANSWERABLE = N_("You should now be able to answer:")
-PAGES: dict[str, Page] = {
+PAGES = ALL_PAGES
+PAGES |= {
     page.name: page
     for page in (
+        front.PAGE,
         start.PAGE,
         explore.PAGE,
         compare.PAGE,
@@ -46,6 +50,7 @@ PAGES: dict[str, Page] = {
         models.PAGE,
         questions_page.PAGE,
         practice_page.PAGE,
+        teach.PAGE,
     )
 }
 OF_PAGES.extend(setting for page in PAGES.values() for setting in page.settings)
@@ -65,6 +70,11 @@ class PageView:
     rows: Sequence[InputRow]
     parts: Sequence[Part]
     hideable: frozenset[str]
+
+    @property
+    def has_figure(self) -> bool:
+        """Whether there is something to show on a projector: a figure or a question, and not only a list."""
+        return not any(isinstance(part, QuestionList | Way) for part in self.parts)
 
     @property
     def query(self) -> dict[str, str]:
@@ -108,26 +118,52 @@ def page_data(page: Page, body: Body, parts: Iterable[Part]) -> dict[str, Any]:
 
 
 def _parts(page: Page, view: View) -> Iterator[Part]:
-    """The tour, the error in the link, the parts of the view, and the questions that it answers."""
+    """The tour, the error in the link, the parts of the view, and the question with which it ends."""
     if view.display.tour:
-        yield from tour_parts(page, view)
+        yield _tour(page, view)
     yield from problem_parts(page, view)
     others = iter(page.other_views(page, view))
     for part in page.parts(view):
         if isinstance(part, Panels | Note):  # the links come before the first figure, or before the note in its place
             yield from others
         yield part
-    links = tuple(map(questions_page.link_to, _answered(page, view)))
-    if links:
-        yield Links(links, ANSWERABLE, "questions")
+    yield from asked_parts(page, view)
 
 
-def _answered(page: Page, view: View) -> list[Question]:
-    """Questions that the page answers; questions about the current view come first."""
-    if page.answers:
-        return [QUESTIONS[key] for key in page.answers]
-    family = view.scene.layer.kind.family if isinstance(view.scene.layer, Layer) else PATTERN_FAMILY
-    topic = f"show={view.settings['show']}" if "show" in view.settings else family
+def page_of(name: str, query: Mapping[str, str]) -> Page:
+    """The page that a link opens: the page that it names, or that of a tour's stop if it asks for no view of its own.
 
-    questions = questions_of_page(page)
-    return sorted(questions, key=lambda one: (topic not in one.query, family not in one.query))[:MOST_LINKS]
+    The address of the app with a view is an address of Explore.
+    """
+    page, stop = PAGES[explore.PAGE.name if name == HOME and asks_for_a_view(query) else name], stop_shown(query)
+    return PAGES[stop.page] if stop and not page.names_something(query) else page
+
+
+def leads_to(name: str, query: Mapping[str, str]) -> tuple[Page, dict[str, str]]:
+    """The page that a link opens, and its query there: in place of what is typed on the front page, the view that it asks for.
+
+    >>> leads_to("home", {"shape": "2,3"}), leads_to("explore", {"typed": "GroupNorm(2, 4)"})
+    ((<page explore>, {'shape': '2,3'}), (<page explore>, {'layer': 'GroupNorm(2,4)'}))
+    """
+    page = page_of(name, query)
+    return page, with_view_of_typed(query) if page is explore.PAGE else dict(query)
+
+
+def _tour(page: Page, view: View) -> Part:
+    """The bar of the tour that the view belongs to, or why there is none."""
+    try:
+        tour = find_tour(view.display.tour)
+    except NormvizError as error:
+        return Problem(str(error))
+    query = {key: text for key, text in view.query(page.settings).items() if key not in ("tour", "stop", "present")}
+    leave = Link(_("Leave the tour"), page.name, link(query).removeprefix("?"))
+    return tour_bar(tour, view.display.stop, leave, _is_at_its_stop(page, view))
+
+
+def _is_at_its_stop(page: Page, view: View) -> bool:
+    """Whether the view is that of its stop; another element may be selected."""
+    stop = stop_shown(view.display.query())
+    if stop is None or stop.page != page.name:
+        return False
+    shown, own = ((replace(one.scene, at=None), one.settings) for one in (view, page.view(stop.query)))
+    return shown == own

@@ -20,6 +20,7 @@ from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.lessons.start import LESSON_STEPS
+from normviz.lessons.titles import LEARN, TITLES
 from normviz.scene.scene import SEED
 from normviz.scene.setting import Number, Segments, Setting, Several, choice, integer, words
 from normviz.scene.view import View
@@ -171,10 +172,11 @@ def _packed(_language: str) -> str:
 
 PAGE = Page(
     "practice",
-    N_("Practice"),
-    N_("Exercises that torch has answered. The same link gives everyone the same set."),
+    *TITLES["practice"],
     view_parts,
     PAGE_SETTINGS,
     rows=lambda _view: (),
+    group=LEARN,
     uses="seed",
+    is_exercise=lambda _view: True,
 )

@@ -1,8 +1,10 @@
 """The page of questions as parts: the list, and one question with its answer and the figure that shows it."""
 
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from urllib.parse import parse_qsl
 
+from normviz.lessons import models
 from normviz.lessons.alternatives import pasted_parts
 from normviz.lessons.page import Page
 from normviz.lessons.parts.links import Link, Links
@@ -17,9 +19,11 @@ from normviz.lessons.questions.registry import (
     core_place,
     current_key,
     find_question,
+    questions_of_page,
 )
-from normviz.lessons.tours import tours
-from normviz.scene.setting import text
+from normviz.lessons.titles import LEARN, TITLES
+from normviz.scene.scene import Scene
+from normviz.scene.setting import Setting, parse_choice, text
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, english
@@ -36,11 +40,13 @@ def view_parts(view: View) -> Iterator[Part]:
             yield Caption(_("Core path, question {place} of {all}", place=place, all=len(CORE)), of=Links.name)
         yield from question_parts(question)
         yield Links((_next(question),), kind="next")
+    elif view.settings["of"]:
+        page = ASKING[view.settings["of"]]
+        yield Links((Link(_("All questions"), "questions"),), kind="back")
+        yield Heading(page.title)
+        yield Links(tuple(map(link_to, questions_of_page(page))))
     else:
         yield from list_parts(view.settings["search"])
-        if not view.settings["search"]:
-            yield Heading(_("Tours for a projector"))
-            yield Links(tuple(Link(tour.title, "explore", f"tour={tour.name}") for tour in tours().values()))
 
 
 def problem(view: View) -> str | None:
@@ -75,9 +81,14 @@ def prediction(question: Question, answer: tuple[Part, ...] = ()) -> Prediction:
     return Prediction(text.predict, text.options, right, answer, question.key, reasons(question), _tensor(question))
 
 
+@lru_cache(maxsize=256)
+def _scene_of(query: str) -> Scene:
+    return read(dict(parse_qsl(query))).scene
+
+
 def _tensor(question: Question) -> BareTensor:
     """The tensor that the prompt is about; an element that the prompt names is framed."""
-    scene = read(dict(parse_qsl(question.x or question.query))).scene
+    scene = _scene_of(question.x or question.query)
     named = scene.at is not None and f"x[{', '.join(map(str, scene.at))}]" in prose(question.key).predict
     return BareTensor(scene.shape, scene.axes, scene.at if named else None, scene.values)
 
@@ -140,21 +151,26 @@ LONGEST_GUESS, LONGEST_SEARCH = 40, 400  # characters; a search may be an error 
 SEARCH = text(
     "search", LONGEST_SEARCH, label=N_("Search"), about=N_("words that the listed questions contain"), example="gamma"
 )
+ASKING = {page.name: page for page in (*dict.fromkeys(question.page for question in QUESTIONS.values()), models.PAGE)}
+OF = Setting(
+    "of", "", parse_choice("of", tuple(ASKING)), about=N_("the page whose questions are listed"), example="compare"
+)
 SETTINGS = (
     text("q", 20, about=N_("the question"), example="s0"),
     text("guess", LONGEST_GUESS, label=N_("Prediction"), about=N_("the prediction: the name of an option, or a number"), example="48"),
     SEARCH,
+    OF,
 )  # fmt: skip
 PAGE = Page(
     "questions",
-    N_("Questions"),
-    N_("Predict the answer, then see what torch computes."),
+    *TITLES["questions"],
     view_parts,
     SETTINGS,
     rows=lambda _view: (),
     uses="nothing",
     problem=problem,
     share_title=_share_title,
-    shows_question=_is_question,
+    is_exercise=_is_question,
     data=_data,
+    group=LEARN,
 )

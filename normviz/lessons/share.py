@@ -12,7 +12,16 @@ from normviz.texts.messages import N_, _
 GROUPS = ((N_("Page"), PARTS), (N_("Figure"), PANELS))
 GUESS = "guess"  # the sharer's answer; only added to a link on request
 # Hidden in an embedded view by default.
-HIDDEN_IN_SHORT = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "questions"}
+HIDDEN_IN_SHORT = BESIDE_THE_FIGURE | {
+    "x",
+    "normalized",
+    "output",
+    "table",
+    "code",
+    "details",
+    "questions",
+    "exercises",
+}
 TWO_PANELS = {"panels", "stats", "params", "readout", "notes"}
 
 
@@ -51,7 +60,7 @@ def share_data(shown: PageView) -> dict[str, Any]:
             for group, labels in ((N_("Controls"), controls()), *GROUPS)
         ],
         "presets": [{"label": label, "hidden": sorted(hidden)} for label, hidden in _presets(shown).items()],
-        "exercise": page.shows_question(view),
+        "exercise": page.is_exercise(view),
         "hidden": [name for name in sorted(there) if view.display.hides(name)],
         "caption": view.display.caption,
         "hint": page.call(view),
@@ -64,18 +73,20 @@ def _figure(there: Collection[str]) -> set[str]:
 
 
 def _presets(shown: PageView) -> dict[str, Collection[str]]:
-    """What each choice of the panel hides, by its label; the first one is the default."""
+    """What each choice of the panel hides, by its label; the first one is the default. Of choices that hide the same, there is the last."""
     there, figure = shown.hideable, _figure(shown.hideable)
     short = HIDDEN_IN_SHORT & (there - {"table"} if "table" in figure else there)
-    if shown.page.shows_question(shown.view):
-        return {_("Exercise"): short, _("Everything"): ()}
-    return {
-        _("In short"): short,
-        **({_("Two panels"): there - TWO_PANELS} if shown.page.has_two_panels else {}),
-        _("Figure alone"): there - figure,
-        _("Without controls"): there & controls().keys(),
-        _("Everything"): (),
-    }
+    if shown.page.is_exercise(shown.view):
+        choices: dict[str, Collection[str]] = {_("Exercise"): short}
+    else:
+        choices = {
+            _("In short"): short,
+            **({_("Two panels"): there - TWO_PANELS} if shown.page.has_two_panels else {}),
+            _("Figure alone"): there - figure,
+            _("Without controls"): there & controls().keys(),
+        }
+    labels = {frozenset(hidden): label for label, hidden in [*choices.items(), (_("Everything"), ())]}
+    return {label: hidden for hidden, label in labels.items()}
 
 
 # Where readers report an error in a page: the variable ``NORMVIZ_REPORT``, an address with the placeholder ``{text}``.

@@ -17,6 +17,7 @@ from normviz.lessons.page import Page
 from normviz.lessons.parts.html import Body, data, escape, line, plain
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Part
+from normviz.lessons.titles import LEARN, TITLES
 from normviz.scene.grid import roles
 from normviz.scene.setting import integer
 from normviz.scene.view import View
@@ -336,12 +337,4 @@ START_STEPS = len(LESSON_STEPS)
 SETTINGS = (
     integer("step", 0, START_STEPS, 0, widget=None, about=N_("the step that is shown first; 0: where the reader left off"), example="3"),
 )  # fmt: skip
-PAGE = Page(
-    "start",
-    N_("Start here"),
-    N_("Five minutes: from four numbers to a batch of images."),
-    view_parts,
-    SETTINGS,
-    rows=lambda _view: (),
-    uses="nothing",
-)
+PAGE = Page("start", *TITLES["start"], view_parts, SETTINGS, rows=lambda _view: (), group=LEARN, uses="nothing")

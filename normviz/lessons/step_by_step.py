@@ -8,6 +8,7 @@ from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
 from normviz.lessons.parts.containers import Details, course_pair
 from normviz.lessons.parts.part import LayerNote, Note, Panels, Part, Sentence, part_or_note
+from normviz.lessons.titles import LOOK_UP, TITLES
 from normviz.scene.controls import FILE_CHOICES
 from normviz.scene.scene import compact
 from normviz.scene.setting import integer
@@ -16,15 +17,16 @@ from normviz.texts.messages import N_, _
 
 
 def view_parts(view: View) -> Iterator[Part]:
-    """The sentence, the steps starting at the chosen one, and the code of a course with the same steps."""
+    """The steps starting at the chosen one, the sentence, and the code of a course with the same steps."""
     scene, step = view.scene, view.settings["step"]
     e = scene.description
     yield from map(LayerNote, e.notes)
-    yield Sentence(sentence(e))
     if scene.computable:
-        yield part_or_note(lambda: Panels(steps_payload(e, scene.grid, step=step, at=scene.at), ("select", "step")))
+        shown = {"step": step, "at": scene.at, "scaled": scene.scaled}
+        yield part_or_note(lambda: Panels(steps_payload(e, scene.grid, **shown), ("select", "step", "scale")))
     else:
         yield Note(_("This tensor is too large to compute values here; make it smaller to see the steps."))
+    yield Sentence(sentence(e))
     title = _("As CS231n writes it: {signature}", signature="layernorm_forward(x, gamma, beta, ln_param) -> out, cache")
     yield Details(title, course_pair())
 
@@ -33,11 +35,11 @@ LAST_STEP = 6  # no layer has more than seven steps
 SETTINGS = (integer("step", 0, LAST_STEP, 1, widget=None, about=N_("the step that is shown"), example="4"),)  # fmt: skip
 PAGE = Page(
     "step_by_step",
-    N_("Step by step"),
-    N_("The forward pass from x to the output, with the numbers of one element."),
+    *TITLES["step_by_step"],
     view_parts,
     SETTINGS,
     other_views=views_of_one_layer,
     call=lambda view: f'nv.steps("{compact(view.scene.layer)}", x)',
     file_choices=FILE_CHOICES,
+    group=LOOK_UP,
 )

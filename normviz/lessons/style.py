@@ -7,8 +7,8 @@ from normviz.figures.bundle import read_css, style
 from normviz.figures.palette import THEMES
 
 BROWSER = Path(__file__).with_name("browser")
-MODELS = BROWSER / "models.css"
-EXERCISES = ("questions/marking.css", "practice/practice.css", "start/start.css")
+MODELS, FRONT = BROWSER / "models.css", BROWSER / "front.css"
+EXERCISES = ("questions/marking.css", "practice/practice.css", "start/start.css", "front.css", "teach.css")
 VARIABLES = ("background", "card", "text", "muted", "border", "accent", "veil")
 
 
@@ -38,6 +38,14 @@ def page_style() -> str:
     modes = "".join(f"&[data-mode={name}]{{color-scheme:{name};{variables(name)}}}" for name in ("light", "dark"))
     inner = read_css(BROWSER / "page.css") + read_css(MODELS) + style() + read_css(BROWSER / "preferences.css")
     return f":is(.nv-doc, #nv-doc){{{modes}{inner}}}"
+
+
+@cache
+def front_style() -> str:
+    """The style of the front page before the script has added that of pages."""
+    light, dark = THEMES["light"], THEMES["dark"]
+    named = ";".join(f"--nv-{key}:light-dark({getattr(light, key)},{getattr(dark, key)})" for key in VARIABLES)
+    return f".nv-doc:not([data-mode]){{{named}}}:is(.nv-doc, #nv-doc){{{read_css(FRONT)}}}"
 
 
 @cache

@@ -2,11 +2,11 @@
 
 title: What normalized_shape does
 stops:
-  - link: /?shape=2,3,4,4&layer=LayerNorm([3,4,4])
+  - link: /explore?shape=2,3,4,4&layer=LayerNorm([3,4,4])
     caption: One mean for each example.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -14,10 +14,9 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from normviz.lessons.page import Page
 from normviz.lessons.parts.links import Link, TourBar
-from normviz.lessons.parts.part import Part, Problem
-from normviz.scene.view import MOST_CAPTION, MOST_STOPS, View, link
+from normviz.lessons.titles import EXPLORE, HOME
+from normviz.scene.view import MOST_CAPTION, MOST_STOPS, Display, read_display
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.languages import OWN, read_text
 from normviz.texts.messages import _, language, ngettext
@@ -81,13 +80,13 @@ def _read_stop(given: Any, number: int, pages: Collection[str]) -> Stop:
             )
         )
     address = urlsplit(link)
-    page = address.path.rstrip("/").rpartition("/")[2] or "explore"
+    page = address.path.rstrip("/").rpartition("/")[2] or EXPLORE
     if pages and page not in pages:
         raise NormvizError(
             "stop {number}: link={link} does not name a page; choose {pages}.",
             number=number,
             link=echo(link),
-            pages=listed(pages),
+            pages=listed(name for name in pages if name != HOME),
         )
     return Stop(page, address.query, " ".join(caption.split()))
 
@@ -110,24 +109,24 @@ def find_tour(name: str) -> Tour:
     return tours()[name]
 
 
-# The tour that a link names, as the first part of a page.
+def stop_shown(query: Mapping[str, str]) -> Stop | None:
+    """The stop whose view a link shows that names only the tour: for the beginning of a tour, its first stop. None without a tour.
+
+    >>> stop_shown({"tour": "normalized-shape", "stop": "2"}).query
+    'shape=2,3,4,4&layer=LayerNorm([4,4])&at=1,2,0,3'
+    """
+    display = read_display(query)[0] if "tour" in query else Display()
+    tour = tours().get(display.tour)
+    return tour.stops[min(max(display.stop, 1), len(tour.stops)) - 1] if tour else None
 
 
-def tour_parts(page: Page, view: View) -> Iterator[Part]:
-    """The bar of the tour that the view belongs to, or why there is none."""
-    try:
-        tour = find_tour(view.display.tour)
-    except NormvizError as error:
-        yield Problem(str(error))
-        return
-    query = {key: text for key, text in view.query(page.settings).items() if key not in ("tour", "stop", "present")}
-    yield tour_bar(tour, view.display.stop, Link(_("Leave the tour"), page.name, link(query).removeprefix("?")))
+# The bar above a view of a tour.
 
 
-def tour_bar(tour: Tour, number: int, leave: Link | None = None) -> TourBar:
-    """The bar at a stop of a tour; 0: before the first."""
+def tour_bar(tour: Tour, number: int, leave: Link | None = None, has_caption: bool = True) -> TourBar:
+    """The bar at a stop of a tour; 0: before the first. ``has_caption``: False above a view that the caption is not about."""
     number = min(number, len(tour.stops))
-    caption = tour.stops[number - 1].caption if number else ""
+    caption = tour.stops[number - 1].caption if number and has_caption else ""
     before = stop_link(tour, number - 1, _("Back")) if number > 1 else None
     label = _("Next") if number else _("Start")
     after = stop_link(tour, number + 1, label) if number < len(tour.stops) else None

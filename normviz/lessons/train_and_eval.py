@@ -13,7 +13,7 @@ from normviz.analysis.comparison import one_of_each_family
 from normviz.analysis.description import Description
 from normviz.analysis.examples import example, from_array
 from normviz.analysis.forward import Values
-from normviz.analysis.running.modes import TrainAndEval, example_alone, most_warm_up, train_and_eval
+from normviz.analysis.running.modes import TrainAndEval, element_in_modes, example_alone, most_warm_up, train_and_eval
 from normviz.analysis.running.momentum import half_life, other_momentum, two_forms
 from normviz.analysis.running.sampling import (
     DEFAULT_SIZES,
@@ -30,17 +30,19 @@ from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.figures.charts import Lines, axis, bars, chart, dots, line
 from normviz.figures.payload import PanelValues
 from normviz.layers.axes import example_axis
+from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons.page import SCENE_ROWS, ControlRow, Page
 from normviz.lessons.parts.containers import Beside, Cell, Details, Table
-from normviz.lessons.parts.part import Chart, Note, Part, Sentence, Text, part_or_note, value_part
+from normviz.lessons.parts.part import Chart, Index, Note, Part, Sentence, Text, part_or_note, value_part
+from normviz.lessons.titles import LOOK_UP, TITLES
 from normviz.scene import edits
 from normviz.scene.controls import Control, Input, inputs_of
 from normviz.scene.scene import OWN, Scene
 from normviz.scene.setting import experiment, in_experiments, integer, number, number_or_none, slider
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError, listed
-from normviz.texts.messages import N_, _, format_difference, format_fixed, join_sentences, ngettext
+from normviz.texts.messages import N_, _, format_difference, format_fixed, format_number, join_sentences, ngettext
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -380,10 +382,36 @@ def modes_sentence(found: TrainAndEval) -> str:
 
 
 def modes_outputs(found: TrainAndEval) -> Iterator[PanelValues]:
-    """The outputs of both modes, and their difference."""
-    yield PanelValues("train", "train()", _used(found.train_norm), from_array(found.train))
-    yield PanelValues("eval", "eval()", _used(found.eval_norm), from_array(found.eval))
+    """The outputs of both modes, in which a color stands for the same value, and their difference."""
+    outputs = np.abs([found.train, found.eval])
+    most = float(outputs.max(initial=0, where=np.isfinite(outputs))) or None
+    yield PanelValues("train", "train()", _used(found.train_norm), from_array(found.train), most=most)
+    yield PanelValues("eval", "eval()", _used(found.eval_norm), from_array(found.eval), most=most)
     yield PanelValues("gap", "train() − eval()", _("zero where they agree"), from_array(found.train - found.eval))
+
+
+def element_sentence(found: TrainAndEval, at: Index) -> str:
+    """From which numbers the outputs for x[at] differ; "" if they do not."""
+    if not found.differs[at]:
+        return ""
+    train, evaluated = element_in_modes(found, at)
+    example = example_axis(found.train_norm.axes)
+    shares = example is not None and found.train_norm.axes[example] not in found.train_norm.pattern.right
+    return _(
+        "x[{index}] = **{value}** gives **{train}** in train() and **{eval}** in eval(): **{difference}** apart, because the mean of its "
+        "channel is **{mean}** {here} and **{running_mean}** in running_mean, and the variance **{var}** {here} and **{running_var}** in "
+        "running_var.",
+        index=", ".join(map(str, at)),
+        value=format_number(float(found.warmed_up.x[at]), 3),
+        train=format_number(train.output, 3),
+        eval=format_number(evaluated.output, 3),
+        difference=format_number(abs(train.output - evaluated.output), 3),
+        here=_("in this batch") if shares else _("in this example"),
+        mean=format_number(train.mean, 3),
+        var=format_number(train.var, 3),
+        running_mean=format_number(evaluated.mean, 3),
+        running_var=format_number(evaluated.var, 3),
+    )
 
 
 def _used(norm: Norm) -> str:
@@ -475,10 +503,17 @@ def _modes(scene: Scene, settings: Settings) -> Iterator[Part]:
         yield Note(str(error))
         return
     yield Sentence(modes_sentence(found))
+    if explained := element_sentence(found, scene.at or _most_different(found)):
+        yield Text(explained)
     yield value_part(e, scene.grid, scene.at, modes_outputs(found))
     yield from map(Text, one_example_texts(found))
     yield Text(_("**The same comparison for other layers**"), of="table")
     yield part_or_note(lambda: modes_table(e, scene.seed, found))
+
+
+def _most_different(found: TrainAndEval) -> Index:
+    gap = np.nan_to_num(np.abs(found.train - found.eval))
+    return tuple(map(int, np.unravel_index(gap.argmax(), gap.shape)))
 
 
 def _batches(scene: Scene, settings: Settings) -> Iterator[Part]:
@@ -519,15 +554,22 @@ EXPERIMENTS: dict[str, Callable[[Scene, Settings], Iterator[Part]]] = {
 
 
 def _experiment(view: View) -> list[Input]:
-    """On the layer that pages open with, train() and eval() are equal: then this experiment chooses BatchNorm, too."""
+    """An experiment that opens on the layer that pages open with opens on its own layer."""
     (shown,) = inputs_of(SETTINGS[0], view)
 
     def change(view: View, chosen: str) -> View:
         changed: View = shown.edit(view, chosen)
-        opens_with = chosen == "modes" != shown.value and view.scene == read({}).scene
-        return changed.with_scene(edits.with_family(view.scene, "BatchNorm")) if opens_with else changed
+        return _opening(changed) if chosen != shown.value and view.scene == read({}).scene else changed
 
     return [replace(shown, edit=change)]
+
+
+def _opening(view: View) -> View:
+    """The view without a chosen layer: for LayerNorm, with which pages open, train() and eval() are equal, so they open with BatchNorm."""
+    if view.settings["show"] != "modes":
+        return view
+    batch_norm = edits.with_family(view.scene, "BatchNorm")
+    return view if batch_norm.problem else replace(view, scene=batch_norm.scene)
 
 
 def _rows(view: View) -> tuple[ControlRow, ...]:
@@ -555,17 +597,29 @@ SETTINGS = (
     integer("longest", 1, 100, 30, widget=slider("1", "2", "5", "10", "20", "30", "60", "100"), label=N_("longest"), about=N_("the length of the longest sequence"), example="50", applies=in_experiments("sequences"), in_file=("10", "30", "60")),
     integer("devices", 2, MOST_DEVICES, 4, widget=slider("2", "3", "4", "5", "6", "7", "8"), label=N_("devices"), about=N_("the number of devices"), example="8", applies=in_experiments("devices"), in_file=("2", "4", "8")),
 )  # fmt: skip
+ASKED = {"stream": "s2a", "modes": "q16", "batches": "s2c", "sequences": "s2b", "devices": "q27"}
+
+
+def _asked(view: View) -> str:
+    """The key of the question with which a view ends."""
+    layer, show = view.scene.layer, view.settings["show"]
+    has_modes = isinstance(layer, Layer) and layer.kind.family == "BatchNorm"
+    return "s1c" if show == "modes" and not has_modes else ASKED[show]
+
+
 EXPERIMENT = Control(SETTINGS[0].hidden_by, SETTINGS[0].label, _experiment)
 PAGE = Page(
     "train_and_eval",
-    N_("Train and eval"),
-    N_("What BatchNorm stores from batch to batch, what that changes, and where it fails."),
+    *TITLES["train_and_eval"],
     lambda view: EXPERIMENTS[view.settings["show"]](view.scene, view.settings),
     SETTINGS,
     rows=_rows,
+    opening=_opening,
     whole_in_answer=True,
+    asks=_asked,
     file_choices=(
         ("show", "family"),
         ("show", "set_batch_size", "set_momentum", "set_count", "set_longest", "set_devices", "set_drift"),
     ),
+    group=LOOK_UP,
 )

@@ -5,16 +5,17 @@ The shape, the layout and the layer of the scene are changed by several controls
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from normviz.analysis.checks import MOST_ELEMENTS
 from normviz.analysis.sentences import axes_in_words
-from normviz.layers.catalogue import FAMILIES, KINDS
-from normviz.layers.fit import divisors, kind_for
+from normviz.layers.catalogue import FAMILIES
+from normviz.layers.fit import divisors, suitable_kind
 from normviz.layers.layer import Layer
-from normviz.layers.pasted import MOST_TEXT, refused_layer
+from normviz.layers.pasted import MOST_TEXT, refused_layer, typed_layer
 from normviz.scene import edits
 from normviz.scene.edits import Reading, repair, with_fields
 from normviz.scene.scene import (
@@ -167,17 +168,10 @@ def on_argument(name: str) -> Callable[[Any, Any], Any]:
 
 # The controls of the scene
 
-FIRST_LAYOUTS = ("ND", "NLC", "NCHW")
+FIRST_LAYOUTS = ("ND", "NLC", "NCL", "NCHW")
 LAYOUTS = ("ND", "NLC", "NCL", "LNC", "NCHW", "NHWC", "NCDHW", "D", "CL", "CHW", "CDHW")
-LISTED_FAMILIES = (
-    "LayerNorm",
-    "RMSNorm",
-    "BatchNorm",
-    "InstanceNorm",
-    "GroupNorm",
-    "ChannelsFirstLayerNorm",
-    "DimNorm",
-)
+NAMED_FAMILIES = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm")  # each has a button
+LISTED_FAMILIES = (*NAMED_FAMILIES, "ChannelsFirstLayerNorm", "DimNorm")
 FAMILY_LABELS = {
     "ChannelsFirstLayerNorm": N_("LayerNorm, C first"),
     "DimNorm": N_("One axis (dim)"),
@@ -189,6 +183,7 @@ FLAG_LABELS = {
     "bias": N_("bias: beta"),
     "track_running_stats": "track_running_stats",
 }
+LAYER_TEXT = re.compile(r"`?[\w.]+\s*\(.*`?")
 EPS_CHOICES = ("0.001", "1e-05", "1e-06", "1e-08", "1e-12")
 MOST_SEGMENTS = 6  # more options are a list
 EDITED = "edited"
@@ -238,33 +233,70 @@ def _sizes(view: Changeable) -> list[Input]:
 # The layer
 
 
-def _family(view: Changeable) -> list[Input]:
+def _names(view: Changeable) -> list[Input]:
+    """The names of layers as buttons."""
+    now = family_of(view.scene)
+    names = Segments({family: family_label(family) for family in _including(NAMED_FAMILIES, now)})
+    return [Input("family", _("Layer"), now, names, on_scene(_with_family))]
+
+
+def _layer_as_code(view: Changeable) -> list[Input]:
+    """A field with the layer as code: it takes any layer, or an error message of torch. Its list has the layers without a button."""
     scene = view.scene
-    now = scene.layer.kind.family if isinstance(scene.layer, Layer) else PATTERN_FAMILY
-    possible = [family for family in LISTED_FAMILIES if family == now or _takes(family, scene)]
-    families = _including(_including(possible, now) if now != PATTERN_FAMILY else possible, PATTERN_FAMILY)
-    widget = Choice({family: _family_label(family, scene) for family in families}, dynamic_labels=True)
-    return [Input("family", _("Layer"), now, widget, on_scene(_with_family), width=168)]
+    text = str(scene.layer) if isinstance(scene.layer, Layer) else repr(scene.layer)
+    others = {family: family_label(family) for family in families_for(scene) if family not in NAMED_FAMILIES}
+    widget = Choice({text: text} | others, accept_new=True, dynamic_labels=True)
+    help_text = _(
+        "Write a layer, such as LayerNorm(96) or LayerNorm(96) on (8, 96, 56, 56), or paste an error message of torch. It is read, never executed."
+    )
+    label = _("Layer as code, or an error of torch")
+    return [Input("layer", label, text, widget, on_scene(with_typed), 260, help_text)]
 
 
-def _with_family(scene: Scene, chosen: str) -> Reading:
-    """``chosen`` may be the layer's name for another rank, which the browser still shows: BatchNorm2d after a change to (N, D)."""
-    family = KINDS[chosen].family if chosen in KINDS else chosen
-    same = isinstance(scene.layer, Layer) and scene.layer.kind.family == family
-    return Reading(scene) if same else edits.with_family(scene, family)
+def family_of(scene: Scene) -> str:
+    return scene.layer.kind.family if isinstance(scene.layer, Layer) else PATTERN_FAMILY
+
+
+def families_for(scene: Scene) -> list[str]:
+    """The families in the list that have a layer for the tensor, and the reader's own pattern."""
+    return [*(family for family in LISTED_FAMILIES if _takes(family, scene)), PATTERN_FAMILY]
+
+
+def family_label(family: str) -> str:
+    return _(FAMILY_LABELS[family]) if family in FAMILY_LABELS else family
+
+
+def _with_family(scene: Scene, family: str) -> Reading:
+    return Reading(scene) if family == family_of(scene) else edits.with_family(scene, family)
 
 
 def _takes(family: str, scene: Scene) -> bool:
-    return any(kind.takes_rank(len(scene.shape)) for kind in FAMILIES[family])
-
-
-def _family_label(family: str, scene: Scene) -> str:
-    if family in FAMILY_LABELS:
-        return _(FAMILY_LABELS[family])
     try:
-        return kind_for(family, scene.axes).name
+        return bool(suitable_kind(family, scene.axes))
     except NormvizError:
-        return family
+        return False
+
+
+def with_typed(scene: Scene, text: str) -> Reading:
+    """The view of what a reader has typed or pasted: a layer, a layer on a shape, or an error message of torch.
+
+    Raises NormvizError if it is none of these.
+    """
+    text = " ".join(text[-MOST_TEXT:].split())
+    if not text or text in (str(scene.layer), repr(scene.layer)):
+        return Reading(scene)
+    if text in (*FAMILIES, PATTERN_FAMILY):
+        return edits.with_family(scene, text)
+    if found := refused_layer(text):
+        layer, shape = found
+        return repair(layer=layer, shape=shape)
+    if not LAYER_TEXT.fullmatch(text):
+        raise NormvizError(
+            "{text} is neither a layer nor an error message of a normalization layer of torch; write, for example, LayerNorm(96) on 8,96,56,56, "
+            "or paste the last line of the traceback.",
+            text=echo(text),
+        )
+    return edits.with_layer(scene, typed_layer(text, scene.axes))
 
 
 def _arguments(view: Changeable) -> list[Input]:
@@ -341,8 +373,16 @@ def _params(view: Changeable) -> list[Input]:
     options = {key: _(label) for key, label in PARAMETER_LABELS.items()}
     if view.scene.own and view.scene.own.has_values(view.scene.layer, view.scene.shape):
         options = {OWN: _("your module's own"), **options}
-    edit = on_scene(lambda scene, name: with_fields(scene, params=name if name == OWN else PARAMS.parse(name)))
-    return [Input("params", PARAMS.input_label, view.scene.shown_params, Choice(options), edit)]
+    if view.scene.scaled:
+        options = {EDITED: _("one for all elements"), **options}
+    value = EDITED if view.scene.scaled else view.scene.shown_params
+    return [Input("params", PARAMS.input_label, value, Choice(options), on_scene(_with_params))]
+
+
+def _with_params(scene: Scene, name: str) -> Reading:
+    if name == EDITED:
+        return Reading(scene)
+    return with_fields(scene, params=name if name == OWN else PARAMS.parse(name), gamma=None, beta=None)
 
 
 def _eps(view: Changeable) -> list[Input]:
@@ -377,7 +417,8 @@ def _mode(view: Changeable) -> list[Input]:
 
 TENSOR = Control("tensor", N_("Tensor"), _first_layouts)
 SIZES = Control("sizes", N_("Sizes"), _sizes)
-LAYER = Control("layer", N_("Layer"), _family)
+NAMES = Control("layer", N_("Layer"), _names)
+LAYER = Control("layer", N_("Layer"), _layer_as_code)
 ARGUMENTS = Control("arguments", "normalized_shape, num_groups, dim", _arguments)
 PATTERN = Control("pattern", N_("Your own pattern"), _pattern)
 EPS = Control("eps", "eps", _eps)
@@ -389,35 +430,8 @@ MORE_ABOUT_X = (
     Control(PARAMS.hidden_by, PARAMS.label, _params),
 )
 MORE_ABOUT_LAYER = (EPS, *map(_flag, FLAG_LABELS), MODE)
-SCENE_CONTROLS = (TENSOR, SIZES, LAYER, ARGUMENTS, PATTERN, *MORE_ABOUT_X, *MORE_ABOUT_LAYER)
+SCENE_CONTROLS = (TENSOR, SIZES, NAMES, LAYER, ARGUMENTS, PATTERN, *MORE_ABOUT_X, *MORE_ABOUT_LAYER)
 
-
-# The control "Paste an error": an error message of torch becomes the view that it is about, with what torch accepts instead.
-
-LABEL = N_("Paste an error of torch")
-PLACEHOLDER = N_("its last line")
-
-
-def with_pasted_error(scene: Scene, text: str) -> Reading:
-    """The view that the message is about. Raises NormvizError if it is not a message of a normalization layer."""
-    if not text.strip():
-        return Reading(scene)
-    found = refused_layer(text)
-    if found is None:
-        raise NormvizError(
-            "{text} is not an error message of a normalization layer of torch; paste the last line of the traceback, or write, for "
-            "example, LayerNorm(96) on 8,96,56,56.",
-            text=echo(text),
-        )
-    layer, shape = found
-    return repair(layer=layer, shape=shape)
-
-
-def _inputs(view: Changeable) -> Sequence[Input]:
-    return [Input("paste", _(LABEL), "", TextField(MOST_TEXT, _(PLACEHOLDER)), on_scene(with_pasted_error))]
-
-
-PASTE = Control("paste", LABEL, _inputs)
 
 # The controls of the layer whose options a file has, by key.
 FILE_ARGUMENTS = ("depth", "num_groups", "dim")

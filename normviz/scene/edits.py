@@ -4,12 +4,13 @@
 """
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from normviz.layers.axes import LETTER, MAX_TEXT, Pattern, layout_text, parse_layout
+from normviz.layers.axes import LETTER, MAX_TEXT, Pattern, example_shape, layout_text, parse_layout
 from normviz.layers.catalogue import LARGEST_SIZE
-from normviz.layers.fit import default_layer, kind_for, refit
+from normviz.layers.fit import carried, default_layer, example_for, kind_for, layer_for, refit, suitable_kind
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
@@ -103,6 +104,7 @@ def remedy_fields(remedy: Remedy) -> dict[str, Any]:
 
 def with_fields(scene: Scene, dropped: Collection[str] = (), /, **changed: Any) -> Reading:
     """The scene with these fields changed, and without the ``dropped`` ones: they follow from the others."""
+    dropped = {*dropped, "chosen", "gamma", "beta"} if "layer" in changed else dropped  # they belong to the layer
     kept = [field.name for field in fields(scene) if field.name not in dropped]
     return repair(**{name: getattr(scene, name) for name in kept} | changed)
 
@@ -114,6 +116,14 @@ def _drop(name: str) -> Callable[[Fields], Fields]:
         return {other: value for other, value in wanted.items() if other != name}
 
     return drop
+
+
+def _move_at(wanted: Fields) -> Fields:
+    """Move the selected element into the tensor."""
+    (shape, _axes), at = _tensor(wanted), wanted.get("at")
+    if at is None or len(at) != len(shape):
+        return _drop("at")(wanted)
+    return {**wanted, "at": tuple(min(max(i, 0), size - 1) for i, size in zip(at, shape, strict=True))}
 
 
 def _move_slices(wanted: Fields) -> Fields:
@@ -156,7 +166,7 @@ def _widen_axis(wanted: Fields) -> Fields:
 
 
 REPAIRS = (
-    _drop("at"),
+    _move_at,
     _move_slices,
     _drop("values"),
     _take_first_remedy,
@@ -171,7 +181,7 @@ def _scene(wanted: Fields) -> Scene:
     shape, axes = _tensor(wanted)
     given = {name: value for name, value in wanted.items() if name not in ("shape", "layout")}
     if "layer" not in given:
-        given["layer"] = default_layer(DEFAULT_FAMILY, shape, axes)
+        given["layer"] = layer_for(DEFAULT_FAMILY, shape, axes)
     if "start" not in given:
         at = given.get("at")  # it is drawn, if it can be
         given["start"] = start_with(at, shape, axes) if at is not None and len(at) == len(shape) else ()
@@ -181,9 +191,9 @@ def _scene(wanted: Fields) -> Scene:
 
 
 def _tensor(wanted: Fields) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """The shape and its axes; without a layout, the axes that the layer expects."""
-    layer, shape = wanted.get("layer"), wanted.get("shape", DEFAULT_SHAPE)
-    layout = wanted.get("layout")
+    """The shape and its axes; without a layout, the axes that the layer expects; without a shape, an example for the layer."""
+    layer, layout = wanted.get("layer"), wanted.get("layout")
+    shape = wanted["shape"] if "shape" in wanted else _example(layer, layout)
     check_rank(shape)
     if isinstance(layer, Norm):
         layer.axis_sizes(shape)
@@ -198,11 +208,21 @@ def _tensor(wanted: Fields) -> tuple[tuple[int, ...], tuple[str, ...]]:
     return shape, parse_layout(layout, len(shape))
 
 
+def _example(layer: Layer | Norm | None, layout: str | None) -> tuple[int, ...]:
+    """The shape of an example for the layer, with these axes; with the default axes, if the layer does not take it with these."""
+    if layer is None:
+        return DEFAULT_SHAPE if layout is None else example_shape(axes_of(layout))
+    if isinstance(layer, Norm):
+        return example_for(layer, layer.axes)
+    for axes in (None if layout is None else axes_of(layout), None):
+        with suppress(NormvizError):
+            return example_for(layer, axes)
+    return DEFAULT_SHAPE  # no tensor helps: another argument is wrong
+
+
 # Edits
 
 NO_PARAMETERS = ("none", "-")
-SIZES = {"n": 2, "c": 3, "h": 4, "w": 4, "l": 4, "d": 2}
-SIZES_OF_ROWS = {"n": 4, "d": 6}  # sizes of (N, D): with only two rows, BatchNorm returns nothing but 1 and -1
 
 
 def with_layout(scene: Scene, layout: str) -> Reading:
@@ -211,15 +231,8 @@ def with_layout(scene: Scene, layout: str) -> Reading:
         axes = axes_of(layout)
     except NormvizError as error:
         return Reading(scene, str(error))
-    before = _default_sizes(scene.axes)
-    kept = {axis: size for axis, size in zip(scene.axes, scene.shape, strict=True) if size != before.get(axis)}
-    sizes = _default_sizes(axes) | kept
-    return with_tensor(scene, tuple(sizes.get(axis, 2) for axis in axes), layout)
-
-
-def _default_sizes(axes: tuple[str, ...]) -> dict[str, int]:
-    """The sizes of axes that the reader has not chosen."""
-    return SIZES | ({"d": 6} if len(axes) < 4 else {}) | (SIZES_OF_ROWS if set(axes) == set(SIZES_OF_ROWS) else {})
+    sizes = zip(scene.axes, scene.shape, example_shape(scene.axes), strict=True)
+    return with_tensor(scene, example_shape(axes, {axis: size for axis, size, usual in sizes if size != usual}), layout)
 
 
 def with_shape(scene: Scene, shape: tuple[int, ...]) -> Reading:
@@ -247,9 +260,17 @@ def with_family(scene: Scene, family: str) -> Reading:
     if family == PATTERN_FAMILY:
         return with_fields(scene, layer=scene.shape_description.norm, layout=None)
     try:
+        suitable_kind(family, scene.axes)
         layer = default_layer(family, scene.shape, scene.axes)
     except NormvizError as error:
         return Reading(scene, str(error))
+    return with_fields(scene, layer=layer)
+
+
+def with_layer(scene: Scene, layer: Layer | Norm) -> Reading:
+    """Change to this layer. If it does not take the tensor, the reading has the nearest layer that does, and the remedies."""
+    if isinstance(layer, Norm):
+        return with_fields(scene, () if layer.axes == scene.axes else ("start", "at"), layer=layer, layout=None)
     return with_fields(scene, layer=layer)
 
 
@@ -314,7 +335,7 @@ def with_pattern(scene: Scene, stats: str, params: str | None, sizes: Mapping[st
 
 
 def with_value(scene: Scene, index: tuple[int, ...], value: float) -> Reading:
-    """Change the value of one element of x, and select it."""
+    """Change the value of one element of x, and select it. Where x is then the example again, its values need not be written."""
     if not scene.editable:
         message = ngettext(
             "only tensors of up to {n} element can be edited; make the tensor smaller.",
@@ -329,37 +350,53 @@ def with_value(scene: Scene, index: tuple[int, ...], value: float) -> Reading:
         flat = 0
         for i, size in zip(check_index(index, scene.shape), scene.shape, strict=True):
             flat = flat * size + i
-        return Reading(replace(scene, values=(*old[:flat], value, *old[flat + 1 :]), at=index))
+        edited = replace(scene, values=(*old[:flat], value, *old[flat + 1 :]), at=index)
     except NormvizError as error:
         return Reading(scene, str(error))
+    example = replace(edited, values=None)
+    now, before = edited.description.x, example.description.x
+    return Reading(example if now is not None and before is not None and now.equal(before) else edited)
+
+
+def with_scale(scene: Scene, gamma: float | None, beta: float | None) -> Reading:
+    """Use one gamma and one beta for all elements; None: the layer's own."""
+    reading = with_fields(scene, gamma=gamma, beta=beta)
+    return reading if reading.problem is None else Reading(scene, reading.problem)
 
 
 def with_tensor(scene: Scene, shape: tuple[int, ...], layout: str) -> Reading:
-    """Change the shape and the layout, and refit the layer."""
+    """Change the shape and the layout. The layer keeps its idea: it follows from the layer that the reader chose last.
+
+    If that has no form on the new tensor, LayerNorm is shown until the tensor has a form for it again.
+    """
     if (shape, layout) == (scene.shape, scene.layout):
         return Reading(scene)
     axes = parse_layout(layout, len(shape))
-    problem, layer = None, scene.layer
+    chosen, before = scene.chosen or (scene.layer, scene.axes)
+    problem: str | None = None
+    layer: Layer | Norm
     try:
-        layer = _refit(scene, layer, shape, axes) if isinstance(layer, Layer) else _reorder(layer, shape, axes)
+        if isinstance(chosen, Layer):
+            layer, problem = carried(chosen, before, shape, axes)
+        else:
+            layer = _reorder(chosen, shape, axes)
     except NormvizError as error:
-        problem, layer = str(error), default_layer(DEFAULT_FAMILY, shape, axes)
+        layer = layer_for(DEFAULT_FAMILY, shape, axes)
+        problem = _("{reason} {layer} is shown meanwhile.", reason=error, layer=layer)
+    if layout == scene.layout and _name(layer) == _name(scene.layer):  # it was said when the layer changed
+        problem = None
     at, dropped = scene.at, ["start"]  # the selected element is kept if possible, and drawn
     if at is not None and layout == scene.layout:
         at = tuple(min(i, size - 1) for i, size in zip(at, shape, strict=True))
     elif at is not None:
         dropped.append("at")
-    changed = {"shape": shape, "layout": layout, "layer": layer, "values": None}
+    changed = {"shape": shape, "layout": layout, "layer": layer, "values": None, "chosen": (chosen, before)}
     reading = with_fields(scene, dropped, **changed | ({} if "at" in dropped else {"at": at}))
     return replace(reading, problem=problem or reading.problem)
 
 
-def _refit(scene: Scene, layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer:
-    """The layer refitted to the shape; if it did not normalize over the first axis, it still does not."""
-    fit, trailing = refit(layer, shape, axes), layer.given.get("normalized_shape", scene.shape)
-    if len(trailing) < len(scene.shape) and fit.given.get("normalized_shape") == shape and len(shape) > 1:
-        return fit.with_(normalized_shape=list(shape[1:]))
-    return fit
+def _name(layer: Layer | Norm) -> str:
+    return layer.name if isinstance(layer, Layer) else PATTERN_FAMILY
 
 
 def _reorder(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> Norm:
@@ -396,4 +433,5 @@ def with_start(scene: Scene, start: tuple[int, ...]) -> Reading:
 
 def with_selected(scene: Scene, at: tuple[int, ...] | None) -> Reading:
     """Select another element, or none."""
-    return with_fields(scene, at=at)
+    reading = with_fields(scene, at=at)
+    return reading if reading.problem is None else Reading(scene, reading.problem)

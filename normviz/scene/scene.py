@@ -1,6 +1,6 @@
 """Scene: a tensor, a layer on it, and what is selected; and its settings, with which a teacher can write it by hand as a query.
 
-``?shape=2,3,4,4&layer=LayerNorm([3,4,4])&data=normal&seed=0&at=1,2,0,3``
+``?shape=2,4,3,5&layer=LayerNorm([4,3,5])&data=normal&seed=0&at=1,2,0,3``
 
 ``normviz.scene.view`` reads queries. Descriptions of scenes are computed once for all pages, sessions and exports that show the same scene.
 """
@@ -8,12 +8,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from normviz.analysis.checks import LARGEST_VALUE, MOST_ELEMENTS, SEEDS
@@ -22,17 +23,19 @@ from normviz.analysis.examples import DATA, PARAMETERS, example, from_values, pa
 from normviz.analysis.forward import Values
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
 from normviz.layers.catalogue import KINDS, LARGEST_SIZE
-from normviz.layers.fit import default_layer
+from normviz.layers.fit import layer_for
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.layers.pasted import typed_layer
 from normviz.layers.sharing import counts
 from normviz.scene.grid import Grid, grid
-from normviz.scene.setting import Choice, Number, Setting, or_none, parse_choice, write_settings
+from normviz.scene.setting import Choice, Number, Setting, number, or_none, parse_choice, write_settings
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import N_, ngettext
 
 MOST_EDITABLE = 128  # elements whose values a link can hold
 LONGEST_NUMBERS = 16 * MOST_EDITABLE  # characters: "-1.23456789e-10,"
+LARGEST_SCALE = 3.0  # of a gamma or beta for all elements
 LARGEST_INTEGER = 2**53 - 1  # the largest integer that JavaScript represents exactly
 
 DATA_LABELS = {
@@ -49,7 +52,7 @@ def commas(numbers: tuple[int, ...]) -> str:
 
 
 def compact(layer: Layer | Norm) -> str:
-    """The layer's text without the spaces between arguments: ``LayerNorm([3,4,4])``."""
+    """The layer's text without the spaces between arguments: ``LayerNorm([4,3,5])``."""
     return str(layer).replace(", ", ",") if isinstance(layer, Layer) else repr(layer).replace(", ", ",")
 
 
@@ -72,7 +75,7 @@ def _parse_shape(text: str) -> tuple[int, ...]:
     sizes = _parse_numbers("shape", text, MAX_RANK, int, SHAPE_EXAMPLE)
     if not all(1 <= size <= LARGEST_SIZE for size in sizes):
         raise NormvizError(
-            "shape={value} has a size below 1 or above {most:,}; write shape=2,3,4,4.",
+            "shape={value} has a size below 1 or above {most:,}; write shape=2,4,3,5.",
             value=echo(text),
             most=LARGEST_SIZE,
         )
@@ -107,12 +110,14 @@ def _parse_seed(text: str) -> int:
 
 def _nearest_layer(text: str) -> Layer | Norm:
     """The layer with the name that was probably meant: ``batchnorm2d(3)`` is BatchNorm2d(3)."""
-    name, _bracket, rest = text.partition("(")
-    meant = closest(name.rpartition(".")[2].strip(), [*KINDS, "Norm"])
-    return Layer.parse(f"{meant}({rest}")
+    try:
+        return typed_layer(text, parse_layout("NCHW", 4))
+    except NormvizError:
+        name, _bracket, rest = text.partition("(")
+        return Layer.parse(f"{closest(name.rpartition('.')[2].strip(), [*KINDS, 'Norm'])}({rest}")
 
 
-SHAPE_EXAMPLE, AT_EXAMPLE = "2,3,4,4", "1,2,0,3"
+SHAPE_EXAMPLE, AT_EXAMPLE = "2,4,3,5", "1,2,0,3"
 DATA_SETTING = Setting(
     "data", "normal", parse_choice("data", tuple(DATA)),
     label=N_("Values of x"), about=N_("x: normal, counting, scales or images"), example="counting", widget=Choice(DATA_LABELS),
@@ -127,6 +132,13 @@ PARAMS = Setting(
     label=N_("Values of gamma and beta"), about=N_("gamma and beta: init, index or random"), example="index",
     widget=Choice(PARAMETER_LABELS), applies=lambda view: view.scene.shape_description.counts.gamma_shape is not None,
 )  # fmt: skip
+
+
+def _for_all(name: str, about: str, example: str) -> Setting:
+    """A gamma or beta for all elements; by default the layer's own."""
+    one = number(name, -LARGEST_SCALE, LARGEST_SCALE, 0.0)
+    return Setting(name, None, one.parse, one.format, about=about, example=example, applies=PARAMS.applies)
+
 
 # A setting without a widget is changed by several controls (``scene.controls``) or in the figure.
 SCENE_SETTINGS: Mapping[str, Setting] = {
@@ -143,6 +155,8 @@ SCENE_SETTINGS: Mapping[str, Setting] = {
             about=N_("the values of x itself, for up to 128 elements"), example="1,2,3,4",
         ),
         PARAMS,
+        _for_all("gamma", N_("one gamma for all elements, from -3 to 3; without it, the layer's own"), "1.8"),
+        _for_all("beta", N_("one beta for all elements, from -3 to 3; without it, the layer's own"), "0.5"),
         Setting(
             "at", (), or_none(lambda text: _parse_numbers("at", text, MAX_RANK, int, AT_EXAMPLE)),
             lambda at: "none" if at is None else commas(at), about=N_("the selected element, or none"), example=AT_EXAMPLE,
@@ -207,11 +221,18 @@ MOST_SMALL, MOST_LARGE = 256, 2
 
 
 def _described(
-    on_shape: Description, data: str, seed: int, values: tuple[float, ...] | None, params: str, own: Own | None
+    on_shape: Description,
+    data: str,
+    seed: int,
+    values: tuple[float, ...] | None,
+    params: str,
+    for_all: tuple[float | None, float | None],
+    own: Own | None,
 ) -> Description:
     """The layer on example values, on x's own ``values``, or on what a reader of a notebook brings.
 
     on_shape  the layer on the shape of x, without values
+    for_all   gamma and beta for all elements; None: the layer's own
     """
     own = own or Own()
     brings = own.values if params == OWN else None
@@ -224,8 +245,16 @@ def _described(
         x = example(data, on_shape.shape, on_shape.axes, seed)
     if brings is not None:
         of_module = next(iter(brings.tensors.values()), x)
-        return replace(on_shape, x=x if own.x is not None else x.to(of_module), values=brings)
-    return replace(on_shape, x=x, values=_layer_values(on_shape, params, seed, x))
+        e = replace(on_shape, x=x if own.x is not None else x.to(of_module), values=brings)
+    else:
+        e = replace(on_shape, x=x, values=_layer_values(on_shape, params, seed, x))
+    return e if for_all == (None, None) else replace(e, values=_with_constants(e.layer_values(), *for_all))
+
+
+def _with_constants(values: Values, gamma: float | None, beta: float | None) -> Values:
+    """The values with these constants instead of gamma and beta, where the layer has them."""
+    given = {"gamma": gamma, "beta": beta}
+    return replace(values, **{name: torch.full_like(values.tensors[name], constant) for name, constant in given.items() if constant is not None and name in values.tensors})  # fmt: skip
 
 
 def _layer_values(on_shape: Description, params: str, seed: int, x: Tensor) -> Values:
@@ -246,7 +275,7 @@ _large = lru_cache(maxsize=MOST_LARGE)(_described)
 
 # The scene
 
-DEFAULT_SHAPE, DEFAULT_FAMILY = (2, 3, 4, 4), "LayerNorm"
+DEFAULT_SHAPE, DEFAULT_FAMILY = (2, 4, 3, 5), "LayerNorm"
 PATTERN_FAMILY = "Norm"  # the family of a layer that is a pattern
 MOST_RANK = 12
 
@@ -259,9 +288,11 @@ class Scene:
     data, seed            the example values of x (``normviz.analysis.examples.DATA``)
     values                x's own values, row-major, for a tensor of up to 128 elements; they replace ``data``
     params                the values of gamma and beta: "init", "index" or "random"
+    gamma, beta           one gamma and one beta for all elements, which replace those of ``params``; None: the layer's own
     at                    the selected element, or None
     start                 the first slice that is drawn on each axis, for a tensor that is not drawn whole
     own                   in a notebook, the reader's own x and module: where ``data`` or ``params`` is "own", and they fit
+    chosen                the layer that the reader chose and the axes of x at that time, if x has changed since; in no link
 
     Raises NormvizError unless the layer takes the tensor and the other fields fit it.
     """
@@ -273,9 +304,12 @@ class Scene:
     seed: int = SEED.default
     values: tuple[float, ...] | None = None
     params: str = PARAMS.default
+    gamma: float | None = None
+    beta: float | None = None
     at: tuple[int, ...] | None = None
     start: tuple[int, ...] = ()
     own: Own | None = None
+    chosen: tuple[Layer | Norm, tuple[str, ...]] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.own is None:
@@ -288,6 +322,9 @@ class Scene:
             raise NormvizError(
                 "data must be {data}, and params must be {params}.", data=listed(DATA), params=listed(PARAMETERS)
             )
+        for name in ("gamma", "beta"):
+            if getattr(self, name) is not None:
+                SCENE_SETTINGS[name].parse(str(getattr(self, name)))
         self._check_start()
 
     def _check_at(self) -> None:
@@ -295,7 +332,9 @@ class Scene:
             return
         if len(self.at) != len(self.shape) or any(not 0 <= i < n for i, n in zip(self.at, self.shape, strict=True)):
             raise NormvizError(
-                "at={at} is not an element of a tensor of shape {shape}.", at=echo(self.at), shape=self.shape
+                "at={at} is not an element of a tensor of shape {shape}; the indices start at 0.",
+                at=echo(self.at),
+                shape=self.shape,
             )
 
     def _check_values(self) -> None:
@@ -337,6 +376,11 @@ class Scene:
         return prod(self.shape) <= MOST_EDITABLE
 
     @property
+    def scaled(self) -> bool:
+        """Whether the reader has chosen a gamma or a beta for all elements."""
+        return (self.gamma, self.beta) != (None, None)
+
+    @property
     def computable(self) -> bool:
         """Whether x is small enough to compute with, or the reader's own."""
         return prod(self.shape) <= MOST_ELEMENTS or self.shown_data == OWN
@@ -365,7 +409,10 @@ class Scene:
         if not self.computable:
             return self.shape_description
         compute = _small if prod(self.shape) <= SMALL else _large
-        return compute(self.shape_description, self.shown_data, self.seed, self.values, self.shown_params, self.own)
+        for_all = (self.gamma, self.beta)
+        return compute(
+            self.shape_description, self.shown_data, self.seed, self.values, self.shown_params, for_all, self.own
+        )
 
     @cached_property
     def grid(self) -> Grid:
@@ -391,7 +438,7 @@ class Scene:
         values = {setting: getattr(self, FIELD_NAMES.get(setting, setting)) for setting in SCENE_SETTINGS}
         if self.at is not None and not self.start and not self.grid.shows(self.at):
             values["from"] = (0,) * len(self.shape)
-        if self.shape == DEFAULT_SHAPE and self.layer == default_layer(DEFAULT_FAMILY, self.shape, self.axes):
+        if self.shape == DEFAULT_SHAPE and self.layer == layer_for(DEFAULT_FAMILY, self.shape, self.axes):
             del values["shape"], values["layer"]
         layer, rank = self.layer, len(self.shape)
         if self.layout == (layer.kind.layout(rank) if isinstance(layer, Layer) else layout_text(layer.axes)):

@@ -14,8 +14,9 @@ from urllib.parse import quote
 
 from normviz.layers.pasted import parse_layer_on_shape
 from normviz.layers.substitutes import LayerOnShape, Remedy, is_lookalike
-from normviz.scene.controls import PASTE, SCENE_CONTROLS
+from normviz.scene.controls import SCENE_CONTROLS
 from normviz.scene.edits import Reading, repair
+from normviz.scene.foreign import CAMPAIGN, EMBEDDING
 from normviz.scene.scene import FIELD_NAMES, SCENE_SETTINGS, Scene, commas, compact
 from normviz.scene.setting import (
     OF_PAGES,
@@ -27,6 +28,7 @@ from normviz.scene.setting import (
     text,
     write_settings,
 )
+from normviz.scene.typed import TYPED, typed_problem
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.languages import parse_language
 from normviz.texts.messages import N_, _, ngettext
@@ -35,12 +37,13 @@ VERSION = "1"
 MOST_CAPTION = 300
 MOST_STOPS = 99
 ALL, ALL_CONTROLS = "all", "controls"
+RETIRED = ("paste",)  # names of controls that no longer exist, in links that people have
 
 
 def controls() -> dict[str, str]:
     """The labels of the controls that can be hidden, by name."""
     return {
-        **{control.hidden_by: control.label for control in (*SCENE_CONTROLS, PASTE)},
+        **{control.hidden_by: control.label for control in SCENE_CONTROLS},
         "more": N_("More, with all its controls"),
         "reset": N_("Back to the start"),
         "set": N_("Ready-made sets"),
@@ -59,6 +62,7 @@ PARTS: Mapping[str, str] = {
     "table": N_("Tables"),
     "code": N_("Code"),
     "details": N_("Details"),
+    "itself": N_("Identity"),
     "time": N_("Time"),
 }
 PANELS: Mapping[str, str] = {
@@ -72,7 +76,6 @@ PANELS: Mapping[str, str] = {
     "eval": "eval()",
     "gap": N_("Their difference"),
     "autograd": N_("By autograd"),
-    "itself": N_("Identity"),
     "mean": N_("Through the mean"),
     "var": N_("Through the variance"),
     "jacobian": N_("Jacobian"),
@@ -93,7 +96,7 @@ PANELS: Mapping[str, str] = {
 }
 BESIDE_THE_FIGURE = {"distribution", "facts", "worked", "loops"}  # drawn with a figure, but not a part of it
 # Not shown on a projector, besides the controls.
-NOT_PRESENTED = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "text"}
+NOT_PRESENTED = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "text", "time", "itself"}
 FIGURE = {"panels", "notes", *PANELS} - BESIDE_THE_FIGURE
 
 
@@ -107,6 +110,7 @@ class Display:
     tour     the name of a tour that the view belongs to
     stop     the number of the view in the tour, from 1; 0: the tour's beginning
     like     the layer and the shape that the view is a small look-alike of
+    open     the names of parts that are open: "values", "worked", "code"
     lang     the language that the link names; "" for the reader's own. Ignored by ``==``.
     """
 
@@ -116,6 +120,7 @@ class Display:
     tour: str = ""
     stop: int = 0
     like: LayerOnShape | None = None
+    open: tuple[str, ...] = ()
     lang: str = field(default="", compare=False)
 
     def hides(self, name: str) -> bool:
@@ -139,7 +144,7 @@ def read_display(query: Mapping[str, str]) -> tuple[Display, str | None]:
     """The display of a query, and the first error, if any.
 
     >>> read_display({"hide": "layer, data", "caption": "Look at row 2."})
-    (Display(hide=('layer', 'data'), caption='Look at row 2.', present=False, tour='', stop=0, like=None, lang=''), None)
+    (Display(hide=('layer', 'data'), caption='Look at row 2.', present=False, tour='', stop=0, like=None, open=(), lang=''), None)
     """
     values, problem = read_settings(DISPLAY_SETTINGS, query)
     del values[VERSION_SETTING.name]
@@ -167,7 +172,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _is_known(name: str) -> bool:
-    return name in (ALL, ALL_CONTROLS) or name in PARTS or name in PANELS or name in controls()
+    return name in (ALL, ALL_CONTROLS, *RETIRED) or name in PARTS or name in PANELS or name in controls()
 
 
 def _parse_hide(text: str) -> tuple[str, ...]:
@@ -180,6 +185,17 @@ def _parse_hide(text: str) -> tuple[str, ...]:
                 len(unknown),
                 names=listed(map(echo, unknown[:3]), "and"),
             )
+        )
+    return _names(text)
+
+
+OPENED = ("values", "worked", "code")  # parts that are closed until a reader, or a link, opens them
+
+
+def _parse_open(text: str) -> tuple[str, ...]:
+    if unknown := [name for name in _names(text) if name not in OPENED]:
+        raise NormvizError(
+            "open={name} is not a part that opens; write open={parts}.", name=echo(unknown[0]), parts=",".join(OPENED)
         )
     return _names(text)
 
@@ -211,6 +227,10 @@ DISPLAY_SETTINGS = (
     Setting(
         "like", None, parse_layer_on_shape, lambda like: f"{compact(like[0])} on {commas(like[1])}",
         about=N_("the layer and the shape that the view is a small look-alike of"), example="LayerNorm([768]) on 32,128,768",
+    ),
+    Setting(
+        "open", (), _parse_open, ",".join, lambda text: tuple(name for name in _names(text) if name in OPENED),
+        about=N_("the parts that are open: values, worked (the numbers, worked out) and code"), example="code",
     ),
     Setting("lang", "", parse_language, about=N_("the language; without it, that of the browser"), example="es"),
 )  # fmt: skip
@@ -312,8 +332,6 @@ class View:
 
 LONGEST_QUERY = 8192  # characters, names and values together
 MOST_NAMES = 64
-EMBEDDING = ("embed", "embed_options")  # Streamlit's own parameters
-CAMPAIGN = ("utm_", "fbclid", "gclid", "mc_")  # parameters that other sites append to links
 READABLE = ",;()[]=.:'->_"  # characters that are not percent-encoded in a link
 
 
@@ -349,7 +367,10 @@ def read_view(query: Mapping[str, str], settings: Sequence[Setting] = ()) -> Vie
     values, problem = read_settings(settings, query)
     _version, version_problem = read_settings([VERSION_SETTING], query)
     display, display_problem = read_display(query)
-    first = too_long or version_problem or reading.problem or problem or display_problem or _unknown_name(query)
+    typed = typed_problem(query)
+    first = (
+        too_long or version_problem or typed or reading.problem or problem or display_problem or _unknown_name(query)
+    )
     remedies = reading.remedies if first == reading.problem else ()
     return View(reading.scene, values, first, display, reading.substitute, remedies)
 
@@ -358,7 +379,7 @@ def _unknown_name(query: Mapping[str, str]) -> str | None:
     """The message about the first name that no link has."""
     known = setting_names()
     for name in query:
-        if name in known or name in EMBEDDING or name.startswith(CAMPAIGN):
+        if name in known or name in (*EMBEDDING, TYPED) or name.startswith(CAMPAIGN):
             continue
         meant = closest(name, known)
         if meant:

@@ -5,7 +5,8 @@ import pytest
 from normviz.lessons.events import EVENTS, after, entering
 from normviz.lessons.pages import PAGES
 
-EXPLORE, STEPS = PAGES["explore"], PAGES["step_by_step"]
+EXPLORE, STEPS, COMPARE = PAGES["explore"], PAGES["step_by_step"], PAGES["compare"]
+LAYERS = "shape=2,3&layers=LayerNorm(3);BatchNorm1d(3)"
 SHAPE = "shape=2,3&layer=LayerNorm(3)"
 LARGE = "shape=2,64,4,4&layer=BatchNorm2d(64)"
 
@@ -17,9 +18,28 @@ CASES = [
     (EXPLORE, LARGE, {"name": "move", "start": [0, 8, 0, 0]}, {"from": "0,8,0,0"}),
     (STEPS, SHAPE, {"name": "step", "step": 4}, {"step": "4"}),
     (STEPS, SHAPE, {"name": "step", "step": 99}, {"step": "6"}),  # the last step
+    (COMPARE, LAYERS, {"name": "cards", "cards": "gamma"}, {"cards": "gamma"}),
+    (COMPARE, f"{LAYERS}&cards=cube", {"name": "cards", "cards": "mean"}, {"cards": "mean"}),
     (EXPLORE, SHAPE, {"name": "input", "key": "size_d", "value": 5}, {"shape": "2,5"}),
-    (EXPLORE, SHAPE, {"name": "input", "key": "layout", "value": 2}, {"shape": "2,3,4,4"}),  # the number of an option
+    (EXPLORE, SHAPE, {"name": "input", "key": "layout", "value": 3}, {"shape": "2,4,3,5"}),  # the number of an option
+    (EXPLORE, SHAPE, {"name": "scale", "gamma": 1.8, "beta": -0.5}, {"gamma": "1.8", "beta": "-0.5"}),
+    (EXPLORE, SHAPE, {"name": "scale", "gamma": 2, "beta": None}, {"gamma": "2", "beta": None}),
+    (EXPLORE, f"{SHAPE}&gamma=2&beta=1", {"name": "scale", "gamma": None, "beta": None}, {"gamma": None, "beta": None}),
+    (EXPLORE, SHAPE, {"name": "present", "present": True}, {"present": "true"}),
     (EXPLORE, f"{SHAPE}&hide=code", {"name": "reset"}, {"hide": "code"}),
+    (
+        EXPLORE,
+        SHAPE,
+        {"name": "toggle", "row": "gamma", "axis": "d"},
+        {"layer": "LayerNorm([3],elementwise_affine=False)"},
+    ),
+    (EXPLORE, SHAPE, {"name": "present", "present": True}, {"present": "true"}),
+    (
+        EXPLORE,
+        f"{SHAPE}&present=true&hide=code",
+        {"name": "present", "present": False},
+        {"present": None, "hide": "code"},
+    ),
 ]
 
 
@@ -48,9 +68,13 @@ def test_an_input_of_the_page_gives_the_same_view_by_its_key_and_as_a_value():
 WRONG = [
     {}, {"name": "what"}, {"name": "select"}, {"name": "select", "at": "0,0"}, {"name": "select", "at": [0.5, 0]},
     {"name": "edit", "at": [0, 0], "value": True}, {"name": "edit", "at": [0, 0], "value": "1"}, {"name": "edit", "at": [0, 0], "value": 10**400},
+    {"name": "move", "start": None}, {"name": "step", "step": True}, {"name": "step", "step": 1}, {"name": "cards", "cards": 1}, {"name": "cards", "cards": "cube"},
+    {"name": "scale"}, {"name": "scale", "gamma": "a", "beta": None}, {"name": "scale", "gamma": [1], "beta": None},
     {"name": "move", "start": None}, {"name": "step", "step": True}, {"name": "step", "step": 1},
     {"name": "input", "key": "none", "value": 1}, {"name": "input", "key": "layout", "value": 99}, {"name": "input", "key": "layout"},
-    {"name": "input", "key": "paste", "value": 5}, {"name": "input", "key": "paste", "value": ["a"]},
+    {"name": "input", "key": "layer", "value": 5}, {"name": "input", "key": "layer", "value": ["a"]},
+    {"name": "toggle"}, {"name": "toggle", "row": "what", "axis": "n"}, {"name": "toggle", "row": "mean", "axis": ["n"]},
+    {"name": "present"}, {"name": "present", "present": "true"}, {"name": "present", "present": 1},
 ]  # fmt: skip
 
 

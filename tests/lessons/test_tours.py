@@ -2,16 +2,21 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 
 from normviz.analysis.description import describe
-from normviz.export.output import stop_parts, tour_data, tour_of, tour_output
-from normviz.lessons.pages import PAGES, page_view
+from normviz.export.output import output_of_query, stop_parts, tour_data, tour_of, tour_output
+from normviz.lessons.events import after
+from normviz.lessons.pages import PAGES, page_of, page_view
+from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import TourBar
 from normviz.lessons.parts.part import Panels, Problem
 from normviz.lessons.tours import Tour, read_tour, stop_link, tour_bar, tours
+from normviz.scene.view import Display
 from normviz.texts.errors import NormvizError
 
 STOPS = [(name, number) for name, tour in tours().items() for number in range(1, len(tour.stops) + 1)]
@@ -79,8 +84,87 @@ def test_a_tour_begins_with_a_link_to_its_first_stop():
     (bar,) = [part for part in shown.parts if isinstance(part, TourBar)]
     assert (bar.number, bar.before) == (0, None)
     assert "stop=1&present=true" in bar.after.query
-    assert bar.leave.query == ""
+    assert bar.leave.query == "shape=2,3,4,4&layer=LayerNorm([4])"
     assert any(row.inputs for row in shown.rows)
+
+
+def opened(name, query):
+    """The page and the view that a link opens, and the bar of its tour."""
+    page = page_of(name, query)
+    view = page.view(query)
+    (bar,) = [part for part in page_view(page, view).parts if isinstance(part, TourBar)]
+    return page.name, view, bar
+
+
+@pytest.mark.parametrize("name", ["explore", "numerics"])
+@pytest.mark.parametrize(("tour", "number"), [*STOPS, *((name, 0) for name in tours())])
+@pytest.mark.parametrize("more", [{}, {"present": "true", "hide": "code"}], ids=["", "shown"])
+def test_a_link_that_names_only_the_stop_opens_its_view(name, tour, number, more):
+    stop = tours()[tour].stops[max(number, 1) - 1]
+    page, view, bar = opened(name, {"tour": tour, "stop": str(number)} | more)
+    own = PAGES[stop.page].view(stop.query)
+    assert (page, view.scene, view.settings) == (stop.page, own.scene, own.settings)
+    assert (bar.number, bar.caption) == (number, stop.caption if number else "")
+    assert view.problem is None
+
+
+def test_a_number_after_the_last_stop_opens_the_last_one():
+    tour = tours()["from-batchnorm-to-layernorm"]
+    page, view, bar = opened("explore", {"tour": tour.name, "stop": "50"})
+    assert (page, view.settings["layers"][0]) == ("compare", "BatchNorm2d(4)")
+    assert bar.caption == tour.stops[-1].caption
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "layer"),
+    [
+        ("explore", "shape=2,3,4,4&layer=GroupNorm(3,3)", "GroupNorm(3, 3)"),
+        ("explore", "shape=4,6", "LayerNorm([6])"),
+        ("step_by_step", "shape=2,3,4,4&layer=BatchNorm2d(3)", "BatchNorm2d(3)"),
+    ],
+)
+def test_a_view_of_its_own_stays_and_the_caption_of_the_stop_says_nothing_about_it(name, query, layer):
+    tour = tours()["from-batchnorm-to-layernorm"]
+    page, view, bar = opened(name, dict(parse_qsl(f"tour={tour.name}&stop=1&{query}")))
+    assert (page, str(view.scene.layer)) == (name, layer)
+    assert (bar.number, bar.caption) == (1, "")
+    assert tour.title in bar.html(Body(app=""))
+
+
+def test_another_element_of_the_stop_keeps_its_caption():
+    tour = tours()["from-batchnorm-to-layernorm"]
+    _page, view, bar = opened("explore", {"tour": tour.name, "stop": "1", "at": "0,1,2,2"})
+    assert (str(view.scene.layer), view.scene.at) == ("BatchNorm2d(3)", (0, 1, 2, 2))
+    assert bar.caption == tour.stops[0].caption
+
+
+@pytest.mark.parametrize("name", ["explore", "train_and_eval"])
+def test_the_default_view_within_a_tour_reads_back(name):
+    page, tour = PAGES[name], tours()["train-and-eval"]
+    number = next(number for number, stop in enumerate(tour.stops, 1) if stop.page == name)
+    default = replace(page.view(""), display=Display(tour=tour.name, stop=number))
+    for view in (default, after(page, default, {"name": "select", "at": (0, 1, 2, 1)})):
+        read = page.view(page.query(view))
+        assert (read.scene, read.settings) == (view.scene, view.settings)
+
+
+def test_back_to_the_start_shows_the_stop():
+    page, query = PAGES["explore"], {"tour": "from-batchnorm-to-layernorm", "stop": "2"}
+    other = page.view(query | {"shape": "4,6"})
+    assert after(page, other, {"name": "reset"}) == page.view(query)
+
+
+@pytest.mark.parametrize("tour", tours().values(), ids=tours())
+def test_no_two_stops_show_the_same_view(tour):
+    views = []
+    for number in range(1, len(tour.stops) + 1):
+        view = view_of(tour.name, number)
+        views.append((tour.stops[number - 1].page, replace(view.scene, at=None), view.settings))
+    assert [views.index(view) for view in views] == list(range(len(views)))
+
+
+def test_a_link_to_a_stop_opens_as_a_file():
+    assert output_of_query("explore", {"tour": "from-batchnorm-to-layernorm", "stop": "8"}).page == "compare"
 
 
 def test_a_projector_shows_the_figure_without_controls():
@@ -162,7 +246,7 @@ def test_a_tour_that_does_not_exist_is_an_error(name, message, tmp_path, monkeyp
 
 
 def test_a_stop_needs_a_figure():
-    tour = read_tour("title: T\nstops: [{link: '/questions?q=s0', caption: a}]", "mine")
+    tour = read_tour("title: T\nstops: [{link: '/questions', caption: a}]", "mine")
     with pytest.raises(NormvizError, match="stop 1: questions shows no figure"):
         tour_data(tour)
 

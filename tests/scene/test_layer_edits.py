@@ -35,19 +35,21 @@ def test_running_statistics_take_one_value_per_channel():
 
 
 FAMILY_CHANGES = [
-    ("", "RMSNorm", "NCHW (2, 3, 4, 4) RMSNorm([3, 4, 4])"),
-    ("", "BatchNorm", "NCHW (2, 3, 4, 4) BatchNorm2d(3)"),
-    ("", "SyncBatchNorm", "NCHW (2, 3, 4, 4) SyncBatchNorm(3)"),
-    ("", "InstanceNorm", "NCHW (2, 3, 4, 4) InstanceNorm2d(3)"),
-    ("", "GroupNorm", "NCHW (2, 3, 4, 4) GroupNorm(3, 3)"),
+    ("", "RMSNorm", "NCHW (2, 4, 3, 5) RMSNorm([4, 3, 5])"),
+    ("", "BatchNorm", "NCHW (2, 4, 3, 5) BatchNorm2d(4)"),
+    ("", "SyncBatchNorm", "NCHW (2, 4, 3, 5) SyncBatchNorm(4)"),
+    ("", "InstanceNorm", "NCHW (2, 4, 3, 5) InstanceNorm2d(4)"),
+    ("", "GroupNorm", "NCHW (2, 4, 3, 5) GroupNorm(2, 4)"),
     ("shape=2,6,4,4", "GroupNorm", "NCHW (2, 6, 4, 4) GroupNorm(2, 6)"),
-    ("", "ChannelsFirstLayerNorm", "NCHW (2, 3, 4, 4) ChannelsFirstLayerNorm(3)"),
-    ("", "DimNorm", "NCHW (2, 3, 4, 4) DimNorm(4, dim=0)"),
-    ("", "Norm", "NCHW (2, 3, 4, 4) Norm('n c h w -> n', 'c h w')"),
-    ("layer=BatchNorm2d(3)", "LayerNorm", "NCHW (2, 3, 4, 4) LayerNorm([3, 4, 4])"),
-    ("layer=Norm('n c h w -> h')", "BatchNorm", "NCHW (2, 3, 4, 4) BatchNorm2d(3)"),
-    ("shape=2,5,3", "BatchNorm", "NLC (2, 5, 3) BatchNorm1d(5)"),
-    ("shape=4,4,3&layout=HWC", "InstanceNorm", "HWC (4, 4, 3) InstanceNorm1d(4)"),
+    ("", "ChannelsFirstLayerNorm", "NCHW (2, 4, 3, 5) ChannelsFirstLayerNorm(4)"),
+    ("", "DimNorm", "NCHW (2, 4, 3, 5) DimNorm(5, dim=0)"),
+    ("", "Norm", "NCHW (2, 4, 3, 5) Norm('n c h w -> n', 'c h w')"),
+    ("layer=BatchNorm2d(3)", "LayerNorm", "NCHW (2, 3, 4, 5) LayerNorm([3, 4, 5])"),
+    ("layer=Norm('n c h w -> h')", "BatchNorm", "NCHW (2, 4, 3, 5) BatchNorm2d(4)"),
+    ("shape=2,5,3", "BatchNorm", "NLC (2, 5, 3) ChannelsLastBatchNorm(3)"),
+    ("shape=2,5,4", "InstanceNorm", "NLC (2, 5, 4) ChannelsLastInstanceNorm(4)"),
+    ("shape=2,3,5,4&layout=NHWC", "GroupNorm", "NHWC (2, 3, 5, 4) ChannelsLastGroupNorm(2, 4)"),
+    ("shape=5,2,4&layout=LNC", "BatchNorm", "LNC (5, 2, 4) ChannelsLastBatchNorm(4)"),
     ("shape=3,4,4&layout=CHW", "InstanceNorm", "CHW (3, 4, 4) InstanceNorm2d(3)"),
     ("shape=2,4,4,3&layout=NHWC&layer=GroupNorm(2,4,affine=False)", "Norm", None),
 ]  # fmt: skip
@@ -80,6 +82,23 @@ def test_a_layer_that_does_not_take_the_rank_changes_nothing():
     assert reading.scene == scene("shape=6")
 
 
+@pytest.mark.parametrize(
+    ("link", "family"),
+    [
+        ("shape=4,6", "InstanceNorm"),
+        ("shape=4,4,3&layout=HWC", "InstanceNorm"),
+        ("shape=4,4,3&layout=HWC", "GroupNorm"),
+        ("shape=5,2,4&layout=LNC", "GroupNorm"),
+        ("shape=3,4,5&layout=CHW", "BatchNorm"),
+        ("shape=2,5,4", "ChannelsFirstLayerNorm"),
+    ],
+)
+def test_a_layer_that_would_take_another_axis_for_its_channels_changes_nothing(link, family):
+    reading = edits.with_family(scene(link), family)
+    assert reading.problem.startswith(f"{family} has no form on ({', '.join(scene(link).layout)}). ")
+    assert reading.scene == scene(link)
+
+
 def test_a_layer_that_needs_more_than_one_value_per_channel_gets_the_nearest_x():
     reading = edits.with_family(scene("shape=1,3"), "BatchNorm")
     assert "Expected more than 1 value per channel" in reading.problem
@@ -87,11 +106,11 @@ def test_a_layer_that_needs_more_than_one_value_per_channel_gets_the_nearest_x()
 
 
 def test_an_argument_of_the_layer_changes():
-    assert summary(done(edits.with_arguments(scene(), normalized_shape=[4]))) == "NCHW (2, 3, 4, 4) LayerNorm([4])"
+    assert summary(done(edits.with_arguments(scene(), normalized_shape=[5]))) == "NCHW (2, 4, 3, 5) LayerNorm([5])"
     group_norm = scene("shape=2,4,3&layer=GroupNorm(2,4)")
     assert summary(done(edits.with_arguments(group_norm, num_groups=4))) == "NCL (2, 4, 3) GroupNorm(4, 4)"
     assert (
-        summary(done(edits.with_arguments(scene(), bias=False))) == "NCHW (2, 3, 4, 4) LayerNorm([3, 4, 4], bias=False)"
+        summary(done(edits.with_arguments(scene(), bias=False))) == "NCHW (2, 4, 3, 5) LayerNorm([4, 3, 5], bias=False)"
     )
 
 
@@ -109,11 +128,11 @@ def test_a_pattern_has_no_arguments():
 
 EPS = [
     # as typed, the layer then
-    ("1e-3", "LayerNorm([3, 4, 4], eps=0.001)"),
-    (" 0.5 ", "LayerNorm([3, 4, 4], eps=0.5)"),
-    ("0", "LayerNorm([3, 4, 4], eps=0.0)"),
-    ("-0.5", "LayerNorm([3, 4, 4], eps=-0.5)"),
-    ("1e-05", "LayerNorm([3, 4, 4])"),
+    ("1e-3", "LayerNorm([4, 3, 5], eps=0.001)"),
+    (" 0.5 ", "LayerNorm([4, 3, 5], eps=0.5)"),
+    ("0", "LayerNorm([4, 3, 5], eps=0.0)"),
+    ("-0.5", "LayerNorm([4, 3, 5], eps=-0.5)"),
+    ("1e-05", "LayerNorm([4, 3, 5])"),
 ]
 
 
@@ -139,10 +158,10 @@ def test_rms_norm_may_have_the_machine_epsilon():
 
 
 PATTERNS = [
-    ("n c h w -> n h w", "c", "NCHW (2, 3, 4, 4) Norm('n c h w -> n h w', 'c')"),
-    ("n c h w ->", None, "NCHW (2, 3, 4, 4) Norm('n c h w ->')"),
-    ("n c h w ->", "", "NCHW (2, 3, 4, 4) Norm('n c h w ->', '')"),
-    ("a b c d -> b", "d a", "ABCD (2, 3, 4, 4) Norm('a b c d -> b', 'd a')"),
+    ("n c h w -> n h w", "c", "NCHW (2, 4, 3, 5) Norm('n c h w -> n h w', 'c')"),
+    ("n c h w ->", None, "NCHW (2, 4, 3, 5) Norm('n c h w ->')"),
+    ("n c h w ->", "", "NCHW (2, 4, 3, 5) Norm('n c h w ->', '')"),
+    ("a b c d -> b", "d a", "ABCD (2, 4, 3, 5) Norm('a b c d -> b', 'd a')"),
 ]
 
 
@@ -160,7 +179,7 @@ def test_a_pattern_may_lose_its_split_axis():
 def test_a_new_pattern_keeps_eps_center_and_bias():
     before = scene("layer=Norm('n c h w -> n','c',center=False,eps=0.1,bias=False)")
     after = done(edits.with_pattern(before, "n c h w -> c", "w"))
-    assert summary(after) == "NCHW (2, 3, 4, 4) Norm('n c h w -> c', 'w', center=False, eps=0.1, bias=False)"
+    assert summary(after) == "NCHW (2, 4, 3, 5) Norm('n c h w -> c', 'w', center=False, eps=0.1, bias=False)"
 
 
 NO_PATTERNS = [
@@ -185,11 +204,11 @@ def test_a_text_that_is_not_a_pattern_changes_nothing(stats, params, words):
 
 def test_a_pattern_may_be_written_with_the_sizes_of_its_split_axes() -> None:
     scene = read({}).scene
-    reading = edits.with_pattern_text(scene, "n (c k) h w -> n c; c=3", "c")
+    reading = edits.with_pattern_text(scene, "n (c k) h w -> n c; c=2", "c")
     assert reading.problem is None
-    wanted = Norm("n (c k) h w -> n c", "c", sizes={"c": 3})
+    wanted = Norm("n (c k) h w -> n c", "c", sizes={"c": 2})
     assert reading.scene.layer == wanted
-    assert edits.pattern_text(wanted) == "n (c k) h w -> n c; c=3"
+    assert edits.pattern_text(wanted) == "n (c k) h w -> n c; c=2"
 
 
 @pytest.mark.parametrize("text", ["n (g k) h w -> n g; g", "n (g k) h w -> n g; g=two", "n (g k) h w -> n g; =;="])

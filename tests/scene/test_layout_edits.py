@@ -10,19 +10,24 @@ from tests.scenes import done, scene, summary
 LAYOUT_CHANGES = [
     # from, to: an axis that stays keeps its size, unless it has the default one
     ("", "ND", "ND (4, 6) LayerNorm([6])"),
-    ("", "NLC", "NLC (2, 4, 3) LayerNorm([4, 3])"),
-    ("", "NHWC", "NHWC (2, 4, 4, 3) LayerNorm([4, 4, 3])"),
-    ("", "NCDHW", "NCDHW (2, 3, 2, 4, 4) LayerNorm([2, 4, 4])"),
+    ("", "NLC", "NLC (2, 5, 4) LayerNorm([4])"),
+    ("", "NCL", "NCL (2, 4, 5) ChannelsFirstLayerNorm(4)"),
+    ("", "NHWC", "NHWC (2, 3, 5, 4) LayerNorm([4])"),
+    ("", "NCDHW", "NCDHW (2, 4, 2, 3, 2) LayerNorm([4, 2, 3, 2])"),
     ("", "D", "D (6,) LayerNorm([6])"),
-    ("shape=4,6", "NCHW", "NCHW (2, 3, 4, 4) LayerNorm([4])"),
-    ("shape=2,6", "NCHW", "NCHW (2, 3, 4, 4) LayerNorm([4])"),
-    ("shape=5,7", "NCHW", "NCHW (5, 3, 4, 4) LayerNorm([4])"),
-    ("shape=5,7,9", "NCL", "NCL (5, 9, 7) LayerNorm([9, 7])"),
+    ("shape=4,6", "NCHW", "NCHW (2, 4, 3, 5) LayerNorm([4, 3, 5])"),
+    ("shape=2,6", "NCHW", "NCHW (2, 4, 3, 5) LayerNorm([4, 3, 5])"),
+    ("shape=5,7", "NCHW", "NCHW (5, 4, 3, 5) LayerNorm([4, 3, 5])"),
+    ("shape=5,7,9", "NCL", "NCL (5, 9, 7) ChannelsFirstLayerNorm(9)"),
+    ("shape=2,7,5", "NCHW", "NCHW (2, 5, 3, 6) LayerNorm([5, 3, 6])"),  # W differs from C
     ("layer=BatchNorm2d(3)", "ND", "ND (4, 6) BatchNorm1d(6)"),
-    ("layer=BatchNorm2d(3)", "NLC", "NLC (2, 4, 3) BatchNorm1d(4)"),
-    ("layer=InstanceNorm2d(3,affine=True)", "CHW", "CHW (3, 4, 4) InstanceNorm2d(3, affine=True)"),
+    ("layer=BatchNorm2d(3)", "NLC", "NLC (2, 5, 3) ChannelsLastBatchNorm(3)"),
+    ("layer=BatchNorm2d(4).eval()", "NCL", "NCL (2, 4, 5) BatchNorm1d(4).eval()"),
+    ("layer=GroupNorm(1,4)", "NLC", "NLC (2, 5, 4) ChannelsLastGroupNorm(1, 4)"),
+    ("layer=InstanceNorm2d(4)", "NHWC", "NHWC (2, 3, 5, 4) ChannelsLastInstanceNorm(4)"),
+    ("layer=InstanceNorm2d(3,affine=True)", "CHW", "CHW (3, 4, 5) InstanceNorm2d(3, affine=True)"),
     ("shape=2,4,3,3&layer=GroupNorm(4,4)", "ND", "ND (4, 6) GroupNorm(3, 6)"),
-    ("layer=Norm('n c h w -> n h w','c',eps=0.1)", "NHWC", "NHWC (2, 4, 4, 3) Norm('n h w c -> n h w', 'c', eps=0.1)"),
+    ("layer=Norm('n c h w -> n h w','c',eps=0.1)", "NHWC", "NHWC (2, 3, 5, 4) Norm('n h w c -> n h w', 'c', eps=0.1)"),
 ]  # fmt: skip
 
 
@@ -40,7 +45,7 @@ def test_a_layout_that_the_layer_does_not_take_gives_a_layer_norm():
 def test_a_pattern_is_not_carried_to_other_axes():
     reading = edits.with_layout(scene("layer=Norm('n c h w -> n')"), "NLC")
     assert "the pattern 'n c h w -> n' does not have the axes of NLC; write one with these axes." in reading.problem
-    assert summary(reading.scene) == "NLC (2, 4, 3) LayerNorm([4, 3])"
+    assert summary(reading.scene) == "NLC (2, 5, 4) LayerNorm([4])"
 
 
 @pytest.mark.parametrize("layout", ["", "N-C", "NN", "1", "<b>", "é", "²"])
@@ -55,18 +60,27 @@ def test_a_layout_of_other_letters_has_small_sizes():
 
 
 SIZE_CHANGES = [
-    ("", "c", 5, "NCHW (2, 5, 4, 4) LayerNorm([5, 4, 4])"),
-    ("", "n", 1, "NCHW (1, 3, 4, 4) LayerNorm([3, 4, 4])"),
-    ("layer=LayerNorm(4)", "w", 7, "NCHW (2, 3, 4, 7) LayerNorm([7])"),
-    ("layer=LayerNorm(4)", "h", 7, "NCHW (2, 3, 7, 4) LayerNorm([4])"),
-    ("layer=BatchNorm2d(3,eps=0.1).eval()", "c", 1, "NCHW (2, 1, 4, 4) BatchNorm2d(1, eps=0.1).eval()"),
-    ("shape=2,4,3,3&layer=GroupNorm(2,4)", "c", 9, "NCHW (2, 9, 3, 3) GroupNorm(1, 9)"),
+    ("", "c", 6, "NCHW (2, 6, 3, 5) LayerNorm([6, 3, 5])"),
+    ("", "n", 1, "NCHW (1, 4, 3, 5) LayerNorm([4, 3, 5])"),
+    ("shape=2,3,4,4&layer=LayerNorm(4)", "w", 7, "NCHW (2, 3, 4, 7) LayerNorm([7])"),
+    ("shape=2,3,4,4&layer=LayerNorm(4)", "h", 7, "NCHW (2, 3, 7, 4) LayerNorm([4])"),
+    ("shape=2,3,4,4&layer=BatchNorm2d(3,eps=0.1).eval()", "c", 1, "NCHW (2, 1, 4, 4) BatchNorm2d(1, eps=0.1).eval()"),
+    # as many groups as before, or nearly; groups of several channels, and more than one, where that is possible
+    ("shape=2,4,3,3&layer=GroupNorm(2,4)", "c", 9, "NCHW (2, 9, 3, 3) GroupNorm(3, 9)"),
+    ("shape=2,4,3,3&layer=GroupNorm(1,4)", "c", 6, "NCHW (2, 6, 3, 3) GroupNorm(2, 6)"),
+    ("shape=2,4,3,3&layer=GroupNorm(4,4)", "c", 6, "NCHW (2, 6, 3, 3) GroupNorm(3, 6)"),
+    ("shape=2,4,3,3&layer=GroupNorm(2,4)", "c", 5, "NCHW (2, 5, 3, 3) GroupNorm(1, 5)"),
+    ("shape=2,4,3,3&layer=GroupNorm(4,4)", "c", 5, "NCHW (2, 5, 3, 3) GroupNorm(5, 5)"),
     ("shape=2,8,3,3&layer=GroupNorm(4,8)", "c", 9, "NCHW (2, 9, 3, 3) GroupNorm(3, 9)"),
     ("shape=2,4,3,3&layer=GroupNorm(2,4)", "h", 9, "NCHW (2, 4, 9, 3) GroupNorm(2, 4)"),
-    ("layer=ChannelsFirstLayerNorm(3)", "c", 9, "NCHW (2, 9, 4, 4) ChannelsFirstLayerNorm(9)"),
-    ("layer=DimNorm(4,dim=1)&layout=NCHW", "w", 9, "NCHW (2, 3, 4, 9) DimNorm(9, dim=1)"),
-    ("layer=Norm('n c h w -> n h w','c',center=False)", "c", 9, "NCHW (2, 9, 4, 4) Norm('n c h w -> n h w', 'c', center=False)"),
-    ("", "w", 2**40, "NCHW (2, 3, 4, 1099511627776) LayerNorm([3, 4, 1099511627776])"),
+    ("shape=2,4,3,3&layer=GroupNorm(1,4)", "h", 9, "NCHW (2, 4, 9, 3) GroupNorm(1, 4)"),
+    # as torch reads it: L is the channels
+    ("shape=2,5,4&layout=NLC&layer=BatchNorm1d(5)", "l", 7, "NLC (2, 7, 4) BatchNorm1d(7)"),
+    ("shape=2,5,4&layer=ChannelsLastGroupNorm(2,4)", "c", 9, "NLC (2, 5, 9) ChannelsLastGroupNorm(3, 9)"),
+    ("shape=2,3,4,4&layer=ChannelsFirstLayerNorm(3)", "c", 9, "NCHW (2, 9, 4, 4) ChannelsFirstLayerNorm(9)"),
+    ("shape=2,3,4,4&layer=DimNorm(4,dim=1)&layout=NCHW", "w", 9, "NCHW (2, 3, 4, 9) DimNorm(9, dim=1)"),
+    ("layer=Norm('n c h w -> n h w','c',center=False)", "c", 9, "NCHW (2, 9, 3, 5) Norm('n c h w -> n h w', 'c', center=False)"),
+    ("", "w", 2**40, "NCHW (2, 4, 3, 1099511627776) LayerNorm([4, 3, 1099511627776])"),
 ]  # fmt: skip
 
 
@@ -98,7 +112,7 @@ def test_a_name_that_is_not_a_family_changes_nothing():
 
 
 def test_a_changed_size_keeps_all_that_can_be_kept():
-    before = scene("layer=LayerNorm(4)&data=counting&seed=3&params=index&at=1,2,3,3")
+    before = scene("shape=2,3,4,4&layer=LayerNorm(4)&data=counting&seed=3&params=index&at=1,2,3,3")
     after = done(edits.with_size(before, "h", 2))
     assert (after.data, after.seed, after.params, after.at) == ("counting", 3, "index", (1, 2, 1, 3))
     assert done(edits.with_size(scene("at=none"), "h", 2)).at is None
@@ -113,3 +127,65 @@ def test_a_changed_size_keeps_the_selected_element_drawn():
 
 def test_edited_values_are_dropped_with_their_shape():
     assert done(edits.with_size(scene("shape=1,2&values=3,4"), "d", 3)).values is None
+
+
+# The layer that the reader chose returns with a tensor that has a form for it.
+
+
+def through(link, *layouts):
+    """The layers, and the messages, while the reader goes through the layouts."""
+    seen, on = [], scene(link)
+    for layout in layouts:
+        reading = edits.with_layout(on, layout)
+        on = reading.scene
+        seen.append((str(on.layer), reading.problem))
+    return seen
+
+
+def test_instance_norm_is_replaced_on_n_d_and_returns():
+    first, second, third = through("layer=InstanceNorm2d(4,affine=True)", "ND", "NLC", "NCHW")
+    assert first == (
+        "LayerNorm([6])",
+        "InstanceNorm has no form on (N, D). A channel of an example has only one value there, and its variance is 0. LayerNorm([6]) is shown meanwhile.",
+    )
+    assert second == ("ChannelsLastInstanceNorm(4, affine=True)", None)
+    assert third == ("InstanceNorm2d(4, affine=True)", None)
+
+
+def test_a_layer_without_a_counterpart_is_replaced_with_one_sentence_and_returns():
+    first, second = through("layer=LayerNorm([3,5])&shape=2,4,3,5", "NLC", "NCHW")
+    assert first == (
+        "LayerNorm([4])",
+        "LayerNorm([3, 5]) on (N, C, H, W) has no counterpart on (N, L, C), so LayerNorm([4]) is shown.",
+    )
+    assert second == ("LayerNorm([3, 5])", None)
+    assert through("layer=Norm('n c h w -> h','c')", "ND", "NCHW")[1] == (
+        "statistics: n c h w -> h | gamma, beta: c",
+        None,
+    )
+
+
+def test_a_layer_that_the_reader_chooses_on_the_new_tensor_stays():
+    on = edits.with_layout(scene("layer=InstanceNorm2d(4)"), "ND").scene
+    on = done(edits.with_family(on, "RMSNorm"))
+    assert summary(done(edits.with_layout(on, "NCHW"))) == "NCHW (2, 4, 3, 5) RMSNorm([4, 3, 5])"
+
+
+def test_the_sentence_is_not_repeated_for_a_new_size():
+    on = edits.with_layout(scene("layer=InstanceNorm2d(4)"), "ND").scene
+    reading = edits.with_size(on, "d", 8)
+    assert (summary(reading.scene), reading.problem) == ("ND (4, 8) LayerNorm([8])", None)
+    assert str(edits.with_layout(reading.scene, "NCHW").scene.layer) == "InstanceNorm2d(4)"
+
+
+@pytest.mark.parametrize(("eps", "wanted"), [("", ""), (",eps=0.1", ", eps=0.1")])
+def test_options_are_kept(eps, wanted):
+    on = scene(f"shape=2,5,4&layer=LayerNorm(4{eps})")
+    assert str(done(edits.with_layout(on, "NCL")).layer) == f"ChannelsFirstLayerNorm(4{wanted})"
+    assert str(done(edits.with_layout(on, "NCHW")).layer) == f"LayerNorm([4, 3, 5]{wanted})"
+
+
+def test_a_layer_norm_without_gamma_has_no_form_with_channels_first():
+    found, message = through("shape=2,5,4&layer=LayerNorm(4,elementwise_affine=False)", "NCL")[0]
+    assert found == "LayerNorm([4, 5], elementwise_affine=False)"
+    assert "has no counterpart on (N, C, L)" in message

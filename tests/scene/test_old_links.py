@@ -13,6 +13,7 @@ from normviz.analysis.rounding.groups import DTYPES
 from normviz.lessons.models import REAL_MODELS
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.titles import EXPLORE, HOME, asks_for_a_view
 from normviz.scene.scene import SCENE_SETTINGS, commas
 from normviz.scene.view import ALL, ALL_CONTROLS, PANELS, PARTS, View, controls, link, read_view
 from normviz.texts.errors import NormvizError
@@ -28,8 +29,9 @@ SETTINGS = {name: page.settings for name, page in PAGES.items()}
 def read_link(text: str) -> tuple[str, View]:
     """The page and the view of ``/compare?layers=...``."""
     parts = urlsplit(text)
-    page = parts.path.strip("/") or "explore"
-    return page, read_view(dict(parse_qsl(parts.query, keep_blank_values=True)), SETTINGS[page])
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    page = parts.path.strip("/") or (EXPLORE if asks_for_a_view(query) else HOME)
+    return page, read_view(query, SETTINGS[page])
 
 
 # The document
@@ -88,6 +90,7 @@ def test_every_name_has_an_example():
         "tour",
         "stop",
         "like",
+        "open",
         "lang",
         "embed",
         "embed_options",
@@ -105,6 +108,7 @@ WORDS = [
     *PAGES["train_and_eval"].experiments,
     *PAGES["gradients"].experiments,
     *PAGES["numerics"].experiments,
+    "gamma",
     "outlier",
     "signs",
     *DTYPES,
@@ -113,6 +117,7 @@ WORDS = [
     "nn.LayerNorm(768) on 2, 128, 768",
     *QUESTIONS,
     "none",
+    "compare",
 ]
 NUMBERS = ["0", "1", "2", "3", "4", "16", "-3", "0.25", "1e-05", "1e6", "1e-12", "1000"]
 TEXTS = ["BatchNorm2d(3);LayerNorm([3, 4, 4])", "Norm('n c -> n', 'c')", "a b&c=d#e+f%20", "\"<b>'>", "ü–∑ 𝛾"]
@@ -162,6 +167,9 @@ OLD = [
 ]
 
 
+NEWER = {"questions": ("of",), "compare": {"cards"}}  # settings that came later: old links leave them at their defaults
+
+
 @pytest.mark.parametrize("old", OLD, ids=lambda old: old[0])
 def test_an_old_link_shows_what_it_showed(old):
     text, shape, layout, layer, at, x, settings = old
@@ -170,13 +178,19 @@ def test_an_old_link_shows_what_it_showed(old):
     assert view.problem is None
     assert [commas(scene.shape), scene.layout, str(scene.layer)] == [shape, layout, layer]
     assert ("none" if scene.at is None else commas(scene.at)) == at
-    assert f"{'values' if scene.values else f'{scene.data} {scene.seed}'} {scene.params}" == x
+    for_all = f" {scene.gamma} {scene.beta}" if scene.scaled else ""
+    assert f"{'values' if scene.values else f'{scene.data} {scene.seed}'} {scene.params}{for_all}" == x
     written = {setting.name: setting.format(view.settings[setting.name]) for setting in SETTINGS[page]}
-    assert written | view.display.query() == json.loads(settings)
+    newer = {
+        setting.name: setting.format(setting.default)
+        for setting in SETTINGS[page]
+        if setting.name in NEWER.get(page, ())
+    }
+    assert written | view.display.query() == newer | json.loads(settings)
 
 
 def test_the_old_links_cover_every_page_and_every_name():
-    pages = {urlsplit(old[0]).path.strip("/") or "explore" for old in OLD}
+    pages = {read_link(old[0])[0] for old in OLD}
     assert pages == set(SETTINGS)
     names = {name for old in OLD for name, _ in parse_qsl(urlsplit(old[0]).query)}
     assert {*SCENE_SETTINGS, "hide", "caption", "v", "present", "tour", "stop", "embed", "embed_options"} <= names

@@ -22,10 +22,10 @@ GOOD = {
 }
 
 NO_NUMBERS = "is not a list of numbers; write "
-NO_SIZE = "has a size below 1 or above 1,099,511,627,776; write shape=2,3,4,4."
+NO_SIZE = "has a size below 1 or above 1,099,511,627,776; write shape=2,4,3,5."
 UNREADABLE = [
     # parameter, texts that cannot be read, words of the message
-    ("shape", ["", ",", "a", "2,,3", "2 3", "2.5", "1e3", "nan", "2,3\x00", "<script>", "²", "0x4"], f"shape='{{}}' {NO_NUMBERS}shape=2,3,4,4."),
+    ("shape", ["", ",", "a", "2,,3", "2 3", "2.5", "1e3", "nan", "2,3\x00", "<script>", "²", "0x4"], f"shape='{{}}' {NO_NUMBERS}shape=2,4,3,5."),
     ("shape", ["0", "2,0", "-2,3", "1099511627777", "9" * 50], f"shape='{{}}' {NO_SIZE}"),
     ("layout", ["", "?", "N-C", "12", "é", "NC HW", "<b>"], "'{}' is not a layout; write one letter for each axis, as in 'NCHW' or 'NLC'."),
     ("layout", ["NNHW"], "the layout {} names an axis twice; use each letter once, or add digits, as in 'ND1D2'."),
@@ -64,10 +64,10 @@ def test_the_query_that_the_tests_change_is_valid():
 
 MISFITS = [
     # a value that does not fit, words of the message, the repaired value; the rest stays
-    ({"at": "0,1,0,2"}, "at=(0, 1, 0, 2) is not an element of a tensor of shape (2, 4, 2, 2)", {"at": None}),
-    ({"at": "0,-1,0,0"}, "at=(0, -1, 0, 0) is not an element", {"at": None}),
+    ({"at": "0,1,0,2"}, "at=(0, 1, 0, 2) is not an element of a tensor of shape (2, 4, 2, 2); the indices start at 0.", {"at": "0,1,0,1"}),  # moved in
+    ({"at": "0,-1,0,0"}, "at=(0, -1, 0, 0) is not an element", {"at": "0,0,0,0"}),
     ({"at": "0,1"}, "at=(0, 1) is not an element", {"at": None}),
-    ({"at": f"{10**30},0,0,0"}, "is not an element", {"at": None}),
+    ({"at": f"{10**30},0,0,0"}, "is not an element", {"at": "1,0,0,0"}),
     ({"from": "0,1,0,0"}, "from=(0, 1, 0, 0) does not name the first slice that is drawn", {"from": None}),
     ({"from": "1"}, "from=(1,) does not name the first slice that is drawn", {"from": None}),
     ({"values": "1,2"}, "values has 2 numbers, and the size of x is 32; give one number for each element", {"values": None}),
@@ -123,16 +123,16 @@ def test_if_every_mean_has_one_value_one_axis_is_enlarged(shape, layer, nearest_
 def test_the_first_of_several_errors_is_shown_and_all_are_repaired():
     reading = read(GOOD | {"layer": "GroupNorm(3,6)", "at": "9,9,9,9", "values": "1", "seed": "x"})
     assert reading.problem.startswith("seed='x' must be a whole number")
-    expected = {name: text for name, text in GOOD.items() if name not in ("seed", "at", "values")}
-    assert reading.scene == read(expected).scene
+    expected = {name: text for name, text in GOOD.items() if name not in ("seed", "values")}
+    assert reading.scene == read(expected | {"at": "1,3,1,1"}).scene
 
 
 def test_a_shape_of_too_many_axes_keeps_the_layer():
     reading = read({"shape": ",".join("2" * 13), "layer": "GroupNorm(3,6)", "data": "images"})
     assert "a view shows at most 12 axes, and this x has 13; give fewer." in reading.problem
     assert (reading.scene.shape, str(reading.scene.layer), reading.scene.data) == (
-        (2, 3, 4, 4),
-        "GroupNorm(3, 3)",
+        (2, 6, 3, 5),
+        "GroupNorm(3, 6)",
         "images",
     )
 
@@ -246,3 +246,16 @@ def test_any_query_of_plausible_values_gives_a_valid_view(query):
 def test_an_empty_query_is_the_default_view():
     assert repair() == read({})
     assert repair().problem is None
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ({"layout": "B", "layer": "BatchNorm1d(1)"}, ("BatchNorm1d(1)", (2, 1, 5))),
+        ({"layer": "GroupNorm(2,3)"}, ("GroupNorm(2, 4)", (2, 4, 3, 5))),
+        ({"layer": "GroupNorm(2,6)"}, ("GroupNorm(2, 6)", (2, 6, 3, 5))),
+    ],
+)
+def test_a_layer_without_a_shape_is_shown_on_an_example_or_the_nearest_layer_is(query, wanted):
+    scene = read(query).scene
+    assert (str(scene.layer), scene.shape) == wanted

@@ -48,12 +48,12 @@ def test_the_default_view_has_an_empty_query():
     default = read({}).scene
     assert default.query() == {}
     assert link(default.query()) == ""
-    assert (default.shape, str(default.layer), default.at) == ((2, 3, 4, 4), "LayerNorm([3, 4, 4])", (1, 2, 0, 3))
+    assert (default.shape, str(default.layer), default.at) == ((2, 4, 3, 5), "LayerNorm([4, 3, 5])", (1, 3, 0, 4))
 
 
 def test_a_link_is_readable():
     scene = read({"layer": "BatchNorm2d(3)", "data": "counting", "seed": "5", "at": "1,0,0,0"}).scene
-    assert link(scene.query()) == "?shape=2,3,4,4&layer=BatchNorm2d(3)&data=counting&seed=5&at=1,0,0,0"
+    assert link(scene.query()) == "?shape=2,3,4,5&layer=BatchNorm2d(3)&data=counting&seed=5&at=1,0,0,0"
     scene = read({"shape": "2,4", "layer": "Norm('n (g k) -> n g',sizes={'g':2})"}).scene
     assert link(scene.query()) == "?shape=2,4&layer=Norm('n%20(g%20k)%20->%20n%20g',sizes=%7B'g':%202%7D)"
 

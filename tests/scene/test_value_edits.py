@@ -1,10 +1,12 @@
 """Edits of the values, the window and the selected element, and any sequence of edits."""
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from normviz.analysis.checks import SEEDS
+from normviz.analysis.forward import run_module
 from normviz.layers.catalogue import FAMILIES
 from normviz.scene import edits
 from normviz.scene.controls import LAYOUTS
@@ -29,6 +31,55 @@ def test_an_edit_keeps_the_other_values():
     after = done(edits.with_value(before, (0, 0), 1))
     assert after.description.x.flatten()[1:].tolist() == before.description.x.flatten()[1:].tolist()
     assert all(len(word) <= 5 for word in after.query()["values"].split(","))
+
+
+def test_an_edit_that_is_taken_back_leaves_the_example():
+    before = scene("shape=2,3&seed=5")
+    value = float(before.description.x[1, 0])
+    edited = done(edits.with_value(before, (1, 0), 7))
+    again = done(edits.with_value(edited, (1, 0), value))
+    assert again.values is None
+    assert again == done(edits.with_selected(before, (1, 0)))
+
+
+LAYERS = [
+    "LayerNorm(3)",
+    "RMSNorm(3)",
+    "BatchNorm1d(3)",
+    "BatchNorm1d(3).eval()",
+    "LayerNorm(3,elementwise_affine=False)",
+]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_one_gamma_and_one_beta_replace_those_of_the_layer(layer):
+    before = scene(f"shape=4,3&layer={layer}&params=random")
+    e = done(edits.with_scale(before, 1.8, -0.5)).description
+    gamma, beta = (1, 0) if "affine" in layer else (1.8, 0 if "RMS" in layer else -0.5)
+    torch.testing.assert_close(e.trace.output, gamma * before.description.trace.normalized + beta)
+    torch.testing.assert_close(e.trace.output, run_module(e.layer, e.x, e.values))
+
+
+def test_one_gamma_leaves_beta_and_both_go_with_the_layer():
+    before = scene("shape=4,3&layer=LayerNorm(3)&params=index")
+    after = done(edits.with_scale(before, 2, None))
+    assert after.description.values.beta.equal(before.description.values.beta)
+    assert after.description.values.gamma.tolist() == [2, 2, 2]
+    assert done(edits.with_scale(after, None, None)) == before
+    for other in (
+        edits.with_family(after, "RMSNorm"),
+        edits.with_shape(after, (5, 3)),
+        edits.with_arguments(after, eps=1),
+    ):
+        assert not done(other).scaled
+    assert done(edits.with_value(after, (0, 0), 1)).scaled
+
+
+@pytest.mark.parametrize("text", ["9", "-3.5", "x", "nan"])
+def test_a_gamma_that_is_not_valid_gets_a_message_and_the_layer_keeps_its_own(text):
+    reading = read({"shape": "4,3", "layer": "LayerNorm(3)", "gamma": text})
+    assert reading.problem == f"gamma={text!r} must be a number from -3 to 3."
+    assert not reading.scene.scaled
 
 
 def test_128_elements_can_be_edited_and_129_cannot():
@@ -71,8 +122,8 @@ def test_slices_beyond_the_tensor_are_the_last_ones(first, shown):
 def test_another_element_or_none_can_be_selected():
     assert done(edits.with_selected(scene(), (0, 1, 2, 3))).at == (0, 1, 2, 3)
     assert done(edits.with_selected(scene(), None)).at is None
-    reading = edits.with_selected(scene(), (0, 1, 2, 4))
-    assert "at=(0, 1, 2, 4) is not an element" in reading.problem
+    reading = edits.with_selected(scene(), (0, 1, 2, 5))
+    assert "at=(0, 1, 2, 5) is not an element" in reading.problem
     assert reading.scene == scene()
 
 

@@ -163,7 +163,7 @@ def pattern(level: int, case: Case) -> Iterator[Exercise]:
     wrong: list[tuple[str, Answer | None]] = []
     for key, norm in mistaken_statistics(case):
         found = (torch_layer(one, case.shape) for one in _with_gammas(case, norm))
-        layer = next((layer for layer in found if layer), None)
+        layer = next((layer for layer in found if layer and layer.kind.in_torch), None)
         if layer and set(measured.groups(str(layer), case.shape)) != set(measured.groups(case.text, case.shape)):
             wrong.append((key, plain(str(layer))))
     if len(distinct(case.text, wrong)) > 1 or (level == 1 and wrong):

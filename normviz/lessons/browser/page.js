@@ -3,8 +3,9 @@
 import { mountFigure } from "../../figures/browser/mount.js";
 import { findAll, html } from "../../figures/browser/common/dom.js";
 import { Glossary } from "./glossary.js";
-import { colorCode, followTour, listen, showOpenTabs } from "./html/interaction.js";
+import { colorCode, listen, pressLink, showOpenTabs } from "./html/interaction.js";
 import { morph, parse } from "./html/morph.js";
+import { addLeaveButton, fillWindow } from "./projector.js";
 import { filterLinks, followTopics, openTopics, rememberResult, searchField, showProgress } from "./questions/list.js";
 import { showGuess } from "./questions/prediction.js";
 import { drawTensors } from "./questions/tensor.js";
@@ -24,6 +25,8 @@ export class PageView {
   figures = new Map();
   /** @type {WeakMap<Element, object>} What EXTRAS have drawn, by its place. */
   extras = new WeakMap();
+  /** @type {HTMLElement | null} The button that leaves the view for a projector. */
+  leave = null;
 
   /**
    * @param {HTMLElement} root which is filled; in a file it has the parts already
@@ -33,8 +36,10 @@ export class PageView {
     this.root = root;
     this.host = host;
     for (const part of findAll(root, ":scope > .nv-part")) this.parts.set(part.dataset.key ?? "", part);
-    this.pressKey = /** @param {KeyboardEvent} event */ (event) => followTour(event, this.root);
+    this.pressKey = /** @param {KeyboardEvent} event */ (event) => pressLink(event, root.parentElement ?? root);
+    this.fill = () => this.data?.present && fillWindow(root, [...this.figures.values()].map(({ view }) => view));
     document.addEventListener("keydown", this.pressKey);
+    window.addEventListener("resize", this.fill);
     this.glossary = new Glossary(root);
     followTopics(this.root);
     listen(this.root, (link) => this.follow(link), (guess, question, result) => this.guessed(guess, question, result), (text) => this.searched(text));
@@ -60,11 +65,13 @@ export class PageView {
     this.root.classList.toggle("nv-present", Boolean(data.present));
     const focused = this.glossary.unmark();
     this.arrange(data.parts);
+    this.showLeaveButton();
     for (const link of findAll(this.root, "a.nv-go")) {
       const address = this.host.address?.(link.dataset.page ?? "", link.dataset.query ?? "");
       if (address) link.setAttribute("href", address);
     }
-    findAll(this.root, ".nv-code code").forEach(colorCode);
+    for (const span of findAll(this.root, ".nv-address")) span.textContent = this.host.address?.(span.dataset.page ?? "", span.dataset.query ?? "") ?? span.textContent;
+    findAll(this.root, ".nv-code code:not(.nv-plain)").forEach(colorCode);
     findAll(this.root, ".nv-tabs").forEach(showOpenTabs);
     if (guess !== undefined && guess !== before) this.showGuess(guess);
     openTopics(this.root);
@@ -75,6 +82,13 @@ export class PageView {
     this.glossary.mark(focused);
     for (const [selector, Extra] of EXTRAS)
       for (const place of findAll(this.root, selector)) if (!this.extras.has(place)) this.extras.set(place, new Extra(place, this));
+  }
+
+  // A tour has a link for it.
+  showLeaveButton() {
+    const { data, root } = this;
+    if (!data.present || !data.projector || root.querySelector(".nv-tour")) this.leave = this.leave?.remove() ?? null;
+    else this.leave ??= addLeaveButton(root, () => this.host.present?.(false));
   }
 
   /**
@@ -123,18 +137,19 @@ export class PageView {
    * Draws every figure of the page, and removes those that are no longer on it.
    * @param {Mode} mode
    */
-  draw(mode) {
+  async draw(mode) {
+    const { figures, plotly, integrity, present } = this.data;
     for (const [place, figure] of this.figures)
       if (!this.root.contains(place)) {
         figure.remove();
         this.figures.delete(place);
-      }
-    const { figures, plotly, integrity } = this.data;
+      } else if (!present) figure.view.height = undefined;
     for (const place of findAll(this.root, ".nv-figure")) {
       const data = { ...figures[Number(place.dataset.figure)], plotly, integrity, theme: mode };
       this.figures.set(place, mountFigure({ parentElement: place, data, setTriggerValue: this.host.send }));
     }
-    return Promise.all([...this.figures.values()].map(({ drawn }) => drawn));
+    await Promise.all([...this.figures.values()].map(({ drawn }) => drawn));
+    await this.fill();
   }
 
   /**
@@ -143,6 +158,18 @@ export class PageView {
    */
   follow(link) {
     return this.host.go?.(link.dataset.page ?? "", link.dataset.query ?? "") ?? false;
+  }
+
+  /**
+   * What Share is about: the view that the server has sent, with what the reader has entered on the page since.
+   * @template {SharedData} Data
+   * @param {Data} data
+   * @returns {Data}
+   */
+  asEntered(data) {
+    const places = [...EXTRAS.keys()].flatMap((selector) => findAll(this.root, selector));
+    const extras = places.map((place) => /** @type {Extra | undefined} */ (this.extras.get(place)));
+    return extras.reduce((shared, extra) => extra?.asEntered?.(shared) ?? shared, data);
   }
 
   /**
@@ -163,6 +190,8 @@ export class PageView {
   destroy() {
     this.glossary.remove();
     document.removeEventListener("keydown", this.pressKey);
+    window.removeEventListener("resize", this.fill);
+    this.leave?.remove();
     for (const figure of this.figures.values()) figure.remove();
     this.root.replaceChildren();
   }

@@ -23,6 +23,10 @@ interface PageData {
   terms?: Term[];
   /** For a projector: the figure fills the screen. */
   present?: boolean;
+  /** Whether the reader can change that. */
+  projector?: boolean;
+  /** The title of the page's group in the header of the app, or "". */
+  group?: string;
 }
 
 /** What a page needs of the place that shows it: the app, a file, a notebook. */
@@ -37,6 +41,20 @@ interface PageHost {
   guess?(guess: string): void;
   /** Keeps the reader's search in the address. */
   search?(text: string): void;
+  /** Shows the view for a projector, or leaves it. */
+  present?(present: boolean): void;
+}
+
+/** What Share needs of the settings of a view: its query, and the names of what is hidden. */
+interface SharedData {
+  query: [string, string][];
+  hidden: string[];
+}
+
+/** What a script draws in a part of the page. */
+interface Extra {
+  /** What Share is about, with what the reader has entered here. */
+  asEntered?<Data extends SharedData>(data: Data): Data;
 }
 
 /** One input of the control bar. */
@@ -48,12 +66,16 @@ interface ControlInput {
   value: unknown;
   help?: string;
   disabled?: boolean;
+  /** Why it is disabled. */
+  why?: string;
   options?: string[];
   low?: number;
   high?: number;
   most?: number;
   /** The values that can be chosen; of several texts: the sum of 2 to the power of the number of each option. */
   values?: number[];
+  /** Whether another text than the options can be typed. */
+  typed?: boolean;
   /** Whether only the options can be chosen, and no typed text. */
   closed?: boolean;
   placeholder?: string;

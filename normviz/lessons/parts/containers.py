@@ -1,7 +1,7 @@
 """The parts of a page that contain other parts."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ from normviz.analysis.description import Description
 from normviz.code import cs231n
 from normviz.code.frameworks import framework_names
 from normviz.code.generate import FLAVORS, code
-from normviz.lessons.parts.html import Body, align, block, escape, line, plain, text
+from normviz.lessons.parts.html import Body, align, block, escape, line, plain, scrolling, text
 from normviz.lessons.parts.part import (
     Caption,
     Chart,
@@ -23,8 +23,9 @@ from normviz.lessons.parts.part import (
     part_or_note,
     without_hidden,
 )
+from normviz.lessons.parts.questions import Prediction
 from normviz.scene.view import Display
-from normviz.texts.messages import N_, _, format_difference
+from normviz.texts.messages import N_, _, format_difference, ngettext
 
 
 @dataclass(frozen=True)
@@ -72,14 +73,20 @@ class Details(Part):
 
     title: str
     parts: tuple[Part, ...]
+    of: str = "details"
+    is_open: bool = False
     name: ClassVar[str] = "details"
+
+    @property
+    def hidden_by(self) -> str:
+        return self.of
 
     @property
     def children(self) -> tuple[Part, ...]:
         return self.parts
 
     def html(self, body: Body) -> str:
-        return f'<details class="nv-more"><summary>{line(self.title)}</summary>{body.html(self.parts)}</details>'
+        return f'<details class="nv-more"{" open" if self.is_open else ""}><summary>{line(self.title)}</summary>{body.html(self.parts)}</details>'
 
     def plain_text(self) -> str:
         return "\n\n".join(filter(None, (f"{plain(self.title)}:", text(self.parts))))
@@ -129,12 +136,14 @@ class Table(Part):
     heads  of the columns
     rows   the values of each row; None: it has no such value
     code   the numbers of the columns whose values are code
+    five   whether only five lines are visible until the reader asks for all
     """
 
     heads: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     code: tuple[int, ...] = ()
     transposed: bool = False
+    five: bool = False
     name: ClassVar[str] = "table"
 
     def cells(self) -> list[list[str]]:
@@ -157,8 +166,11 @@ class Table(Part):
         html = block(self.markdown).replace("<th></th>", "<td></td>")  # the corner of a table names nothing
         if self.transposed:
             html = FIRST_CELL.sub(r'<tr>\1<th scope="row">\2</th>', html)
-        # The arrow keys scroll it where it is wider than the page.
-        return f'<div class="nv-table-box" tabindex="0" role="group" aria-label="{escape(_("Table"))}">{html}</div>'
+        table, lines = scrolling(html, _("Table"), "nv-table-box"), html.count("<tr>") - 1
+        if not self.five:
+            return table
+        label = escape(ngettext("All {n} row", "All {n} rows", lines))
+        return f'{table}<details class="nv-all-rows"><summary>{label}</summary></details>'
 
     def plain_text(self) -> str:
         return align([list(map(plain, cells)) for cells in self.cells()]) if self.rows else ""
@@ -182,13 +194,17 @@ Figure = Panels | Chart
 def visible_parts(parts: Iterable[Part], display: Display) -> list[Part]:
     """The parts that are not hidden, with the caption below the last figure.
 
-    ``hide=all`` does not hide the tables of a page that has no other figure.
+    ``hide=all`` does not hide the tables of a page that has no other figure; a projector shows the whole text of a question.
     """
     given = list(parts)
     tables_stay = not any(isinstance(part, Figure) for part in flat(given))
+    is_question = any(isinstance(part, Prediction) for part in given)
 
     def hides(part: Part, name: str) -> bool:
-        return name in display.hide if tables_stay and isinstance(part, Table) else display.hides(name)
+        if tables_stay and isinstance(part, Table):
+            return name in display.hide
+        of_question = is_question and name in (Prediction.name, Text.name)
+        return (replace(display, present=False) if of_question else display).hides(name)
 
     visible = list(without_hidden(given, hides))
     if display.caption:
@@ -222,33 +238,31 @@ LABELS = {
 }
 
 
-def code_parts(e: Description) -> Iterator[Part]:
-    """One tab for each flavor, and how closely the output matches torch's if torch has the layer."""
+def code_parts(e: Description, is_open: bool = False) -> Details:
+    """One tab for each flavor, one for the names in each framework, and how closely the output matches torch's if torch has the layer."""
 
     def tab(flavor: str) -> tuple[str, tuple[Part, ...]]:
         return _(LABELS[flavor]), (part_or_note(lambda: Code(code(e, flavor))),)
 
-    yield Text(_("**The same in code**"), of="code")
-    yield Tabs(tuple(map(tab, FLAVORS)))
+    in_torch = e.torch_layer is not None
+    title = _("The same in code") if in_torch else _("The same in code: torch.nn has no such layer")
+    flavors = sorted(FLAVORS, key=lambda flavor: not in_torch and flavor == "torch")
+    names = (_("torch, Keras and Flax"), (part_or_note(lambda: _names_table(e)),))
+    parts: list[Part] = [Tabs((*map(tab, flavors), names))]
     if e.agreement is not None and e.torch_layer is not None:
         agreement = _(
             "The output matches torch.nn.{layer}: largest difference {difference}",
-            layer=e.torch_layer.name,
+            layer=(e.torch_layer.on_axis_1(len(e.shape)) if e.torch_layer.kind.channels_last else e.torch_layer).name,
             difference=format_difference(e.agreement),
         )
-        yield Caption(agreement, of="code")
+        parts.append(Caption(agreement, of="code"))
+    return Details(title, tuple(parts), "code", is_open)
 
 
-def framework_tabs(descriptions: Sequence[Description]) -> Tabs:
-    """The names of each layer's arguments and values in torch, Keras and Flax, one tab for each layer."""
-
-    def names(e: Description) -> tuple[tuple[Cell, ...], ...]:
-        return tuple((row.label, row.torch, row.keras, row.flax) for row in framework_names(e))
-
-    def tab(e: Description) -> tuple[str, tuple[Part, ...]]:
-        return e.title, (part_or_note(lambda: Table(("", "torch", "Keras", "Flax"), names(e))),)
-
-    return Tabs(tuple(map(tab, descriptions)))
+def _names_table(e: Description) -> Table:
+    """The names of the layer's arguments and values in torch, Keras and Flax."""
+    rows = ((row.label, row.torch, row.keras, row.flax) for row in framework_names(e))
+    return Table(("", "torch", "Keras", "Flax"), tuple(rows))
 
 
 def course_pair() -> tuple[Part, ...]:

@@ -58,7 +58,7 @@ def align(lines: Sequence[Sequence[str]]) -> str:
 
 # Texts as HTML. Tags in a text are escaped, and an address that runs code does not become a link.
 
-__all__ = ["block", "data", "escape", "finished", "line", "plain_table"]
+__all__ = ["block", "data", "escape", "finished", "line", "plain_table", "scrolling"]
 
 KEPT = 512  # texts: most of a page is the same after a change
 
@@ -103,6 +103,14 @@ def plain_table(lines: Iterable[Sequence[str]]) -> str:
     return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>" if rows else ""
 
 
+def scrolling(content: str, name: str, kind: str) -> str:
+    """A box of a class that scrolls sideways, also by the arrow keys, where ``content``, one element, is wider than the page.
+
+    ``name`` is what a screen reader calls it.
+    """
+    return f'<div class="nv-scroll {kind}" tabindex="0" role="group" aria-label="{escape(name)}">{content}</div>'
+
+
 def data(value: Any) -> str:
     """JSON for a ``<script>`` element: no tag can begin in it.
 
@@ -126,7 +134,7 @@ class Body:
     carries    whether all exercises of practice travel with the document, because no server chooses among them
     turn       the number of the last event that a server has received from the figures; None without a server
     words      of the glossary that may occur in the parts
-    exercises  whether a part needs the script and the style of steps and exercises
+    exercises  whether a part needs the script and the style of steps and exercises, or the style of the front page
     """
 
     prefix: str = ""

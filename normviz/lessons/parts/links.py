@@ -5,16 +5,16 @@ from typing import ClassVar
 
 from normviz.lessons.parts.html import Body, escape, line
 from normviz.lessons.parts.part import Part
+from normviz.lessons.titles import HOME
 from normviz.texts.messages import _
 
-HOME = "explore"  # the page at the address of the app
 ALWAYS_SHOWN = ("list", "choices")
 
 
 def page_path(page: str) -> str:
     """The path of a page below the address of the app.
 
-    >>> page_path("compare"), page_path("explore")
+    >>> page_path("compare"), page_path("home")
     ('compare', '')
     """
     return "" if page == HOME else page
@@ -57,8 +57,7 @@ class Links(Part):
     """A list of links under a title. Links that lead nowhere, because there is no app, are not shown.
 
     title  as a message, or ""
-    kind   "list": the questions of a topic, in two columns if there is room; "questions": those that the view answers; "choices": other
-           views, as buttons; "back", "next": one link
+    kind   "list": in two columns if there is room; "choices": other views, as buttons; "back", "next": one link
     """
 
     links: tuple[Link, ...]

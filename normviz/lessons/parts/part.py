@@ -171,7 +171,7 @@ class Panels(Part):
     """A linked view.
 
     data    what is drawn (``normviz.figures.payload``), without theme or plotly.js
-    events  the events that it sends: any of "select", "edit", "step" and, for a tensor that is not drawn whole, "move"
+    events  the events that it sends: any of "select", "edit", "scale", "toggle", "step", "cards" and, for a tensor that is not drawn whole, "move"
     """
 
     data: dict[str, Any]

@@ -134,6 +134,28 @@ class Prediction(Part):
         return "\n\n".join(filter(None, (plain(self.prompt), options, _("Answer:"), text(self.answer), wrong)))
 
 
+@dataclass(frozen=True)
+class AskedQuestion(Part):
+    """A question at the end of a page, and a link to all questions of the page. Where the link leads nowhere, there is nothing."""
+
+    title: str
+    asked: Prediction
+    others: Link
+    name: ClassVar[str] = "questions"
+
+    def html(self, body: Body) -> str:
+        others = self.others.html(body)
+        if not others:
+            return ""
+        return (
+            f'<section class="nv-asked"><h2>{line(self.title)}</h2>\n{self.asked.html(body)}\n'
+            f'<p class="nv-small">{others}</p></section>'
+        )
+
+    def plain_text(self) -> str:
+        return ""
+
+
 # The list of questions: the core path, all questions by topic, the reader's progress, and a search.
 
 NOTHING_FOUND = N_("No question has these words. Try fewer, such as gamma or eval.")

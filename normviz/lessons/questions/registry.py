@@ -57,7 +57,7 @@ def find_question(key: str) -> Question:
 
 def questions_of_page(page: Page) -> list[Question]:
     """The questions that a view of this page answers."""
-    return [question for question in QUESTIONS.values() if question.page is page]
+    return [question for key, question in QUESTIONS.items() if question.page is page or key in page.answers]
 
 
 def by_topic(questions: list[Question]) -> dict[Topic, list[Question]]:

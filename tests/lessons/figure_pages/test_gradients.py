@@ -17,7 +17,8 @@ from normviz.analysis.closed_form import (
     upstream,
 )
 from normviz.lessons import gradients
-from normviz.lessons.parts.part import Panels
+from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.part import Panels, Text
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import format_difference, format_number
 from tests.analysis.gradients.cases import CATALOGUE, numbered
@@ -28,15 +29,15 @@ from tests.scenes import scene
 TWO = torch.tensor([[1.0, 5.0]])
 BY_HAND = [
     # layer, the terms of the column of x[0, 0] by panel, the formula
-    ("LayerNorm(2, eps=12)", {"autograd": [3 / 32, -3 / 32], "itself": [1, 0], "mean": [-1 / 2, -1 / 2], "var": [-1 / 8, 1 / 8]},
+    ("LayerNorm(2, eps=12)", {"autograd": [3 / 32, -3 / 32], "mean": [-1 / 2, -1 / 2], "var": [-1 / 8, 1 / 8]},
      "∂yᵢ/∂xⱼ = γᵢ/σ · (δᵢⱼ − 1/m − x̂ᵢ x̂ⱼ/m), with σ = **4** and m = **2**."),
-    ("LayerNorm(2, eps=12, elementwise_affine=False)", {"autograd": [3 / 32, -3 / 32], "itself": [1, 0], "mean": [-1 / 2, -1 / 2], "var": [-1 / 8, 1 / 8]},
+    ("LayerNorm(2, eps=12, elementwise_affine=False)", {"autograd": [3 / 32, -3 / 32], "mean": [-1 / 2, -1 / 2], "var": [-1 / 8, 1 / 8]},
      "∂yᵢ/∂xⱼ = 1/σ · (δᵢⱼ − 1/m − x̂ᵢ x̂ⱼ/m), with σ = **4** and m = **2**."),
     # xhat 1/5 and 1, sigma 5: 1 - 1/50 and -1/10
-    ("RMSNorm(2, eps=12)", {"autograd": [49 / 250, -1 / 50], "itself": [1, 0], "var": [-1 / 50, -1 / 10]},
+    ("RMSNorm(2, eps=12)", {"autograd": [49 / 250, -1 / 50], "var": [-1 / 50, -1 / 10]},
      "∂yᵢ/∂xⱼ = γᵢ/σ · (δᵢⱼ − x̂ᵢ x̂ⱼ/m), with σ = **5** and m = **2**."),
     # running mean 0 and variance 1
-    ("BatchNorm1d(2, eps=3).eval()", {"autograd": [1 / 2, 0], "itself": [1, 0]},
+    ("BatchNorm1d(2, eps=3).eval()", {"autograd": [1 / 2, 0]},
      "∂yᵢ/∂xⱼ = γᵢ/σ · (δᵢⱼ), with σ = **2** and m = **1**."),
 ]  # fmt: skip
 
@@ -59,6 +60,26 @@ def test_the_column_of_one_of_two_elements(layer, terms, formula):
     closed, nudged = (number(text) for text in re.findall(r"\*\*(\S+)\*\*", lines[0])[2:])
     assert closed < 1e-12
     assert nudged < 1e-5
+
+
+def test_the_identity_is_a_line_of_text_that_its_name_hides():
+    page = PAGES["gradients"]
+    said = "The identity, δᵢⱼ, is **1** for the output at x's own place and **0** for the **119** others."
+    for hidden, shows in (("", True), ("itself", False), ("all", False), ("text", True)):
+        parts = page.visible(page.view(f"shape=2,4,3,5&layer=LayerNorm(5)&hide={hidden}"))
+        assert (said in [part.text for part in parts if isinstance(part, Text)]) == shows, hidden
+
+
+def test_the_controls_are_one_row_and_the_values_of_x_are_behind_more():
+    page = PAGES["gradients"]
+    view = page.view("shape=2,4,3,5&layer=LayerNorm([4,3,5])")
+    row, *others = [row for row in page.input_rows(view) if row.all_inputs]
+    assert not others
+    assert [one.key for one in row.inputs] == ["show", "layer", "depth"]
+    behind = [one.key for column in row.more for one in column]
+    assert {"layout", "size_n", "size_c", "size_h", "size_w", "data", "seed", "input", "eps"} <= set(behind)
+    assert page.summary_of(view) == "LayerNorm([4, 3, 5]) on (2, 4, 3, 5)"
+    assert page.whole_query(view).keys() >= {"shape", "layer", "data", "seed", "at", "show", "input"}
 
 
 SENTENCES = [
@@ -99,8 +120,9 @@ def test_for_every_layer_the_terms_add_up_to_autograd_s_derivatives(layer, shape
     at = tuple(size - 1 for size in shape)
     form, _ = gradients.column(e, at)
     panels = {panel.key: panel.values for panel in gradients.column_panels(form)}
-    total = panels.pop("autograd")
-    torch.testing.assert_close(form.factor * sum(panels.values()), total)
+    total, identity = panels.pop("autograd"), torch.zeros(shape, dtype=torch.float64)
+    identity[at] = 1
+    torch.testing.assert_close(form.factor * sum([identity, *panels.values()]), total)
     inside = torch.tensor(e.stat_ids == e.stat_ids[at])
     assert not total[~inside].any()
     assert ("mean" in panels) == (e.norm.center and not e.norm.running)

@@ -39,6 +39,7 @@ def test_each_remedy_is_a_link_that_opens_it_without_an_error():
         "LayerNorm([96])",
         "LayerNorm([56])",
         "LayerNorm([96, 56, 56])",
+        "LayerNorm([96])",
     ]
     for link in offered:
         view = PAGES[link.page].view(link.query)
@@ -57,7 +58,7 @@ def test_only_a_layer_or_a_shape_that_is_not_shown_is_replaced():
     (problem,) = texts(parts_of("explore", "layer=LayerNorm([3,4,4])&seed=x"), Problem)
     assert "Shown instead" not in problem
     (problem,) = texts(parts_of("explore", "layer=Conv2d(3,3)"), Problem)
-    assert problem.endswith("Shown instead: LayerNorm([3, 4, 4]) on (2, 3, 4, 4).")
+    assert problem.endswith("Shown instead: LayerNorm([4, 3, 5]) on (2, 4, 3, 5).")
 
 
 def test_a_misspelled_layer_is_shown_as_it_was_probably_meant():

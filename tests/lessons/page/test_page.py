@@ -8,8 +8,11 @@ import pytest
 from normviz.lessons.explore import greeting
 from normviz.lessons.pages import PAGES, PageView, page_data, page_view, parts_up_to_the_figure, up_to_the_figure
 from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.links import Links
+from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Code, Legend, Panels, Part, Problem, Sentence
+from normviz.lessons.parts.questions import AskedQuestion
+from normviz.lessons.questions.question import answer
+from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
 
 QUERIES = [
     ("explore", ""),
@@ -80,7 +83,7 @@ def test_a_click_needs_only_the_parts_up_to_the_figure(name, query):
     ],
 )
 def test_the_parts_below_the_figure_do_not_depend_on_the_selected_element(name, query):
-    one, other = (page_of(name, f"{query}&at={at}") for at in ("0,0,0,0", "1,2,3,1"))
+    one, other = (page_of(name, f"{query}&at={at}") for at in ("0,0,0,0", "1,2,2,1"))
     first = len(up_to_the_figure(one.parts))
     assert any(isinstance(part, Panels) for part in one.parts[:first])
     assert len(one.parts) > first
@@ -101,11 +104,72 @@ def test_hidden_parts_are_left_out_and_stay_in_the_list_of_names():
     assert made.hideable >= {"sentence", "code", "panels", "layer", "reset"}
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name not in ("start", "questions", "practice")])
-def test_a_page_ends_with_links_to_the_questions_that_it_answers(name):
+ASKING = [name for name in PAGES if name not in ("home", "start", "questions", "practice", "teach")]
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_a_page_ends_with_a_question_that_can_be_answered_there(name):
     last = page_of(name, "").parts[-1]
-    assert isinstance(last, Links)
-    assert {link.page for link in last.links} == {"questions"}
+    assert isinstance(last, AskedQuestion)
+    assert last.asked.key in QUESTIONS
+    assert last.others == Link("All questions of this page", "questions", f"of={name}")
+
+
+@pytest.mark.parametrize("name", [name for name in ASKING if PAGES[name].experiments])
+def test_no_two_experiments_end_with_the_same_question(name):
+    asked = [page_of(name, f"show={show}").parts[-1].asked.key for show in PAGES[name].experiments]
+    assert len(set(asked)) == len(asked)
+    for show, key in zip(PAGES[name].experiments, asked, strict=True):
+        if f"show={show}" in QUESTIONS[key].query:
+            continue
+        shown_elsewhere = {one.key for one in questions_of_page(PAGES[name]) if f"show={show}" in one.query}
+        assert not shown_elsewhere  # an experiment with questions of its own asks one of them
+
+
+ABOUT_LAYERS = [
+    ("explore", "shape=2,3,4,4&layer=LayerNorm([3,4,4])", "s0"),
+    ("explore", "shape=2,4,5,3&layer=BatchNorm2d(4)", "s2e"),
+    ("explore", "shape=2,4,5,3&layer=GroupNorm(2,4)", "q8"),
+    ("explore", "shape=2,4,5,3&layer=InstanceNorm2d(4)", "s0f"),
+    ("explore", "shape=2,5,4&layer=RMSNorm(4)", "s2o"),
+    ("explore", "shape=4,6&layer=LayerNorm(6)", "s1a"),
+    ("compare", "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6)", "s1b"),
+    ("compare", "shape=4,3,5&layers=Norm('n l c -> l c', 'l c');ChannelsLastBatchNorm(5)", "s3"),
+    ("step_by_step", "shape=4,6&layer=BatchNorm1d(6)", "s1f"),
+    ("train_and_eval", "show=modes&shape=4,6&layer=LayerNorm(6)", "s1c"),
+    ("train_and_eval", "show=modes&shape=4,6&layer=BatchNorm1d(6)", "q16"),
+    ("models", "model=resnet50", "s3i"),
+    ("models", "model=convnext_t", "q3"),
+    ("models", "model=llama3_8b", "q28"),
+    ("models", "model=own&own=nn.GroupNorm(2,4) on 2,4,3,3", "q8"),
+]
+
+
+@pytest.mark.parametrize(("name", "query", "key"), ABOUT_LAYERS)
+def test_the_question_is_about_the_layers_of_the_view(name, query, key):
+    assert page_of(name, query).parts[-1].asked.key == key
+
+
+def test_every_question_of_a_page_can_be_asked():
+    assert {key for page in PAGES.values() for key in page.answers} <= QUESTIONS.keys()
+
+
+def test_the_answer_is_that_of_the_question_and_leads_to_its_figure():
+    asked = page_of("explore", "shape=2,3,4,4&layer=LayerNorm([3,4,4])").parts[-1].asked
+    text, links = asked.answer
+    assert (text.text, links.links[0].query) == (answer(QUESTIONS["s0"]), "q=s0")
+
+
+def test_a_document_from_which_no_link_leads_to_the_questions_has_none():
+    last = page_of("explore", "").parts[-1]
+    assert 'class="nv-asked"' in last.html(Body(app=""))
+    assert 'class="nv-asked"' in last.html(Body(pages={"/questions?of=explore": "index.html"}))
+    assert last.html(Body()) == ""
+
+
+def test_a_page_without_questions_asks_none():
+    for name in ("start", "questions", "practice"):
+        assert not any(isinstance(part, AskedQuestion) for part in page_of(name, "").parts)
 
 
 def test_explore_makes_newcomers_one_offer_until_they_choose_something():

@@ -103,6 +103,16 @@ def test_the_link_of_a_set_is_read_back_as_the_same_set_in_the_app_and_in_a_file
     assert evaluate(read, data, f"#{link[1:]}", entry=BROWSER / "practice/form.js") == wanted
 
 
+SHARED = {"query": [["seed", "0"], ["count", "10"], ["level", "all"], ["lang", "es"]], "hidden": ["exercises"]}
+
+
+@pytest.mark.parametrize(("timed", "hidden"), [(True, ["exercises"]), (False, ["exercises", "time"])])
+def test_share_has_the_set_of_the_open_form(timed, hidden):
+    wanted = {"seed": "3", "count": "5", "topics": "", "level": "1"}
+    shared = evaluate("shareSet(args[0], args[1], args[2])", SHARED, wanted, timed, entry=BROWSER / "practice/form.js")
+    assert shared == {"query": [["seed", "3"], ["count", "5"], ["level", "1"], ["lang", "es"]], "hidden": hidden}
+
+
 def test_each_wrong_answer_that_is_sent_has_its_confusion_with_a_question_to_read():
     data = data_of("seed=3&count=30")
     named = {confusion for one in data["exercises"] for confusion, _answer in one["wrong"]}

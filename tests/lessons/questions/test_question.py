@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from normviz.lessons.pages import PAGES
 from normviz.lessons.questions import question as module
 from normviz.lessons.questions.facts import normal, only, scene_of, which
 from normviz.lessons.questions.question import SHAPES, Prose, Question, answer, facts_of, format_fact, prose, reasons
@@ -173,7 +174,7 @@ def test_an_unknown_question_raises_an_error():
 def test_every_question_belongs_to_one_page():
     pages = [questions_of_page(name) for name in {question.page for question in QUESTIONS.values()}]
     assert sum(map(len, pages)) == len(QUESTIONS)
-    assert questions_of_page("nowhere") == []
+    assert questions_of_page(PAGES["start"]) == []
 
 
 # Building blocks of facts.

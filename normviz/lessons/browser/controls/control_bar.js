@@ -154,11 +154,12 @@ export class ControlBar {
   changed(field) {
     const input = this.inputOf(field), value = field.value.trim();
     if (!input) return;
-    const isText = input.kind === "number" || input.kind === "textfield";
+    const isText = input.kind === "number" || input.kind === "textfield" || input.typed;
     if (isText && field.value === this.known.get(field)) return;
     this.known.set(field, field.value);
     if (input.kind === "several") value && this.enter(input, [.../** @type {string[]} */ (input.value), value]);
     else if (input.kind === "toggle") this.enter(input, field.checked);
+    else if (input.typed) value && this.enter(input, input.options?.includes(value) ? input.options.indexOf(value) : value);
     else this.enter(input, input.kind === "textfield" ? field.value : Number(field.value));
   }
 
@@ -218,6 +219,7 @@ function addEntry(parent, type, name, attributes, input) {
   const field = html("input", "nv-control-field", parent);
   for (const [attribute, value] of Object.entries({ type, id: name, ...attributes })) field.setAttribute(attribute, String(value));
   field.disabled = Boolean(input.disabled);
+  if (input.why) field.title = input.why;
 }
 
 /**
@@ -287,16 +289,35 @@ function addSeveral(parent, input, name) {
   else addEntry(box, "text", name, { placeholder: label, list: `${name}-list` }, input);
   /** @type {HTMLElement} */ (box.lastElementChild).hidden = chosen.length >= (input.most ?? 6) || Boolean(input.closed && !others.length);
   if (input.closed) return;
-  const list = html("datalist", "", box);
+  addDatalist(box, name, others);
+}
+
+/**
+ * A text, or one of a list. The field shows its value as a placeholder: a browser lists only the options that match what is in the field.
+ * @type {Draw}
+ */
+function addTyped(parent, input, name) {
+  const options = input.options ?? [], now = Number(input.value);
+  addEntry(parent, "text", name, { placeholder: options[now], list: `${name}-list`, class: "nv-control-field nv-control-typed" }, input);
+  addDatalist(parent, name, options.filter((_option, number) => number !== now));
+}
+
+/**
+ * @param {HTMLElement} parent
+ * @param {string} name of the field
+ * @param {string[]} options
+ */
+function addDatalist(parent, name, options) {
+  const list = html("datalist", "", parent);
   list.id = `${name}-list`;
-  for (const text of others) html("option", "", list).value = text;
+  for (const option of options) html("option", "", list).value = option;
 }
 
 /** @type {Record<string, Draw>} */
 const DRAW = {
   number: (parent, input, name) => addEntry(parent, "number", name, { min: input.low, max: input.high, value: input.value }, input),
   textfield: (parent, input, name) => addEntry(parent, "text", name, { maxlength: input.most ?? 200, placeholder: input.placeholder ?? "", value: input.value }, input),
-  choice: (parent, input, name) => void addSelect(parent, name, (input.options ?? []).map((label, number) => [String(number), label]), input),
+  choice: (parent, input, name) => input.typed ? addTyped(parent, input, name) : void addSelect(parent, name, (input.options ?? []).map((label, number) => [String(number), label]), input),
   segments: addSegments,
   slider: addSlider,
   toggle: addToggle,

@@ -59,17 +59,23 @@ export function listen(root, follow, predicted, searched) {
     }, true); // "toggle" does not bubble
 }
 
+const TO_NEXT = ".nv-tour-next", TO_BACK = ".nv-tour-back", TO_LEAVE = ".nv-tour-leave, .nv-leave";
+const FIELDS = "input, select, textarea", OWN_ARROWS = `${FIELDS}, [role=tab], [tabindex='0']:not(a)`;
+/** @type {Record<string, [string, string]>} For each key, what it presses, and where it has another use. */
+const PRESSES = {
+  ArrowRight: [TO_NEXT, OWN_ARROWS], ArrowLeft: [TO_BACK, OWN_ARROWS], PageDown: [TO_NEXT, FIELDS], PageUp: [TO_BACK, FIELDS],
+  Escape: [TO_LEAVE, "input:not([type=radio], [type=range]), select, textarea, :has(:popover-open)"],
+};
+
 /**
- * A clicker and the arrow keys go through a tour, except where the key has another use.
+ * A clicker and the arrow keys go through a tour, Escape leaves it or the projector view, except where the key has another use.
  * @param {KeyboardEvent} event
  * @param {HTMLElement} root
  */
-export function followTour(event, root) {
-  const way = /** @type {Record<string, string>} */ ({ ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave" })[event.key];
-  const target = /** @type {HTMLElement} */ (event.target);
-  const used = event.key.startsWith("Page") ? "input, select, textarea" : "input, select, textarea, [role=tab], [tabindex='0']:not(a)";
+export function pressLink(event, root) {
+  const [way, used] = PRESSES[event.key] ?? [], target = /** @type {HTMLElement} */ (event.target);
   if (!way || event.ctrlKey || event.metaKey || event.altKey || target.closest(used)) return;
-  const link = /** @type {HTMLElement | null} */ (root.querySelector(`.nv-tour-${way}`));
+  const link = /** @type {HTMLElement | null} */ (root.querySelector(way));
   if (!link) return;
   event.preventDefault();
   link.click();

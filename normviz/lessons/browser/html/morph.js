@@ -43,7 +43,9 @@ export function morph(from, to, isDrawn) {
  * @param {(element: Element) => boolean} isDrawn
  */
 function change(before, node, isDrawn) {
-  const was = written.get(before), is = written.get(node);
+  const is = written.get(node);
+  if (is && !written.has(before) && before.isEqualNode(node)) written.set(before, is); // the first HTML and files have it
+  const was = written.get(before);
   if (!was || !is || was.tag !== is.tag) return before.replaceWith(node);
   if (was.whole === is.whole) return;
   written.set(before, is);

@@ -125,6 +125,19 @@ export function writeSet(set, timed, own) {
 }
 
 /**
+ * What Share is about, with another set.
+ * @template {SharedData} Data
+ * @param {Data} data
+ * @param {PracticeSet} set
+ * @param {boolean} timed
+ * @returns {Data}
+ */
+export function shareSet(data, set, timed) {
+  const pairs = Object.entries(set).filter(([, value]) => value), others = data.query.filter(([name]) => !(name in set));
+  return { ...data, query: [...pairs, ...others], hidden: [...data.hidden.filter((name) => name !== "time"), ...(timed ? [] : ["time"])] };
+}
+
+/**
  * The set that the address of a file asks for, after "#" or "?". The file's own values replace those that are left out or not valid.
  * @param {PracticeData} data
  */

@@ -7,8 +7,8 @@ import { EXTRAS } from "../page.js";
 import { readStart } from "../start/lesson.js";
 import { bankIn } from "./bank.js";
 import { ExerciseView, judgeAnswer, timeText } from "./exercise.js";
-import { SetForm, setOfAddress, writeSet } from "./form.js";
-import { addStartLink, drawSummary } from "./summary.js";
+import { SetForm, setOfAddress, shareSet, writeSet } from "./form.js";
+import { drawSummary } from "./summary.js";
 
 /** What a reader has answered in the last sets, the newest first. The tab keeps it, so that it is there after a reload. */
 const ATTEMPTS = new Memory("sessionStorage", "normviz.practice");
@@ -111,6 +111,17 @@ class Practice {
   }
 
   /**
+   * Share is about the set of the open form, like the form's own link.
+   * @template {SharedData} Data
+   * @param {Data} data
+   * @returns {Data}
+   */
+  asEntered(data) {
+    const { form } = this;
+    return form && !form.root.hidden ? shareSet(data, form.chosen, form.timed.checked) : data;
+  }
+
+  /**
    * The address of a view of the app, or of the page next to this file that takes its place; null: there is none.
    * @param {string} link
    */
@@ -137,7 +148,6 @@ class Practice {
     this.view = null;
     this.card.replaceChildren();
     this.updateHead();
-    if (this.isForNewcomers && at === 0) addStartLink(this.card, (link) => this.addressOf(link));
     if (at < exercises.length) {
       this.view = new ExerciseView(this.card, exercises[at], {
         draft: result ? result.value : draft, data: this.data, isLast: at === exercises.length - 1, addressOf: (link) => this.addressOf(link),

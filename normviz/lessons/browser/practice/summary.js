@@ -52,7 +52,7 @@ export function drawSummary(parent, results, options) {
  * @param {HTMLElement} parent
  * @param {(link: string) => string | null} addressOf
  */
-export const addStartLink = (parent, addressOf) => addLink(html("p", "nv-practice-new", parent), _("New here, or coming from BatchNorm? Start here"), "/start", addressOf);
+const addStartLink = (parent, addressOf) => addLink(html("p", "nv-practice-new", parent), _("New here, or coming from BatchNorm? Start here"), "/start", addressOf);
 
 /**
  * @param {PracticeResult[]} results

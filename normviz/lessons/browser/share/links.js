@@ -8,6 +8,8 @@
 
 /** @typedef {(app: string, view: SharedView, choices: Choices) => string} WriteUrl */
 
+const HOME = "home"; // the page at the address of the app
+
 /**
  * Makes a frame as high as its content: for the page that has the frame, which receives { normvizHeight } in px from the embedded page.
  * "<" is escaped, because files contain this module in a script.
@@ -34,7 +36,7 @@ export const queryOf = (pairs) => (pairs.length ? `?${pairs.map(([name, value]) 
  * @param {string} page
  */
 export function rootOf(path, page) {
-  const bare = page === "explore" ? path : path.replace(/\/+$/, "").slice(0, -page.length);
+  const bare = page === HOME ? path : path.replace(/\/+$/, "").slice(0, -page.length);
   return bare.endsWith("/") ? bare : `${bare}/`;
 }
 
@@ -45,7 +47,7 @@ export function rootOf(path, page) {
 export const appAddress = (page) => location.origin + rootOf(location.pathname, page);
 
 /** @param {string} page */
-export const pathOf = (page) => (page === "explore" ? "" : page);
+export const pathOf = (page) => (page === HOME ? "" : page);
 
 /**
  * What is hidden, and the caption.

@@ -24,6 +24,7 @@ export class EmbedOptions {
     this.choices = { theme: "", width: "", caption: data.caption };
     this.hidden = new Set(data.hidden.length ? data.hidden : data.presets[0].hidden);
     const presets = html("div", "nvs-presets", parent);
+    presets.hidden = data.presets.length < 2;
     this.presets = data.presets.map(({ label, hidden: names }) => {
       const hidden = new Set(names);
       return { hidden, button: button("nvs-button", presets, label, () => this.choose({}, hidden)) };

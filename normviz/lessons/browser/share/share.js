@@ -10,12 +10,13 @@ import { FULL_WIDTH, Preview } from "./preview.js";
 /** @import { Group, Heights, SharedView } from "./links.js" */
 /** @import { Preset } from "./options.js" */
 /**
- * exercise: a question with its prediction; guess: the sharer's answer, or ""
+ * exercise: a question with its prediction, or a set of exercises; guess: the sharer's answer, or ""
  * @typedef {SharedView & { groups: Group[], presets: Preset[], hidden: string[], caption: string, hint: string, exercise: boolean, guess: string }} ShareData
  */
 
 /** @type {Heights} */
 const DEFAULT_HEIGHTS = [[FULL_WIDTH, 720]]; // px: used where none can be measured
+const WITH_EXERCISES = ["questions", "practice"]; // pages
 const TYPING_PAUSE = 350; // ms: the preview is loaded again after so long without a key
 
 export class AppDialog extends ShareDialog {
@@ -83,8 +84,8 @@ export class AppDialog extends ShareDialog {
   addEmbedding(parent) {
     html("h3", "", parent, _("Embed it in a web page, a course page, slides"));
     this.options = new EmbedOptions(parent, this.data, (name) => this.id(name), () => this.optionsChanged());
-    if (this.data.page !== "questions") {
-      const link = html("a", "", html("p", "nvs-exercises", parent), _("For an exercise, share a question")); // elsewhere there is nothing to predict
+    if (!this.data.exercise && !WITH_EXERCISES.includes(this.data.page)) {
+      const link = html("a", "", html("p", "nvs-exercises", parent), _("For an exercise, share a question"));
       link.href = `${appAddress(this.data.page)}questions`;
     }
     this.addField(parent, "iframe", "iframe", 5);
@@ -123,18 +124,19 @@ export class AppDialog extends ShareDialog {
   setHeights(heights) {
     this.heights = heights;
     this.fields.iframe.copy.disabled = heights === null;
-    this.note.textContent = heights === null ? _("Measuring the height …") : heights ? describeHeights(breakpointsOf(heights), this.data.exercise) : "";
+    this.note.textContent = heights === null ? _("Measuring the height …") : heights ? describeHeights(breakpointsOf(heights), this.data) : "";
     this.write();
   }
 }
 
 /**
  * @param {Heights} breakpoints
- * @param {boolean} isExercise
+ * @param {ShareData} data
  */
-function describeHeights(breakpoints, isExercise) {
+function describeHeights(breakpoints, { exercise, page }) {
   const [[, narrow]] = breakpoints, [, wide] = breakpoints[breakpoints.length - 1];
-  if (isExercise)
+  if (exercise && page === "practice") return _("The frame grows with each exercise, its answer and the summary. Without scripts, they scroll in it.");
+  if (exercise)
     return breakpoints.length < 2
       ? _("The frame grows with the answer. Without scripts, it has room for it: {height} px.", { height: narrow })
       : _("The frame grows with the answer. Without scripts, it has room for it: {narrow} px in a narrow column, {wide} px in a wide one.", { narrow, wide });

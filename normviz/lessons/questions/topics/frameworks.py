@@ -58,7 +58,7 @@ def layer_loops() -> Facts:
     }
 
 
-PER_FEATURE = "Norm('n l c -> c', 'c')"
+PER_FEATURE = "ChannelsLastBatchNorm(5)"
 
 
 @CODE.question("s3", COMPARE_PAGE, f"shape=4,3,5&layout=NLC&layers={LOOPS};{PER_FEATURE}&at=2,1,3", [ARTICLE])
@@ -247,12 +247,12 @@ def frozen() -> Facts:
 @FRAMEWORKS.question(
     "q19",
     COMPARE_PAGE,
-    "shape=2,4,4,3&layout=NHWC&layers=Norm('n h w c -> c','c');LayerNorm([3])&at=0,1,2,1",
+    "shape=2,4,4,3&layout=NHWC&layers=ChannelsLastBatchNorm(3);LayerNorm([3])&at=0,1,2,1",
     [issue("keras", 13463), keras_page("BatchNormalization"), keras_page("LayerNormalization")],
 )
 def axis() -> Facts:
     shape = (2, 4, 4, 3)
-    batch, layer = (AxisNumbers.of(describe(text, shape)) for text in ("Norm('n h w c -> c', 'c')", "LayerNorm(3)"))
+    batch, layer = (AxisNumbers.of(describe(text, shape)) for text in ("ChannelsLastBatchNorm(3)", "LayerNorm(3)"))
     keras_layer = KERAS_LAYERS.layer(batch)
     assert keras_layer is not None
     return {

@@ -91,7 +91,9 @@ def gamma_per_channel() -> Facts:
     }
 
 
-@PARAMETERS.question("s1b", COMPARE_PAGE, "shape=4,6&params=random&layers=LayerNorm(6);BatchNorm1d(6)&at=1,4", [COURSE])
+@PARAMETERS.question(
+    "s1b", COMPARE_PAGE, "shape=4,6&params=random&layers=LayerNorm(6);BatchNorm1d(6)&at=1,4&cards=gamma", [COURSE]
+)
 def gamma_as_in_batch_norm() -> Facts:
     layer, batch = (scene_of(f"shape=4,6&layer={text}&params=random").description for text in (LAYER, BATCH))
     assert layer.param_ids is not None
@@ -147,7 +149,7 @@ INSTANCE = "InstanceNorm2d(4, affine=True)"
     "s0g",
     COMPARE_PAGE,
     "shape=2,4,3,3&layers=LayerNorm([4,3,3]);RMSNorm([4,3,3]);BatchNorm2d(4);GroupNorm(2,4);"
-    "InstanceNorm2d(4,affine=True)&at=0,1,0,2",
+    "InstanceNorm2d(4,affine=True)&at=0,1,0,2&cards=gamma",
     [FORUM],
 )
 def gammas_and_elements() -> Facts:
@@ -177,7 +179,7 @@ def gammas_and_elements() -> Facts:
 @PARAMETERS.question(
     "q5",
     COMPARE_PAGE,
-    "shape=2,2,3&layout=NCL&layers=LayerNorm([2,3]);BatchNorm1d(2)&at=0,1,2",
+    "shape=2,2,3&layout=NCL&layers=LayerNorm([2,3]);BatchNorm1d(2)&at=0,1,2&cards=gamma",
     [torch_page("LayerNorm"), torch_page("GroupNorm")],
 )
 def gamma_axes() -> Facts:
@@ -200,7 +202,7 @@ def gamma_axes() -> Facts:
 @PARAMETERS.question(
     "q6",
     COMPARE_PAGE,
-    "shape=2,2,3&layout=NCL&layers=GroupNorm(1,2);LayerNorm([2,3])&at=0,1,2",
+    "shape=2,2,3&layout=NCL&layers=GroupNorm(1,2);LayerNorm([2,3])&at=0,1,2&cards=gamma",
     [issue("pytorch", 75862), torch_page("GroupNorm")],
 )
 def one_group() -> Facts:
@@ -245,7 +247,7 @@ def instance_norm_defaults() -> Facts:
 @PARAMETERS.question(
     "s2l",
     COMPARE_PAGE,
-    "shape=3,4&params=random&layers=LayerNorm(4);LayerNorm(4,elementwise_affine=False)&at=1,2",
+    "shape=3,4&params=random&layers=LayerNorm(4);LayerNorm(4,elementwise_affine=False)&at=1,2&cards=gamma",
     [ANNOTATED],
 )
 def elementwise_affine() -> Facts:
@@ -348,7 +350,7 @@ def channels_not_last() -> Facts:
 @SHAPES.question(
     "q20",
     COMPARE_PAGE,
-    "shape=2,4,6&layout=NLC&layers=BatchNorm1d(4);Norm('n l c -> c','c')&at=0,1,4",
+    "shape=2,4,6&layout=NLC&layers=BatchNorm1d(4);ChannelsLastBatchNorm(6)&at=0,1,4",
     [issue("pytorch", 7577), torch_page("BatchNorm1d")],
 )
 def sequence_layout() -> Facts:
@@ -369,7 +371,7 @@ def sequence_layout() -> Facts:
 @SHAPES.question(
     "s2j",
     COMPARE_PAGE,
-    "shape=2,3,4,4&params=index&layers=LayerNorm([3,4,4]);GroupNorm(1,3);BatchNorm2d(3)&at=0,1,0,3",
+    "shape=2,3,4,4&params=index&layers=LayerNorm([3,4,4]);GroupNorm(1,3);BatchNorm2d(3)&at=0,1,0,3&cards=gamma",
     [ANNOTATED, paper("GroupNorm")],
 )
 def another_image_size() -> Facts:

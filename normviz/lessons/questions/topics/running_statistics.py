@@ -291,10 +291,10 @@ WORDS = (1, 16, 4)  # one sequence on a device: batch, token, feature
 
 
 @SMALL_BATCHES.question(
-    "s2s", EXPLORE_PAGE, "shape=1,16,4&layout=NLC&layer=Norm('n l c -> c','c')&at=0,5,1", [ANNOTATED, paper("Llama 2")]
+    "s2s", EXPLORE_PAGE, "shape=1,16,4&layer=ChannelsLastBatchNorm(4)&at=0,5,1", [ANNOTATED, paper("Llama 2")]
 )
 def language_models() -> Facts:
-    batch, layer = (describe(text, WORDS).counts for text in ("Norm('n l c -> c', 'c')", "LayerNorm(4)"))
+    batch, layer = (describe(text, WORDS).counts for text in ("ChannelsLastBatchNorm(4)", "LayerNorm(4)"))
     return {
         "sequences": WORDS[0],
         "values": batch.elements_per_statistic,

@@ -124,7 +124,7 @@ def tokens() -> Facts:
     later = x.clone()
     later[:, -1] += 3 * x[:, 0]
     first = (slice(None), 0)
-    reached = perturb(describe("Norm('n l c -> c', 'c')", x), (0, 1, 4), h=1.0).changed.any(2)
+    reached = perturb(describe("ChannelsLastBatchNorm(6)", x), (0, 1, 4), h=1.0).changed.any(2)
     return {
         "reached": int(reached.sum()),
         "tokens": reached.numel(),

@@ -64,14 +64,56 @@ def test_without_an_app_the_bars_and_the_layers_are_no_links():
     assert "<code>LayerNorm([768])</code>" in part(made, NormTable).html(Body())
 
 
-def test_the_table_has_a_line_for_each_layer_on_a_shape():
-    made = page_of("model=gemma3")
-    html = part(made, NormTable).html(Body(app=""))
-    assert html.count("<tr>") == 1 + 3
-    assert "model.layers.0.self_attn.q_norm × 26" in html
+def lines(model):
+    """The name and the averaged axes of each line of the table."""
+    _head, *cells = re.findall(r"<tr>(.*?)</tr>", part(page_of(f"model={model}"), NormTable).html(Body(app="")))
+    return [re.findall(r"<td>(.*?)</td>", one) for one in cells]
+
+
+def test_the_table_has_a_line_for_each_normalization_that_blocks_repeat():
+    assert [line[0] for line in lines("llama3_8b")] == [
+        "model.layers.*.input_layernorm × 32",
+        "model.layers.*.post_attention_layernorm × 32",
+        "model.norm",
+    ]
+    assert [line[0] for line in lines("resnet50")][:6] == [
+        "bn1",
+        "layer1.*.bn1 × 3",
+        "layer1.*.bn2 × 3",
+        "layer1.*.bn3 × 3",
+        "layer1.0.downsample.1",
+        "layer2.0.bn1",  # on a larger image than layer2.1.bn1
+    ]
+
+
+@pytest.mark.parametrize("key", REAL_MODELS)
+def test_the_modules_of_a_line_have_the_same_name_but_for_numbers(key):
+    model = recorded(key)
+    for rows in model.repeated:
+        assert len({re.sub(r"(^|(?<=\.))\d+(?=\.|$)", "*", row.name) for row in rows}) == 1
+        assert len({row.kind for row in rows}) == 1
+    assert sorted(row.name for rows in model.repeated for row in rows) == sorted(row.name for row in model.rows)
+
+
+@pytest.mark.parametrize(
+    ("model", "axes"),
+    [("resnet50", "N, H, W"), ("sd_unet", "C in 32 groups, H, W"), ("llama3_8b", "C"), ("style", "H, W")],
+)
+def test_the_table_says_over_which_axes_a_layer_averages(model, axes):
+    assert lines(model)[0][3] == axes
+    assert "Averaged over" in part(page_of(f"model={model}"), NormTable).plain_text().splitlines()[0]
+
+
+def test_the_parameters_of_a_line_are_those_of_all_its_modules():
+    html = part(page_of("model=gemma3"), NormTable).html(Body(app=""))
     assert "with 1 + gamma" in html
-    assert f"{105 * 1152:,}" in html
-    assert "RMSNorm([256], eps=1e-06)" in part(made, NormTable).plain_text()
+    assert f"{26 * 1152:,}" in html
+    assert "RMSNorm([256], eps=1e-06)" in part(page_of("model=gemma3"), NormTable).plain_text()
+
+
+def test_the_strip_has_the_names_of_its_two_scales():
+    html = part(page_of(""), Strip).html(Body())
+    assert re.findall(r"<span>([^<]*scale)</span>", html) == ["channels, log scale", "positions, log scale"]
 
 
 def test_screen_readers_hear_the_strip_as_one_sentence():

@@ -72,6 +72,24 @@ def test_errors_by_hand():
     assert list(figure.data[0].x) == [1e3, 1e3]
 
 
+def test_three_methods_are_drawn_first_and_the_others_on_request():
+    methods = {numerics.method_label(method).removeprefix("torch ") for method in numerics.STYLES}
+    traces = {
+        name: trace for name, trace in named(numerics.variance_errors(EIGHT, 3).figure()).items() if name in methods
+    }
+    assert traces.keys() == methods
+    assert [name for name, trace in traces.items() if trace.visible is True] == [
+        "E[x²] − E[x]²",
+        "two passes",
+        "LayerNorm",
+    ]
+    assert {trace.visible for trace in traces.values()} == {True, "legendonly"}
+
+
+def test_no_variance_stands_on_the_axis_of_errors():
+    assert not [trace.name for trace in numerics.variance_errors(EIGHT, 3).figure().data if "text" in trace.mode]
+
+
 def test_a_range_without_an_error_is_gray_with_the_reason():
     figure = numerics.variance_errors(EIGHT, 3).figure()
     said = [note.text.replace("<br>", " ") for note in figure.layout.annotations]

@@ -7,6 +7,8 @@ import pytest
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.lessons.numerics import SETTINGS
 from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.containers import Details, Table
+from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Chart, Sentence, flat
 from normviz.scene.setting import read_settings, write_settings
 from tests.fuzz.building import build
@@ -102,3 +104,15 @@ def test_a_power_of_ten_can_be_written_in_full():
     texts = {"10000": 4, "1e4": 4, "1E+4": 4, "10000.0": 4, "1": 0}
     distance = next(field for field in SETTINGS if field.name == "distance")
     assert {text: distance.parse(text) for text in texts} == texts
+
+
+@pytest.mark.parametrize("show", ["variance", "eps", "constant", "single"])
+def test_the_table_is_closed_until_it_is_asked_for(show):
+    parts = PAGE.visible(PAGE.view(f"show={show}"))
+    assert not [part for part in parts if isinstance(part, Table)]
+    assert [type(part).__name__ for part in parts[:2]] == ["Sentence", "Chart"]
+    (table,) = [part for part in flat(parts) if isinstance(part, Table)]
+    (details,) = [part for part in parts if table in part.children]
+    assert isinstance(details, Details)
+    assert "<details" in details.html(Body())
+    assert "<details open" not in details.html(Body())

@@ -6,7 +6,11 @@ import pytest
 import torch
 from torch import nn
 
+from normviz.figures.payload import value_panel
 from normviz.lessons import train_and_eval
+from normviz.lessons.pages import PAGES, page_view
+from normviz.lessons.parts.part import Text
+from normviz.scene.edits import with_family
 from normviz.texts.errors import NormvizError
 from tests.browser.readout import number
 from tests.lessons.sentences import numbers_in
@@ -41,6 +45,94 @@ def test_a_layer_with_buffers_differs_between_the_modes(link):
     ]
 
 
+@pytest.mark.parametrize("link", LAYERS_WITH_BUFFERS)
+def test_a_color_stands_for_the_same_value_in_both_modes(link):
+    on = scene(link)
+    train, evaluated, _difference = train_and_eval.modes_outputs(train_and_eval.both_modes(on.description, on.seed))
+    assert train.most == evaluated.most == float(torch.stack([train.values, evaluated.values]).abs().max())
+    figure = value_panel(train, on.grid), value_panel(evaluated, on.grid)
+    assert (figure[0]["low"], figure[0]["high"]) == (figure[1]["low"], figure[1]["high"])
+
+
+@pytest.mark.parametrize(
+    ("layer", "at", "own"),
+    [
+        ("BatchNorm2d(3)", (1, 2, 0, 3), lambda x: x[:, 2]),
+        ("BatchNorm2d(3,momentum=None)", (0, 1, 3, 2), lambda x: x[:, 1]),
+        ("InstanceNorm2d(3,track_running_stats=True)", (1, 2, 0, 3), lambda x: x[1, 2]),
+    ],
+)
+def test_the_outputs_of_an_element_are_explained_by_this_batch_and_the_buffers(layer, at, own):
+    on = scene(f"shape=2,3,4,5&data=scales&layer={layer}")
+    x, found = on.description.x, train_and_eval.both_modes(on.description, on.seed)
+    module, group = found.warmed_up.module, own(x)
+    outputs = [float(output[at]) for output in (found.train, found.eval)]
+    said = [number(text) for text in numbers_in(train_and_eval.element_sentence(found, at))]
+    expected = [
+        float(x[at]), *outputs, abs(outputs[0] - outputs[1]), float(group.mean()), float(module.running_mean[at[1]]),
+        float(group.var(correction=0)), float(module.running_var[at[1]]),
+    ]  # fmt: skip
+    assert said == pytest.approx(expected, rel=5e-3)
+    for output, (mean, var) in zip(outputs, ((expected[4], expected[6]), (expected[5], expected[7])), strict=True):
+        assert output == pytest.approx((expected[0] - mean) / (var + module.eps) ** 0.5, rel=1e-3)
+
+
+def test_the_sentence_names_the_batch_or_the_example():
+    for layer, here in (
+        ("BatchNorm2d(3)", "in this batch"),
+        ("InstanceNorm2d(3,track_running_stats=True)", "in this example"),
+    ):
+        on = scene(f"shape=2,3,4,5&layer={layer}")
+        said = train_and_eval.element_sentence(train_and_eval.both_modes(on.description, on.seed), (0, 0, 0, 0))
+        assert said.count(here) == 2
+
+
+def test_equal_outputs_are_not_explained():
+    on = scene("shape=2,3,4,5&layer=LayerNorm(5)")
+    assert train_and_eval.element_sentence(train_and_eval.both_modes(on.description, on.seed), (0, 0, 0, 0)) == ""
+
+
+def test_without_a_selected_element_the_largest_difference_is_explained():
+    view = PAGES["train_and_eval"].view("show=modes&shape=5,4&layer=BatchNorm1d(4)&at=none")
+    found = train_and_eval.both_modes(view.scene.description, view.scene.seed)
+    (explained,) = [one.text for one in page_view(PAGES["train_and_eval"], view).parts if isinstance(one, Text)][:1]
+    assert f"**{found.largest_difference:.3g}** apart" in explained
+
+
+def opened(query):
+    return str(PAGES["train_and_eval"].view(query).scene.layer)
+
+
+@pytest.mark.parametrize(
+    ("query", "layer"),
+    [
+        ("show=modes&shape=2,3,4,5", "BatchNorm2d(3)"),
+        ("show=modes&shape=2,3", "BatchNorm1d(3)"),
+        ("show=modes&shape=6", "LayerNorm([6])"),  # BatchNorm needs a batch
+        ("show=modes&shape=2,3&layer=LayerNorm(3)", "LayerNorm([3])"),
+        ("show=stream&shape=2,3", "LayerNorm([3])"),
+    ],
+)
+def test_without_a_layer_both_modes_are_those_of_batch_norm(query, layer):
+    assert opened(query) == layer
+
+
+def test_a_link_opens_what_a_click_on_the_experiment_opens():
+    page = PAGES["train_and_eval"]
+    (chosen,) = page.input_rows(page.view(""))[0].inputs
+    assert chosen.changed(page.view(""), "modes") == page.view("show=modes")
+    assert opened("show=modes").startswith("BatchNorm2d(")
+
+
+@pytest.mark.parametrize("query", ["", "show=modes", "show=modes&seed=3", "show=modes&shape=2,3"])
+def test_a_view_with_another_layer_keeps_it_in_its_link(query):
+    page = PAGES["train_and_eval"]
+    view = page.view(query)
+    for family in ("LayerNorm", "BatchNorm"):
+        other = view.with_scene(with_family(view.scene, family))
+        assert page.view(page.query(other)) == other
+
+
 def buffers_around(layer, x):
     """Each buffer before and after the first forward in train mode."""
     module = layer.module()
@@ -54,7 +146,7 @@ def buffers_around(layer, x):
     ["LayerNorm(4)", "RMSNorm(4)", "GroupNorm(3,3)", "InstanceNorm2d(3)", "BatchNorm2d(3,track_running_stats=False)"],
 )
 def test_a_layer_without_buffers_gives_the_same_in_both_modes(layer):
-    on = scene(f"layer={layer}")
+    on = scene(f"shape=2,3,4,4&layer={layer}")
     found = train_and_eval.both_modes(on.description, on.seed)
     assert train_and_eval.modes_sentence(found) == (
         f"`{on.layer}` gives the same output in train() and eval(): it stores nothing between batches."
@@ -73,7 +165,7 @@ def test_a_layer_without_buffers_gives_the_same_in_both_modes(layer):
     ],
 )
 def test_the_panels_say_which_statistics_each_mode_uses(layer, train, evaluated):
-    on = scene(f"layer={layer}")
+    on = scene(f"shape=2,3,4,4&layer={layer}")
     panels = list(train_and_eval.modes_outputs(train_and_eval.both_modes(on.description, on.seed)))
     assert [panel.caption for panel in panels[:2]] == [train, evaluated]
 
@@ -108,7 +200,7 @@ def one_example_texts(link):
 
 
 def test_the_modes_of_other_layers():
-    e = scene().description
+    e = scene("shape=2,3,4,4").description
     table = train_and_eval.modes_table(e, 0, train_and_eval.both_modes(e, 0))
     rows = {layer: measured for layer, *measured in table.rows}
     same = ["0", 0, False]  # largest difference, elements in buffers, whether eval() uses running statistics
@@ -132,8 +224,8 @@ def test_the_modes_of_other_layers():
     ["BatchNorm2d(3)", "BatchNorm2d(3).eval()", "BatchNorm2d(3,eps=0.5)", "BatchNorm2d(3,track_running_stats=False)"],
 )
 def test_the_rows_of_other_layers_do_not_depend_on_the_shown_one(layer):
-    e = scene(f"layer={layer}").description
-    default = scene().description
+    e = scene(f"shape=2,3,4,4&layer={layer}").description
+    default = scene("shape=2,3,4,4").description
     torch.testing.assert_close(e.x, default.x)
     assert train_and_eval.modes_table(e, 0, train_and_eval.both_modes(e, 0)) == train_and_eval.modes_table(
         default, 0, train_and_eval.both_modes(default, 0)

@@ -1,0 +1,52 @@
+"""The names of the pages: in addresses, as titles, in groups, and what each page shows, in one line, as messages.
+
+They are apart from the pages because the server names a page in its first HTML, and redirects an address, before torch is imported.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from normviz.scene.foreign import CAMPAIGN
+from normviz.texts.messages import N_, _
+
+HOME = "home"  # the front page, at the address of the app
+EXPLORE = "explore"  # where all other links to the address of the app lead
+LEARN, LOOK_UP, TEACH = N_("Learn"), N_("Look up"), N_("Teach")
+NAME = "normviz"
+TITLES: Mapping[str, tuple[str, str]] = {
+    HOME: (NAME, N_("Normalization layers are one formula: they differ in which elements share a mean.")),
+    "start": (N_("Start here"), N_("Five minutes: from four numbers to a batch of images.")),
+    "explore": (
+        N_("Explore"),
+        N_("Which elements of a tensor share a mean and a variance, and which share gamma and beta."),
+    ),
+    "compare": (N_("Compare"), N_("Several layers on one tensor, element by element.")),
+    "step_by_step": (N_("Step by step"), N_("The forward pass from x to the output, with the numbers of one element.")),
+    "train_and_eval": (
+        N_("Train and eval"),
+        N_("What BatchNorm stores from batch to batch, what that changes, and where it fails."),
+    ),
+    "gradients": (N_("Gradients"), N_("Which outputs move when one input moves, and what the backward pass sums.")),
+    "numerics": (N_("Numerics"), N_("What rounding does to a mean, a variance and eps.")),
+    "models": (N_("In real models"), N_("The normalizations of well-known models, in the order in which they run.")),
+    "questions": (N_("Questions"), N_("Predict the answer, then see what torch computes.")),
+    "practice": (N_("Practice"), N_("Exercises that torch has answered. The same link gives everyone the same set.")),
+    "teach": (N_("For teachers"), N_("Project it, set exercises, put it into your own pages.")),
+}
+
+
+def full_title(name: str) -> str:
+    """The title of a page in a list of windows.
+
+    >>> full_title("compare"), full_title(HOME)
+    ('Compare · normviz', 'normviz')
+    """
+    return NAME if name == HOME else f"{_(TITLES[name][0])} · {NAME}"
+
+
+def asks_for_a_view(names: Iterable[str]) -> bool:
+    """Whether a query with these names asks for more than the front page in a language or a theme. A campaign asks for nothing.
+
+    >>> asks_for_a_view(["lang", "utm_source"]), asks_for_a_view(["shap"]), asks_for_a_view(["embed"])
+    (False, True, True)
+    """
+    return any(name not in ("lang", "embed_options") and not name.startswith(CAMPAIGN) for name in names)

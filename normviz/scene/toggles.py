@@ -1,0 +1,252 @@
+"""Toggles: which axes the mean is taken over, and along which axes gamma has its own value, one button for each axis.
+
+LayerNorm has the same axes in both rows, BatchNorm complementary ones. ``toggle_rows`` describes the rows of a scene, and ``with_toggle``
+presses a button: the toggles find the name of the layer. A name stays as long as it is true; otherwise axes decide, not sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from normviz.analysis.sentences import axis_nouns
+from normviz.layers.axes import divisors
+from normviz.layers.catalogue import FAMILIES, Kind
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.scene.edits import Reading, with_layer
+from normviz.scene.scene import Scene
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _
+
+MEAN, GAMMA = "mean", "gamma"  # the names of the rows
+
+
+@dataclass(frozen=True)
+class AxisToggle:
+    """One button: an axis, whether it is pressed, and for the channels of GroupNorm, the number of groups."""
+
+    axis: str
+    name: str
+    pressed: bool
+    groups: int = 0
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of toggles; ``rest`` says why it is at rest, and is empty if it is not."""
+
+    label: str
+    toggles: tuple[AxisToggle, ...]
+    rest: str = ""
+
+
+def toggle_rows(scene: Scene) -> dict[str, Row]:
+    """The two rows of toggles, by name."""
+    norm, axes = scene.shape_description.norm, scene.axes
+    split = _split_axis(norm, axes)
+    reduced, gamma = _reduced(norm, axes), _gamma_axes(norm, axes)
+
+    def toggle(axis: str, pressed: bool, groups: int = 0) -> AxisToggle:
+        return AxisToggle(axis, f"{axis.upper()}, {axis_nouns(axis, axes)[1]}", pressed, groups)
+
+    groups = _groups_of(norm, scene) or 0
+    means = tuple(
+        toggle(axis, axis in reduced or (axis == split and groups == 1), groups if axis == split else 0)
+        for axis in axes
+    )
+    own = tuple(toggle(axis, axis in gamma) for axis in axes)
+    label = _("mean over") if norm.center or norm.running else _("mean square over")
+    return {
+        MEAN: Row(label, means, _why_mean_rests(norm, axes)),
+        GAMMA: Row(_("own gamma for each"), own, _why_gamma_rests(norm)),
+    }
+
+
+def _why_mean_rests(norm: Norm, axes: tuple[str, ...]) -> str:
+    if norm.running:
+        return _("stored statistics: the mean is not taken over this x")
+    if any(len(parts) > 1 for parts in norm.pattern.left) and _split_axis(norm, axes) is None:
+        return _("a pattern with split axes")
+    return ""
+
+
+def _why_gamma_rests(norm: Norm) -> str:
+    if norm.running:
+        return _("stored statistics: the layer is in eval mode")
+    if norm.params == "":
+        return _("one gamma for all elements")
+    if not set(norm.gamma_axes) <= set(norm.axes):
+        return _("a gamma for each part of a split axis")
+    return ""
+
+
+Parts = dict[str, tuple[str, ...]]
+
+
+def _parts(norm: Norm, axes: tuple[str, ...]) -> Parts:
+    """The names in the pattern of each axis of x: ``("g", "k")`` of a split axis, else its own name."""
+    return dict(zip(axes, norm.pattern.left, strict=True))
+
+
+def _split_axis(norm: Norm, axes: tuple[str, ...]) -> str | None:
+    """The axis whose groups have a mean each, if it is the only one that is split and its first part is kept."""
+    split = [(axis, parts) for axis, parts in _parts(norm, axes).items() if len(parts) > 1]
+    if len(split) != 1 or [part in norm.pattern.right for part in split[0][1]] != [True, False]:
+        return None
+    return split[0][0]
+
+
+def _groups_of(norm: Norm, scene: Scene) -> int | None:
+    """The number of groups of the split axis, if there is one."""
+    split = _split_axis(norm, scene.axes)
+    return norm.axis_sizes(scene.shape)[_parts(norm, scene.axes)[split][0]] if split else None
+
+
+def _reduced(norm: Norm, axes: tuple[str, ...]) -> set[str]:
+    return {axis for axis, parts in _parts(norm, axes).items() if not set(parts) & set(norm.pattern.right)}
+
+
+def _gamma_axes(norm: Norm, axes: tuple[str, ...]) -> set[str]:
+    return {axis for axis, name in zip(axes, norm.axes, strict=True) if name in norm.gamma_axes}
+
+
+def with_toggle(scene: Scene, row: str, axis: str) -> Reading:
+    """The scene after a press of the button for ``axis`` in the row "mean" or "gamma"."""
+    found, norm, axes = toggle_rows(scene)[row], scene.shape_description.norm, scene.axes
+    if found.rest or axis not in axes:
+        return Reading(scene)
+    try:
+        if row == MEAN and axis == _split_axis(norm, axes):
+            return _with_next_groups(scene, axis)
+        norm = _settled(norm, scene, of_gamma=row == GAMMA)
+        pressed = {one.axis for one in found.toggles if one.pressed} ^ {axis}
+        target = _with_mean_over(norm, axes, pressed) if row == MEAN else _with_gamma_of(norm, axes, pressed)
+        return with_layer(scene, named(target, scene))
+    except NormvizError as error:
+        return Reading(scene, str(error))
+
+
+def _with_next_groups(scene: Scene, axis: str) -> Reading:
+    """The next number of groups that divides the channels; after the largest, one group."""
+    norm, layer, size = scene.shape_description.norm, scene.layer, scene.shape[scene.axes.index(axis)]
+    now = _groups_of(norm, scene) or 1
+    following = next((number for number in divisors(size) if number > now), 1)
+    if isinstance(layer, Layer):
+        return with_layer(scene, layer.with_(num_groups=following))
+    return with_layer(scene, replace(norm, sizes={_parts(norm, scene.axes)[axis][0]: following}))
+
+
+def _settled(norm: Norm, scene: Scene, of_gamma: bool) -> Norm:
+    """The same Norm without a split axis, if its groups are one, or one channel each. For gamma, a split in channels stays: so does the name."""
+    split, groups = _split_axis(norm, scene.axes), _groups_of(norm, scene)
+    if groups == 1:
+        return _without_split(norm, scene.axes)
+    if split and not of_gamma and groups == scene.shape[scene.axes.index(split)]:
+        return _without_split(norm, scene.axes, kept=split)
+    return norm
+
+
+def _without_split(norm: Norm, axes: tuple[str, ...], kept: str = "") -> Norm:
+    """The same Norm with the mean over all of the split axis, or, if it is ``kept``, with a mean for each of its indices."""
+    right = norm.pattern.right
+    named = [
+        axis for axis, parts in _parts(norm, axes).items() if axis == kept or (len(parts) == 1 and parts[0] in right)
+    ]
+    return replace(norm, stats=f"{' '.join(axes)} -> {' '.join(named)}", sizes={})
+
+
+def _with_mean_over(norm: Norm, axes: tuple[str, ...], reduced: set[str]) -> Norm:
+    """The same Norm with the mean over these axes. A split axis keeps its groups, unless the mean is taken over all of it."""
+    split, parts = _split_axis(norm, axes), _parts(norm, axes)
+    left = [" ".join(parts[axis]) if len(parts[axis]) == 1 else f"({' '.join(parts[axis])})" for axis in axes]
+    kept = [parts[axis][0] if axis == split else axis for axis in axes if axis not in reduced]
+    return replace(norm, stats=f"{' '.join(left)} -> {' '.join(kept)}")
+
+
+def _with_gamma_of(norm: Norm, axes: tuple[str, ...], own: set[str]) -> Norm:
+    """The same Norm with a gamma for each index of these axes, and a beta unless the Norm has a gamma alone; none for no axes."""
+    if not own:
+        return replace(norm, params=None, bias=False)
+    bias = norm.bias if norm.params is not None else norm.center
+    return replace(norm, params=" ".join(axis for axis in axes if axis in own), bias=bias)
+
+
+def named(target: Norm, scene: Scene) -> Layer | Norm:
+    """The layer with these patterns: of the present family if it has one, otherwise the usual name; the pattern, if none has it."""
+    layer = scene.layer
+    first = layer.kind.family if isinstance(layer, Layer) else ""
+    for family in sorted(_families(target), key=lambda family: family != first):
+        for found in _layers(family, target, scene):
+            if _has_axes(found, target, scene.axes):
+                return found
+    return target
+
+
+def _families(target: Norm) -> list[str]:
+    """The families that may have a layer with these patterns, the usual name first."""
+    if not target.center:
+        return ["RMSNorm"]
+    instance = ["InstanceNorm"] if target.params is None else []
+    return [*instance, "LayerNorm", "BatchNorm", "InstanceNorm", "GroupNorm", "ChannelsFirstLayerNorm", "DimNorm"]
+
+
+def _layers(family: str, target: Norm, scene: Scene) -> Iterator[Layer]:
+    """Layers of the family for the scene's tensor that may have the patterns of ``target``, with the options of the present layer."""
+    shape, axes = scene.shape, scene.axes
+    affine, bias = target.params is not None, target.bias
+    for kind in FAMILIES[family]:
+        if not kind.suits(axes):
+            continue
+        channel = kind.channel(len(axes))
+        sizes: list[dict[str, Any]] = [{}]
+        if kind.channel_axis is None:
+            sizes = [{"normalized_shape": shape[start:]} for start in range(len(shape))]
+        elif family == "GroupNorm":
+            size = shape[channel or 0]
+            sizes = [{"num_groups": groups, "num_channels": size} for groups in (_groups_of(target, scene) or 1,)]
+        elif family == "DimNorm":
+            sizes = [{"num_features": shape[-1], "dim": dim} for dim in range(len(shape))]
+        elif channel is not None:
+            sizes = [{"num_features" if "num_features" in _names(kind) else "num_channels": shape[channel]}]
+        for given in sizes:
+            options = {
+                "affine": affine,
+                "elementwise_affine": affine,
+                "bias": bias or not affine,
+                **_kept(scene.layer, kind, target),
+            }
+            yield Layer.make(
+                kind.name, **given, **{name: value for name, value in options.items() if name in _names(kind)}
+            )
+
+
+def _names(kind: Kind) -> list[str]:
+    return [argument.name for argument in kind.arguments]
+
+
+def _kept(layer: Layer | Norm, kind: Kind, target: Norm) -> dict[str, Any]:
+    """The eps and the momentum of the present layer that are not its defaults."""
+    if not isinstance(layer, Layer):
+        return {"eps": target.eps}
+    defaults = {argument.name: argument.default for argument in layer.kind.arguments}
+    return {
+        name: layer.given[name]
+        for name in ("eps", "momentum")
+        if name in layer.given and layer.given[name] != defaults[name]
+    }
+
+
+def _has_axes(layer: Layer, target: Norm, axes: tuple[str, ...]) -> bool:
+    """Whether the layer has the patterns of ``target``, by axes. One group of channels is all of them."""
+    norm = layer.norm(axes)
+    if layer.given.get("num_groups") == 1 and _split_axis(target, axes) is None:
+        norm = _without_split(norm, axes)
+    eps = next(argument.default for argument in layer.kind.arguments if argument.name == "eps")
+    return (
+        norm.pattern.left == target.pattern.left
+        and set(norm.pattern.right) == set(target.pattern.right)
+        and (norm.params, norm.bias, norm.center) == (target.params, target.bias, target.center)
+        and norm.eps in (target.eps, eps)
+    )

@@ -1,0 +1,69 @@
+"""For teachers: every link leads to a view, every command does what it says, and the answer sheet has torch's answers."""
+
+import json
+import re
+import shlex
+
+import pytest
+
+from normviz.cli.command import main
+from normviz.lessons.pages import PAGES, page_view
+from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.links import Links
+from normviz.lessons.parts.part import Code, flat
+from normviz.lessons.practice.bank import choose
+from normviz.lessons.practice.formats.quiz import item
+from normviz.lessons.teach import COUNT, LEVEL, PREVIEWS, SEED, Snippet, Way
+
+PARTS = page_view(PAGES["teach"], PAGES["teach"].view("")).parts
+WAYS = [part for part in PARTS if isinstance(part, Way)]
+COMMANDS = [line for part in flat(PARTS) if isinstance(part, Code) for line in part.text.splitlines()]
+
+
+def test_each_way_has_a_drawing_of_its_own_and_something_to_press_or_to_copy():
+    assert [way.preview for way in WAYS] == list(PREVIEWS)
+    for way in WAYS:
+        assert any(isinstance(part, Links | Snippet | Code) for part in way.parts), way.title
+
+
+def test_every_link_leads_to_a_view_without_an_error():
+    links = [link for part in flat(PARTS) if isinstance(part, Links) for link in part.links]
+    links += [part.shown for part in flat(PARTS) if isinstance(part, Snippet)]
+    assert len(links) >= 7
+    for link in links:
+        page = PAGES[link.page]
+        assert page.problem(page.view(link.query.removesuffix("&embed=true"))) is None, link
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_writes_its_file(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    program, words = shlex.split(command)[:3], shlex.split(command)[3:]
+    assert program == ["python", "-m", "normviz"]
+    if "anki" in words:
+        pytest.importorskip("genanki")
+    assert not main(words)
+    (made,) = tmp_path.iterdir()
+    assert made.name == words[-1]
+    if made.suffix == ".json":
+        assert len(json.loads(made.read_text())) == COUNT
+
+
+def test_the_answers_are_those_of_the_set_that_the_link_opens():
+    text = WAYS[-1].plain_text()
+    for one in choose(SEED, COUNT, (), LEVEL):
+        assert f"{item(one).answer}. {one.explanation}".replace("`", "") in text
+
+
+def test_a_snippet_has_the_address_of_the_app_and_none_without_an_app():
+    html = "".join(part.html(Body(app="https://norm.example.org")) for part in WAYS)
+    assert f">https://norm.example.org/practice?seed={SEED}&amp;count={COUNT}&amp;level={LEVEL}</span>" in html
+    assert '&lt;iframe src=&quot;<span class="nv-address"' in html
+    alone = "".join(part.html(Body()) for part in WAYS)
+    assert "nv-address" not in alone
+    assert alone.count('class="nv-copy"') == len([part for part in flat(PARTS) if isinstance(part, Code)])
+
+
+def test_its_commands_are_not_colored_as_python():
+    html = "".join(part.html(Body(app="")) for part in WAYS)
+    assert set(re.findall(r"<code[^>]*>(?=python|<span|&lt;|http)", html)) == {'<code class="nv-plain">'}
