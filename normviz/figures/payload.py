@@ -10,13 +10,12 @@ low, high  the values at the ends of the scale
 groups   the number of groups if the cells are ids, else 0
 z        the values of the drawn elements; None if the cells are ids, which follow from ``links``
 links    the kind of sharing whose peers the panel outlines: "stats", "params" or ""
-strips   means and variances next to the panel, by position: "row", "col" or "facet"
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import isfinite, isnan, prod
 from typing import TYPE_CHECKING, Any
@@ -40,6 +39,11 @@ if TYPE_CHECKING:
 Payload = dict[str, Any]
 Panel = dict[str, Any]
 Index = tuple[int, ...]
+CARDS = (
+    "mean",
+    "gamma",
+    "cube",
+)  # what a comparison draws of each layer: who shares a mean, who shares a gamma, or the group of the mean in a cube
 MOST_DRAWN = (6, 10, 16)  # bricks of a cube along n, c and s
 
 
@@ -62,11 +66,31 @@ class PanelValues:
 # The figures.
 
 
-def view_payload(e: Description, drawing: Grid, *, at: Index | None = None, editable: bool = False) -> dict[str, Any]:
-    """The panels of both kinds of sharing and, if ``e`` has values, of the values. ``editable``: the reader can change values of x."""
-    panels = [*sharing_panels(e), *value_panels(e, drawing)]
+def view_payload(
+    e: Description,
+    drawing: Grid,
+    *,
+    at: Index | None = None,
+    editable: bool = False,
+    scaled: bool = False,
+    toggles: Mapping[str, Payload] | None = None,
+) -> dict[str, Any]:
+    """The panels of both kinds of sharing and, if ``e`` has values, of the values.
+
+    editable  the reader can change values of x
+    scaled    every gamma and beta has the value that the reader chose
+    toggles   of the panels of sharing, by key, where the reader can change the layer by its axes
+    """
+    sharing = [panel | ({"toggles": toggles[panel["key"]]} if toggles else {}) for panel in sharing_panels(e)]
+    panels = [*sharing, *value_panels(e, drawing)]
     values = values_data(e, drawing) if e.x is not None else None
-    own = {"values": values, "moments": moments_data(e, drawing), "facts": counts(e), "editable": editable}
+    own = {
+        "values": values,
+        "moments": moments_data(e, drawing),
+        "facts": counts(e),
+        "editable": editable,
+        "scaled": scaled,
+    }
     return linked_data("view", drawing, panels, at) | layer_data(e) | own
 
 
@@ -79,7 +103,9 @@ def values_payload(
     return linked_data("values", drawing, panels, at) | layer_data(e) | named
 
 
-def steps_payload(e: Description, drawing: Grid, *, step: int = 0, at: Index | None = None) -> Payload:
+def steps_payload(
+    e: Description, drawing: Grid, *, step: int = 0, at: Index | None = None, scaled: bool = False
+) -> Payload:
     """The forward pass in steps: the values that each step makes, the formula in tokens, and the loops. ``step`` is shown first."""
     panels, sizes = [], e.norm.axis_sizes(e.shape)
     for each in steps(e):
@@ -96,12 +122,15 @@ def steps_payload(e: Description, drawing: Grid, *, step: int = 0, at: Index | N
             "runs": [{"name": name, "size": sizes[name]} for name in e.norm.pattern.reduced],
         },
         "step": max(0, min(step, len(panels) - 1)),
+        "scaled": scaled,
     }
     return linked_data("steps", drawing, panels, at) | layer_data(e) | own
 
 
-def compare_payload(descriptions: Sequence[Description], drawing: Grid, *, at: Index | None = None) -> dict[str, Any]:
-    """The statistics, the parameters and the cube of each layer, all on one tensor."""
+def compare_payload(
+    descriptions: Sequence[Description], drawing: Grid, *, at: Index | None = None, cards: str = CARDS[0]
+) -> dict[str, Any]:
+    """The statistics, the parameters and the cube of each layer, all on one tensor. ``cards``, one of CARDS, says which of them are shown first."""
     sharings: dict[str, Any] = {}
     panels: list[Panel] = []
     bricks = box(descriptions[0].axes, drawing.extent)
@@ -116,7 +145,7 @@ def compare_payload(descriptions: Sequence[Description], drawing: Grid, *, at: I
             {"key": cube, "links": stats, "title": e.title, "row": "cube", "scale": "cube", "box": bricks},
         ]
     layers = [{"name": e.title} for e in descriptions]
-    return linked_data("compare", drawing, panels, at) | {"sharings": sharings, "layers": layers}
+    return linked_data("compare", drawing, panels, at) | {"sharings": sharings, "layers": layers, "cards": cards}
 
 
 def _parameters_title(e: Description) -> str:
@@ -190,26 +219,24 @@ def sharing_panels(e: Description) -> list[Panel]:
 
 
 def value_panels(e: Description, drawing: Grid) -> list[Panel]:
-    """x, normalized and output, with the mean and variance of every row and column, or of every facet; no panels if only the shape is known."""
+    """x, normalized and output; no panels if only the shape is known."""
     if e.x is None:
         return []
     trace = e.trace
     above = "(x − mean)" if e.norm.center or e.norm.running else "x"
     below = "var" if e.norm.center or e.norm.running else _("mean of x²")
     scaled = "normalized · gamma + beta" if e.norm.bias else "normalized · gamma"
-    last = ("params", scaled) if e.norm.params is not None else ("stats", _("as normalized"))
     steps = (
         PanelValues("x", "x", _("the input"), e.x),
         PanelValues("normalized", _("normalized"), f"{above} / √({below} + eps)", trace.normalized),
-        PanelValues("output", _("output"), last[1], trace.output, last[0]),
+        PanelValues("output", _("output"), scaled if e.norm.params is not None else _("as normalized"), trace.output),
     )
-    return [value_panel(each, drawing, strips=True) for each in steps]
+    return [value_panel(each, drawing) for each in steps]
 
 
-def value_panel(given: PanelValues, drawing: Grid, *, strips: bool = False) -> Panel:
+def value_panel(given: PanelValues, drawing: Grid) -> Panel:
     """The values, colored from blue below zero to brown above."""
-    array = as_array(given.values)
-    drawn = drawing.take(array)
+    drawn = drawing.take(as_array(given.values))
     finite = np.abs(drawn[np.isfinite(drawn)])
     most = given.most or (float(finite.max()) if finite.size and finite.max() > 0 else 1.0)
     return _panel(
@@ -221,31 +248,11 @@ def value_panel(given: PanelValues, drawing: Grid, *, strips: bool = False) -> P
         high=most,
         scale="values",
         links=given.links,
-        strips=_strips(array.astype(np.float64), drawing) if strips else {},
     )
 
 
 def _panel(**values: Any) -> Panel:
-    return {"pattern": "", "z": None, "groups": 0, "strips": {}} | values
-
-
-def _strips(array: NDArray[np.float64], drawing: Grid) -> dict[str, Any]:
-    """Mean and variance of each row and column, or, if there are several facets, of each facet."""
-    inside = tuple(axis for axis in (drawing.row, drawing.col) if axis is not None)
-    if drawing.facets:
-        return {"facet": _moments(array, inside, drawing)}
-    rows = {"row": _moments(array, (drawing.col,), drawing)}
-    return rows if drawing.row is None else rows | {"col": _moments(array, (drawing.row,), drawing)}
-
-
-def _moments(array: NDArray[np.float64], over: tuple[int, ...], drawing: Grid) -> dict[str, list[float]]:
-    kept = (
-        range(size) if axis in over else drawn
-        for axis, (size, drawn) in enumerate(zip(drawing.shape, drawing.indices, strict=True))
-    )
-    part = array[np.ix_(*kept)]
-    with np.errstate(invalid="ignore"):  # infinity minus infinity
-        return {"mean": part.mean(axis=over).ravel().tolist(), "var": part.var(axis=over).ravel().tolist()}
+    return {"pattern": "", "z": None, "groups": 0} | values
 
 
 # What all figures have, and what they have of a layer.

@@ -19,6 +19,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from normviz.analysis.sentences import sentence
 from normviz.figures.palette import GROUP_COLORS
+from normviz.lessons.parts.links import page_path
+from normviz.lessons.titles import EXPLORE
 from normviz.scene.grid import Grid
 from normviz.scene.scene import Scene
 from normviz.scene.view import read
@@ -28,6 +30,12 @@ from tests.browser.scripts import ADDRESS_HAS, MARKED, MIDDLES, NAMES, NAVIGATE,
 __all__ = ["Index", "Readout", "View", "number", "peers"]
 
 T = TypeVar("T")
+
+
+def path_of(address: str) -> str:
+    """The path and the query of ``page?query``; without a page, of Explore."""
+    page, mark, query = address.partition("?")
+    return f"{page_path(page or EXPLORE)}{mark}{query}"
 
 
 class View:
@@ -63,7 +71,7 @@ class View:
     def go(self, query: str) -> "View":
         """Change the query without reloading the page, as Back and Forward do."""
         self.page.mouse.move(1, 1)
-        self._navigate(f"/{query}")
+        self._navigate(f"/{path_of(query)}")
         return self.wait_for_scene()
 
     @property
@@ -75,7 +83,7 @@ class View:
         """Show ``page?query``. A tab with the app does not reload it, except for an empty query, which would keep the old scene."""
         self.page.mouse.move(1, 1)
         if address.partition("?")[2] and self.socket:
-            self._navigate(f"{urlsplit(self.server).path}/{address}")
+            self._navigate(f"{urlsplit(self.server).path}/{path_of(address)}")
             self.page.evaluate(PAINTED)
         else:
             self._load(address)
@@ -94,7 +102,7 @@ class View:
             self._sockets.clear()
 
     def _load(self, address: str) -> None:
-        self.page.goto(f"{self.server}/{address}")
+        self.page.goto(f"{self.server}/{path_of(address)}")
 
     def expect_message(self) -> AbstractContextManager[Any]:
         """``with view.expect_message(): ...``: wait until the browser has sent a message to the server."""
@@ -292,7 +300,7 @@ def middles(scene: Scene, across: Sequence[T], down: Sequence[T]) -> dict[Index,
 def peers(scene: Scene, key: str, index: Index) -> set[Index]:
     """The drawn elements that the panel should not veil for ``index``: the element and its peers; all if nothing is shared."""
     e = scene.description
-    by_parameter = key in ("params", "output") and e.norm.params is not None
+    by_parameter = key == "params" and e.norm.params is not None
     found = {index, *(e.parameter_peers(index) if by_parameter else e.peers(index))}
     if key == "params" and e.norm.params is None:
         found = set(np.ndindex(e.shape))

@@ -4,6 +4,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
+from normviz.figures.bundle import BROWSER
 from normviz.figures.palette import GROUP_COLORS, THEMES, stops, theme
 from normviz.texts.errors import NormvizError
 from tests.figures.colors import VISION, contrast, difference, lab, luminance, mixed, over, rgb
@@ -49,6 +50,13 @@ def test_numbers_are_readable_on_the_veil_and_on_its_hatching(name):
 def test_the_hatching_is_seen_on_every_veiled_color_so_that_none_looks_like_a_value(name):
     colors = theme(name)
     assert min(contrast(rgb(colors.hatch), over(colors.veil, fill)) for fill in fills(colors)) >= SEEN
+
+
+@BOTH
+def test_numbers_of_dimmed_values_are_readable_on_their_paler_hatching_too(name):
+    colors, css = theme(name), (BROWSER / "linked.css").read_text()
+    share = int(re.search(r"nv-hatch-line \{ stroke: color-mix\(in srgb, var\(--nv-hatch\) (\d+)%", css)[1]) / 100
+    assert contrast(rgb(colors.muted), mixed(colors.card, colors.hatch, share)) >= READABLE
 
 
 @BOTH

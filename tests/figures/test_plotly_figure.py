@@ -29,6 +29,7 @@ VIEWS = [
     "/train_and_eval?show=modes&layer=BatchNorm2d(3)",
     "/gradients?show=column",
     "/gradients?show=matrix",
+    "/home",
 ]
 
 
@@ -178,7 +179,7 @@ def test_statistics_parameters_and_values_have_their_own_rows_and_empty_cells_ha
 
 def test_a_hidden_panel_is_left_out():
     assert [trace.name for trace in panels_figure(view("/?hide=stats,params,normalized")).data] == ["x", "output"]
-    compared = panels_figure(view("/compare?layers=BatchNorm2d(3);LayerNorm([3,4,4])&hide=stats"))
+    compared = panels_figure(view("/compare?shape=2,3,4,4&layers=BatchNorm2d(3);LayerNorm([3,4,4])&hide=stats"))
     assert [trace.name for trace in compared.data] == [
         "BatchNorm2d(3): gamma and beta",
         "LayerNorm([3, 4, 4]): gamma and beta",

@@ -95,14 +95,6 @@ interface Moments<Packed> {
   var: Packed;
 }
 
-/** JSON has no infinity and no NaN, which is null. */
-type SentNumber = number | "Infinity" | "-Infinity" | null;
-
-interface Strip {
-  mean: SentNumber[];
-  var: SentNumber[];
-}
-
 interface Box {
   example: number | null;
   channel: number | null;
@@ -124,8 +116,23 @@ interface PanelData {
   scale: "groups" | "parameters" | "values" | "none" | "cube";
   groups: number;
   links: string;
-  strips: { facet?: Strip; row?: Strip; col?: Strip };
   row?: string;
+  toggles?: TogglesData;
+}
+
+/** A row of toggles in the title of a panel; ``rest``: why it is at rest, or "". */
+interface TogglesData {
+  label: string;
+  items: ToggleData[];
+  rest: string;
+}
+
+/** ``groups``: the number of groups of the channels, or 0. */
+interface ToggleData {
+  axis: string;
+  name: string;
+  pressed: boolean;
+  groups: number;
 }
 
 interface CubeData extends PanelData {
@@ -151,6 +158,8 @@ interface FigureData {
   integrity?: string;
   /** It sends nothing to a server. */
   alone?: boolean;
+  /** The parts that are opened: "values", "worked". */
+  open?: string[];
   /** Its numbers belong to the selected element. */
   ofElement?: boolean;
   /** Its cells are as wide as high. */
@@ -179,6 +188,10 @@ interface ViewData extends FigureData {
   at: Index | null;
   turn?: number;
   editable: boolean;
+  /** Every gamma and beta has the value that the reader chose. */
+  scaled?: boolean;
+  /** In a file: the gamma and beta that the reader chose. */
+  choice?: GammaBetaChoice | null;
   /** In a file: x could be edited, but nothing computes the results. */
   fixed?: boolean;
   name?: string;
@@ -187,7 +200,11 @@ interface ViewData extends FigureData {
   groups?: PanelData;
   loops?: { code: string; runs: { name: string; size: number }[] };
   step?: number;
+  cards?: Cards;
 }
+
+/** What a comparison draws of each layer: who shares a mean, who shares a gamma, or the group of the mean in a cube. */
+type Cards = "mean" | "gamma" | "cube";
 
 interface DecodedValues {
   eps: number;
@@ -235,6 +252,8 @@ interface Figure {
   root: HTMLElement;
   data: any;
   width?: number;
+  /** On a projector: the height of its panels, or of its chart. */
+  height?: number;
   gone?: boolean;
   latest?: FigureData;
   send?: (name: string, value: object) => void;

@@ -22,18 +22,19 @@ QUERIES = {
     "compare": "shape=2,3&layers=LayerNorm(3);BatchNorm1d(3)",
     "step_by_step": "shape=2,3&layer=LayerNorm(3)",
     "questions": "q=s0",
+    "home": "lang=en",
     "practice": "seed=7&count=2",
     "start": "step=3",
     "gradients": "shape=2,3&layer=LayerNorm(3)&at=0,0",
 }
-READY = ".nv-view[data-state=ready]:not(:has(.nv-cells)), .nv-model, .nv-start-step:not([hidden]), .nv-exercise, .nv-prediction"
+READY = ".nv-view[data-state=ready]:not(:has(.nv-cells)), .nv-model, .nv-start-step:not([hidden]), .nv-exercise, .nv-prediction, .nv-way"
 
 
 def test_every_page_of_the_app(tab, subtests):
     view, watch = tab
     for name in PAGES:
         with subtests.test(name):
-            view.visit(f"{'' if name == 'explore' else name}?{QUERIES.get(name, 'hide=')}")
+            view.visit(f"{name}?{QUERIES.get(name, 'hide=')}")
             view.find(READY).first.wait_for()
             view.wait_until_drawn()
             if name == "questions":
@@ -53,7 +54,7 @@ def test_a_narrow_page_whose_tables_scroll(tab):
 
 
 def test_more_and_share_and_the_dialogs_of_a_figure(look):
-    view = look("?shape=2,3&layer=LayerNorm(3)&at=0,0")
+    view = look("?shape=2,3&layer=LayerNorm(3)&at=0,0&open=values,worked")
     view.more()
     assert violations(view.page) == []
     view.less()

@@ -98,7 +98,7 @@ def test_a_view_is_shared_and_the_focus_returns(look, keys):
 
 
 def test_a_screen_reader_finds_the_parts_of_a_figure_and_its_table_and_keys_give_the_focus_back(look, keys):
-    view = look("?shape=2,3&layer=LayerNorm(3)&at=1,0")
+    view = look("?shape=2,3&layer=LayerNorm(3)&at=1,0&open=values,worked")
     tree = view.find(".nv-view").aria_snapshot()
     for line in (
         '- application "Who shares my mean and variance?"',

@@ -6,11 +6,12 @@ from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
-SMALL = "?shape=3,4&layer=LayerNorm(4)&data=counting&at=0,3"  # the rows 0 1 2 3, 4 5 6 7, 8 9 10 11
+SMALL = "?shape=3,4&layer=LayerNorm(4)&data=counting&at=0,3&open=values,worked"  # the rows 0 1 2 3, 4 5 6 7, 8 9 10 11
 
 
 def test_the_sliders_change_all_results_a_dot_is_an_element_and_the_title_names_the_selected_one(look):
     view = look(SMALL)
+    view.page.get_by_role("button", name="Show all four").click()
     normalized = view.scene.description.trace.normalized.numpy()
     for name, value in (("gamma", "2"), ("beta", "-1")):
         view.find(f".nv-slider:has-text('{name}') input").evaluate(
@@ -54,15 +55,15 @@ RECORD = """() => {
 
 
 def test_the_outline_grows_into_the_one_of_another_layer_and_not_for_a_reader_who_prefers_reduced_motion(look):
-    view = look("?layer=LayerNorm([3,4,4])&at=0,0,0,0")
+    view = look("?shape=2,3,4,4&layer=LayerNorm([3,4,4])&at=0,0,0,0")
     expected = {}
     for motion in ("reduce", "no-preference"):
         view.page.emulate_media(reduced_motion="reduce")  # the clock must not turn back while an outline grows
-        look("?layer=LayerNorm([3,4,4])&at=0,0,0,0")
+        look("?shape=2,3,4,4&layer=LayerNorm([3,4,4])&at=0,0,0,0")
         view.page.emulate_media(reduced_motion=motion)
         view.page.evaluate(RECORD)
         view.page.evaluate(SLOWER)
-        look("?layer=LayerNorm([4,4])&at=0,0,0,0")
+        look("?shape=2,3,4,4&layer=LayerNorm([4,4])&at=0,0,0,0")
         view.page.wait_for_function(
             "last => paths.length && (!last || paths.at(-1) === last)", arg=expected.get("reduce")
         )

@@ -10,7 +10,7 @@ from tests.browser.view import Index, View
 
 pytestmark = pytest.mark.browser
 
-SMALL = "?shape=3,4&layer=LayerNorm(4)&data=counting&at=0,3"
+SMALL = "?shape=3,4&layer=LayerNorm(4)&data=counting&at=0,3&open=values,worked"
 
 
 def field(view: View) -> Locator:
@@ -62,7 +62,7 @@ def test_dragging_a_cell_upwards_makes_its_value_larger_and_selects_nothing_else
     expect(field(view)).to_have_count(0)
 
 
-def test_escape_cancels_and_invalid_text_is_marked_and_changes_nothing(look):
+def test_escape_cancels_and_invalid_text_gets_a_message_and_changes_nothing(look):
     view = look(SMALL)
     view.double_click("x", (1, 1))
     view.page.keyboard.type("99")
@@ -76,6 +76,7 @@ def test_escape_cancels_and_invalid_text_is_marked_and_changes_nothing(look):
         field(view).fill(nonsense)
         view.page.keyboard.press("Enter")
         expect(field(view)).to_have_attribute("aria-invalid", "true")
+        expect(view.page.get_by_role("alert").filter(has_text=f"“{nonsense}” is not a number")).to_be_visible()
         assert field(view).input_value() == nonsense
         assert view.query == before
         view.page.keyboard.press("Escape")
@@ -116,14 +117,14 @@ def test_typing_a_digit_on_a_cell_starts_editing_and_the_button_keeps_the_focus_
     button = view.page.get_by_role("button", name="Edit a value")
     button.focus()
     view.page.evaluate(
-        "history.pushState({}, '', '?shape=3,4&layer=LayerNorm(4)'); dispatchEvent(new PopStateEvent('popstate'))"
+        "history.pushState({}, '', '?shape=3,4&layer=LayerNorm(4)&open=values,worked'); dispatchEvent(new PopStateEvent('popstate'))"
     )
     view.wait_for_scene()
     expect(button).to_be_focused()  # although the page has changed
 
 
 def test_a_large_tensor_cannot_be_edited(look):
-    view = look("?shape=129&layer=LayerNorm(129)")
+    view = look("?shape=129&layer=LayerNorm(129)&open=values,worked")
     assert not view.scene.editable
     view.double_click("x", (1,))
     view.wait_for_view(at="1")

@@ -67,7 +67,7 @@ def test_a_click_selects_and_the_arithmetic_and_the_counts_are_those_of_torch(lo
 
 
 def test_a_click_selects_in_a_file_too(look_file):
-    assert_a_click_selects(look_file("?layer=LayerNorm([4,4])&params=random"))
+    assert_a_click_selects(look_file("?shape=2,3,4,4&layer=LayerNorm([4,4])&params=random"))
 
 
 def assert_a_click_selects(view: View) -> None:
@@ -83,23 +83,23 @@ def assert_a_click_selects(view: View) -> None:
 
 def test_names_that_depend_on_the_rank_follow_it_and_the_next_change_does_not_send_the_old_ones(look):
     """The browser keeps what is chosen in a control, and the rank changes its name: BatchNorm2d, and the trailing axes H, W."""
-    view = look("?layer=BatchNorm2d(3,eps=0.001)")
+    view = look("?shape=2,3,4,4&layer=BatchNorm2d(3,eps=0.001)")
     view.segment("Tensor", "N, L, C")
-    view.wait_for_view(shape="2,4,3", layer="BatchNorm1d(4,eps=0.001)")
-    expect(view.page.get_by_role("combobox", name="Layer")).to_have_value("BatchNorm1d")
-    view.write("L", "5")
-    view.wait_for_view(shape="2,5,3", layer="BatchNorm1d(5,eps=0.001)")
+    view.wait_for_view(shape="2,5,3", layer="ChannelsLastBatchNorm(3,eps=0.001)")
+    expect(view.page.get_by_role("combobox", name="Layer")).to_have_value("ChannelsLastBatchNorm")
+    view.write("C", "6")
+    view.wait_for_view(shape="2,5,6", layer="ChannelsLastBatchNorm(6,eps=0.001)")
     view.segment("Tensor", "N, C, H, W")
-    view.wait_for_view(layer="BatchNorm2d(3,eps=0.001)")
+    view.wait_for_view(layer="BatchNorm2d(6,eps=0.001)")
     expect(view.page.get_by_role("combobox", name="Layer")).to_have_value("BatchNorm2d")
-    view = look("?layer=LayerNorm([4])")
+    view = look("?shape=2,3,4,4&layer=LayerNorm([3,4,4])")
     view.segment("Tensor", "N, L, C")
     view.wait_for_view(layer="LayerNorm([3])")
     expect(
         view.page.get_by_role("radiogroup", name="normalized_shape").get_by_role("radio", name="C", exact=True)
     ).to_be_checked()
     view.write("C", "6")
-    view.wait_for_view(shape="2,4,6", layer="LayerNorm([6])")
+    view.wait_for_view(shape="2,5,6", layer="LayerNorm([6])")
 
 
 def test_more_shows_the_current_scene_when_it_is_opened_late_and_stays_open_for_several_changes(look):
@@ -123,7 +123,7 @@ def test_more_shows_the_current_scene_when_it_is_opened_late_and_stays_open_for_
     view.toggle("affine")
     view.wait_for_view(layer="BatchNorm1d(3,eps=1e-08,affine=False)")
     view.choose("Layout", "(N, L, C)")
-    view.wait_for_view(layout="NLC")
+    view.wait_for_view(layer="ChannelsLastBatchNorm(3,eps=1e-08,affine=False)")
     view.less()
 
 

@@ -8,6 +8,9 @@ from tests.browser.view import Index, View, number, peers
 
 pytestmark = pytest.mark.browser
 
+QUESTIONS = {"stats": "Who shares my mean and variance?", "params": "Who shares my gamma and beta?"}
+MOST = 16  # stops between two panels: toggles, the index, the dot, sliders and folds
+
 
 def drawn_indices(view: View) -> np.ndarray:
     """The flat index of every element at its place on the screen, -1 in gaps."""
@@ -39,11 +42,17 @@ def test_arrow_keys_cross_the_gaps_between_facets_and_stop_at_the_border(look):
 
 
 def test_every_panel_has_a_role_a_name_and_a_description_and_its_cursor_veils_cells_as_the_pointer_does(look):
-    view = look("?layer=BatchNorm2d(3)&at=0,0,0,0")
+    view = look("?shape=2,3,4,4&layer=BatchNorm2d(3)&at=0,0,0,0&open=values,worked")
     for key in ("stats", "params", "x", "normalized", "output"):
         panel, figure = view.panel(key), view.find(f".nv-panel-{key}")
         assert panel.get_attribute("role") == "application"
-        assert panel.get_attribute("aria-label") == figure.locator(".nv-title").inner_text()
+        if key in QUESTIONS:  # the title holds toggles, which are a group with the title's words
+            group = figure.locator(".nv-title .nv-toggle-group")
+            assert figure.locator(".nv-title > span").first.inner_text() == group.get_attribute("aria-label")
+            assert group.get_by_role("button").count() == 4
+            assert panel.get_attribute("aria-label") == QUESTIONS[key]
+        else:
+            assert panel.get_attribute("aria-label") == figure.locator(".nv-title").inner_text()
         about, read_out = (
             view.find(f"#{name}").inner_text() for name in panel.get_attribute("aria-describedby").split()
         )
@@ -61,10 +70,10 @@ def test_every_panel_has_a_role_a_name_and_a_description_and_its_cursor_veils_ce
 
 
 def test_tab_reaches_every_panel_and_the_focus_is_visible(look):
-    view = look("?shape=4,6&layer=LayerNorm(6)")
+    view = look("?shape=4,6&layer=LayerNorm(6)&open=values,worked")
     view.focus_start()
     for key in ("stats", "params", "x"):
-        for _ in range(4):
+        for _ in range(MOST):
             view.page.keyboard.press("Tab")
             if view.panel(key).evaluate("panel => panel === document.activeElement"):
                 break
@@ -75,7 +84,7 @@ def test_tab_reaches_every_panel_and_the_focus_is_visible(look):
 
 
 def test_enter_selects_and_escape_clears(look):
-    view = look("?layer=GroupNorm(3,3)&at=0,0,0,0")
+    view = look("?shape=2,3,4,4&layer=GroupNorm(3,3)&at=0,0,0,0&open=values,worked")
     view.panel("stats").focus()
     press(view, "ArrowDown")
     press(view, "ArrowDown")
@@ -120,12 +129,11 @@ def test_the_element_at_the_cursor_is_announced(look):
     )
 
 
-def test_share_comes_before_the_controls_and_tab_enters_a_row_of_buttons_at_the_chosen_one(look):
+def test_the_buttons_of_the_header_come_before_the_controls_and_tab_enters_a_row_of_buttons_at_the_chosen_one(look):
     view = look("?layer=BatchNorm2d(3)&at=0,0,0,0")
-    view.page.get_by_role("button", name="Share", exact=True).focus()
+    view.page.get_by_role("button", name="Project", exact=True).focus()
     group = view.page.get_by_role("radiogroup", name="Tensor")
-    for _ in range(2):  # the help of the label comes first
-        view.page.keyboard.press("Tab")
+    view.page.keyboard.press("Tab")
     expect(group.get_by_role("radio", name="N, C, H, W", exact=True)).to_be_focused()
     view.page.keyboard.press("Tab")
     expect(view.field("N")).to_be_focused()

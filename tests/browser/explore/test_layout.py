@@ -139,7 +139,7 @@ def luminance(color: tuple[int, ...]) -> float:
     return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
 
 
-SELECTED = "?layer=BatchNorm2d(3)&at=0,1,1,1"
+SELECTED = "?shape=2,3,4,4&layer=BatchNorm2d(3)&at=0,1,1,1"
 
 
 def test_a_theme_keeps_the_color_of_peers_veils_the_rest_and_is_readable_also_if_it_is_chosen_later(laptop):
@@ -181,8 +181,25 @@ def check_colors(view: View, theme: str) -> None:
         assert (high + 0.05) / (low + 0.05) >= 4.5, (part, color)
 
 
+@pytest.mark.parametrize("theme", list(THEMES))
+def test_values_outside_of_the_group_have_no_color_of_the_scale(laptop, theme):
+    view = laptop("?shape=2,3&layer=LayerNorm(3)&at=0,1")
+    view.page.emulate_media(color_scheme=theme)
+    view.find(".nv-panel-x").scroll_into_view_if_needed()
+    view.page.wait_for_function(
+        "text => document.querySelector('.nv-view').style.getPropertyValue('--nv-text') === text",
+        arg=THEMES[theme].text,
+    )
+    picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
+    card = np.array(rgb(THEMES[theme].card))
+    for index, (x, y) in view.wait_for_scene().spots("x").items():
+        block = np.array(picture.crop((round(x - 16), round(y - 16), round(x + 16), round(y - 8)))).reshape(-1, 3)
+        plain = (abs(block - card).max(axis=1) <= 1).mean()
+        assert (plain > 0.5) == (index[0] == 1), (index, plain)
+
+
 def test_an_embedded_page_has_no_header_works_and_can_be_dark(view):
-    view.open("?embed=true&embed_options=dark_theme&layer=BatchNorm2d(3)&at=0,1,1,1")
+    view.open("?embed=true&embed_options=dark_theme&shape=2,3,4,4&layer=BatchNorm2d(3)&at=0,1,1,1")
     expect(view.page.get_by_role("navigation")).to_have_count(0)
     assert view.find(".st-key-controls").bounding_box()["y"] < 60
     check_colors(view, "dark")
@@ -191,7 +208,7 @@ def test_an_embedded_page_has_no_header_works_and_can_be_dark(view):
     view.click("stats", (0, 0, 0, 0))
     view.wait_for_view(at="0,0,0,0", embed="true")
     view.choose("Layer", "LayerNorm")
-    view.wait_for_view(layer=None, embed="true")  # that of the start
+    view.wait_for_view(layer="LayerNorm([3,4,4])", embed="true")
 
 
 def test_the_slices_of_a_large_tensor_move_with_their_slider(laptop):

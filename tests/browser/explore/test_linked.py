@@ -51,7 +51,7 @@ def test_a_file_responds_to_the_pointer_too(look_file):
 
 
 def test_without_a_pointer_the_selected_element_is_shown_or_nothing_is_veiled(look):
-    view = look("?layer=BatchNorm2d(3)&at=0,1,2,3")
+    view = look("?shape=2,3,4,4&layer=BatchNorm2d(3)&at=0,1,2,3")
     assert_readout(view.readout, view.scene, (0, 1, 2, 3))
     assert_only_peers_open(view, (0, 1, 2, 3))
     view.hover("stats", (1, 2, 0, 0))

@@ -24,7 +24,7 @@ SCROLL = """([selector, top]) => {
 def phone(look, tab) -> Iterator[View]:
     """Explore at the window of a phone."""
     tab[0].page.set_viewport_size(PHONE)
-    view = look("?layer=BatchNorm2d(3)&at=0,1,1,1")
+    view = look("?shape=2,3,4,4&layer=BatchNorm2d(3)&at=0,1,1,1")
     expect(view.find(".nv-view.nv-narrow")).to_have_count(1)
     yield view
     tab[0].page.set_viewport_size(SCREEN)

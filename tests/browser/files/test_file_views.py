@@ -18,7 +18,7 @@ OLD = Path(__file__).parents[2] / "export" / "old"
 TWO = ("LayerNorm([3])", "BatchNorm1d(3)")
 FILES = {
     "gradients": ("/gradients?shape=2,3&layer=LayerNorm([3])", nv.Choices(layers=TWO, app="https://example.org/lab")),
-    "explore": ("/?shape=2,3&layer=LayerNorm([3])", nv.Choices(layers=TWO)),
+    "explore": ("/explore?shape=2,3&layer=LayerNorm([3])&open=values,worked", nv.Choices(layers=TWO)),
     "compare": ("/compare?shape=2,3", nv.Choices(shapes=((5, 7),))),
 }
 Show = Callable[..., Page]
@@ -82,6 +82,37 @@ def test_present_in_the_fragment_shows_the_figure_alone_until_esc(show):
     expect(page.locator(".nv-controls")).to_be_visible()
     expect(page.locator(".nv-worked").first).to_be_visible()
     page.wait_for_function("!location.hash.includes('present')")
+
+
+def test_a_button_shows_the_figure_alone_too_and_back_or_another_button_leaves(show):
+    page = show("explore", "layer=BatchNorm1d(3)")
+    for leave in (page.go_back, lambda: page.get_by_role("button", name="Leave the projector view").click()):
+        page.get_by_role("button", name="Project", exact=True).click()
+        expect(page.locator(".nv-present")).to_have_count(1)
+        expect(page.locator(".nv-controls")).to_be_hidden()
+        page.wait_for_function("location.hash === '#layer=BatchNorm1d(3)&present=true'")
+        leave()
+        expect(page.locator(".nv-present")).to_have_count(0)
+        expect(page.locator(".nv-controls")).to_be_visible()
+        page.wait_for_function("location.hash === '#layer=BatchNorm1d(3)'")
+
+
+def test_a_line_says_why_a_size_cannot_be_changed_and_leads_to_the_app_if_there_is_one(show):
+    for name, has_line, app in (
+        ("gradients", True, "https://example.org/lab/gradients?"),
+        ("explore", True, ""),
+        ("compare", False, ""),
+    ):
+        page = show(name)
+        line, size = page.locator(".nv-control-fixed"), page.get_by_label("N", exact=True)
+        expect(line).to_be_visible(visible=has_line)
+        expect(size).to_be_enabled(enabled=not has_line)
+        assert size.get_attribute("title") == ("This size is fixed in this file." if has_line else None)
+        if has_line:
+            expect(line).to_contain_text("The sizes in gray are fixed in this file.")
+            links = [link.get_attribute("href") for link in line.get_by_role("link").all()]
+            assert len(links) == bool(app)
+            assert all(link.startswith(app) for link in links)
 
 
 def test_a_reader_compares_other_layers_on_each_tensor_and_only_offered_sets_can_be_chosen(show):

@@ -80,7 +80,7 @@ def test_without_the_first_output_it_tries_the_cdn_and_a_chart_says_what_to_do_u
     host.page.set_content(f"<body>{outputs_of_a_notebook[1]}{outputs_of_a_notebook[2]}")
     expect(host.page.locator(".nv-missing")).to_contain_text("run that cell again")
     expect(host.page.locator(".nv-missing")).to_have_count(1)
-    expect(host.page.locator(".nv-compare .nv-cells")).to_have_count(4)  # the panels are painted without plotly.js
+    expect(host.page.locator(".nv-compare .nv-cells")).to_have_count(2)  # the panels are painted without plotly.js
     assert host.outside[0].startswith("https://cdn.plot.ly/plotly-")
     tried = len(host.outside)
     append(host, outputs_of_a_notebook[0])

@@ -79,6 +79,11 @@ class Lesson(View):
         )
         return np.array([[np.nan if value is None else value for value in line] for line in lines])
 
+    def show_cards(self, name: str) -> None:
+        """Choose what Compare draws of each layer."""
+        self.page.get_by_role("radio", name=name, exact=True).check()
+        self.wait_until_drawn()
+
     @property
     def sentence(self) -> Locator:
         return self.find(".nv-sentence")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 Check = Callable[[Lesson], None]
 
-LAYERS = "?layers=LayerNorm([3,4,4]);BatchNorm2d(3);InstanceNorm2d(3);GroupNorm(1,3)&at=1,2,0,3"
+LAYERS = "?shape=2,3,4,4&layers=LayerNorm([3,4,4]);BatchNorm2d(3);InstanceNorm2d(3);GroupNorm(1,3)&at=1,2,0,3"
 SMALLEST_TARGET = 40  # pixels: the smallest touch target
 SMALLEST_CODE = 12  # pixels
 
@@ -55,6 +55,26 @@ def assert_no_table_is_cut_off(view: Lesson) -> None:
         "tables => tables.map(table => table.scrollWidth - table.clientWidth)"
     )
     assert set(hidden) <= {0}
+
+
+# What scrolls sideways: whether it is a box with a fade that has a name and takes the focus, how far its content lies below the fade at first,
+# and after scrolling to the end.
+SCROLLING = """() => [...document.querySelectorAll(".nv-page *")].filter(box => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1
+    && /auto|scroll/.test(getComputedStyle(box).overflowX) && !box.matches("pre")).map(box => {
+  const fade = getComputedStyle(box, "::after"), covered = () =>
+    Math.round(box.firstElementChild.getBoundingClientRect().right - box.getBoundingClientRect().right + parseFloat(fade.width));
+  const first = covered();
+  box.scrollLeft = box.scrollWidth;
+  const last = covered();
+  box.scrollLeft = 0;
+  return { named: !!box.getAttribute("aria-label"), focus: box.tabIndex, fades: fade.position === "sticky" && fade.backgroundImage.includes("gradient"), first, last };
+})"""
+
+
+def assert_what_is_cut_off_fades_until_it_is_scrolled_to_its_end(view: Lesson) -> None:
+    for box in view.page.evaluate(SCROLLING):
+        assert (box["named"], box["focus"], box["fades"], box["last"]) == (True, 0, True, 0), box
+        assert box["first"] > 0, box
 
 
 def assert_code_is_large_enough(view: Lesson, present: bool) -> None:
@@ -111,8 +131,8 @@ def large_enough(selector: str) -> Check:
 
 
 def assert_panels_are_named_and_a_table_scrolls_below_its_first_column(view: Lesson) -> None:
-    titles = view.find(".nv-stats .nv-title, .nv-params .nv-title").all_inner_texts()
-    assert len(titles) == len(set(titles)) == 8
+    titles = view.find(".nv-stats .nv-title").all_inner_texts()
+    assert len(titles) == len(set(titles)) == 4
     table, first = view.find(".nv-table-box").first, view.find(".nv-table-box td:first-child").first
     before = first.bounding_box()
     assert before
@@ -135,7 +155,10 @@ def assert_the_share_button_takes_no_space_before_its_style_loads(view: Lesson) 
 
 # Every page, with what is special on a phone.
 PAGES: dict[str, list[Check]] = {
-    "?layer=LayerNorm([3,4,4])": [assert_all_sizes_are_in_one_row, large_enough(".nv-links-questions a")],
+    "?layer=LayerNorm([3,4,4])": [
+        assert_all_sizes_are_in_one_row,
+        large_enough(".nv-asked :is(.nv-option, .nv-small a)"),
+    ],
     f"compare{LAYERS}": [
         assert_all_sizes_are_in_one_row,
         assert_panels_are_named_and_a_table_scrolls_below_its_first_column,
@@ -149,7 +172,8 @@ PAGES: dict[str, list[Check]] = {
         for page in ("train_and_eval", "gradients", "numerics")
         for name in PAGES[page].experiments
     },
-    "models?model=sd_unet&mark=batch": [large_enough(".nv-links-questions a")],
+    "models?model=sd_unet&mark=batch": [large_enough(".nv-asked .nv-small a")],
+    "questions?of=models": [large_enough(".nv-links-list a")],
     "questions?q=s0": [large_enough(".nv-option")],
     "questions?q=s0&guess=one": [],
     "questions": [
@@ -159,7 +183,13 @@ PAGES: dict[str, list[Check]] = {
     "practice?seed=7&level=1": [large_enough(".nv-practice button:not(.nv-set *, .nv-marking *)")],
 }
 WITH_CODE = ("?layer=LayerNorm([3,4,4])", "questions?q=s0&guess=one", "questions")
-WITHOUT_FIGURES = ("models?model=sd_unet&mark=batch", "questions?q=s0", "questions", "practice?seed=7&level=1")
+WITHOUT_FIGURES = (
+    "models?model=sd_unet&mark=batch",
+    "questions?q=s0",
+    "questions?of=models",
+    "questions",
+    "practice?seed=7&level=1",
+)
 
 
 SCREENS = ((WIDE, "light"), (NARROW, "dark"))
@@ -186,7 +216,8 @@ def assert_it_fits_and_can_be_read_and_tapped(lesson: Lesson, address: str) -> N
         assert lesson.find(".nv-problem").count() == 0
         assert_no_chart_text_overlaps(lesson)
         assert_code_is_large_enough(lesson, present=address in WITH_CODE)
-        for check in PAGES[address] if screen == NARROW else [assert_no_table_is_cut_off]:
+        on_a_phone = [*PAGES[address], assert_what_is_cut_off_fades_until_it_is_scrolled_to_its_end]
+        for check in on_a_phone if screen == NARROW else [assert_no_table_is_cut_off]:
             check(lesson)
 
 
@@ -201,16 +232,46 @@ def show(view: Lesson, address: str) -> None:
 
 # On a laptop
 
+# The right edges of the column and of the rightmost text, control or figure on the page.
+RIGHT_EDGES = """() => {
+  const main = document.querySelector("[data-testid=stMainBlockContainer]"), column = main.getBoundingClientRect().right - parseFloat(getComputedStyle(main).paddingRight);
+  const parts = ".nv-sentence, .nv-view, .nv-start-figure, .nv-practice-head, .nv-choices, .nv-links-path, .nv-topic";
+  return [column, Math.max(...[...main.querySelectorAll(parts)].filter(part => part.checkVisibility()).map(part => part.getBoundingClientRect().right))].map(Math.round);
+}"""
+ONE_COLUMN = (
+    "start",
+    "?layer=LayerNorm([3,4,4])",
+    f"compare{LAYERS}",
+    "questions",
+    "practice?seed=3",
+    "numerics?show=eps",
+)
+
+
+def test_every_page_has_a_title_larger_than_its_sentence_and_ends_at_the_same_right_edge(lesson: Lesson) -> None:
+    edges = set()
+    for address in ONE_COLUMN:
+        lesson.visit(address)
+        lesson.find("h1, .nv-part").first.wait_for()
+        lesson.wait_until_drawn()
+        size = "found => found.map(text => parseFloat(getComputedStyle(text).fontSize))"
+        (title,), others = lesson.find("h1").evaluate_all(size), lesson.find(".nv-sentence, h2").evaluate_all(size)
+        assert title > max(others), address
+        edges.update(lesson.page.evaluate(RIGHT_EDGES))
+    assert edges == {1200}
+
 
 def test_on_a_laptop_the_panels_of_a_row_are_aligned_and_each_text_is_below_its_layer(lesson: Lesson) -> None:
     lesson.go_to("compare", LAYERS)
-    for row in ("stats", "params"):
+    for row, cards in (("stats", "mean"), ("params", "gamma")):
+        lesson.show_cards(cards)
         cells = lesson.find(f".nv-{row} .nv-plot")
         assert cells.count() == 4
         assert len(set(tops(cells))) == 1
         assert len(set(tops(lesson.find(f".nv-{row} .nv-title")))) == 1
-    assert lesson.find(".nv-stats .nv-key").all_inner_texts() == ["number = group", "", "", ""]
-    assert lesson.find(".nv-row").first.get_attribute("class").split()[-1] == "nv-cube"
+    first, *others = lesson.find(".nv-params .nv-key").all_inner_texts()
+    assert first.split("\n") == ["number = gamma", "same gamma"]
+    assert others == ["same gamma", "", "same gamma"]
     panels, texts = lesson.find(".nv-params .nv-panel"), lefts(lesson.find(".nv-readout .nv-phrase"))[1:]
     assert len(texts) == 4
     for left, width, text in zip(lefts(panels), widths(panels), texts, strict=True):

@@ -11,7 +11,7 @@ from normviz.analysis.description import Description
 from normviz.analysis.steps import steps
 from normviz.figures.palette import theme
 from normviz.lessons.compare import fit_layers
-from tests.browser.lessons.lesson import NARROW, READY, Lesson
+from tests.browser.lessons.lesson import NARROW, READY, WIDE, Lesson
 from tests.browser.view import Index
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 
 def test_enter_adds_the_layer_that_was_typed(lesson: Lesson) -> None:
     """Other layers resemble it: RMSNorm([4, 4]), RMSNorm([3, 4, 4])."""
-    lesson.go_to("compare", "?layers=BatchNorm2d(3);LayerNorm([3,4,4])")
+    lesson.go_to("compare", "?shape=2,3,4,4&layers=BatchNorm2d(3);LayerNorm([3,4,4])")
     field = lesson.page.get_by_role("combobox", name=re.compile("^Layers"))
     for typed in ("RMSNorm([4])", "LayerNorm(4,eps=0.1)"):
         field.press_sequentially(typed)
@@ -50,16 +50,23 @@ def filled_faces(view: Lesson, number: int) -> list[str]:
 
 def test_pointing_at_an_element_shows_its_peers_under_every_layer_at_once(lesson: Lesson) -> None:
     layers = "BatchNorm2d(3);LayerNorm([3,4,4]);InstanceNorm2d(3);GroupNorm(3,3)"
-    lesson.go_to("compare", f"?layers={layers}&at=0,0,0,0")
+    lesson.go_to("compare", f"?shape=2,3,4,4&layers={layers}&at=0,0,0,0")
     scene = lesson.scene
     explanations = compare(fit_layers(layers.split(";"), scene)[0], scene.shape, scene.layout).descriptions
     before, light = [filled_faces(lesson, number) for number in range(4)], theme("light")
-    for panel, index in (("stats0", (1, 2, 0, 3)), ("params1", (0, 1, 3, 2)), ("stats3", (1, 1, 2, 1))):
+    for cards, panel, index in (
+        ("mean", "stats0", (1, 2, 0, 3)),
+        ("gamma", "params1", (0, 1, 3, 2)),
+        ("mean", "stats3", (1, 1, 2, 1)),
+    ):
+        lesson.show_cards(cards)
         readout = lesson.hover(panel, index)
         assert f"x[{', '.join(map(str, index))}]" in readout.text
         for number, e in enumerate(explanations):
-            assert lesson.open_elements(f"stats{number}") == group(e, index)
-            assert lesson.open_elements(f"params{number}") == elements_with_the_same_parameters(e, index)
+            if cards == "mean":
+                assert lesson.open_elements(f"stats{number}") == group(e, index)
+            else:
+                assert lesson.open_elements(f"params{number}") == elements_with_the_same_parameters(e, index)
             others = e.counts.elements_per_statistic - 1
             assert f"{e.title}: {others} share its mean" in readout.text
             label = lesson.find(".nv-panel.nv-cube svg").nth(number).get_attribute("aria-label")
@@ -85,13 +92,13 @@ FILLED_WITHIN = """() => [...document.querySelectorAll(".nv-cube-svg")].every((c
 
 
 def test_the_group_is_drawn_within_its_cube_when_the_window_gets_narrow(lesson: Lesson) -> None:
-    lesson.go_to("compare", "?shape=3,4,5,2&layers=BatchNorm2d(4);LayerNorm([4,5,2])&at=2,3,0,1")
+    lesson.go_to("compare", "?shape=3,4,5,2&layers=BatchNorm2d(4);LayerNorm([4,5,2])&at=2,3,0,1&cards=cube")
     lesson.resize(NARROW)
     lesson.page.wait_for_function(FILLED_WITHIN)
 
 
 def test_a_click_on_one_panel_selects_in_all_and_a_selection_by_keyboard_keeps_the_focus(lesson: Lesson) -> None:
-    lesson.go_to("compare", "?shape=3,4&layers=BatchNorm1d(4);LayerNorm(4)")
+    lesson.go_to("compare", "?shape=3,4&layers=BatchNorm1d(4);LayerNorm(4)&cards=gamma")
     lesson.click("params1", (0, 1))
     lesson.wait_for_address(at="0,1")
     expect(lesson.sentence).to_contain_text(
@@ -99,7 +106,9 @@ def test_a_click_on_one_panel_selects_in_all_and_a_selection_by_keyboard_keeps_t
     )
     lesson.leave()
     lesson.wait_until_drawn()
-    assert {lesson.marked(key) for key in ("stats0", "params0", "stats1", "params1")} == {(0, 1)}
+    assert {lesson.marked(key) for key in ("params0", "params1")} == {(0, 1)}
+    lesson.show_cards("mean")
+    assert {lesson.marked(key) for key in ("stats0", "stats1")} == {(0, 1)}
     panel = lesson.find(".nv-panel-stats1 .nv-over")
     panel.focus()
     for key in ("ArrowLeft", "Enter"):
@@ -110,6 +119,52 @@ def test_a_click_on_one_panel_selects_in_all_and_a_selection_by_keyboard_keeps_t
     lesson.go_to("compare", "?shape=3,4&layers=LayerNorm(4);BatchNorm1d(4);RMSNorm(4)&at=0,0")
     assert lesson.find(".nv-params .nv-panel").count() == 3
     expect(lesson.find(".nv-panel-stats1 .nv-title")).to_contain_text("BatchNorm1d")
+
+
+def test_a_switch_chooses_what_is_drawn_of_each_layer_and_the_address_names_it(lesson: Lesson) -> None:
+    lesson.go_to("compare", "?shape=2,3,4,2&layers=BatchNorm2d(3);LayerNorm([3,4,2])&at=1,2,0,1")
+    group = lesson.page.get_by_role("radiogroup", name="What each layer shares")
+    rows = [lesson.find(f".nv-row.nv-{row}") for row in ("stats", "params", "cube")]
+
+    def expect_cards(number: int, name: str | None) -> None:
+        lesson.wait_for_address(cards=name)
+        for place, row in enumerate(rows):
+            assert row.is_visible() == (place == number)
+        expect(group.get_by_role("radio").nth(number)).to_be_checked()
+
+    assert group.get_by_role("radio").count() == 3
+    expect_cards(0, None)
+    group.get_by_role("radio", checked=True).focus()
+    for number, name in ((1, "gamma"), (2, "cube")):
+        lesson.page.keyboard.press("ArrowRight")
+        expect_cards(number, name)
+    assert lesson.find(".nv-here").count() > 0
+    lesson.page.keyboard.press("ArrowRight")
+    expect_cards(0, None)
+    lesson.click("stats0", (0, 0, 0, 0))  # another view does not change the cards
+    lesson.wait_for_address(at="0,0,0,0", cards=None)
+    lesson.visit("compare?shape=2,3,4,2&layers=BatchNorm2d(3);LayerNorm([3,4,2])&cards=gamma&hide=cube")
+    expect(group.get_by_role("radio")).to_have_count(2)
+    lesson.visit("compare?shape=2,3,4,2&layers=BatchNorm2d(3);LayerNorm([3,4,2])&cards=gamma&hide=cube,params")
+    expect(group).to_have_count(0)
+    expect(rows[0]).to_be_visible()
+
+
+# By the width of the window, the largest height of the page in px.
+TALLEST = ((WIDE, 1900), (NARROW, 2900))
+
+
+def test_compare_is_short_and_its_table_opens(lesson: Lesson) -> None:
+    lesson.go_to("compare", "?shape=2,4,3,5&layers=BatchNorm2d(4);LayerNorm([4,3,5]);InstanceNorm2d(4);GroupNorm(2,4)")
+    for screen, tallest in TALLEST:
+        lesson.resize(screen)
+        for cards in ("gamma", "mean as a cube", "mean"):
+            lesson.show_cards(cards)
+            assert lesson.page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight") <= tallest
+    rows = lesson.find(".nv-table-box tbody tr").locator("visible=true")
+    assert rows.count() == 5
+    lesson.find(".nv-all-rows > summary").press("Enter")
+    expect(rows).to_have_count(20)
 
 
 # Step by step
@@ -160,6 +215,26 @@ def test_play_continues_to_the_last_step_and_a_step_shows_the_arithmetic_of_the_
     lesson.click("after", (1, 0))
     expect(lesson.find(".nv-worked .nv-how")).to_have_text("(2 + 3) / 2")
     lesson.wait_for_address(at="1,0")
+
+
+@pytest.mark.parametrize("layer", ["LayerNorm([4,3,5])", "BatchNorm2d(4)"])
+def test_each_step_fits_into_one_screen_with_the_rows_of_dots_that_it_has_reached(lesson: Lesson, layer: str) -> None:
+    lesson.page.set_viewport_size(WIDE)
+    lesson.go_to("step_by_step", f"?shape=2,4,3,5&layer={layer}&step=0")
+    for number, rows in enumerate([1, 1, 2, 2, 2, 3, 4]):  # x, mean, centered, squared, variance, normalized, output
+        lesson.find(".nv-chip").nth(number).click()
+        expect(lesson.find(".nv-chip.nv-now")).to_have_text(lesson.find(".nv-chip").nth(number).inner_text())
+        lesson.wait_until_drawn()
+        assert lesson.find(".nv-strips .nv-baseline").count() == lesson.find(".nv-strips .nv-rule-text").count() == rows
+        for part in (".nv-formula", ".nv-strips", ".nv-panel-before", ".nv-panel-after"):
+            box = lesson.find(part).bounding_box()
+            assert box
+            assert box["y"] + box["height"] <= WIDE["height"], (number, part)
+        assert lesson.find("[data-testid=stMain]").evaluate("main => main.scrollTop") == 0
+    expect(lesson.find(".nv-loops pre, .nv-more pre").first).to_be_hidden()
+    lesson.find(".nv-loops summary").click()
+    expect(lesson.find(".nv-loops pre")).to_be_visible()
+    lesson.find(".nv-loops summary").click()  # the next test finds them as they were
 
 
 # Train and eval, Gradients

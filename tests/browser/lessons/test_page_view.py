@@ -19,8 +19,8 @@ def figure(name: str, query: str) -> Part:
     return next(part for part in parts if isinstance(part, Panels | Chart))
 
 
-EXPLORE = figure("explore", "layer=BatchNorm2d(3)")
-OTHER_LAYER = figure("explore", "layer=LayerNorm(4)")
+EXPLORE = figure("explore", "shape=2,3,4,4&layer=BatchNorm2d(3)")
+OTHER_LAYER = figure("explore", "shape=2,3,4,4&layer=LayerNorm(4)")
 COMPARE = figure("compare", "")
 KEEP = "selector => { const found = document.querySelector(selector); window.kept = found; }"
 IS_KEPT = "selector => document.querySelector(selector) === window.kept"

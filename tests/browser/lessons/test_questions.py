@@ -97,10 +97,30 @@ def test_back_closes_an_answer_opened_a_moment_ago_and_the_next_question_starts_
     expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
 
 
+OTHERS = ".nv-asked > .nv-small a"
+
+
+def test_the_question_at_the_end_of_a_page_is_answered_there_and_counts(lesson: Lesson) -> None:
+    lesson.go_to("train_and_eval", "?show=modes&shape=4,6&layer=LayerNorm(6)")
+    box, answered = lesson.find(".nv-asked .nv-prediction"), prose("s1c")
+    expect(box).to_have_attribute("data-question", "s1c")
+    before = lesson.address
+    box.get_by_role("radio", name=answered.options["layer"], exact=True).check()
+    box.get_by_text("Show the answer").click()
+    expect(box.locator(".nv-verdict")).to_contain_text("That is not correct.")
+    expect(box.locator(".nv-answer > .nv-text")).to_be_visible()
+    assert lesson.address == before
+    assert lesson.page.evaluate("JSON.parse(localStorage.getItem('normviz.questions')).s1c") == "wrong"
+    lesson.page.get_by_role("radio", name="Small batches").click()
+    expect(lesson.find(".nv-asked .nv-prediction")).to_have_attribute("data-question", "s2c")
+    expect(lesson.find(".nv-asked .nv-answer > .nv-text")).to_be_hidden()
+
+
 def test_a_link_to_a_question_opens_it_without_loading_the_app_again_or_in_a_new_tab(lesson: Lesson) -> None:
     lesson.go_to("compare", "?shape=3,4")
     lesson.page.evaluate("window.nvSameApp = true")
-    link, before = lesson.find(".nv-links-questions a").first, lesson.address
+    lesson.find(OTHERS).click()
+    link, before = lesson.find(".nv-links-list a").first, lesson.address
     with lesson.page.context.expect_page() as opened:
         link.click(button="middle")
     opened.value.wait_for_url(link.get_attribute("href") or "")
@@ -117,8 +137,9 @@ def test_a_link_in_an_embedded_view_keeps_it_embedded(lesson: Lesson) -> None:
     lesson.page.goto(f"{lesson.server}/compare?shape=3,4&embed=true&embed_options=dark_theme")
     lesson.ready()
     lesson.forget_app()  # the next test loads the app again: the style of an embedded page, without room for the header, stays until then
-    title = lesson.find(".nv-links-questions a").first.inner_text()
-    lesson.find(".nv-links-questions a").first.click()
+    lesson.find(OTHERS).click()
+    title = lesson.find(".nv-links-list a").first.inner_text()
+    lesson.find(".nv-links-list a").first.click()
     expect(lesson.page.get_by_role("heading", name=title)).to_be_visible()
     assert lesson.query.items() >= {"embed": "true", "embed_options": "dark_theme"}.items()
     assert "q" in lesson.query

@@ -46,7 +46,7 @@ def test_marimo_shows_the_view_in_a_frame_that_fits(host, workshop):
         frame = shown_frame(page)
         frame.wait_for_function("document.documentElement.scrollHeight <= document.documentElement.clientHeight")
         live = page.locator(".nv-doc")  # nv.live is in the page itself
-        live.get_by_label("Layer", exact=True).select_option(label="GroupNorm")
+        live.get_by_role("radio", name="GroupNorm", exact=True).check(force=True)
         sentence(live, "GroupNorm(3, 3) on (2, 3, 4, 4)")
         expect(live.locator(".nv-view[data-state=ready]:not(:has(.nv-cells))")).to_be_visible()
         assert reads(page, -1).startswith(LAST)

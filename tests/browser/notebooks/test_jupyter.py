@@ -98,7 +98,7 @@ def run_code(page: Page, code: str) -> Locator:
 def test_the_kernel_answers_the_controls_on_the_readers_own_x(lab, live):
     page = lab[0].page
     expect(live).to_have_attribute("data-kernel", "")
-    live.get_by_label("Layer", exact=True).select_option(label="BatchNorm2d")
+    live.get_by_role("radio", name="BatchNorm", exact=True).check(force=True)
     sentence(live, "BatchNorm2d(3) on (2, 3, 4, 4): 3 means")
     for label, size in (("N", "5"), ("C", "6")):  # the second does not wait for the first
         live.get_by_label(label, exact=True).fill(size)
@@ -120,7 +120,7 @@ def test_the_page_follows_the_traits_and_shows_what_torch_refuses(lab, live):
     page = lab[0].page
     run_code(page, 'w.layer, w.at = "InstanceNorm2d(3)", (1, 2, 3, 3)')
     sentence(live, "InstanceNorm2d(3) on (2, 3, 4, 4)")
-    expect(live.get_by_label("Layer", exact=True).locator("option:checked")).to_have_text("InstanceNorm2d")
+    expect(live.get_by_role("radio", name="InstanceNorm", exact=True)).to_be_checked()
     expect(live.locator(".nv-worked")).to_contain_text(LAST)
     run_code(page, 'w.layer = "LayerNorm(5)"')
     expect(live.get_by_role("alert")).to_contain_text("torch refuses")
@@ -156,7 +156,7 @@ def test_after_a_restart_of_the_kernel_the_output_answers_by_itself(lab, live):
     menu(page, "Kernel", "Restart Kernel…")
     page.locator(".jp-Dialog button.jp-mod-accept").click()
     sentence(live, "LayerNorm([3, 4, 4]) on (2, 3, 4, 4)")  # as when the cell ran
-    live.get_by_label("Layer", exact=True).select_option(label="BatchNorm2d")
+    live.get_by_role("radio", name="BatchNorm", exact=True).check(force=True)
     sentence(live, "BatchNorm2d(3) on (2, 3, 4, 4)")
 
 
@@ -177,7 +177,7 @@ def test_a_notebook_that_another_ran_says_what_to_do_and_answers_by_itself_once_
     expect(shown.locator(".nv-view")).to_have_count(4)
     live = shown.locator(".nv-doc").last
     live.scroll_into_view_if_needed()
-    live.get_by_label("Layer", exact=True).select_option(label="GroupNorm")
+    live.get_by_role("radio", name="GroupNorm", exact=True).check(force=True)
     sentence(live, "GroupNorm(3, 3) on (2, 3, 4, 4)")
     assert reads(shown, -1, nth=3).startswith(f"{LAST} = 95")
     assert host.outside == []

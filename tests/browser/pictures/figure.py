@@ -15,14 +15,14 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.part import Chart, Panels, flat
 
 VIEWS = {
-    "view": ("explore", "shape=2,3,4,4&layer=GroupNorm(3,3)&at=1,2,0,3"),
-    "matrix": ("explore", "shape=4,6&layer=BatchNorm1d(6)&at=3,5"),
-    "large": ("explore", "shape=2,16,16,16&layer=LayerNorm([16,16,16])&at=1,2,3,4"),
-    "unmarked": ("explore", "shape=3,4,5&layer=RMSNorm([4,5])&at=none"),
-    "compare": ("compare", "layers=BatchNorm2d(3);LayerNorm([3,4,4]);InstanceNorm2d(3)&at=1,2,0,3"),
-    "steps": ("step_by_step", "step=3&at=1,2,0,3"),
-    "values": ("train_and_eval", "show=modes&layer=BatchNorm2d(3)&at=0,1,2,3"),
-    "jacobian": ("gradients", "show=matrix"),
+    "view": ("explore", "shape=2,3,4,4&layer=GroupNorm(3,3)&at=1,2,0,3&open=values,worked"),
+    "matrix": ("explore", "shape=4,6&layer=BatchNorm1d(6)&at=3,5&open=values,worked"),
+    "large": ("explore", "shape=2,16,16,16&layer=LayerNorm([16,16,16])&at=1,2,3,4&open=values,worked"),
+    "unmarked": ("explore", "shape=3,4,5&layer=RMSNorm([4,5])&at=none&open=values,worked"),
+    "compare": ("compare", "shape=2,3,4,4&layers=BatchNorm2d(3);LayerNorm([3,4,4]);InstanceNorm2d(3)&at=1,2,0,3"),
+    "steps": ("step_by_step", "shape=2,3,4,4&step=3&at=1,2,0,3"),
+    "values": ("train_and_eval", "show=modes&shape=2,3,4,4&layer=BatchNorm2d(3)&at=0,1,2,3"),
+    "jacobian": ("gradients", "shape=2,3,4,4&show=matrix"),
     "chart": ("numerics", "show=variance"),
 }
 

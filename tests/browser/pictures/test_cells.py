@@ -68,7 +68,7 @@ def test_plotly_draws_only_the_panels_that_have_changed(tab: Page, draw_figure: 
         assert tab.locator(".nv-cells").count() == 0
         tab.evaluate(UPDATE, json.dumps(data | {"panels": changed}))
         tab.wait_for_function("() => !document.querySelector('.nv-cells')")
-        assert tab.evaluate("plotted") == ["nv-panel nv-panel-x"]
+        assert tab.evaluate("plotted") == ["nv-panel nv-panel-x nv-valued"]
     finally:
         tab.evaluate("() => { Plotly.react = react; }")
 

@@ -72,8 +72,12 @@ def check_picture(tab: Page, name: str, data: dict[str, Any], scheme: str) -> by
         return svg
     assert used <= SHAPES
     assert not re.search(rb"var\(|rgba\(|color\(|style=|href|url\(", svg)
+    assert b"nv-slide" not in svg  # the ring and the arrows around the dot that a reader can drag
     words = " ".join(shown_texts)
     wanted = [p for p in data["panels"] if name != "steps" or p["title"] in ("centered", "squared")]
+    wanted = [
+        panel for panel in wanted if panel.get("row", "stats") == "stats"
+    ]  # the cards that a comparison shows first
     for panel in wanted:
         assert panel["title"] in shown_texts
         assert (panel.get("caption") or "") in words
@@ -96,6 +100,15 @@ def test_a_picture_follows_the_pointer_and_changes_nothing_on_the_page(tab, draw
     read = tab.inner_text(".nv-readout").split(" = ")[0]
     assert read != "x[1, 2, 0, 3]"
     assert any(text.startswith(read) for text in texts(parsed(image(tab, "svg")[1])))
+
+
+def test_a_picture_leaves_out_the_parts_that_are_closed(tab, draw_figure):
+    for opened, panels in (([], 2), (["values", "worked"], 5)):
+        draw_figure("view", open=opened)
+        root = parsed(image(tab, "svg")[1])
+        assert [group.get("class") for group in root.iter(f"{SVG}g")].count("nv-cells") == panels
+        for text in ("The numbers, worked out", "The values: x, normalized, output", "normalized"):
+            assert (text in texts(root)) == bool(opened)
 
 
 # The fraction of pixels of two pictures with a visible difference.
@@ -144,9 +157,9 @@ def test_a_picture_opened_alone_looks_like_the_page_in_its_own_font(
         with subtests.test(name, scheme=scheme):
             draw_figure(name, scheme)
             panel = tab.locator(".nv-panel").first
-            panel.evaluate(
-                "panel => panel.closest('.nv-view').classList.add('nv-used')"
-            )  # the hint is not part of a picture
+            # The hint and the switch are not part of a picture.
+            panel.evaluate("panel => panel.closest('.nv-view').classList.add('nv-used')")
+            tab.locator(".nv-switch").evaluate_all("all => all.forEach(one => one.hidden = true)")
             live, box = panel.screenshot(), panel.bounding_box()
             root = tab.locator(".nv-view").bounding_box()
             svg = image(tab, "svg")[1]

@@ -66,12 +66,14 @@ def test_the_menu_can_be_used_with_the_keyboard(tab, draw_figure, subtests):
 
 
 def test_the_app_saves_pictures_too(view: View):
-    view.open("?layer=BatchNorm2d(3)&at=1,2,0,3")
+    view.open("?shape=2,3,4,4&layer=BatchNorm2d(3)&at=1,2,0,3")
     _, svg, name = image(view.page, "svg")
     assert name == "normviz-BatchNorm2d-3-2x3x4x4.svg"
     shown_texts = texts(parsed(svg))
     assert shown_texts[0] == "BatchNorm2d(3) on x of shape (2, 3, 4, 4)"
-    assert "Who shares my mean and variance?" in shown_texts
+    for title in ("mean over", "own gamma for each"):  # each with its toggles
+        start = shown_texts.index(title)
+        assert shown_texts[start : start + 5] == [title, "N", "C", "H", "W"]
     assert b"Arial" in svg
     assert b"Source" not in svg
     _, png, _ = image(view.page, "png")  # the content security policy of the app allows it

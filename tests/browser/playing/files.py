@@ -10,7 +10,7 @@ LAYER = ("LayerNorm([3,4,4])", "--shape", "2,3,4,4")
 FILES = {
     "explore": LAYER,
     "shapes": (*LAYER, "--shapes", "2,6,8,8; 5,7", "--app", "https://example.org/lab"),
-    "layers": ("--layers", "BatchNorm2d(3)", "BatchNorm2d(3).eval()", "LayerNorm([4,4])"),
+    "layers": ("--layers", "BatchNorm2d(3)", "BatchNorm2d(3).eval()", "LayerNorm([4,4])", "--shape", "2,3,4,4"),
     "compare": ("--lesson", "compare"),
     "steps": ("--lesson", "step_by_step", "--layers", "LayerNorm([3,4,4])", "BatchNorm2d(3)"),
     "train": ("--lesson", "train_and_eval"),

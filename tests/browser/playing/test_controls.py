@@ -14,7 +14,7 @@ def test_a_reader_chooses_every_layer_and_its_arguments_and_the_selected_element
     page = show("explore")
     families = page.get_by_label("Layer", exact=True).locator("option").all_inner_texts()
     assert families == [
-        "LayerNorm", "RMSNorm", "BatchNorm2d", "InstanceNorm2d", "GroupNorm", "LayerNorm, C first", "One axis (dim)",
+        "BatchNorm2d", "LayerNorm", "InstanceNorm2d", "GroupNorm", "RMSNorm", "LayerNorm, C first", "One axis (dim)",
     ]  # fmt: skip
     assert select_first_element(page).startswith("x[0, 0, 0, 0]")
     segment(page, re.compile("normalized_shape"), "H, W")
@@ -41,6 +41,32 @@ def test_a_change_writes_the_new_groups_into_the_texts_that_are_there(show):
     assert sorted(seen) == sorted(2 * planes)  # each in a muted and in a strong text
 
 
+def test_a_changed_value_ends_with_the_next_view(show):
+    page = show("explore")
+    line = page.locator(".nv-readout")
+    expect(line).to_contain_text("x[1, 2, 0, 3] = 0.73")
+    page.get_by_role("slider", name="x[1, 2, 0, 3]").press("End")
+    expect(line).not_to_contain_text("x[1, 2, 0, 3] = 0.73")
+    segment(page, re.compile("normalized_shape"), "H, W")
+    expect(line).to_contain_text("x[1, 2, 0, 3] = 0.73")
+
+
+def test_gamma_and_beta_of_the_sliders_are_in_the_fragment_until_another_layer_is_chosen(show):
+    page = show("shapes")
+    page.get_by_role("slider", name="gamma").fill("1.8")
+    expect_fragment(page, "#shape=2,3,4,4&layer=LayerNorm([3,4,4])&gamma=1.8&beta=0")
+    assert "gamma=1.8&beta=0" in page.locator(".nv-app-link").first.get_attribute("href")
+    page.reload()
+    expect(page.locator(".nv-slider output")).to_have_text(["1.8 for every element", "0 for every element"])
+    expect(page.locator(".nv-no-view")).to_be_hidden()
+    page.get_by_role("button", name="The layer's own").click()
+    expect_fragment(page, "#shape=2,3,4,4&layer=LayerNorm([3,4,4])")
+    page.get_by_role("slider", name="gamma").fill("2")
+    segment(page, re.compile("normalized_shape"), "H, W")
+    expect_fragment(page, "#shape=2,3,4,4&layer=LayerNorm([4,4])")
+    expect(page.locator(".nv-slider output").first).to_have_text("1")
+
+
 def test_more_has_the_switches_of_a_layer_or_says_why_it_has_no_mode_and_stays_open(show):
     page = show("explore")
     page.get_by_text("More", exact=True).click()
@@ -64,7 +90,7 @@ def test_more_has_the_switches_of_a_layer_or_says_why_it_has_no_mode_and_stays_o
 def test_the_help_of_a_control_describes_it_and_opens_with_the_keyboard_and_a_click(show):
     page = show("shapes")
     text = page.locator(".nv-control-help > p")
-    group = page.get_by_role("radiogroup", name="Tensor")
+    group = page.get_by_role("radiogroup", name="Tensor", exact=True)
     expect(group).to_have_accessible_description(re.compile("N: examples.*counts and patterns hold for any size"))
     button = page.get_by_label("Help: Tensor")
     button.press("Enter")
@@ -111,6 +137,11 @@ def test_compare_has_ready_made_sets_and_its_sentence_names_the_selected_element
     expect_sentence(page, "x[2, 3, 0, 1] shares its mean with 29 others under BatchNorm2d(4)")
     select_first_element(page, "stats0")
     expect_sentence(page, "x[0, 0, 0, 0] shares its mean with 29 others under BatchNorm2d(4)")
+    page.get_by_role("radio", name="gamma", exact=True).check()
+    expect(page.locator(".nv-row.nv-params")).to_be_visible()
+    expect(page.locator(".nv-row.nv-stats")).to_be_hidden()
+    assert "cards=gamma" in page.url
+    page.get_by_role("radio", name="mean", exact=True).check()
     page.get_by_role("button", name="Remove BatchNorm2d(4)").click()
     expect(page.locator(".nv-sentence")).not_to_contain_text("BatchNorm2d")
     expect(sets.locator("option:checked")).to_have_text("your own")
@@ -136,7 +167,7 @@ def test_step_by_step_keeps_the_step_when_the_layer_changes(show):
 
 EXPERIMENTS = {
     "train": ("Several devices", "devices", "8"),
-    "gradients": ("Change one input", "Values of x", "alternating −1 and 1"),
+    "gradients": ("Change one input", "Special values of x", "alternating −1 and 1"),
     "numerics": ("eps inside or outside", re.compile("^eps"), "0.001"),
 }
 
@@ -152,6 +183,8 @@ def test_a_page_of_experiments_answers_its_stated_settings_and_a_slider_shows_it
             page = show(name)
             segment(page, "Experiment", experiment)
             before = page.locator(".nv-sentence").inner_text()
+            if name == "gradients":
+                page.locator(".nv-control-more > summary").click()
             page.get_by_role("combobox", name=label).select_option(label=option)
             expect(page.locator(".nv-sentence")).not_to_have_text(before)
             page.go_back()
@@ -183,5 +216,9 @@ def test_the_controls_fit_a_phone_in_both_themes(show):
         assert menu["x"] >= 0
         assert menu["x"] + menu["width"] <= width
         page.keyboard.press("Escape")
-    fields = page.locator("input[type=number].nv-control-field, select.nv-control-field")
-    assert len({field.bounding_box()["y"] for field in fields.all()}) == 1  # one row on a laptop
+    for row, count in (("controls", 4), ("names", 1)):  # each is one line on a laptop
+        fields = page.locator(f".nv-control-row[data-key={row}] > .nv-control .nv-control-field")
+        expect(fields).to_have_count(count)
+        tops = {field.bounding_box()["y"] for field in fields.all()}
+        segments = page.locator(f".nv-control-row[data-key={row}] > .nv-control .nv-segments")
+        assert len(tops | {segment.bounding_box()["y"] for segment in segments.all()}) == 1

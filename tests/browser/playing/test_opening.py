@@ -101,16 +101,18 @@ def test_a_view_that_the_file_does_not_have_is_stated_and_links_to_the_app_if_th
     for fragment in unknown:
         set_fragment(page, fragment)
         link = page.get_by_role("link", name="Open it in the app")
-        expect(link).to_have_attribute("href", re.compile(re.escape(f"https://example.org/lab/?{fragment[:5]}")))
+        expect(link).to_have_attribute("href", re.compile(re.escape(f"https://example.org/lab/explore?{fragment[:5]}")))
 
 
 def test_links_to_the_app_follow_the_view(show):
     page = show("shapes")
     choose(page, "Layer", "GroupNorm")
     link = page.get_by_role("link", name="Open in the app")
-    expect(link).to_have_attribute("href", "https://example.org/lab/?shape=2,3,4,4&layer=GroupNorm(3,3)")
+    expect(link).to_have_attribute("href", "https://example.org/lab/explore?shape=2,3,4,4&layer=GroupNorm(3,3)")
     select_first_element(page)
-    expect(link).to_have_attribute("href", "https://example.org/lab/?shape=2,3,4,4&layer=GroupNorm(3,3)&at=0,0,0,0")
+    expect(link).to_have_attribute(
+        "href", "https://example.org/lab/explore?shape=2,3,4,4&layer=GroupNorm(3,3)&at=0,0,0,0"
+    )
     expect(show("explore").get_by_role("link", name="Open in the app")).to_have_count(0)
 
 

@@ -16,15 +16,16 @@ def test_blank_slices_lead_to_the_app(show):
     page.get_by_role("slider", name="First slice of c").press("ArrowRight")
     expect(page.locator(".nv-slices")).to_contain_text("This file has no values of the slices that are blank.")
     expect(link).to_have_count(1)
-    assert link.get_attribute("href").startswith(f"{APP}?shape=2,64,4,4&layer=BatchNorm2d(64)")
+    assert link.get_attribute("href").startswith(f"{APP}explore?shape=2,64,4,4&layer=BatchNorm2d(64)")
 
 
 def test_values_can_be_edited_in_the_app_if_there_is_one(show):
     page = show("shapes")
     choose(page, "Layer", "GroupNorm")
+    page.locator("summary", has_text="The values: x, normalized, output").click()
     page.get_by_role("button", name="Edit a value").click()
     link = page.get_by_role("link", name="Edit them in the app")
-    expect(link).to_have_attribute("href", f"{APP}?shape=2,3,4,4&layer=GroupNorm(3,3)")
+    expect(link).to_have_attribute("href", f"{APP}explore?shape=2,3,4,4&layer=GroupNorm(3,3)")
     page = show("explore")
     expect_sentence(page, "LayerNorm([3, 4, 4])")
     expect(page.get_by_role("button", name="Edit a value")).to_have_count(0)
@@ -39,7 +40,7 @@ def test_moved_slices_stay_in_the_address_of_the_file_and_in_its_link_to_the_app
     slider.press("ArrowRight")
     slider.press("ArrowRight")
     expect_fragment(page, "#layer=BatchNorm2d(64)&from=0,2,0,0&at=0,2,0,0")  # the element keeps its place
-    expect(app).to_have_attribute("href", f"{APP}?shape=2,64,4,4&layer=BatchNorm2d(64)&from=0,2,0,0&at=0,2,0,0")
+    expect(app).to_have_attribute("href", f"{APP}explore?shape=2,64,4,4&layer=BatchNorm2d(64)&from=0,2,0,0&at=0,2,0,0")
     choose(page, "Layer", "GroupNorm(4, 64)")
     expect_fragment(page, "#layer=GroupNorm(4,64)&from=0,2,0,0&at=0,2,0,0")
     page.reload()

@@ -16,8 +16,8 @@ from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
-VISITED = "?layer=BatchNorm2d(3)"
-IS_DARK = "localStorage.getItem('stActiveTheme-/-v2') === '\"Dark\"'"
+VISITED = "explore?layer=BatchNorm2d(3)"
+IS_DARK = "localStorage.getItem('stActiveTheme-/explore-v2') === '\"Dark\"'"
 LIGHT, DARK = (255, 255, 255), (16, 20, 31)
 GROUNDS = {"light": LIGHT, "dark": DARK}
 
@@ -83,7 +83,7 @@ def test_before_any_script_the_background_follows_the_menu_the_address_or_the_pr
         page = open_tab(context_without_scripts)
         page.emulate_media(color_scheme=preferred)  # type: ignore[arg-type]
         for path, ground in (
-            ("/", preferred),
+            ("/explore", preferred),
             ("/compare?embed=true", preferred),
             (f"/?embed=true&embed_options={other}_theme", other),
         ):
@@ -91,8 +91,8 @@ def test_before_any_script_the_background_follows_the_menu_the_address_or_the_pr
                 page.goto(server + path, wait_until="domcontentloaded")
                 assert background_color(page) == GROUNDS[ground]
         with subtests.test("the theme of the menu", preferred=preferred):
-            page.add_init_script(f"localStorage.setItem('stActiveTheme-/-v2', '\"{other.title()}\"')")
-            page.goto(server, wait_until="domcontentloaded")
+            page.add_init_script(f"localStorage.setItem('stActiveTheme-/explore-v2', '\"{other.title()}\"')")
+            page.goto(f"{server}/explore", wait_until="domcontentloaded")
             assert background_color(page) == GROUNDS[other]
         page.close()
 

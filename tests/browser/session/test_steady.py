@@ -14,6 +14,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from normviz.scene.controls import FAMILY_LABELS
 from normviz.scene.scene import PATTERN_FAMILY
+from tests.browser.conftest import SCREEN
 from tests.browser.scripts import PAINTED
 from tests.browser.view import View
 from tests.browser.watch import Watch
@@ -62,17 +63,19 @@ def scroll(view: View, to: int) -> None:
     )
 
 
+AS_CODE = "Layer as code, or an error of torch"
+
 CHANGES = {
     # the start address, the action, and the resulting address
-    "argument": ("?", lambda view: view.segment("normalized_shape", "H, W"), {"layer": "LayerNorm([4,4])"}),
-    "size": ("?", lambda view: view.write("C", "4"), {"shape": "2,4,4,4"}),
-    "layer": ("?", lambda view: view.choose("Layer", "GroupNorm"), {"layer": "GroupNorm(3,3)"}),
-    "tensor": ("?", lambda view: view.segment("Tensor", "N, L, C"), {"shape": "2,4,3"}),
-    "element": ("?", lambda view: view.click("stats", (0, 0, 3, 3)), {"at": "0,0,3,3"}),
-    "a note comes": ("?layer=BatchNorm2d(3)", lambda view: view.segment("Tensor", "N, L, C"), {"shape": "2,4,3"}),
-    "a note goes": ("?shape=2,4,3&layer=BatchNorm1d(4)&layout=NLC", lambda view: view.choose("Layer", "LayerNorm"), {"layer": "LayerNorm([4,3])"}),
-    "a warning goes": ("?data=x", lambda view: view.segment("normalized_shape", "W"), {"layer": "LayerNorm([4])"}),
-    "a row of controls comes": ("?", lambda view: view.choose("Layer", FAMILY_LABELS[PATTERN_FAMILY]), {"layer": "Norm('n c h w -> n','c h w')"}),
+    "argument": ("?shape=2,3,4,4", lambda view: view.segment("normalized_shape", "H, W"), {"layer": "LayerNorm([4,4])"}),
+    "size": ("?shape=2,3,4,4", lambda view: view.write("C", "4"), {"shape": "2,4,4,4"}),
+    "layer": ("?shape=2,3,4,4", lambda view: view.segment("Layer", "GroupNorm"), {"layer": "GroupNorm(3,3)"}),
+    "tensor": ("?", lambda view: view.segment("Tensor", "N, L, C"), {"shape": "2,5,4"}),
+    "element": ("?shape=2,3,4,4", lambda view: view.click("stats", (0, 0, 3, 3)), {"at": "0,0,3,3"}),
+    "a note comes": ("?shape=2,4,4,4&layer=GroupNorm(2,4)", lambda view: view.write("C", "5"), {"shape": "2,5,4,4"}),
+    "a note goes": ("?shape=2,4,3&layer=BatchNorm1d(4)&layout=NLC", lambda view: view.segment("Layer", "LayerNorm"), {"layer": "LayerNorm([3])"}),
+    "a warning goes": ("?shape=2,3,4,4&data=x", lambda view: view.segment("normalized_shape", "W"), {"layer": "LayerNorm([4])"}),
+    "a row of controls comes": ("?", lambda view: view.choose(AS_CODE, FAMILY_LABELS[PATTERN_FAMILY]), {"layer": "Norm('n c h w -> n','c h w')"}),
     "a slider comes": ("?shape=2,3,128,4", lambda view: view.write("C", "128"), {"shape": "2,128,128,4"}),
 }  # fmt: skip
 
@@ -88,11 +91,11 @@ def test_a_change_keeps_the_view_opaque_drawn_and_in_place(look):
 
 
 def test_a_click_far_down_keeps_the_scroll_position(look):
-    view = look("?")
+    view = look("?open=values")
     view.spot("output", (1, 1, 1, 1))
     view.panel("output").hover()
     with assert_steady(view):
-        for index in ((1, 1, 1, 1), (0, 2, 3, 3)):
+        for index in ((1, 1, 1, 1), (0, 2, 2, 3)):
             view.page.mouse.click(*view.spots("output")[index])
             view.wait_for_view(at=",".join(map(str, index)))
     scroll(view, 0)
@@ -101,6 +104,8 @@ def test_a_click_far_down_keeps_the_scroll_position(look):
 def test_no_painted_frame_is_blank(look):
     """Every frame that Chromium paints during a change has the colors of the panel."""
     view = look("?layer=BatchNorm2d(3)&at=none")
+    view.page.set_viewport_size({"width": 1280, "height": 1000})  # the whole panel
+    view.wait_until_drawn()
     view.page.screenshot()  # frames from loading are discarded
     session = view.page.context.new_cdp_session(view.page)
     frames: list[str] = []
@@ -112,14 +117,15 @@ def test_no_painted_frame_is_blank(look):
     session.on("Page.screencastFrame", keep)
     session.send("Page.startScreencast", {"format": "png"})
     view.segment("Tensor", "N, L, C")
-    view.wait_for_view(shape="2,4,3")
-    view.write("C", "5")
-    view.wait_for_view(shape="2,4,5")
+    view.wait_for_view(shape="2,5,3")
+    view.write("C", "6")
+    view.wait_for_view(shape="2,5,6")
     view.segment("Tensor", "N, C, H, W")
-    view.wait_for_view(shape="2,5,4,4")
+    view.wait_for_view(shape="2,6,3,5")
     session.send("Page.stopScreencast")
     session.detach()
     box = view.panel("stats").bounding_box()
+    view.page.set_viewport_size(SCREEN)
     area = [round(box[side]) for side in ("x", "y")]
     for frame in frames:
         picture = Image.open(io.BytesIO(base64.b64decode(frame))).convert("RGB")
@@ -219,7 +225,7 @@ FRAMES = """() => {
 
 def test_the_figure_does_not_wait_for_the_parts_below_it(held_tab):
     view, hold, watch = held_tab
-    view.go("?")
+    view.go("?shape=2,3,4,4")
     view.page.evaluate(FRAMES)
     with hold:
         view.write("C", "4")

@@ -22,7 +22,7 @@ from tools.servers import app_server
 pytestmark = pytest.mark.browser
 
 SANDBOX = 'sandbox="allow-scripts allow-same-origin"'
-START = "?layer=LayerNorm([3,4,4])&at=none"
+START = "?shape=2,3,4,4&layer=LayerNorm([3,4,4])&at=none"
 
 # The hidden height inside the frame that needs scrolling, in px.
 SCROLLED = """() => [document.documentElement, document.querySelector("[data-testid=stMain]")]
@@ -142,7 +142,7 @@ def test_in_a_narrow_frame_nothing_scrolls_and_nothing_is_cut_off(framed, snippe
 STILL = f"""width => innerWidth === width && ({SETTLED})() && [...document.querySelectorAll(".nv-view")]
   .every(({{ clientWidth, dataset }}) => dataset.state === "ready" && Number(dataset.width ?? clientWidth) === clientWidth)"""
 COLUMNS = (320, 345, 470, 500, 630, 700, 727, 730, 790, 867, 870, 960, 1150, 1280)
-COMPARE = ("compare?layers=BatchNorm2d(3);GroupNorm(1,3);LayerNorm([3,4,4])", "In short")
+COMPARE = ("compare?shape=2,3,4,4&layers=BatchNorm2d(3);GroupNorm(1,3);LayerNorm([3,4,4])", "In short")
 FULL_WIDTH = [
     (*COMPARE, COLUMNS),
     ("?at=none", "Figure alone", (320, *COLUMNS[1::2])),
@@ -222,6 +222,41 @@ def test_the_frame_of_an_exercise_is_closed_and_grows_with_its_answer(framed: Fr
     assert opened <= int(tag(plain)["height"]) <= opened + 40  # without scripts, the answer has room
 
 
+@pytest.fixture
+def exercises(view_of_snippets: View) -> str:
+    """The narrow snippet of a set of two exercises."""
+    view = view_of_snippets
+    view.page.bring_to_front()
+    view.visit("practice?seed=7&count=2")
+    view.find(".nv-exercise-prompt").wait_for()
+    panel = Panel(view)
+    panel.narrow()
+    expect(panel.note).to_contain_text("The frame grows with each exercise, its answer and the summary")
+    assert panel.dialog.get_by_role("button", name="Exercise").get_attribute("aria-pressed") == "true"
+    assert panel.dialog.get_by_role("button", name="Everything").get_attribute("aria-pressed") == "false"
+    return panel.text("iframe")
+
+
+def test_the_frame_of_a_set_grows_with_each_exercise_its_answer_and_the_summary(
+    framed: FramePage, exercises: str
+) -> None:
+    (framed.folder / "page.html").write_text(PAGE.format(700, exercises), encoding="utf-8")
+    framed.view.forget_app()
+    framed.page.goto(f"{framed.address}/page.html")
+    inside = framed.page.frame_locator("iframe")
+    heights = []
+    for name in ("Show the answer", "Next exercise", "Show the answer", "Summary", ""):
+        inside.get_by_role("button", name=name or "Copy the summary").wait_for()
+        (_, frame) = framed.page.frames
+        frame.wait_for_function(FITS)
+        assert_nothing_scrolls(frame)
+        heights.append(frame.evaluate("innerHeight"))
+        if name:
+            inside.get_by_role("button", name=name).click()
+    assert heights[0] < heights[1]
+    assert heights[2] < heights[3]
+
+
 def test_with_cookies_blocked_a_sandboxed_frame_loads_hovers_clicks_and_changes_a_control(framed, narrow, server):
     assert tag(narrow)["src"].startswith(server)
     frame = framed.load(narrow.replace("<iframe", f"<iframe {SANDBOX}"))
@@ -258,7 +293,7 @@ def test_slides_opened_from_disk_can_frame_the_app_and_its_link_opens_the_full_a
         offer.click()
     tab = opened.value
     tab.locator(READY).wait_for()
-    assert tab.url == f"{server}/?at=none"
+    assert tab.url == f"{server}/explore{START}"
     assert tab.evaluate("window.opener") is None
     tab.close()
 
@@ -274,19 +309,19 @@ def test_with_a_base_path_plotly_loads_and_links_are_right(page: Page, lab: str)
     requests: list[tuple[str, int]] = []
     page.on("response", lambda answer: requests.append((answer.url, answer.status)))
     view = View(page, lab)
-    for path in ("compare", ""):
+    for path in ("compare", "explore"):
         view.visit(f"{path}?at=none")
         page.locator(READY).first.wait_for()
         view.wait_until_drawn()
         with boxes_in_preview(page):
             panel = Panel(view)
-            whole = link(PAGES[path or "explore"].whole_query(PAGES[path or "explore"].view("at=none")))
+            whole = link(PAGES[path].whole_query(PAGES[path].view("at=none")))
             assert panel.text("Link") == f"{lab}/{path}{whole}"
             assert panel.text("Notebook cell").splitlines()[2] == f'nv.open("/{path}{whole}")'
             file = panel.dialog.get_by_role("link", name="HTML file").get_attribute("href")
             assert file is not None
             assert file.startswith(f"{lab}/export?page=")
-        if path:
+        if path == "compare":
             panel.dialog.get_by_role("button", name="Close").click()
     assert {status for url, status in requests if url.startswith(f"{lab}/lib/plotly-")} == {200}
     panel.narrow()  # the preview shows the app

@@ -22,20 +22,20 @@ def view(tab: tuple[View, Watch]) -> Iterator[View]:
 
 
 def test_a_view_with_hidden_parts_offers_the_full_app_and_a_hidden_panel_is_shown_again(view):
-    view.visit("?hide=stats,output")  # wait_for_scene() expects all panels, and a hidden panel is not drawn
+    view.visit("?hide=stats,output&open=worked")  # wait_for_scene() expects all panels, and a hidden panel is not drawn
     view.page.locator(READY).wait_for()
     expect(view.find(".nv-panel-stats")).to_be_hidden()
     expect(view.find(".nv-counts")).to_be_visible()
     view.go("?")
     expect(view.find(".nv-panel-stats")).to_be_visible()
-    expect(view.page.get_by_role("combobox", name="Layer")).to_be_visible()
-    view.visit("?hide=all&layer=BatchNorm2d(3)&caption=Row+1")
+    expect(view.page.get_by_role("radiogroup", name="Layer", exact=True)).to_be_visible()
+    view.visit("?hide=all&shape=2,3,4,4&layer=BatchNorm2d(3)&caption=Row+1")
     offer = view.page.get_by_role("link", name="Open the full app")
     expect(offer).to_have_attribute("rel", "noopener")
     address = offer.get_attribute("href")
     assert pairs(address) == {"shape": "2,3,4,4", "layer": "BatchNorm2d(3)"}
     view.visit(address.removeprefix(f"{view.server}/"))
-    expect(view.page.get_by_role("combobox", name="Layer")).to_be_visible()
+    expect(view.page.get_by_role("radiogroup", name="Layer", exact=True)).to_be_visible()
     expect(view.find(".nv-legend")).to_have_count(0)
     expect(offer).to_have_count(0)
     # The heading that was hidden is still before what the app puts below it.
@@ -43,13 +43,13 @@ def test_a_view_with_hidden_parts_offers_the_full_app_and_a_hidden_panel_is_show
 
 
 def test_hidden_parts_stay_hidden_after_changes_reload_and_back(view):
-    view.go("?hide=layer,facts,code&caption=Here")
+    view.go("?hide=layer,facts,code&open=worked&caption=Here")
     view.segment("normalized_shape", "W")
-    view.wait_for_view(layer="LayerNorm([4])", hide="layer,facts,code", caption="Here")
+    view.wait_for_view(layer="LayerNorm([5])", hide="layer,facts,code", caption="Here")
     view.forget_app()
     view.page.reload()
     view.wait_for_scene()
-    expect(view.page.get_by_role("combobox", name="Layer")).to_have_count(0)
+    expect(view.page.get_by_role("radiogroup", name="Layer", exact=True)).to_have_count(0)
     expect(view.find(".nv-counts")).to_be_hidden()
     expect(view.find(".nv-worked")).to_be_visible()
     view.page.go_back()

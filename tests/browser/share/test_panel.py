@@ -17,7 +17,7 @@ from tests.ui.support.snippets import HOSTILE, pairs, tag
 pytestmark = pytest.mark.browser
 
 START = "?at=0,0,0,0"
-TENSOR = "shape=2,3,4,4&layer=LayerNorm([3,4,4])&data=normal&seed=0&params=init"
+TENSOR = "shape=2,4,3,5&layer=LayerNorm([4,3,5])&data=normal&seed=0&params=init"
 Share = Callable[..., Panel]
 
 
@@ -48,13 +48,13 @@ def share(view: View) -> Share:
 
 VIEWS = [
     ("explore", {"layer": "Norm('n (g k) h w -> n g','c',sizes={'g':3})", "at": "1,2,0,1", "shape": "2,3,4,4"}),
-    ("compare", {"layers": "BatchNorm2d(3);Norm('n c h w -> n h w','c')"}),
+    ("compare", {"shape": "2,3,4,4", "layers": "BatchNorm2d(3);Norm('n c h w -> n h w','c')"}),
 ]
 
 
 def test_the_link_of_a_view_shows_it_again_and_every_text_is_copied_completely(view, share):
     for page, query in VIEWS:
-        path, shown = "" if page == "explore" else page, PAGES[page]
+        path, shown = page, PAGES[page]
         panel = share(f"{path}{link(query)}")
         address = panel.text("Link")
         assert address == f"{view.server}/{path}{link(PAGES[page].whole_query(shown.view(query)))}"
@@ -107,7 +107,7 @@ def test_choices_change_the_embedded_view_and_neither_the_link_nor_the_server(vi
     assert tag(panel.text("iframe"))["width"] == "320"
     inside = panel.dialog.frame_locator("iframe")
     expect(inside.locator(".nv-legend")).to_have_text(caption)
-    expect(inside.get_by_role("combobox", name="Layer")).to_have_count(0)
+    expect(inside.get_by_role("radiogroup", name="Layer", exact=True)).to_have_count(0)
     assert panel.text("Link") == before
     assert sent == []
     panel.dialog.get_by_role("radio", name="Follow the reader").check()
@@ -146,7 +146,7 @@ def test_copying_works_without_the_clipboard_api(view, share):
     button.click()
     expect(panel.dialog.get_by_role("status")).to_have_text("Copied: Link")
     assert button.evaluate("button => button.nvSaid")[0] == "Copied"
-    assert view.page.evaluate("window.taken") == panel.text("Link") == f"{view.server}/?{TENSOR}&at=0,0,0,0"
+    assert view.page.evaluate("window.taken") == panel.text("Link") == f"{view.server}/explore?{TENSOR}&at=0,0,0,0"
     view.page.evaluate("delete navigator.clipboard")
 
 
@@ -210,7 +210,7 @@ def test_nothing_of_the_panel_is_cut_off_on_any_screen_in_either_theme(view, sha
 
 
 # After a resize, Streamlit replaces its links by a menu button, or the other way around, in a later frame.
-NAVIGATION_FITS = """() => [...document.querySelectorAll("[data-testid=stTopNavLink]")].every((link) => {
+NAVIGATION_FITS = """() => [...document.querySelectorAll("[data-testid=stTopNavSection]")].every((link) => {
     const { right, width } = link.getBoundingClientRect();
     return !width || !link.checkVisibility({ visibilityProperty: true }) || right <= innerWidth;
 })"""
@@ -267,7 +267,7 @@ def test_a_report_is_copied_with_the_link_of_the_view(view, share):
     expect(view.find(".nvs-report [role=status]")).to_contain_text("Copied. Paste it into a message")
     report = view.page.evaluate("navigator.clipboard.readText()")
     assert report.endswith(
-        f"\nExplore: LayerNorm([3, 4, 4]) on a (2, 3, 4, 4) tensor\n{view.server}/?{TENSOR}&at=0,0,0,0"
+        f"\nExplore: LayerNorm([4, 3, 5]) on a (2, 4, 3, 5) tensor\n{view.server}/explore?{TENSOR}&at=0,0,0,0"
     )
 
 
@@ -281,3 +281,21 @@ def test_the_answer_of_whoever_shares_is_in_the_link_only_on_request(view):
     assert all("guess=one" in panel.text(name) for name in names)
     panel.dialog.get_by_role("button", name="Close").click()
     view.go(START)
+
+
+def test_share_has_the_set_that_the_form_of_practice_shows(view: View):
+    view.visit("practice")
+    page = view.page
+    expect(page.locator("#normviz-first")).to_have_count(0)
+    page.get_by_role("button", name="Choose exercises").click()
+    page.get_by_label("Exercises", exact=True).fill("5")
+    page.get_by_label("Show the time").uncheck()
+    own = page.get_by_label("Link to this set").input_value()
+    assert "count=5" in own
+    panel = Panel(view)
+    assert pairs(panel.text("Link")) == pairs(own)
+    assert all("count=5" in panel.text(label) for label in ("Markdown", "Notebook cell", "iframe"))
+    assert panel.dialog.get_by_role("link", name="For an exercise").count() == 0
+    panel.dialog.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Choose exercises").click()  # the form closes: the exercises on the page are shared
+    assert "count=10" in Panel(view).text("Link")

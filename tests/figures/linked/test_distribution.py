@@ -74,6 +74,44 @@ def test_parameters_that_differ_within_the_group_are_not_written_as_one_number()
     )
 
 
+IN_AND_OUT = [
+    ("LayerNorm(2, eps=12)", [["x", "the input", "mean 3 · variance 4"], ["output", "(x − mean) / √(var + eps) · gamma + beta", "mean 0 · variance 0.25"]]),
+    ("RMSNorm(2, eps=12)", [["x", "the input", "mean 3 · mean square 13"], ["output", "x / √(ms + eps) · gamma", "mean 0.6 · mean square 0.52"]]),
+    ("LayerNorm(2, eps=12, elementwise_affine=False)", [["x", "the input", "mean 3 · variance 4"], ["output", "(x − mean) / √(var + eps)", "mean 0 · variance 0.25"]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("layer", "wanted"), IN_AND_OUT, ids=[layer for layer, _ in IN_AND_OUT])
+def test_x_and_output_alone_say_what_the_layer_does_between_them(layer, wanted):
+    script = f"""(() => {{ {SOURCE} const source = sourceOf(decodeData(args[0])), {{ stages }} = groupStages(source, [0, 0]);
+      return inAndOut(source.data, stages, [0, 0]).map(({{ title, rule, moments }}) => [title, rule, moments]); }})()"""
+    assert evaluate(script, view(layer)) == wanted
+
+
+HOLLOW = [
+    ("BatchNorm1d(2)", [False, True]), ("LayerNorm(2)", [False, False]),
+    (Norm("d n -> d"), [False, True]), (Norm("h w -> h"), [False, False]), (Norm("b c -> c"), [False, True]), (Norm("b h -> h"), [False, False]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("layer", "others"), HOLLOW, ids=[str(layer) for layer, _ in HOLLOW])
+def test_dots_of_other_examples_are_hollow_and_the_note_says_so(layer, others):
+    script = f"""(() => {{ {SOURCE} const source = sourceOf(decodeData(args[0])), group = groupStages(source, [0, 0]);
+      return [group.others, notesOf(source.data, group).includes("Hollow dots: other examples.")]; }})()"""
+    assert evaluate(script, view(layer)) == [others, True in others]
+
+
+@pytest.mark.parametrize(("span", "step"), [(4.3, 0.05), (100, 1), (101, 2), (0.9, 0.01), (5e6, 5e4)])
+def test_an_arrow_key_moves_the_dot_by_about_a_hundredth_of_the_axis(span, step):
+    assert evaluate("stepOf(args[0])", span) == pytest.approx(step)
+
+
+def test_the_slider_says_the_value_and_the_moments_of_its_group():
+    words = "valueInWords(args[0], { center: args[1] }, { mean: 1, var: 2 })"
+    assert evaluate(words, 0.5, True) == "0.5; mean 1, variance 2"
+    assert evaluate(words, -0.5, False) == "−0.5; mean 1, mean square 3"
+
+
 def test_with_running_statistics_the_note_says_that_mean_0_and_variance_1_need_not_hold():
     script = f"(() => {{ {SOURCE} const source = sourceOf(decodeData(args[0])); return notesOf(source.data, groupStages(source, [0, 0])); }})()"
     assert "need not become 0" in evaluate(script, view("BatchNorm1d(2, affine=False).eval()"))
@@ -98,8 +136,8 @@ MOTIONS = [
     ("RMSNorm(2)", "squared", ""),
     ("LayerNorm(2)", "x", "2 values in one group, before anything is computed."),
     ("LayerNorm(2)", "var", "The bar is √var = 2 long on each side of the mean."),
-    ("RMSNorm(2)", "output", "Each value is multiplied by its gamma; the panel below shows which elements share it."),
-    ("LayerNorm(2)", "output", "Each value is multiplied by its gamma and its beta is added; the panel below shows which elements share them."),
+    ("RMSNorm(2)", "output", "Each value is multiplied by its gamma; the panel of the step shows which elements share it."),
+    ("LayerNorm(2)", "output", "Each value is multiplied by its gamma and its beta is added; the panel of the step shows which elements share them."),
     (Norm("n c -> n c", "c"), "mean", "The group has 1 value; its mean is that value."),
 ]  # fmt: skip
 
@@ -115,24 +153,15 @@ def test_a_motion_shows_what_its_text_states(layer, step, text):
 SCALED = f"""(() => {{ {SOURCE}
   const source = sourceOf(withGammaAndBeta(decodeData(args[0]), {{ gamma: 2, beta: 1 }}));
   const [output] = source.data.panels.filter(({{ key }}) => key === "output");
-  return {{ values: [...decodeFloats(output.z)], range: [output.low, output.high], strips: output.strips,
+  return {{ values: [...decodeFloats(output.z)], range: [output.low, output.high],
             stage: groupStages(source, [0, 0]).stages.at(-1), line: arithmeticLines(source, [0, 1]).at(-1) }};
 }})()"""
-
-
-def test_gamma_turns_the_sign_of_an_infinite_mean():
-    strips = {"row": {"mean": ["Infinity", "-Infinity", None, 1], "var": [None, None, None, 4]}}
-    row = "((found) => [...found.mean, ...found.var].map(formatShort))(scaleStrips(args[0], -2, 1).row)"
-    assert evaluate(f"(() => {{ {SOURCE} return {row}; }})()", strips) == [
-        "−inf", "inf", "nan", "−1", "nan", "nan", "nan", "16",
-    ]  # fmt: skip
 
 
 def test_one_gamma_and_one_beta_change_the_output_and_its_numbers():
     found = evaluate(SCALED, view("LayerNorm(2, eps=12)"))  # normalized: -0.5 0.5 and 0 0
     assert found["values"] == [0, 2, 1, 1]
     assert found["range"] == [-2, 2]
-    assert found["strips"]["row"] == {"mean": [1, 1], "var": [1, 0]}
     assert (found["stage"]["rule"], found["stage"]["moments"]) == (
         "times gamma = 2, plus beta = 1",
         "mean 1 · variance 1",
@@ -169,10 +198,12 @@ def test_the_formula_has_the_numbers_that_the_steps_have_computed(step, text):
 
 
 def test_dots_are_stacked_where_they_would_overlap():
-    found = evaluate("stackDots(args[0], 34, 3)", [0, 1, 30, 31.4, 29])
-    assert [dot["x"] for dot in found] == [0, 0, 30, 30, 30]
-    assert [dot["y"] for dot in found] == [31, 25, 31, 25, 19]
+    places = [0, 1, 30, 31.4, 29, 36.5]
+    found = evaluate("stackDots(args[0], 34, 3)", places)
+    assert [dot["x"] for dot in found] == places  # each is at its value
+    assert [dot["y"] for dot in found] == [31, 25, 25, 19, 31, 31]
     assert evaluate("stackDots([NaN, 6], 34, 3)") == [None, {"x": 6, "y": 31}]
+    assert evaluate("levelsOf([0, 1, 2, 30], 6, 2)") == [1, 2, 0, 0]  # the selected dot is on the ground
     many = evaluate("stackDots(Array(50).fill(0), 34, 3)")
     assert min(dot["y"] for dot in many) == pytest.approx(3)
 
@@ -231,8 +262,8 @@ def test_an_outline_grows_into_the_new_one_unless_the_reader_prefers_reduced_mot
 def test_a_file_says_why_x_cannot_be_edited_in_it():
     script = """(() => {
       globalThis.document = { querySelector: () => null };
-      const view = { line: {} };
-      sayWhyFixed(view);
+      const view = { line: {}, panels: new Map(), data: { fixed: true } };
+      editValue(view, [0]);
       delete globalThis.document;
       return view.line.textContent;
     })()"""

@@ -52,12 +52,11 @@ def test_eps_is_written_with_three_digits():
 
 
 def test_a_mean_beside_a_panel_is_named_as_a_cell_is():
-    assert evaluate('["Infinity", "-Infinity", null].map(formatShort)') == ["inf", "−inf", "nan"]
     assert evaluate("[Infinity, -Infinity, NaN].map(formatShort)") == ["inf", "−inf", "nan"]
 
 
 def test_numbers_that_are_not_finite_have_names():
-    assert evaluate("[formatNumber(NaN), formatNumber(Infinity), formatNumber(-Infinity), formatShort(null)]") == [
+    assert evaluate("[formatNumber(NaN), formatNumber(Infinity), formatNumber(-Infinity), formatShort(NaN)]") == [
         "nan",
         "inf",
         "−inf",

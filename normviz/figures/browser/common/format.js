@@ -29,11 +29,10 @@ const settled = (value, digits) => (Math.abs(value) < 1e5 ? Number(value.toPreci
 
 /**
  * A number for a cell or a strip, in as few characters as possible.
- * @param {SentNumber} sent
+ * @param {number} value
  */
-export function formatShort(sent) {
-  if (sent === null) return "nan";
-  const value = Number(sent), size = Math.abs(value);
+export function formatShort(value) {
+  const size = Math.abs(value);
   if (!Number.isFinite(value)) return formatNumber(value);
   if (size >= 1e5) return value.toExponential(0).replace("e+", "e").replace("-", MINUS);
   const text = settled(value, 6).toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
@@ -70,6 +69,13 @@ export function parenthesize(value) {
 export function formatElement(name, index) {
   return index.length ? `${name}[${index.join(", ")}]` : name;
 }
+
+/**
+ * A value that a reader drags, with as many digits as its distance from other values needs.
+ * @param {number} most the largest absolute value that is drawn
+ * @param {number} value
+ */
+export const roundedFor = (most, value) => Number(value.toFixed(Math.min(8, Math.max(0, 2 - Math.floor(Math.log10(most))))));
 
 /**
  * A number in SVG: with at most two decimals.

@@ -1,28 +1,41 @@
 // The values of the selected element's group, from x to the output: normalization makes their mean 0 and their spread 1.
 
-/** @import { GammaBetaView } from "./gamma_beta.js" */
+/** @import { PanelHost } from "../tensor/drawn_panel.d.ts" */
 /** @import { Group, Stage } from "./stages.js" */
 
 import { MOTION_TIME, mayMove } from "../motion/outlines.js";
 import { groupColor } from "../common/color.js";
-import { html, svg } from "../common/dom.js";
-import { formatElement, formatShort } from "../common/format.js";
+import { button, html, svg } from "../common/dom.js";
+import { formatElement, formatShort, roundedFor } from "../common/format.js";
 import { _, ngettext } from "../common/messages.js";
 import { groupOf, rankGroups, sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
-import { GammaAndBetaSliders, showOutputOf } from "./gamma_beta.js";
-import { countsOf, rangeOf, stackDots, ticksIn } from "./scale.js";
-import { groupStages, motionText, notesOf } from "./stages.js";
+import { DotSlider, valueInWords } from "./dot_slider.js";
+import { GammaAndBetaSliders } from "./gamma_beta.js";
+import { countsOf, levelsOf, rangeOf, stackDots, ticksIn } from "./scale.js";
+import { groupStages, inAndOut, motionText, notesOf } from "./stages.js";
 
-const RADIUS = 3.5, STRIP = 38, GAP = 14, AXIS = 20, LINE = 17; // px
+const RADIUS = 3.5, STRIP = 26, GAP = 3, AXIS = 20, LINE = 17; // px
+const AXIS_MARGIN = 0.04, ROOM_TO_DRAG = 0.12; // of the range of the axis, at each end
 const MOST_DOTS = 400; // more values are drawn as a histogram
 const RULE = 86; // px: distance from the title of a stage to its rule
-const NARROW_STRIP = 700; // px; below, title, rule and numbers have a line each
+const NARROW_STRIP = 700, NARROWEST_STRIP = 440; // px; below the first, the rule has a line of its own; below the second, the numbers too
+const SHORT_STRIP = 560; // px; below it, x and output alone have no rule
 
 /** The stage that a step of the forward pass belongs to, if it is not one itself. @type {Record<string, string[]>} */
 const STAGE_OF = { mean: ["x"], squared: ["centered", "x"], var: ["centered", "x"] };
 
-/** @typedef {GammaBetaView & { width: number, distribution?: Distribution }} DistributionView */
+/**
+ * @typedef {object} DotChanges what a reader changes by moving a dot or a slider
+ * @property {GammaBetaChoice | null} choice
+ * @property {object | null} held while a value is dragged
+ * @property {(index: Index) => boolean} canDrag
+ * @property {(index: Index, value: number) => void} preview
+ * @property {(index: Index, value: number) => void} edit
+ * @property {() => void} cancel
+ * @property {(choice: GammaBetaChoice | null, isFinal: boolean) => void} choose
+ */
+/** @typedef {PanelHost & { given: DecodedData, colors: Colors, changes: DotChanges, width: number, distribution?: Distribution }} DistributionView */
 /** @typedef {{ stage: Stage, top: number, dots: ({ x: number, y: number } | null)[] }} Row ``top``: of its strip */
 
 export class Distribution {
@@ -30,8 +43,17 @@ export class Distribution {
   rows = [];
   /** @type {Group | null} */
   group = null;
+  width = 0;
+  /** @type {Index | null} The element whose group is drawn. */
+  at = null;
+  /** @type {[number, number]} */
+  range = [0, 1];
   /** @type {(value: number) => number} */
   place = () => 0;
+  /** @type {Map<string, number[]>} How many dots are below each dot of a stage. While a dot is dragged, they stay. */
+  levels = new Map();
+  /** Whether all stages are shown, or x and the output alone. */
+  all = false;
   /** @type {Map<string, SVGElement[]>} The dots of each stage. */
   dots = new Map();
 
@@ -43,11 +65,22 @@ export class Distribution {
     this.view = view;
     this.root = html("section", "nv-distribution");
     after.after(this.root);
-    this.title = html("h2", "nv-heading", this.root);
-    this.svg = svg("svg", { class: "nv-strips", role: "img" }, this.root);
+    const head = html("div", "nv-strips-head", this.root);
+    this.title = html("h2", "nv-heading", head);
+    this.toggle = button("nv-button", head, "", () => {
+      this.all = !this.all;
+      this.draw();
+    });
+    this.svg = svg("svg", { class: "nv-strips" }, this.root);
+    this.drawing = svg("g", { "aria-hidden": "true" }, this.svg);
+    this.slider = new DotSlider(this.svg, {
+      move: (value) => view.at && view.changes.preview(view.at, value),
+      drop: (value) => view.at && view.changes.edit(view.at, value),
+      cancel: () => view.changes.cancel(),
+    });
     this.motionText = html("p", "nv-motion-text", this.root);
     this.note = html("p", "", this.root);
-    this.sliders = new GammaAndBetaSliders(this.root, (choice) => showOutputOf(view, choice));
+    this.sliders = new GammaAndBetaSliders(this.root, (choice, isFinal) => view.changes.choose(choice, isFinal));
     this.listen();
   }
 
@@ -72,8 +105,8 @@ export class Distribution {
    */
   elementAt(x, y) {
     for (const { dots } of this.rows) {
-      const found = dots.findIndex((dot) => dot && Math.hypot(dot.x - x, dot.y - y) <= RADIUS + 1);
-      if (found >= 0) return this.group?.peers[found] ?? null;
+      const distances = dots.map((dot) => (dot ? Math.hypot(dot.x - x, dot.y - y) : Infinity)), nearest = Math.min(...distances);
+      if (nearest <= RADIUS + 1) return this.group?.peers[distances.indexOf(nearest)] ?? null;
     }
     return null;
   }
@@ -83,11 +116,14 @@ export class Distribution {
    * @param {string} [step] of the forward pass: later stages are not drawn yet
    */
   draw(step) {
-    const { view } = this, { data } = view, at = view.at && sentPlace(data, view.at) ? view.at : null, width = view.width - 2;
-    this.root.hidden = !data.values || (data.hidden ?? []).includes("distribution") || width < 80;
+    const { view } = this, { data } = view, at = view.at && sentPlace(data, view.at) ? view.at : null;
+    this.root.hidden = !data.values || (data.hidden ?? []).includes("distribution");
+    if (!view.changes.held) this.width = this.root.clientWidth - 2; // reading it again in every frame of a drag takes time
+    this.root.hidden ||= this.width < 80;
     if (this.root.hidden) return;
-    this.sliders.set(view.given, view.choice, !step || step === "output");
-    this.svg.replaceChildren();
+    const { width } = this;
+    this.sliders.set(view.given, view.changes.choice, !step || step === "output");
+    this.drawing.replaceChildren();
     this.dots.clear();
     this.rows = [];
     this.group = at && groupStages(view, at);
@@ -96,7 +132,11 @@ export class Distribution {
     this.title.textContent = this.group && at ? titleOf(this.group, formatElement("x", tensorIndex(data, at))) : _("From x to the output");
     this.motionText.hidden = !step;
     this.motionText.textContent = step && this.group ? motionText(data, this.group, step) : "";
-    if (this.group && at) this.drawStages(this.group, at, width, step);
+    const count = this.group?.stages.length ?? 0;
+    this.toggle.hidden = Boolean(step) || count < 3;
+    this.toggle.textContent = this.all ? _("Show x and output") : count > 3 ? _("Show all four") : _("Show all three");
+    this.slider.set(this.group && at ? this.drawStages(this.group, at, width, step) : null);
+    this.svg.setAttribute("role", this.slider.dot ? "group" : "img");
   }
 
   /**
@@ -104,28 +144,54 @@ export class Distribution {
    * @param {Index} at
    * @param {number} width
    * @param {string} [step]
+   * @returns {import("./dot_slider.js").Dot | null} of the selected element in the strip x, if it can be dragged
    */
-  drawStages({ stages, peers }, at, width, step) {
-    const { data, colors } = this.view, narrow = width < NARROW_STRIP, head = (narrow ? 3 : 1) * LINE, high = head + STRIP + GAP;
-    const range = rangeOf(stages.flatMap(({ values, mean, spread }) => [...values, mean, ...spread])), height = stages.length * high + AXIS;
-    this.place = (value) => RADIUS + ((value - range[0]) / (range[1] - range[0])) * (width - 2 * RADIUS);
+  drawStages(group, at, width, step) {
+    const { stages, peers } = group, { data, colors, changes } = this.view, whole = Boolean(step) || this.all, lines = !whole || width >= NARROW_STRIP ? 1 : width < NARROWEST_STRIP ? 3 : 2;
+    const reached = whole ? stages.slice(0, step ? stages.findIndex(({ key }) => key === stageOf(step, stages)) + 1 : undefined) : inAndOut(data, stages, at);
+    const slides = !step && changes.canDrag(at), head = lines * LINE, high = head + STRIP + GAP, height = reached.length * high + AXIS;
+    const holds = Boolean(changes.held) && sameIndex(at, this.at);
+    this.at = at;
+    if (!holds) { // of all stages: no dot moves when a row is added; the axis stays while a value is dragged
+      this.range = rangeOf(stages.flatMap(({ values, mean, spread }) => [...values, mean, ...spread]), slides ? ROOM_TO_DRAG : AXIS_MARGIN);
+      this.levels.clear();
+    }
+    const { range } = this;
+    this.place = (value) => {
+      const place = RADIUS + ((value - range[0]) / (range[1] - range[0])) * (width - 2 * RADIUS);
+      return holds ? Math.min(width, Math.max(0, place)) : place;
+    };
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) this.svg.setAttribute(name, String(value));
     this.drawAxis(range, width, height);
-    const shown = step ? stages.findIndex(({ key }) => key === stageOf(step, stages)) : stages.length - 1;
     const { tables } = data.stats, ranks = rankGroups(tables), rank = ranks.get(groupOf(tables, at)) ?? 0;
     const fill = groupColor(colors, ranks.size, rank), selected = peers.findIndex((peer) => sameIndex(peer, at));
-    stages.forEach((stage, number) => {
-      const top = number * high + head, dots = number > shown ? [] : stackDots(stage.values.map(this.place), STRIP, RADIUS).map((dot) => dot && { ...dot, y: dot.y + top });
-      this.rows.push({ stage, top, dots });
-      svg("path", { class: "nv-baseline", d: `M0,${top + STRIP + 0.5}H${width}` }, this.svg);
-      svg("path", { class: "nv-zero", d: `M${this.place(0)},${top}v${STRIP}` }, this.svg);
-      svg("text", { class: "nv-stage", x: 0, y: top - head + 12 }, this.svg).textContent = stage.title;
-      if (number > shown) return;
-      this.drawHead(stage, top - head + 12, width, narrow, step);
-      this.drawDots(stage, top, fill, selected);
+    reached.forEach((stage, number) => {
+      const top = number * high + head, places = stage.values.map(this.place), levels = this.levels.get(stage.key) ?? (places.length > MOST_DOTS ? places.map(() => 0) : levelsOf(places, 2 * RADIUS, selected));
+      this.levels.set(stage.key, levels);
+      this.rows.push({ stage, top, dots: stackDots(places, STRIP, RADIUS, levels).map((dot) => dot && { ...dot, y: dot.y + top }) });
+      svg("path", { class: "nv-baseline", d: `M0,${top + STRIP + 0.5}H${width}` }, this.drawing);
+      svg("path", { class: "nv-zero", d: `M${this.place(0)},${top}v${STRIP}` }, this.drawing);
+      svg("text", { class: "nv-stage", x: 0, y: top - head + 12 }, this.drawing).textContent = stage.title;
+      const hint = slides && !number ? _("the input: drag the large dot") : "";
+      this.drawHead({ ...stage, hint }, top - head + 12, width, lines, whole || width >= SHORT_STRIP, step);
+      this.drawDots(stage, group, top, fill, selected);
       this.drawMarks(stage, top, step);
     });
-    this.svg.setAttribute("aria-label", stages.slice(0, shown + 1).map(({ title, rule, moments }) => `${title}: ${rule}; ${moments}`).join(". "));
+    this.svg.setAttribute("aria-label", reached.map(({ title, rule, moments }) => `${title}: ${rule}; ${moments}`).join(". "));
+    return slides ? this.slidingDot(group, at, selected) : null;
+  }
+
+  /**
+   * @param {Group} group
+   * @param {Index} at
+   * @param {number} selected the number of the selected element in the group
+   */
+  slidingDot({ stages: [x] }, at, selected) {
+    const { view: { data }, range: [low, high], width } = this, dot = this.rows[0].dots[selected], most = Math.max(-low, high), value = Number(x.values[selected].toPrecision(7));
+    return dot && {
+      ...dot, value, name: formatElement("x", tensorIndex(data, at)), text: valueInWords(value, data.stats, { mean: x.mean, var: x.variance }),
+      low: Math.min(value, roundedFor(most, low)), high: Math.max(value, roundedFor(most, high)), unit: (width - 2 * RADIUS) / (high - low),
+    };
   }
 
   /**
@@ -136,32 +202,39 @@ export class Distribution {
    */
   drawAxis(range, width, height) {
     for (const tick of ticksIn(range, Math.max(3, width / 110)))
-      svg("text", { class: "nv-tick", x: this.place(tick), y: height - 5 }, this.svg).textContent = formatShort(tick);
+      svg("text", { class: "nv-tick", x: this.place(tick), y: height - 5 }, this.drawing).textContent = formatShort(tick);
   }
 
   /**
    * What the stage does, and its mean and spread as far as the steps have computed them.
-   * @param {Stage} stage
+   * @param {Stage & { hint: string }} stage ``hint``: what a reader can do, in place of the rule, except in a picture
    * @param {number} y
    * @param {number} width
-   * @param {boolean} narrow
+   * @param {number} lines
+   * @param {boolean} ruled whether there is room for what is done
    * @param {string} [step]
    */
-  drawHead({ rule, moments, meanAlone }, y, width, narrow, step) {
+  drawHead({ rule, hint, moments, meanAlone }, y, width, lines, ruled, step) {
     const known = this.known(step), numbers = known.spread ? moments : known.mean ? meanAlone : "";
-    const [left, end, down] = narrow ? [0, 0, LINE] : [RULE, width, 0];
-    svg("text", { class: "nv-rule-text", x: left, y: y + down }, this.svg).textContent = rule;
-    svg("text", { class: narrow ? "nv-numbers" : "nv-numbers nv-at-end", x: end, y: y + 2 * down }, this.svg).textContent = numbers;
+    const [left, down] = lines > 1 ? [0, LINE] : [RULE, 0], [place, end, last] = lines > 2 ? ["", 0, 2 * LINE] : [" nv-at-end", width, 0];
+    /** @type {(kind: string, text: string) => void} */
+    const write = (kind, text) => {
+      if (ruled && text) svg("text", { class: `nv-rule-text${kind}`, x: left, y: y + down }, this.drawing).textContent = text;
+    };
+    write(hint && " nv-in-picture", rule);
+    write(" nv-on-screen", hint);
+    svg("text", { class: `nv-numbers${place}`, x: end, y: y + last }, this.drawing).textContent = numbers;
   }
 
   /**
    * One dot per value; of many values, a histogram and the dot of the selected element.
    * @param {Stage} stage
+   * @param {Group} group
    * @param {number} top
    * @param {string} fill
    * @param {number} selected
    */
-  drawDots({ key, values }, top, fill, selected) {
+  drawDots({ key, values }, { others }, top, fill, selected) {
     const row = this.rows[this.rows.length - 1], many = values.length > MOST_DOTS;
     if (many) {
       const counts = countsOf(values.map(this.place), 2 * RADIUS), most = Math.max(...counts.values());
@@ -169,7 +242,7 @@ export class Distribution {
         const bar = Math.max(1, (STRIP * count) / most);
         return `M${column * 2 * RADIUS - RADIUS + 0.5},${top + STRIP - bar}h${2 * RADIUS - 1}v${bar}h${1 - 2 * RADIUS}z`;
       });
-      svg("path", { class: "nv-dot-shape", fill, d: bars.join("") }, this.svg);
+      svg("path", { class: "nv-dot-shape", fill, d: bars.join("") }, this.drawing);
       row.dots = row.dots.map((dot, number) => (dot && number === selected ? { ...dot, y: top + STRIP - RADIUS } : null));
     }
     const order = [...row.dots.keys()].filter((number) => number !== selected && !many);
@@ -179,7 +252,8 @@ export class Distribution {
       const dot = row.dots[number], radius = number === selected ? RADIUS + 1.5 : RADIUS;
       if (!dot) continue;
       const d = `M${dot.x - radius},${dot.y}a${radius},${radius},0,1,0,${2 * radius},0a${radius},${radius},0,1,0,${-2 * radius},0z`;
-      shapes[number] = svg("path", { class: number === selected ? "nv-dot-shape nv-dot-selected" : "nv-dot-shape", fill, d }, this.svg);
+      const look = number === selected ? " nv-dot-selected" : others[number] ? " nv-dot-hollow" : "";
+      shapes[number] = svg("path", { class: `nv-dot-shape${look}`, ...(others[number] ? {} : { fill }), d }, this.drawing);
     }
     this.dots.set(key, shapes);
   }
@@ -192,8 +266,8 @@ export class Distribution {
    */
   drawMarks({ mean, spread }, top, step) {
     const known = this.known(step), base = top + STRIP, [low, high] = spread.map(this.place);
-    if (known.spread && Number.isFinite(low + high)) svg("path", { class: "nv-bar", d: `M${low},${base - 1}h${high - low}v4h${low - high}z` }, this.svg);
-    if (known.mean && Number.isFinite(mean)) svg("path", { class: "nv-bar", d: `M${this.place(mean) - 1.25},${base - 9}h2.5v16h-2.5z` }, this.svg);
+    if (known.spread && Number.isFinite(low + high)) svg("path", { class: "nv-bar", d: `M${low},${base - 1}h${high - low}v4h${low - high}z` }, this.drawing);
+    if (known.mean && Number.isFinite(mean)) svg("path", { class: "nv-bar", d: `M${this.place(mean) - 1.25},${base - 11}h2.5v14h-2.5z` }, this.drawing);
   }
 
   /**

@@ -3,16 +3,17 @@
 /**
  * The smallest and the largest number, with a margin; 0 is always inside.
  * @param {number[]} numbers
+ * @param {number} [share] of the range, for each margin
  * @returns {[number, number]}
  */
-export function rangeOf(numbers) {
+export function rangeOf(numbers, share = 0.04) {
   let low = 0, high = 0;
   for (const number of numbers) {
     if (!Number.isFinite(number)) continue;
     low = Math.min(low, number);
     high = Math.max(high, number);
   }
-  const margin = 0.04 * (high - low) || 1;
+  const margin = share * (high - low) || 1;
   return [low - margin, high + margin];
 }
 
@@ -29,23 +30,36 @@ export function ticksIn([low, high], wanted) {
 }
 
 /**
- * The center of each dot: as far right as its value, above the dots that are there already.
+ * The center of each dot, above the dots that it would overlap.
  * @param {number[]} places in px; NaN for a value that has no place
  * @param {number} height in px, of the strip
  * @param {number} radius in px
+ * @param {number[]} [levels] as ``levelsOf`` gives them
  * @returns {({ x: number, y: number } | null)[]}
  */
-export function stackDots(places, height, radius) {
-  const width = 2 * radius, counts = countsOf(places, width), most = Math.max(1, ...counts.values());
-  const step = Math.min(width, (height - width) / Math.max(1, most - 1));
-  /** @type {Map<number, number>} */
-  const stacked = new Map();
-  return places.map((place) => {
-    if (!Number.isFinite(place)) return null;
-    const column = Math.round(place / width), below = stacked.get(column) ?? 0;
-    stacked.set(column, below + 1);
-    return { x: column * width, y: height - radius - below * step };
-  });
+export function stackDots(places, height, radius, levels = levelsOf(places, 2 * radius)) {
+  const width = 2 * radius, step = Math.min(width, (height - width) / Math.max(1, ...levels));
+  return places.map((x, number) => (Number.isFinite(x) ? { x, y: height - radius - levels[number] * step } : null));
+}
+
+/**
+ * How many dots are below each dot, so that no two of them overlap.
+ * @param {number[]} places in px
+ * @param {number} width of a dot in px
+ * @param {number} [lowest] the number of a dot that is on the ground
+ */
+export function levelsOf(places, width, lowest = -1) {
+  const levels = places.map(() => 0), order = [...places.keys()].filter((number) => Number.isFinite(places[number]) && number !== lowest);
+  /** @type {number[]} Where the last dot of each level is. */
+  const last = [];
+  for (const number of order.sort((one, other) => places[one] - places[other])) {
+    const place = places[number];
+    let level = Math.abs(place - places[lowest]) < width ? 1 : 0;
+    while (place - (last[level] ?? -Infinity) < width) level++;
+    levels[number] = level;
+    last[level] = place;
+  }
+  return levels;
 }
 
 /**

@@ -13,10 +13,11 @@ import { broadcastAt, drawnPeers } from "../tensor/sharing.js";
  * @property {string} meanAlone its mean in words
  * @property {number[]} values of the peers
  * @property {number} mean
+ * @property {number} variance
  * @property {[number, number]} spread one standard deviation to each side of the mean (RMSNorm: one root mean square of 0)
  */
 
-/** @typedef {{ peers: Index[], complete: boolean, size: number, stages: Stage[] }} Group */
+/** @typedef {{ peers: Index[], others: boolean[], complete: boolean, size: number, stages: Stage[] }} Group ``others``: which peers are of another example */
 
 /**
  * The group of an element.
@@ -36,22 +37,43 @@ export function groupStages(source, index) {
   if (stats.center) stages.push(stage("centered", _("centered"), centering, (peer) => source.valueAt("x", peer) - mean));
   stages.push(stage("normalized", _("normalized"), dividingRule(data, root), (peer) => source.valueAt("normalized", peer)));
   if (params) stages.push(stage("output", _("output"), parameterRule(data, peers), (peer) => source.valueAt("output", peer)));
-  return { peers, complete: peers.length === stats.size, size: stats.size, stages };
+  const batch = batchAxis(data.axes), others = peers.map((peer) => batch >= 0 && peer[batch] !== index[batch]);
+  return { peers, others, complete: peers.length === stats.size, size: stats.size, stages };
+}
+
+/**
+ * The number of the axis of examples, as normviz.layers.axes.example_axis finds it; -1 if x has none.
+ * @param {string[]} axes
+ */
+const batchAxis = (axes) => (axes[0] === "b" && !axes.includes("n") && (axes.includes("c") || axes.includes("d")) ? 0 : axes.indexOf("n"));
+
+/**
+ * The input and the output alone, with what the layer does between them.
+ * @param {DecodedData} data
+ * @param {Stage[]} stages
+ * @param {Index} index
+ */
+export function inAndOut(data, stages, index) {
+  const { stats, params } = data, [first, last] = [stages[0], stages[stages.length - 1]], { moments, meanAlone } = momentsOf(data, last.key, index, false);
+  const rule = `${stats.center ? "(x − mean) / √(var + eps)" : "x / √(ms + eps)"}${params ? " · gamma" : ""}${params?.bias ? " + beta" : ""}`;
+  return [first, { ...last, title: _("output"), rule, moments, meanAlone }];
 }
 
 /**
  * @param {DecodedData} data
  * @param {string} stage
  * @param {Index} index
+ * @param {boolean} [derived] whether the numbers of the normalized values say how they follow from those before
  */
-function momentsOf(data, stage, index) {
+function momentsOf(data, stage, index, derived = true) {
   const { stats } = data, found = /** @type {Moments<FloatArray>} */ (data.moments?.[stage]);
   const mean = broadcastAt(found.mean, index), variance = broadcastAt(found.var, index), square = variance + mean * mean;
-  const exact = stage === "normalized" && !stats.running, digits = exact || stage === "output" ? 6 : 4;
+  const isNormalized = stage === "normalized" && !stats.running, exact = isNormalized && derived, digits = isNormalized || stage === "output" ? 6 : 4;
   const half = Math.sqrt(stats.center ? variance : square), middle = stats.center ? mean : 0;
   const numbers = { mean: formatNumber(mean), variance: formatNumber(variance, digits), square: formatNumber(square, digits) };
   return {
     mean,
+    variance,
     spread: /** @type {[number, number]} */ ([middle - half, middle + half]),
     meanAlone: _("mean {mean}", numbers),
     moments: stats.center
@@ -96,11 +118,12 @@ function parameterRule(data, peers) {
  * @param {Group} group
  * @param {boolean} marked
  */
-export function notesOf({ stats }, { peers, complete, size }, marked = true) {
+export function notesOf({ stats }, { peers, others, complete, size }, marked = true) {
   const legend = stats.center
     ? _("Tick: the mean. Bar: one standard deviation to each side.")
     : _("Tick: the mean. Bar: one root mean square to each side of 0.");
   const notes = marked ? [legend] : [];
+  if (others.includes(true)) notes.push(_("Hollow dots: other examples."));
   if (!complete)
     notes.push(ngettext("Dots: the {drawn} of {n} value that are drawn above.", "Dots: the {drawn} of {n} values that are drawn above.", size, { drawn: formatCount(peers.length) }), _("The numbers are for the whole group."));
   if (stats.running)
@@ -125,7 +148,7 @@ export function motionText({ stats, params }, group, step) {
   if (step === "normalized") return _("All values are divided by the same number. Zero stays where it is.");
   if (step === "output" && params)
     return params.bias
-      ? _("Each value is multiplied by its gamma and its beta is added; the panel below shows which elements share them.")
-      : _("Each value is multiplied by its gamma; the panel below shows which elements share it.");
+      ? _("Each value is multiplied by its gamma and its beta is added; the panel of the step shows which elements share them.")
+      : _("Each value is multiplied by its gamma; the panel of the step shows which elements share it.");
   return "";
 }

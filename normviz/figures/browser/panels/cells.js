@@ -25,8 +25,20 @@ export function drawCells(panel) {
   plot.classList.add("nv-painted");
   paintCanvas(plot.querySelector("canvas") ?? html("canvas", "nv-cells", plot), heatmap);
   if (!window.Plotly) return;
-  if (!unplotted.size) setTimeout(plotNext, FRAME);
   unplotted.add(plot);
+  plotSoon(FRAME);
+}
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let plotTimer;
+
+/**
+ * While values change all the time, Plotly waits.
+ * @param {number} [wait] in ms
+ */
+function plotSoon(wait) {
+  clearTimeout(plotTimer);
+  plotTimer = setTimeout(plotNext, wait);
 }
 
 /** @param {HTMLElement} plot */
@@ -50,7 +62,7 @@ async function plotNext() {
     await plotCells(plot, now.heatmap);
     if (shownCells.get(plot) === now) removeCanvas(plot);
   } finally {
-    if (unplotted.size) setTimeout(plotNext);
+    if (unplotted.size) plotSoon();
   }
 }
 

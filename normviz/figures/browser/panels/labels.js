@@ -1,15 +1,16 @@
-// Names of axes and facets around a panel, the strips of means and variances along it, and dragging the names.
+// What is written around the cells of a panel: the names of axes and facets, which can be dragged, and the mean and the variance of groups.
 
 /** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
 import { formatShort } from "../common/format.js";
 import { _ } from "../common/messages.js";
-import { cutAxes, facetAxes, gapsBefore, listSlices, sentPlace } from "../tensor/slices.js";
+import { broadcastAt } from "../tensor/sharing.js";
+import { cutAxes, facetAxes, gapsBefore, listSlices } from "../tensor/slices.js";
 
 /** @typedef {(x: number, y: number, text: string, attributes?: Record<string, string | number>) => void} Write */
 
 export const NAME_HEIGHT = 22; // px: the name of a facet above it
-const STRIP_WIDTH = 70; // px: "mean −12.3" and a margin
+const MOMENTS_HEIGHT = 17; // px: the moments of a group below it
 const LETTER = 6.6; // px
 const STATISTIC_NAMES = /** @type {("mean" | "var")[]} */ (["mean", "var"]);
 
@@ -17,18 +18,66 @@ const STATISTIC_NAMES = /** @type {("mean" | "var")[]} */ (["mean", "var"]);
 const nameOf = (statistic) => (statistic === "mean" ? _("mean") : _("var"));
 
 /**
- * The room for labels: facet names above, row names at the left, strips at the right and below.
- * @param {DrawnPanel} panel
- * @param {number} width
+ * What the elements inside the outline have in common.
+ * @param {Sharing & Partial<Statistics>} sharing
  */
-export function marginsOf({ data, figure }, width) {
-  const { grid, axes } = data, { strips } = figure;
+export function outlineName({ center, running }) {
+  if (center === undefined) return _("same gamma");
+  return running ? _("same running mean") : center ? _("same mean") : _("same mean square");
+}
+
+/**
+ * The mean and the variance of an element's group at the stage that a panel shows, if it outlines this group and they were sent.
+ * @param {DrawnPanel} panel
+ * @param {Index} index
+ */
+function momentsAt({ data, figure: { key, links } }, index) {
+  const stage = links === "stats" && data.moments?.[key === "output" && !data.params ? "normalized" : key], { grid, sent } = data;
+  const known = stage && stage.mean.shape.every((size, axis) => size === 1 || sent.indices[axis].includes(grid.indices[axis][index[axis]]));
+  return known ? { mean: broadcastAt(stage.mean, index), var: broadcastAt(stage.var, index) } : null;
+}
+
+/**
+ * Where the moments of groups are written: those of every row of a matrix at the right, of every column below, or of one group below it.
+ * @param {DrawnPanel} panel
+ * @returns {"rows" | "columns" | "group" | null}
+ */
+function placeOfMoments({ data: { grid, moments, stats }, isId }) {
+  if (!moments || isId) return null;
+  const [row, column] = [grid.row, grid.col].map((axis) => axis !== null && moments.x.mean.shape[axis] > 1);
+  return grid.facets.length || !stats.center || row === column ? "group" : row ? "rows" : "columns";
+}
+
+/**
+ * Writes the mean and the variance of an element's group below the group.
+ * @param {DrawnPanel} panel
+ * @param {Index | null} index
+ */
+export function writeMoments(panel, index) {
+  const { data, geometry, momentsText } = panel, moments = index && placeOfMoments(panel) === "group" ? momentsAt(panel, index) : null;
+  momentsText.textContent = moments ? momentsInWords(moments, data.stats) : "";
+  if (!moments) return;
+  const half = (momentsText.textContent.length * LETTER) / 2, { middle, bottom } = geometry.belowPeers(data.stats.tables, /** @type {Index} */ (index));
+  momentsText.setAttribute("x", String(Math.max(half, Math.min(middle, geometry.width - half))));
+  momentsText.setAttribute("y", String(bottom + MOMENTS_HEIGHT - 4));
+}
+
+/** @type {(moments: Moments<number>, stats: Statistics) => string} */
+const momentsInWords = ({ mean, var: variance }, { center }) => center
+  ? _("mean {mean}, var {variance}", { mean: formatShort(mean), variance: formatShort(variance) })
+  : _("mean square {value}", { value: formatShort(variance + mean * mean) });
+
+/**
+ * The room for labels: facet names above, row names at the left, the moments of groups at the right or below.
+ * @param {DrawnPanel} panel
+ */
+export function marginsOf(panel) {
+  const { grid, axes } = panel.data, place = placeOfMoments(panel);
   const longest = (/** @type {number} */ axis) => `${axes[axis]} = ${grid.indices[axis].at(-1)}`.length * 7;
-  const { band } = facetAxes(grid), rowAxis = grid.facets.length ? band : grid.row;
-  const left = rowAxis === null ? 22 : Math.max(40, longest(rowAxis) + 14), right = strips.row ? 92 : 4;
-  const facetStrips = !!strips.facet && (width - left - right) / grid.across >= STRIP_WIDTH, below = strips.col ? 40 : grid.facets.length ? 18 : 4;
-  const gapY = (grid.facets.length && band === null ? NAME_HEIGHT : 0) + (facetStrips ? 34 : 0);
-  return { left, right, top: NAME_HEIGHT, bottom: below + (facetStrips ? 30 : 0), gapY, facetStrips };
+  const { band } = facetAxes(grid), rowAxis = grid.facets.length ? band : grid.row, under = place === "group" ? MOMENTS_HEIGHT : 0;
+  const left = rowAxis === null ? 22 : Math.max(40, longest(rowAxis) + 14), right = place === "rows" ? 92 : 4;
+  const bottom = (place === "columns" ? 40 : grid.facets.length ? 18 : 4) + under;
+  return { left, right, top: NAME_HEIGHT, bottom, between: grid.facets.length && band === null ? NAME_HEIGHT : 0, under };
 }
 
 /** @param {DrawnPanel} panel */
@@ -46,10 +95,8 @@ export function drawLabels(panel) {
     drawInnerAxes(panel, write);
     drawEllipses(panel, write);
   }
-  const strips = panel.figure.strips;
-  if (strips.facet) drawFacetStrips(panel, write, strips.facet);
-  if (strips.row) drawStrips(panel, write, strips.row, false);
-  if (strips.col) drawStrips(panel, write, strips.col, true);
+  const place = placeOfMoments(panel);
+  if (place === "rows" || place === "columns") drawStrips(panel, write, place === "columns");
   labels.end();
 }
 
@@ -84,8 +131,7 @@ function drawAxis(panel, write, axis, across) {
  * @param {Write} write
  */
 function drawInnerAxes(panel, write) {
-  const { geometry, data, facetStrips } = panel, { grid, axes } = data, cut = cutAxes(grid);
-  const bottom = geometry.height + (facetStrips ? 43 : 13);
+  const { geometry, data, under } = panel, { grid, axes } = data, cut = cutAxes(grid), bottom = geometry.height + under + 13;
   /** @type {(axis: number, arrow: string) => string} */
   const name = (axis, arrow) => (cut.includes(axis) ? `${axes[axis]} = ${listSlices(grid.indices[axis])} ${arrow}` : `${axes[axis]} ${arrow}`);
   const right = name(grid.col, "\u2192"), down = grid.row === null ? "" : name(grid.row, "\u2193");
@@ -93,8 +139,6 @@ function drawInnerAxes(panel, write) {
   const below = beside || !down ? right : `${right}   ${down}`;
   write(0, bottom, below, { "text-anchor": "start", class: "nv-axis" });
   if (beside && down) write(-8, 8, down, { "text-anchor": "end", class: "nv-axis" });
-  const note = _("mean and var of each plane");
-  if (facetStrips && geometry.width > (below.length + note.length) * LETTER) write(geometry.width, bottom, note, { "text-anchor": "end" });
 }
 
 /**
@@ -126,16 +170,20 @@ function drawFacetNames(panel, write) {
   /** @type {(axis: number, index: Index) => string} */
   const name = (axis, index) => `${axes[axis]} = ${grid.indices[axis][index[axis]]}`;
   const { band, inBand } = facetAxes(grid), rows = band !== null && lines === 1 ? 1 : tops.length;
+  const pitch = lefts.length > 1 ? lefts[1] : facetW, [along] = inBand, digits = String(grid.indices[along]?.at(-1)).length;
+  const bare = inBand.length === 1 && lines === 1 && (`${axes[along]} = 0`.length + digits) * (LETTER / 2) + 4 <= pitch; // "c = 0", "1", "2"
   /** @param {number} facet */
   const title = (facet) => {
     const index = geometry.facetIndex(facet), jump = lines > 1 && inBand.some((axis) => gapsBefore(grid.indices[axis])[index[axis]] > 0);
     return `${jump ? "⋯ " : ""}${inBand.map((axis) => name(axis, index)).join(", ")}`;
   };
-  const longest = title(geometry.facets - 1).length * LETTER + 4, pitch = lefts.length > 1 ? lefts[1] : facetW, every = Math.max(1, Math.ceil(longest / pitch));
+  const longest = title(geometry.facets - 1).length * LETTER + 4, shortened = bare && longest > pitch, every = shortened ? 1 : Math.max(1, Math.ceil(longest / pitch));
   for (let line = 0; line < rows; line++)
     for (let place = 0; place < lefts.length; place += every) {
       const facet = geometry.facetAt(place, line);
-      if (facet !== null) write(lefts[place] + facetW / 2, tops[line] - 7, title(facet), { "text-anchor": "middle" });
+      if (facet === null) continue;
+      const text = shortened && place ? String(grid.indices[along][geometry.facetIndex(facet)[along]]) : title(facet);
+      write(lefts[place] + facetW / 2, tops[line] - 7, text, { "text-anchor": "middle" });
     }
   if (band === null) return;
   const bandsEvery = Math.max(1, Math.ceil(14 / (tops.length > lines ? tops[lines] : 14)));
@@ -146,33 +194,17 @@ function drawFacetNames(panel, write) {
 }
 
 /**
- * The mean and the variance below each facet, where they fit.
+ * The mean and the variance of every column (``across``) below it, or of every row next to it, where they fit.
  * @param {DrawnPanel} panel
  * @param {Write} write
- * @param {Strip} strip
- */
-function drawFacetStrips(panel, write, strip) {
-  const { geometry, data } = panel;
-  if (!panel.facetStrips) return;
-  for (let facet = 0; facet < geometry.facets; facet++) {
-    const [place, line] = geometry.placeOf(facet), x = geometry.lefts[place] + geometry.facetW / 2, y = geometry.tops[line] + geometry.facetH + 13;
-    const sent = sentPlace(data, geometry.facetIndex(facet));
-    if (!sent) continue;
-    STATISTIC_NAMES.forEach((kind, row) =>
-      write(x, y + 14 * row, `${nameOf(kind)} ${formatShort(strip[kind][geometry.facetOf(sent)])}`, { "text-anchor": "middle", class: "nv-strip" }));
-  }
-}
-
-/**
- * The means and the variances below the columns (``across``) or next to the rows, where they fit and were sent.
- * @param {DrawnPanel} panel
- * @param {Write} write
- * @param {Strip} strip
  * @param {boolean} across
  */
-function drawStrips({ geometry, data: { grid, sent }, labels }, write, strip, across) {
-  const { width, height, xs, ys, cellW, cellH } = geometry, [starts, cell, axis] = across ? [xs, cellW, grid.col] : [ys, cellH, grid.row];
-  const longest = Math.max(...[...strip.mean, ...strip.var].map((value) => formatShort(value).length));
+function drawStrips(panel, write, across) {
+  const { geometry: { width, height, xs, ys, cellW, cellH }, data: { grid }, labels } = panel;
+  const [starts, cell, axis] = across ? [xs, cellW, grid.col] : [ys, cellH, grid.row];
+  const found = starts.map((_start, at) => momentsAt(panel, grid.indices.map((_indices, other) => (other === axis ? at : 0))));
+  if (!found.some(Boolean)) return;
+  const longest = Math.max(...found.flatMap((moments) => (moments ? [moments.mean, moments.var] : [])).map((value) => formatShort(value).length));
   const every = Math.max(1, Math.ceil((across ? longest * 5.6 + 3 : 12) / cell));
   STATISTIC_NAMES.forEach((kind, line) => {
     /** @type {(along: number, text: string, attributes: Record<string, string>) => void} */
@@ -180,9 +212,9 @@ function drawStrips({ geometry, data: { grid, sent }, labels }, write, strip, ac
       across ? write(along, height + 16 + line * 15, text, attributes) : write(width + 28 + line * 42, along, text, attributes);
     put(-8, nameOf(kind), across ? { "text-anchor": "end", "dominant-baseline": "central" } : { "text-anchor": "middle" });
     starts.forEach((start, at) => {
-      const value = strip[kind][axis === null ? at : sent.indices[axis].indexOf(grid.indices[axis][at])];
-      if (value === undefined || at % every) return;
-      put(start + cell / 2, formatShort(value), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
+      const moments = found[at];
+      if (!moments || at % every) return;
+      put(start + cell / 2, formatShort(moments[kind]), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
     });
   });
   labels.add("path", { d: across ? `M0,${height + 6}H${width}` : `M${width + 6},0V${height}`, class: "nv-rule" });

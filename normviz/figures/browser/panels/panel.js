@@ -12,8 +12,9 @@ import { Geometry } from "../tensor/geometry.js";
 import { broadcastAt, groupOf, rankGroups, sameIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
 import { drawCells, removeCells } from "./cells.js";
-import { NAME_HEIGHT, dragSlices, drawLabels, marginsOf, showDraggable } from "./labels.js";
+import { NAME_HEIGHT, dragSlices, drawLabels, marginsOf, outlineName, showDraggable, writeMoments } from "./labels.js";
 import { drawTexts } from "./texts.js";
+import { drawToggles } from "./toggles.js";
 
 export const HATCH_DISTANCE = 6; // px between the lines over veiled elements, which go up to the right
 const DIFFERING_DISTANCE = 7; // px between the lines where a function differs from a layer, which go down to the right
@@ -42,13 +43,15 @@ export class Panel {
   outlines = new Map();
   /** @type {Index[]} For each text in the cells, an element of its cell or its group. */
   written = [];
+  /** @type {{ at: Index | null } | null} The selected element whose frame the numbers of groups avoid; null if numbers are written in each cell. */
+  beside = null;
   /** @type {HTMLInputElement | null} The field that edits a value. */
   field = null;
   /** @type {HTMLButtonElement | null} */
   editButton = null;
   left = 0;
   top = 0;
-  facetStrips = false;
+  under = 0; // height of what is written below each line of facets
   dragged = false; // slices were moved; no element was clicked
 
   /**
@@ -95,6 +98,7 @@ export class Panel {
     this.cursorHalo = svg("rect", { class: "nv-halo" }, this.svg);
     this.cursor = svg("rect", { class: "nv-cursor" }, this.svg);
     this.labels = new SvgList(svg("g", { class: "nv-labels", "aria-hidden": "true" }, this.svg));
+    this.momentsText = svg("text", { class: "nv-moments", "aria-hidden": "true" }, this.svg);
     this.listen();
   }
 
@@ -138,7 +142,7 @@ export class Panel {
   set(figure, data) {
     this.figure = figure;
     this.data = data;
-    this.title.textContent = figure.title;
+    drawToggles(this);
     this.caption.replaceChildren();
     if (figure.pattern) html("code", "", this.caption, figure.pattern);
     html("span", "", this.caption, figure.caption);
@@ -146,6 +150,7 @@ export class Panel {
     this.about.textContent = _("{what}. Arrow keys move, Enter selects, question mark lists all keys.", { what: [pattern, caption].filter(Boolean).join(": ") });
     this.svg.setAttribute("aria-label", title);
     this.svg.setAttribute("aria-describedby", `${this.about.id} ${this.view.readoutId}`);
+    this.root.classList.toggle("nv-valued", !this.isId);
     this.values = figure.z ? decodeFloats(figure.z) : null;
     this.ranks = rankGroups(this.tables() ?? []);
   }
@@ -226,14 +231,14 @@ export class Panel {
    * @param {Colors} colors
    */
   draw(width, height, colors) {
-    const room = marginsOf(this, width);
-    this.facetStrips = room.facetStrips;
+    const room = marginsOf(this);
+    this.under = room.under;
     this.left = room.left;
     this.top = room.top;
     const inner = Math.max(40, width - room.left - room.right), most = Math.max(40, height - room.top - room.bottom);
-    const largest = { gapY: room.gapY, most: this.isId ? 56 : 48, square: this.data.square };
+    const largest = { gapY: room.between + room.under, most: this.isId ? 56 : 48, square: this.data.square };
     this.geometry = new Geometry(this.data.grid, inner, most, largest);
-    if (this.geometry.lines > 1) this.geometry = new Geometry(this.data.grid, inner, most, { ...largest, gapY: Math.max(room.gapY, NAME_HEIGHT) });
+    if (this.geometry.lines > 1) this.geometry = new Geometry(this.data.grid, inner, most, { ...largest, gapY: NAME_HEIGHT + room.under });
     const { width: w, height: h } = this.geometry;
     this.plot.dataset.across = String(this.geometry.across); // facets in a line
     this.total = { width: room.left + w + room.right, height: room.top + h + room.bottom };
@@ -257,7 +262,7 @@ export class Panel {
   }
 
   /**
-   * What the cells show. Written ids are explained, once in a row of panels. Values have a color bar.
+   * What the cells and the outline show. Written ids are explained, once in a row of panels. Values have a color bar.
    * @param {boolean} numbered whether the cells have numbers
    */
   drawLegend(numbered) {
@@ -268,10 +273,13 @@ export class Panel {
       const bar = html("span", "nv-bar", legend);
       for (let step = 0; step < BAR_STEPS; step++) html("i", "", bar).style.backgroundColor = formatHex(colorAt(scale, step / (BAR_STEPS - 1)));
       html("span", "", legend, formatShort(figure.high));
-    } else if (figure.row && figure.key !== `${figure.row}0`) return; // the first one of a row explains
-    else if (numbered) legend.textContent = figure.scale === "groups" ? _("number = group") : _("number = gamma");
-    else if (figure.scale === "groups" && this.ranks.size > GROUP_COLORS)
-      legend.textContent = ngettext("the colors repeat after {n} group", "the colors repeat after {n} groups", GROUP_COLORS);
+    } else if (!figure.row || figure.key === `${figure.row}0`) { // the first one of a row explains
+      if (numbered) html("span", "", legend, figure.scale === "groups" ? _("number = group") : _("number = gamma"));
+      else if (figure.scale === "groups" && this.ranks.size > GROUP_COLORS)
+        legend.textContent = ngettext("the colors repeat after {n} group", "the colors repeat after {n} groups", GROUP_COLORS);
+    }
+    const { sharing } = this;
+    if (sharing) html("span", "nv-outlined", legend).append(html("i", "", null), outlineName(sharing));
   }
 
   /**
@@ -282,6 +290,7 @@ export class Panel {
   show(active, selected) {
     const { geometry, veil, hatch, inside, outside, outlineHalo, outline, halo, frame, cursorHalo, cursor } = this;
     if (!geometry) return;
+    if (this.beside && !sameIndex(this.beside.at, selected)) drawTexts(this);
     const path = this.outlineOf(active), all = geometry.border, around = path ? all + path : "";
     veil.setAttribute("d", around);
     this.differs.setAttribute("d", this.differing(active));
@@ -296,6 +305,7 @@ export class Panel {
     const other = sameIndex(active, selected) ? null : active;
     this.placeFrame(frame, halo, selected);
     this.placeFrame(cursor, cursorHalo, other);
+    writeMoments(this, active);
   }
 
   /**
@@ -334,10 +344,14 @@ export class Panel {
     return path;
   }
 
-  // The tables of the groups that the panel shows; null where elements share nothing.
-  tables() {
+  // What the peers that the panel outlines share; null where elements share nothing.
+  get sharing() {
     const { links } = this.figure;
-    if (!links) return null;
-    return (this.data.sharings?.[links] ?? this.data[/** @type {"stats" | "params"} */ (links)])?.tables ?? null;
+    return links ? (this.data.sharings?.[links] ?? this.data[/** @type {"stats" | "params"} */ (links)]) : null;
+  }
+
+  // The tables of the groups that the panel shows.
+  tables() {
+    return this.sharing?.tables ?? null;
   }
 }

@@ -1,5 +1,6 @@
 // The ids or values in the cells of a panel. Where they do not fit into cells, the id of a group is written once in each of its rectangles.
 
+/** @import { Rectangle } from "../motion/outlines.js" */
 /** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
 import { rectanglesOf } from "../motion/outlines.js";
@@ -11,6 +12,7 @@ import { sentPlace } from "../tensor/slices.js";
 const MOST_TEXTS = 1200; // texts in one panel
 const MOST_GROUPS = 200; // the id of a group is written across its cells if there are at most so many groups
 const SMALLEST = 8.5; // px
+const FRAME_AROUND = 4; // px: the frame of the selected element and its halo around the cell
 
 /**
  * Writes them where they fit: a strong copy for the peers, a muted one for all other elements.
@@ -20,6 +22,7 @@ const SMALLEST = 8.5; // px
 export function drawTexts(panel) {
   const { mutedTexts: muted, strongTexts: strong } = panel;
   panel.written = [];
+  panel.beside = null;
   /** @type {Write} */
   const write = (index, text, x, y, size) => {
     const fill = panel.colorOf(index), place = { x, y, "font-size": size };
@@ -57,14 +60,49 @@ function writeCells(panel, write) {
 function writeGroups(panel, write) {
   const { geometry, ranks } = panel, tables = panel.tables();
   if (!panel.isId || !tables || ranks.size > MOST_GROUPS) return false;
-  const width = digitsOf(panel) * 0.6;
+  const width = digitsOf(panel) * 0.6, frame = frameOf(panel);
   for (const [group, index] of firstOfGroups(tables, panel))
-    for (const [left, top, right, bottom] of rectanglesOf(geometry.outline(tables, index)) ?? []) {
-      const size = Math.min(12, (bottom - top) * 0.8, (right - left - 3) / width);
-      if (size >= SMALLEST && panel.written.length < MOST_TEXTS) write(index, String(group), (left + right) / 2, (top + bottom) / 2, size);
+    for (const rectangle of rectanglesOf(geometry.outline(tables, index)) ?? []) {
+      const [left, top, right, bottom] = rectangle, size = Math.min(12, (bottom - top) * 0.8, (right - left - 3) / width);
+      if (size < SMALLEST || panel.written.length >= MOST_TEXTS) continue;
+      write(index, String(group), ...middleBeside(rectangle, frame, width * size, size * 0.8), size);
     }
+  panel.beside = { at: panel.view.at };
   return panel.written.length > 0;
 }
+
+/**
+ * The frame of the selected element, with its halo.
+ * @param {DrawnPanel} panel
+ * @returns {Rectangle | null}
+ */
+function frameOf({ geometry, view: { at } }) {
+  if (!at) return null;
+  const { x, y, width, height } = geometry.cellBox(at);
+  return [x - FRAME_AROUND, y - FRAME_AROUND, x + width + FRAME_AROUND, y + height + FRAME_AROUND];
+}
+
+/**
+ * The middle of a rectangle, or, where a frame would cover a text there, of the larger part beside the frame that has room for the text.
+ * @param {Rectangle} rectangle
+ * @param {Rectangle | null} frame
+ * @param {number} width of the text
+ * @param {number} height
+ * @returns {[number, number]}
+ */
+export function middleBeside(rectangle, frame, width, height) {
+  const middle = centerOf(rectangle), [x, y] = middle;
+  if (!frame || Math.abs(x - centerOf(frame)[0]) >= (frame[2] - frame[0] + width) / 2 || Math.abs(y - centerOf(frame)[1]) >= (frame[3] - frame[1] + height) / 2) return middle;
+  const [left, top, right, bottom] = rectangle;
+  const parts = /** @type {Rectangle[]} */ ([[left, top, right, frame[1]], [left, frame[3], right, bottom], [left, top, frame[0], bottom], [frame[2], top, right, bottom]]);
+  /** @param {Rectangle} part */
+  const area = ([west, north, east, south]) => (east - west >= width && south - north >= height ? (east - west) * (south - north) : 0);
+  const largest = parts.reduce((most, part) => (area(part) > area(most) ? part : most));
+  return area(largest) ? centerOf(largest) : middle;
+}
+
+/** @type {(rectangle: Rectangle) => [number, number]} */
+const centerOf = ([left, top, right, bottom]) => [(left + right) / 2, (top + bottom) / 2];
 
 /** @param {DrawnPanel} panel */
 const digitsOf = ({ isId, ranks }) => (isId ? String(Math.max(...ranks.keys())).length : 5);

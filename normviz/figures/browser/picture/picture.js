@@ -106,6 +106,7 @@ function addMenu(view) {
   }
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !menu.open) return;
+    event.stopPropagation();
     menu.open = false;
     summary.focus();
   });

@@ -16,11 +16,11 @@ const TEXT_MIDDLE = 0.3465; // distance from the middle of a line down to its ba
  * @param {Index | null | undefined} active
  */
 export function textsAsSvg(panel, active) {
-  const tables = panel.tables(), open = active && tables ? groupOf(tables, active) : null;
+  const tables = panel.tables(), open = active && tables ? groupOf(tables, active) : null, muted = fillOrStroke("fill", getComputedStyle(panel.mutedTexts.parent).fill);
   const texts = [...panel.strongTexts.parent.children].map((text, number) => {
     const isOpen = open === null || !tables || groupOf(tables, panel.written[number]) === open;
-    const size = Number(text.getAttribute("font-size")), y = Number(text.getAttribute("y")) + TEXT_MIDDLE * size, fill = isOpen ? text.getAttribute("fill") : panel.colors.faint;
-    return `<text x="${round2(text.getAttribute("x"))}" y="${round2(y)}" font-size="${round2(size)}" fill="${fill}">${escapeXml(text.textContent)}</text>`;
+    const size = Number(text.getAttribute("font-size")), y = Number(text.getAttribute("y")) + TEXT_MIDDLE * size, fill = isOpen ? `fill="${text.getAttribute("fill")}"` : muted;
+    return `<text x="${round2(text.getAttribute("x"))}" y="${round2(y)}" font-size="${round2(size)}" ${fill}>${escapeXml(text.textContent)}</text>`;
   });
   return `<g class="nv-text" text-anchor="middle">${texts.join("")}</g>`;
 }
@@ -31,12 +31,13 @@ export function textsAsSvg(panel, active) {
  * @param {Index | null | undefined} active
  */
 export function hatchAsSvg(panel, active) {
-  const { geometry, colors } = panel, tables = panel.tables(), open = active && tables ? groupOf(tables, active) : null;
+  const { geometry } = panel, tables = panel.tables(), open = active && tables ? groupOf(tables, active) : null;
   if (open === null || !tables) return "";
   /** @type {string[]} */
   const lines = [];
   geometry.each((index) => groupOf(tables, index) !== open && lines.push(hatchOver(geometry.cellBox(index))));
-  return `<path class="nv-hatch" d="${lines.join("")}" fill="none" stroke="${colors.hatch}" stroke-width="1"/>`;
+  const { stroke } = getComputedStyle(/** @type {Element} */ (panel.svg.querySelector(".nv-hatch-line")));
+  return `<path class="nv-hatch" d="${lines.join("")}" fill="none" ${fillOrStroke("stroke", stroke)} stroke-width="1"/>`;
 }
 
 /**
@@ -60,7 +61,7 @@ export function hatchOver({ x, y, width, height }) {
  */
 export function shapeAsSvg(node) {
   const style = getComputedStyle(node), name = node.getAttribute("class"), kind = name ? ` class="${escapeXml(name)}"` : "";
-  if (node.localName === "defs" || style.visibility === "hidden") return "";
+  if (node.localName === "defs" || style.display === "none" || style.visibility === "hidden") return "";
   if (node.localName === "g") return `<g${kind}>${[...node.children].map(shapeAsSvg).join("")}</g>`;
   if (node.localName === "text") {
     const size = parseFloat(style.fontSize), y = Number(node.getAttribute("y")) + (style.dominantBaseline === "central" ? TEXT_MIDDLE * size : 0);

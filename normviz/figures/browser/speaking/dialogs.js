@@ -43,6 +43,7 @@ const figureKeys = () => ({
     [["Esc"], _("select nothing")],
     [["T"], _("the numbers as a table")],
     [["0", "…", "9"], _("type a new value, where x can be changed")],
+    [["Ctrl+Z"], _("take the last change of a value back")],
   ],
 });
 

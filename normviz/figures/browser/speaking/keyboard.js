@@ -28,7 +28,7 @@ export function pressKey(view, event, panel) {
   } else if ((key === "Enter" || key === " ") && chosen) {
     view.cursor = null;
     view.select(chosen, panel);
-  } else if (key === "Escape") {
+  } else if (key === "Escape" && chosen) {
     view.cursor = null;
     view.select(null, panel);
   } else if (key === "?") showKeys(view.root, () => panel.svg.focus());

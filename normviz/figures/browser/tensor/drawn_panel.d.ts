@@ -16,12 +16,15 @@ export interface DrawnPanel {
   ranks: Map<number, number>;
   /** For each text in the cells, an element of its cell or its group. */
   written: Index[];
+  /** The selected element whose frame the numbers of groups avoid; null if numbers are written in each cell. */
+  beside: { at: Index | null } | null;
   /** The field that edits a value. */
   field: HTMLInputElement | null;
   editButton: HTMLButtonElement | null;
   left: number;
   top: number;
-  facetStrips: boolean;
+  /** Height of what is written below each line of facets. */
+  under: number;
   /** Slices were moved; no element was clicked. */
   dragged: boolean;
   root: HTMLElement;
@@ -34,6 +37,7 @@ export interface DrawnPanel {
   mutedTexts: SvgList;
   strongTexts: SvgList;
   labels: SvgList;
+  momentsText: SVGTextElement;
   /** Undefined in a cube, which stands in a row of panels. */
   outline?: SVGPathElement;
   outlineHalo?: SVGPathElement;
@@ -67,6 +71,8 @@ export interface PanelHost extends ValueSource {
   select(index: Index | null, panel?: DrawnPanel): void;
   edit(index: Index, start?: string): void;
   blur(): void;
+  /** Presses a toggle of the row "mean" or "gamma". */
+  toggle(row: string, axis: string): void;
   follow(): void;
   announce(message: string): void;
 }

@@ -214,18 +214,39 @@ export class Geometry {
    * @param {Index} index
    */
   outline(tables, index) {
-    const { col, row } = this.grid, alike = tables.map((table, axis) => positionsOf(table, table[index[axis]]));
-    const columns = runsOf(alike[col], this.xs, this.cellW), rows = runsOf(row === null ? [0] : alike[row], this.ys, this.cellH);
-    let facets = [0];
-    for (const axis of this.grid.facets)
-      facets = facets.flatMap((number) => alike[axis].map((at) => number * this.extent[axis] + at));
+    const { columns, rows, places } = this.peers(tables, index);
     let path = "";
-    for (const facet of facets) {
-      const [place, line] = this.placeOf(facet), x = this.lefts[place], y = this.tops[line];
+    for (const [place, line] of places) {
+      const x = this.lefts[place], y = this.tops[line];
       for (const [top, bottom] of rows)
         for (const [left, right] of columns) path += `M${x + left},${y + top}H${x + right}V${y + bottom}H${x + left}Z`;
     }
     return path;
+  }
+
+  /**
+   * The middle of an element's peers in their lowest line of facets, and the bottom of this line.
+   * @param {number[][]} tables
+   * @param {Index} index
+   */
+  belowPeers(tables, index) {
+    const { columns, places } = this.peers(tables, index), lowest = Math.max(...places.map(([, line]) => line));
+    const lefts = places.filter(([, line]) => line === lowest).map(([place]) => this.lefts[place]);
+    const left = Math.min(...lefts) + columns[0][0], right = Math.max(...lefts) + last(columns)[1];
+    return { middle: (left + right) / 2, bottom: this.tops[lowest] + this.facetH };
+  }
+
+  /**
+   * Where an element's peers are: the runs of columns and rows, and the places and lines of the facets.
+   * @param {number[][]} tables
+   * @param {Index} index
+   */
+  peers(tables, index) {
+    const { col, row } = this.grid, alike = tables.map((table, axis) => positionsOf(table, table[index[axis]]));
+    const columns = runsOf(alike[col], this.xs, this.cellW), rows = runsOf(row === null ? [0] : alike[row], this.ys, this.cellH);
+    let facets = [0];
+    for (const axis of this.grid.facets) facets = facets.flatMap((number) => alike[axis].map((at) => number * this.extent[axis] + at));
+    return { columns, rows, places: facets.map((facet) => this.placeOf(facet)) };
   }
 
   /** All cells as a path: facets, without the gaps between them and in them. */
@@ -245,8 +266,8 @@ export class Geometry {
  */
 const increasesOf = (counts) => counts.flatMap((count, at) => (at && count > counts[at - 1] ? [at] : []));
 
-/** @param {number[]} numbers */
-const last = (numbers) => numbers[numbers.length - 1];
+/** @type {<Item>(items: Item[]) => Item} */
+const last = (items) => items[items.length - 1];
 
 /**
  * Which of the ranges of one size that begin at ``starts`` holds a position; -1 if it is between them.

@@ -113,8 +113,15 @@ export function indexAlong(axes, data, index) {
  * @param {Index} index
  */
 export function broadcastAt(array, index) {
-  return array.values[positionOf(array.shape.map((size, axis) => (size > 1 ? index[axis] : 0)), array.shape)];
+  return array.values[broadcastPosition(array.shape, index)];
 }
+
+/**
+ * The position, in an array of this shape that broadcasts, of the value for an element.
+ * @param {number[]} shape
+ * @param {Index} index
+ */
+export const broadcastPosition = (shape, index) => positionOf(shape.map((size, axis) => (size > 1 ? index[axis] : 0)), shape);
 
 /**
  * Where a tensor's index is drawn; null if it is not.

@@ -17,6 +17,8 @@ export class ChartView {
   /** @type {string | null} The chart and the theme that are drawn. */
   drawn = null;
   width = 0;
+  /** @type {number | undefined} */
+  height;
   needsPlotly = true;
 
   /** @param {HTMLElement} parent */
@@ -34,7 +36,7 @@ export class ChartView {
    * @param {Mode} mode
    */
   async set(data, mode) {
-    const wanted = JSON.stringify([data.figure, mode]), same = wanted === this.drawn;
+    const wanted = JSON.stringify([data.figure, mode, this.height]), same = wanted === this.drawn;
     this.drawn = null; // set again when the chart is drawn
     this.data = data;
     this.mode = mode;
@@ -60,7 +62,7 @@ export class ChartView {
       margin: { l: 56, r: 16, t: 16, b: 44 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "x unified",
       legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 }, ...layout,
       font: { color: text, size: 13, family: getComputedStyle(this.root).fontFamily },
-      width: this.width, height: layout.height ?? 320,
+      width: this.width, height: this.height ?? layout.height ?? 320,
     };
     themed.hoverlabel = { bgcolor: this.colors.card, bordercolor: border, font: { color: text } };
     for (const name of new Set(["xaxis", "yaxis", ...Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key))])) themed[name] = axis(layout[name]);

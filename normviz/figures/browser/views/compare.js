@@ -1,6 +1,6 @@
-// Several layers on one tensor: one column per layer. The element pointed at shows its peers under every layer at once.
+// Several layers on one tensor: one card per layer. The element pointed at shows its peers under every layer at once.
 
-import { html } from "../common/dom.js";
+import { html, uniqueNumber } from "../common/dom.js";
 import { formatCount, formatElement } from "../common/format.js";
 import { _, ngettext, words } from "../common/messages.js";
 import { Cube } from "../panels/cube.js";
@@ -8,15 +8,28 @@ import { Panel } from "../panels/panel.js";
 import { tensorIndex } from "../tensor/sharing.js";
 import { FigureView } from "./view.js";
 
-const ROWS = ["cube", "stats", "params"];
+/** The row of panels with each kind of cards. @type {Record<Cards, string>} */
+const ROWS = { mean: "stats", gamma: "params", cube: "cube" };
+export const CARDS = /** @type {Cards[]} */ (Object.keys(ROWS));
 
 export class CompareView extends FigureView {
-  /** @type {Record<string, HTMLElement> | undefined} */
+  /** @type {Record<string, HTMLElement>} */
   rows;
+  /** @type {HTMLElement} The radio buttons that choose the cards. */
+  switch;
+  /** @type {Cards} What is drawn of each layer. */
+  cards = "mean";
+  /** @type {Cards | undefined} The server's choice. */
+  serverCards;
 
   arrange() {
     const { layers = [], panels } = this.data;
-    this.rows ??= Object.fromEntries(ROWS.map((row) => [row, html("div", `nv-row nv-layers nv-${row}`, this.sharingRow)]));
+    this.takeCards();
+    if (!this.switch) {
+      this.switch = this.addSwitch();
+      this.rows = Object.fromEntries(CARDS.map((kind) => [ROWS[kind], html("div", `nv-row nv-layers nv-${ROWS[kind]}`, this.sharingRow)]));
+      this.sharingRow.append(this.line);
+    }
     this.sharingRow.className = "nv-compare";
     this.counts.hidden = this.valuesRow.hidden = this.arithmetic.hidden = true;
     if (String([...this.panels.keys()]) !== String(panels.map(({ key }) => key))) { // columns stand in the order of the layers
@@ -30,7 +43,50 @@ export class CompareView extends FigureView {
       panel.set(figure, this.data);
     }
     this.root.style.setProperty("--nv-across", String(layers.length > 4 ? 3 : layers.length));
-    this.sharingRow.insertBefore(this.line, this.rows.stats);
+  }
+
+  // Takes the server's choice, unless a newer one waits for its response. Without a server, only a changed one.
+  takeCards() {
+    const { cards = "mean", turn } = this.data;
+    if (turn === undefined ? cards !== this.serverCards : this.upToDate) this.cards = cards;
+    this.serverCards = cards;
+  }
+
+  addSwitch() {
+    const group = html("div", "nv-chips nv-switch", this.sharingRow), name = `nv-cards-${uniqueNumber()}`;
+    /** @type {Record<Cards, string>} */
+    const labels = { mean: _("mean"), gamma: _("gamma"), cube: _("mean as a cube") };
+    group.setAttribute("role", "radiogroup");
+    group.setAttribute("aria-label", _("What each layer shares"));
+    for (const kind of CARDS) {
+      const label = html("label", "nv-chip", group), input = html("input", "", label);
+      Object.assign(input, { type: "radio", name, value: kind });
+      label.append(labels[kind]);
+      input.addEventListener("change", () => this.choose(kind));
+    }
+    return group;
+  }
+
+  /** @param {Cards} cards */
+  choose(cards) {
+    this.cards = cards;
+    this.hideParts(this.data.hidden ?? []);
+    this.draw();
+    this.send("cards", { cards, turn: this.turns.next() });
+  }
+
+  /**
+   * Of the rows that a link does not hide, one is shown.
+   * @param {string[]} names
+   */
+  hideParts(names) {
+    const open = CARDS.filter((kind) => !names.includes(ROWS[kind])), shown = open.includes(this.cards) ? this.cards : open[0];
+    super.hideParts([...names, ...open.filter((kind) => kind !== shown).map((kind) => ROWS[kind])]);
+    this.switch.hidden = open.length < 2;
+    for (const input of this.switch.querySelectorAll("input")) {
+      input.checked = input.value === shown;
+      /** @type {HTMLElement} */ (input.parentElement).hidden = !open.includes(/** @type {Cards} */ (input.value));
+    }
   }
 
   /** @param {Panel} panel */

@@ -1,10 +1,11 @@
 // Changes single values of x: a number field over the cell, or the pointer, which drags the value up or down.
 
 /** @import { DrawnPanel, PanelHost } from "../tensor/drawn_panel.d.ts" */
-/** @typedef {PanelHost & { line: HTMLElement, sendEdit(index: Index, value: number): void }} EditableView */
+/** @import { Changes } from "./changes.js" */
+/** @typedef {PanelHost & { line: HTMLElement, changes: Changes }} EditableView */
 
-import { button, html } from "../common/dom.js";
-import { formatElement, formatNumber } from "../common/format.js";
+import { button, html, uniqueNumber } from "../common/dom.js";
+import { formatElement, formatNumber, roundedFor } from "../common/format.js";
 import { _ } from "../common/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
 import { appOfFile, writeMissing } from "./slices.js";
@@ -19,12 +20,12 @@ const DRAG_START = 5, DRAG_RANGE = 200; // px: a press becomes a drag; a drag go
 export function updateEditButton(view) {
   const panel = view.panels.get("x"), { editable, fixed, grid } = view.data, offered = editable || (fixed && Boolean(appOfFile()));
   if (!panel) return;
-  if (!panel.editButton && offered) {
+  if (!panel.editButton) {
     offerDragging(view, panel);
     panel.editButton = button("nv-edit", panel.root, _("Edit a value"), () => view.edit(view.at ?? grid.indices.map(() => 0)));
     panel.editButton.title = _("Or double-click a cell of x, drag its value up or down, or type a number on it");
   }
-  if (panel.editButton) panel.editButton.hidden = !offered;
+  panel.editButton.hidden = !offered;
 }
 
 /**
@@ -35,68 +36,117 @@ export function updateEditButton(view) {
  */
 export function editValue(view, index, start) {
   const panel = view.panels.get("x");
-  if (view.data.fixed) sayWhyFixed(view);
-  if (!view.data.editable || !panel) return undefined;
+  if (view.data.fixed) writeMissing(view.line, _("This file holds the results for its own x; other values of x need torch."), _("Edit them in the app"));
+  if (view.data.editable && panel) openField(view, panel, index, start);
+}
+
+/**
+ * @param {EditableView} view
+ * @param {DrawnPanel} panel
+ * @param {Index} index
+ * @param {string} [start]
+ */
+function openField(view, panel, index, start) {
   panel.field?.remove();
-  const field = addField(panel, index);
+  const field = addField(panel, index), message = html("div", "nv-field-message");
+  message.id = `nv-field-${uniqueNumber()}`;
+  message.setAttribute("role", "alert");
   field.setAttribute("aria-label", _("New value of {element}", { element: formatElement("x", tensorIndex(view.data, index)) }));
+  field.setAttribute("aria-describedby", message.id);
   field.value = start ?? String(Number(view.valueAt("x", index).toPrecision(7)));
   /** @param {boolean} focusPanel */
   const close = (focusPanel) => {
     if (panel.field !== field) return;
     panel.field = null;
     field.remove();
+    message.remove();
     if (focusPanel) panel.svg.focus();
   };
   /** @param {boolean} focusPanel */
   const commit = (focusPanel) => {
     if (panel.field !== field) return; // closed: a field that is removed loses the focus, too
-    const value = Number(field.value.replace("\u2212", "-").replace(",", "."));
-    if (field.value.trim() !== "" && Math.abs(value) <= LARGEST_VALUE) {
+    const value = readValue(field.value);
+    if (value !== null) {
       close(focusPanel);
-      view.sendEdit(index, value);
+      view.changes.edit(index, value);
     } else if (focusPanel) {
       field.setAttribute("aria-invalid", "true");
-      field.title = _("Write a number, such as 0.5, up to {most}", { most: formatNumber(LARGEST_VALUE) });
+      message.textContent = whyInvalid(field.value);
+      placeBelow(message, field);
     } else close(false);
   };
   field.addEventListener("keydown", (event) => {
     event.stopPropagation();
     if (event.key === "Enter") commit(true);
-    if (event.key === "Escape") close(true);
+    if (event.key !== "Escape") return;
+    close(true);
+    view.changes.cancel();
+  });
+  field.addEventListener("input", () => {
+    field.removeAttribute("aria-invalid");
+    message.remove();
   });
   field.addEventListener("blur", () => commit(false));
   field.focus();
   if (start === undefined) field.select();
-  return { field, commit };
+  return { field, commit, close };
 }
 
 /**
- * Lets a mouse or a pen drag the value of a cell; a finger scrolls the page instead.
+ * The number that a reader has typed; null if it is none that x can have.
+ * @param {string} text
+ */
+export function readValue(text) {
+  const value = Number(text.replace("\u2212", "-").replace(",", "."));
+  return text.trim() !== "" && Math.abs(value) <= LARGEST_VALUE ? value : null;
+}
+
+/** @param {string} text */
+export const whyInvalid = (text) =>
+  _("“{value}” is not a number from {low} to {high}. Write one, such as 0.5.", { value: text.trim(), low: formatNumber(-LARGEST_VALUE), high: formatNumber(LARGEST_VALUE) });
+
+/**
+ * @param {HTMLElement} message
+ * @param {HTMLElement} field
+ */
+function placeBelow(message, field) {
+  const body = /** @type {HTMLElement} */ (field.parentElement);
+  body.append(message);
+  message.style.top = `${field.offsetTop + field.offsetHeight + 4}px`;
+  message.style.left = `${Math.max(0, Math.min(field.offsetLeft, body.clientWidth - message.offsetWidth))}px`;
+}
+
+/**
+ * Lets a mouse or a pen drag the value of a cell; a finger scrolls the page instead. All results follow at once.
  * @param {EditableView} view
  * @param {DrawnPanel} panel
  */
 function offerDragging(view, panel) {
-  /** @type {{ index: Index, y: number, value: number, edit?: ReturnType<typeof editValue> } | null} */
+  /** @type {{ index: Index, y: number, value: number, edit?: ReturnType<typeof openField> } | null} */
   let drag = null;
-  const { body, svg } = panel;
+  const { body, svg } = panel, { changes } = view;
   body.addEventListener("pointerdown", ({ target, button: pressed, pointerType, clientY }) => {
-    const index = view.pointed;
-    const starts = view.data.editable && target === svg && !pressed && pointerType !== "touch" && index;
+    const index = view.pointed, starts = target === svg && !pressed && pointerType !== "touch" && index && (view.data.editable || changes.canDrag(index));
     drag = starts ? { index, y: clientY, value: view.valueAt("x", index) } : null;
   });
   body.addEventListener("pointermove", (event) => {
     if (!drag || (!drag.edit && Math.abs(event.clientY - drag.y) < DRAG_START)) return;
     event.stopPropagation(); // the pointer leaves the cell, its value stays active
     body.setPointerCapture(event.pointerId);
-    drag.edit ??= editValue(view, drag.index);
-    if (drag.edit) drag.edit.field.value = draggedValue(drag.value, drag.y - event.clientY, panel.figure.high);
+    drag.edit ??= openField(view, panel, drag.index);
+    if (panel.field !== drag.edit.field) return; // closed with Escape
+    drag.edit.field.value = draggedValue(drag.value, drag.y - event.clientY, panel.figure.high);
+    changes.preview(drag.index, Number(drag.edit.field.value));
   }, true);
   body.addEventListener("pointerup", () => {
     drag?.edit?.commit(true);
     if (!drag?.edit) drag = null;
   });
-  body.addEventListener("pointercancel", () => (drag = null));
+  body.addEventListener("pointercancel", () => {
+    drag?.edit?.close(false);
+    changes.cancel();
+    drag = null;
+  });
   body.addEventListener("click", (event) => {
     if (drag?.edit) event.stopPropagation(); // the end of a drag selects nothing
     drag = null;
@@ -109,15 +159,7 @@ function offerDragging(view, panel) {
  * @param {number} pixels upwards
  * @param {number} most the largest absolute value of x
  */
-export function draggedValue(value, pixels, most) {
-  const digits = Math.min(8, Math.max(0, 2 - Math.floor(Math.log10(most))));
-  return String(Number((value + (pixels * 2 * most) / DRAG_RANGE).toFixed(digits)));
-}
-
-/** @param {EditableView} view */
-function sayWhyFixed(view) {
-  writeMissing(view.line, _("This file holds the results for its own x; other values of x need torch."), _("Edit them in the app"));
-}
+export const draggedValue = (value, pixels, most) => String(roundedFor(most, value + (pixels * 2 * most) / DRAG_RANGE));
 
 /**
  * @param {DrawnPanel} panel

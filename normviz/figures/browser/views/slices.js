@@ -1,14 +1,15 @@
 // Which slices of a large tensor are drawn: a slider for each axis that is not drawn whole.
 
-/** @import { GammaBetaView } from "../distribution/gamma_beta.js" */
+/** @import { PanelHost } from "../tensor/drawn_panel.d.ts" */
+/** @import { Changes } from "./changes.js" */
 /** @import { Turns } from "./turns.js" */
-/** @typedef {GammaBetaView & { received: ViewData, start: number[] | null, turns: Turns, send(name: string, value: object): void, draw(): Promise<void> }} SlicedView */
+/** @typedef {PanelHost & { received: ViewData, changes: Changes, start: number[] | null, turns: Turns, send(name: string, value: object): void, draw(): Promise<void> }} SlicedView */
 
-import { takeData } from "../distribution/gamma_beta.js";
 import { html } from "../common/dom.js";
 import { formatCount } from "../common/format.js";
 import { _, betweenSentences } from "../common/messages.js";
 import { decodeData } from "../tensor/arrays.js";
+import { placeOf } from "../tensor/sharing.js";
 import { cutAxes, listSlices, movedGrid } from "../tensor/slices.js";
 
 export class SlicesBar {
@@ -60,15 +61,34 @@ export class SlicesBar {
   }
 
   /**
-   * Draws other slices of an axis. Groups, counts and outlines follow at once; values that were not sent are blank.
    * @param {number} axis
    * @param {number} first
    */
   move(axis, first) {
+    const { grid } = this.view.data;
+    if (grid.indices[axis][0] !== first) this.draw(grid.indices.map(([now], other) => (other === axis ? first : now)));
+  }
+
+  /**
+   * Draws the slices of an element, if they are not drawn.
+   * @param {Index} at of the whole tensor
+   */
+  reach(at) {
+    const { view } = this, { grid } = view.data, wanted = grid.indices.map((drawn, axis) => (drawn.includes(at[axis]) ? drawn[0] : at[axis]));
+    const start = movedGrid(grid, wanted).indices.map(([first]) => first);
+    if (placeOf(view.data, at)) return;
+    this.draw(start);
+    this.send();
+  }
+
+  /**
+   * Draws other slices. Groups, counts and outlines follow at once; values that were not sent are blank.
+   * @param {number[]} start
+   */
+  draw(start) {
     const { view } = this, { received } = view;
-    if (view.data.grid.indices[axis][0] === first) return;
-    view.start = view.data.grid.indices.map(([now], other) => (other === axis ? first : now));
-    takeData(view, decodeData(received, movedGrid(received.grid, view.start)));
+    view.start = start;
+    view.changes.take(decodeData(received, movedGrid(received.grid, start)));
     for (const panel of view.panels.values())
       panel.set(view.data.panels.find(({ key }) => key === panel.figure.key) ?? panel.figure, view.data);
     this.set();

@@ -12,20 +12,23 @@ import { stepArithmetic, withNumbers, writeFormula } from "../text/arithmetic.js
 import { FigureView } from "./view.js";
 
 const STEP_TIME = 1400; // ms per step while playing
+const SIDE_BY_SIDE = ".nv-wide:not([data-hidden~=distribution])"; // the dots are beside the tensors: see linked.css
 
 export class StepsView extends FigureView {
   /** @type {HTMLElement} The buttons of the steps. */
   bar;
-  /** @type {HTMLElement} The whole formula, in symbols and with the element's numbers, and what the step does. */
+  /** @type {HTMLElement} What the step does. */
+  why;
+  /** @type {HTMLElement} The whole formula, in symbols and with the element's numbers. */
   formula;
   /** @type {HTMLElement} */
   symbols;
   /** @type {HTMLElement} */
   numbers;
-  /** @type {HTMLElement} */
-  why;
-  /** @type {HTMLElement} */
+  /** @type {HTMLDetailsElement} Closed at first. */
   loops;
+  /** @type {HTMLElement} */
+  loopsBody;
   /** @type {HTMLButtonElement} */
   playButton;
   step = 0;
@@ -65,11 +68,13 @@ export class StepsView extends FigureView {
 
   addStepper() {
     this.bar = html("div", "nv-chips");
+    this.why = html("div", "nv-why");
     this.formula = html("div", "nv-formula");
     this.symbols = html("div", "nv-symbols", this.formula);
     this.numbers = html("div", "nv-formula-numbers", this.formula);
-    this.why = html("div", "nv-why", this.formula);
-    this.loops = html("section", "nv-loops");
+    this.loops = html("details", "nv-loops");
+    html("summary", "", this.loops, _("As loops"));
+    this.loopsBody = html("div", "", this.loops);
     const buttons = html("div", "nv-buttons"), head = html("div", "nv-stepper");
     /** @type {(text: string, name: string, onClick: () => void) => HTMLButtonElement} */
     const add = (text, name, onClick) => {
@@ -82,7 +87,8 @@ export class StepsView extends FigureView {
     this.playButton = add(_("▶ Play"), _("Play the steps"), () => (this.timer ? this.stop() : this.play()));
     add("▶", _("Next step"), () => this.go(this.step + 1));
     head.append(buttons, this.bar);
-    this.root.prepend(head, this.formula);
+    this.root.classList.add("nv-steps");
+    this.root.prepend(head, this.why, this.formula);
     this.root.append(this.loops);
   }
 
@@ -137,6 +143,7 @@ export class StepsView extends FigureView {
   }
 
   heightOf() {
+    if (this.root.matches(SIDE_BY_SIDE)) return 140; // one below the other
     if (this.beside) return 210;
     return this.narrow ? 300 : 290;
   }
@@ -156,7 +163,7 @@ export class StepsView extends FigureView {
 
   writeArithmetic() {
     this.arithmetic.replaceChildren();
-    this.loops.replaceChildren();
+    this.loops.hidden = !this.at || !sentPlace(this.data, this.at) || !this.data.loops;
     if (!this.at || !sentPlace(this.data, this.at)) {
       html("p", "", this.arithmetic, _("Select an element to see its arithmetic."));
       return;
@@ -173,11 +180,11 @@ export class StepsView extends FigureView {
   writeLoops(at) {
     const { stats, loops } = this.data, place = indexAlong(stats.axes, this.data, at);
     if (!loops) return;
-    html("h2", "nv-heading", this.loops, _("As loops"));
-    html("pre", "", this.loops, loops.code);
+    this.loopsBody.replaceChildren();
+    html("pre", "", this.loopsBody, loops.code);
     const position = stats.axes.map(({ name }, i) => `${name} = ${place[i]}`).join(", ") || _("no loop variable: one group");
     const ranges = loops.runs.map(({ name, size }) => _("{axis} runs from 0 to {last}", { axis: name, last: size - 1 })).join(_(", ")) || _("one element");
-    html("p", "nv-iteration", this.loops, _("This iteration: {position}; {ranges}.", { position, ranges }));
+    html("p", "nv-iteration", this.loopsBody, _("This iteration: {position}; {ranges}.", { position, ranges }));
   }
 
   destroy() {

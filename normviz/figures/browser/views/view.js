@@ -3,7 +3,6 @@
 /** @import { PanelHost } from "../tensor/drawn_panel.d.ts" */
 
 import { drawDistribution } from "../distribution/distribution.js";
-import { takeData } from "../distribution/gamma_beta.js";
 import { followOutlines } from "../motion/outlines.js";
 import { Panel } from "../panels/panel.js";
 import { html, uniqueNumber, visibleWidth, watchWidth } from "../common/dom.js";
@@ -18,22 +17,23 @@ import { placeOf, sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { movedGrid } from "../tensor/slices.js";
 import { writeArithmetic } from "../text/arithmetic.js";
 import { describeElement, plainText, writePhrases } from "../text/readout.js";
+import { Changes } from "./changes.js";
 import { editValue, updateEditButton } from "./edit.js";
+import { ReadoutTools } from "./readout_tools.js";
 import { SlicesBar } from "./slices.js";
 import { StatisticsTable } from "./statistics.js";
 import { Turns } from "./turns.js";
 
 const NARROW = 720, WIDE = 860; // px: widths of the view
-const PRESENTED = 390; // px: on a projector, the height of all but the panels: caption, sentence, heads and read-out
 
 /** @implements {PanelHost} */
 export class FigureView {
   /** @type {DecodedData} */
   data;
-  /** @type {DecodedData} With the layer's own gamma and beta. */
+  /** @type {DecodedData} Without what the reader has changed here. */
   given;
-  /** @type {GammaBetaChoice | null} */
-  choice = null;
+  /** @type {ReadoutTools | undefined} */
+  tools;
   /** @type {import("../distribution/distribution.js").Distribution | undefined} */
   distribution;
   /** @type {ViewData} As the server sent it. */
@@ -60,6 +60,11 @@ export class FigureView {
   upToDate = true;
   beside = false;
   width = 0;
+  /** @type {number | undefined} */
+  height;
+  /** @type {Record<"values" | "worked", HTMLDetailsElement> | undefined} */
+  folds;
+  opened = "";
 
   /** @param {HTMLElement} parent */
   constructor(parent) {
@@ -75,6 +80,7 @@ export class FigureView {
     this.arithmetic = html("section", "nv-worked", this.root);
     this.table = new StatisticsTable(this.root);
     this.slices = new SlicesBar(this);
+    this.changes = new Changes(this);
     addTools(this);
     this.observer = watchWidth(this.root, () => this.resized());
     offerPictures(this);
@@ -94,7 +100,8 @@ export class FigureView {
     this.turns ??= new Turns(data.turn);
     this.takeSelection(data, mode);
     this.received = data;
-    takeData(this, decodeData(data, this.gridOf(data)));
+    if (data.turn === undefined || this.upToDate) this.changes.settle(data);
+    this.changes.take(decodeData(data, this.gridOf(data)));
     this.mode = mode;
     for (const name of /** @type {const} */ (["at", "pointed", "cursor"])) if (!this.inWindow(this[name])) this[name] = null;
     this.colors = applyColors(this.root, mode);
@@ -158,8 +165,36 @@ export class FigureView {
       panel.hint.textContent = values || !figure.links ? "" : _("Point at any element");
     }
     this.valuesRow.hidden = !this.data.values;
+    this.fold();
     updateEditButton(this);
+    if (this.data.kind === "view") this.tools ??= new ReadoutTools(this);
     writeCounts(this.counts, this.data.facts ?? []);
+  }
+
+  /** The values and the worked numbers are closed until a reader, or the link, opens them. */
+  fold() {
+    if (this.data.kind !== "view") return;
+    const open = this.data.open ?? [];
+    this.folds ??= {
+      values: this.addFold(_("The values: x, normalized, output"), [this.valuesRow]),
+      worked: this.addFold(_("The numbers, worked out"), [this.counts, this.arithmetic, this.table.root]),
+    };
+    if (this.opened !== open.join()) // another link, in a page that stays
+      for (const [name, fold] of Object.entries(this.folds)) fold.open = open.includes(name);
+    this.opened = open.join();
+    this.folds.values.hidden = !this.data.values;
+  }
+
+  /**
+   * @param {string} title
+   * @param {HTMLElement[]} content
+   */
+  addFold(title, content) {
+    const fold = html("details", "nv-fold-part", this.root), first = this.root.insertBefore(fold, content[0]);
+    html("summary", "", first, title);
+    first.append(...content);
+    fold.addEventListener("toggle", () => fold.open && this.data && this.draw());
+    return fold;
   }
 
   /**
@@ -168,6 +203,11 @@ export class FigureView {
    */
   hideParts(names) {
     this.root.dataset.hidden = names.join(" ");
+    if (this.folds) {
+      const hidden = (/** @type {string[]} */ ...parts) => parts.every((part) => names.includes(part));
+      this.folds.values.hidden = !this.data.values || hidden("x", "normalized", "output");
+      this.folds.worked.hidden = hidden("worked", "facts");
+    }
     if (this.data.formula) return; // the steps always show two panels
     for (const panel of this.panels.values()) panel.root.hidden = names.includes(panel.figure.row ?? panel.key);
     for (const row of [this.sharingRow, this.valuesRow]) {
@@ -193,7 +233,7 @@ export class FigureView {
     this.root.classList.toggle("nv-wide", this.width >= WIDE);
     this.root.classList.toggle("nv-beside", this.beside);
     const panels = [...this.panels.values()], widths = panels.map((panel) => panel.body.clientWidth); // all are read before any is written
-    panels.forEach((panel, i) => panel.draw(widths[i], this.heightOf(panel), this.colors));
+    panels.forEach((panel, i) => panel.draw(widths[i], this.height ?? this.heightOf(panel), this.colors));
     this.refresh();
     this.root.dataset.width = String(this.width); // the width at which the view is drawn
     this.root.dataset.state = "ready";
@@ -205,7 +245,7 @@ export class FigureView {
    */
   heightOf(panel) {
     if (panel.figure.scale === "values") return this.narrow ? 300 : 270;
-    if (this.root.closest(".nv-present") && !this.narrow) return Math.max(260, window.innerHeight - PRESENTED);
+    if (this.data.kind === "view" && !this.narrow) return 230; // the strips of dots are on the first screen, too
     return this.beside ? 228 : this.narrow ? 330 : 340;
   }
 
@@ -261,20 +301,21 @@ export class FigureView {
    * @param {string} [start]
    */
   edit(index, start) {
+    if (this.folds) this.folds.values.open = true;
     editValue(this, index, start);
   }
 
   /**
-   * @param {Index} index
-   * @param {number} value
+   * @param {string} row
+   * @param {string} axis
    */
-  sendEdit(index, value) {
-    this.at = index;
-    this.send("edit", { at: tensorIndex(this.data, index), value, turn: this.turns.next() });
+  toggle(row, axis) {
+    this.send("toggle", { row, axis, turn: this.turns.next() });
   }
 
   refresh() {
     this.follow();
+    this.tools?.update();
     this.writeArithmetic();
     this.table.set(this.data);
     drawDistribution(this, this.liveRegion);
