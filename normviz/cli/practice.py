@@ -3,11 +3,11 @@
 import argparse
 import json
 from collections.abc import Callable, Mapping
-from os import environ
 from typing import Any
 
+from normviz.export.app import app_of_environment
 from normviz.export.files import check_writable, write
-from normviz.export.output import APP, Choices, output_of_query
+from normviz.export.output import Choices, output_of_query
 from normviz.lessons.parts.html import plain
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise
@@ -51,7 +51,7 @@ def _about(setting: Setting) -> str:
 
 def write_practice(args: argparse.Namespace) -> None:
     """Write the set. Raises NormvizError for invalid arguments."""
-    app = (args.app or environ.get(APP, "")).rstrip("/")
+    app = (args.app or app_of_environment()).rstrip("/")
     given = {setting.name: text for setting in SETTINGS if (text := getattr(args, setting.name)) is not None}
     seed, count, topics, level = (
         setting.parse(given[setting.name]) if setting.name in given else setting.default for setting in SETTINGS

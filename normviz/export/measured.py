@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from html import escape
-from os import environ
 from typing import Any
 
 from torch import nn
 
 from normviz.analysis.comparison import Comparison
 from normviz.analysis.description import Description
-from normviz.export.output import APP, Output, output_of_query
+from normviz.export.app import app_of_environment
+from normviz.export.output import Output, output_of_query
 from normviz.layers.axes import layout_text
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
@@ -163,7 +163,9 @@ def _table(norms: Norms) -> str:
     columns = [_("name"), _("layer"), _("shape"), _("reduced axes"), _("statistics"), _("parameters"), _("calls")]
     head = "".join(f'<th scope="col" style="{CELL}">{escape(column)}</th>' for column in columns)
     rows = "".join(f"<tr>{''.join(_cells(row, name))}</tr>" for row, name in zip(norms.rows, norms.names, strict=True))
-    how = "" if environ.get(APP) or not norms.rows else _("norms.explore(0) shows the linked view of the first row.")
+    how = (
+        "" if app_of_environment() or not norms.rows else _("norms.explore(0) shows the linked view of the first row.")
+    )
     below = [norms.summary, *norms.remarks, how]
     lines = "".join(f'<div style="margin-top:4px">{escape(line)}</div>' for line in below if line)
     return (
@@ -173,7 +175,7 @@ def _table(norms: Norms) -> str:
 
 
 def _cells(row: NormRow, name: str) -> Iterator[str]:
-    base = environ.get(APP, "").rstrip("/")
+    base = app_of_environment()
     title = escape(row.title)
     if base:
         address = escape(with_language(f"{base}/{link(view_query(row))}"))

@@ -13,13 +13,14 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from normviz.analysis.checks import LARGEST_VALUE
 from normviz.analysis.description import Description
+from normviz.export.app import app_of_environment
 from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment, plotlyjs
 from normviz.export.files import short_path
 from normviz.export.playable import VERSION, Pool, Search, search, views_data
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.sharing import check_index
 from normviz.lessons.page import language_query
-from normviz.lessons.pages import PAGES, page_view
+from normviz.lessons.pages import PAGES, leads_to, page_view
 from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.html import Body, text
 from normviz.lessons.parts.links import page_path
@@ -27,6 +28,7 @@ from normviz.lessons.parts.part import Chart, Panels, Part, flat
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question
 from normviz.lessons.questions_page import list_parts, question_parts
+from normviz.lessons.titles import EXPLORE, HOME
 from normviz.lessons.tours import Tour, find_tour, read_tour, stop_link, tour_bar, tours
 from normviz.scene.edits import with_fields
 from normviz.scene.grid import start_with
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 ONCE = "once"  # the notebook's first output embeds plotly.js, and the others use it
-APP = "NORMVIZ_URL"  # the address of the app, with which links begin
 PLOTLYJS = "NORMVIZ_PLOTLYJS"  # the default of plotlyjs
 OPTIONS = ("theme", "plotlyjs", "caption", "choices")
 
@@ -158,11 +159,11 @@ class Output:
             raise NormvizError(
                 "no link can express this view of {title}; share it as a file, with to_html().", title=self.title
             )
-        return f"{(base or environ.get(APP, '')).rstrip('/')}/{page_path(self.page)}{link(self.query)}"
+        return f"{(base or app_of_environment()).rstrip('/')}/{page_path(self.page)}{link(self.query)}"
 
     def _app(self) -> str:
         """The address of the app, as the file's maker gives it; "" for none."""
-        return ((self.choices and self.choices.app) or environ.get(APP, "")).rstrip("/")
+        return ((self.choices and self.choices.app) or app_of_environment()).rstrip("/")
 
     def _address(self) -> str:
         base = self._app()
@@ -240,6 +241,7 @@ def embeds_plotly() -> bool:
 # The Output of a link of the app, of a page and its query, or of a reader's own layer and x.
 
 LONGEST_LINK = 4000
+LISTED = [name for name in PAGES if name != HOME]  # the front page has no view
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
@@ -255,7 +257,7 @@ def page_and_query(link: str) -> tuple[str, dict[str, str]]:
         return page, query
     is_root = not address.path or (address.path.endswith("/") and (address.scheme or address.path.startswith("/")))
     if is_root and not _is_foreign(address, query):  # the app itself, with any base path
-        return "explore", query
+        return EXPLORE, query
     meant = closest(page, PAGES)
     if meant:
         raise NormvizError("link={link} does not name a page. Did you mean {page}?", link=echo(link), page=meant)
@@ -267,12 +269,12 @@ def page_and_query(link: str) -> tuple[str, dict[str, str]]:
                 :LONGEST_ECHO
             ],
         )
-    raise NormvizError("link={link} does not name a page; choose {pages}.", link=echo(link), pages=listed(PAGES))
+    raise NormvizError("link={link} does not name a page; choose {pages}.", link=echo(link), pages=listed(LISTED))
 
 
 def _is_foreign(address: SplitResult, query: Mapping[str, str]) -> bool:
     """Whether nothing says that this is an address of the app: no setting in its query, and another host than NORMVIZ_URL."""
-    own = urlsplit(environ.get(APP, "")).netloc
+    own = urlsplit(app_of_environment()).netloc
     is_own = address.netloc in ("", own) or address.hostname in LOCAL
     return not is_own and set(setting_names()).isdisjoint(query)
 
@@ -283,11 +285,12 @@ def output_of_query(page: str, query: Mapping[str, str]) -> Output:
         if page == "questions":
             return questions(query.get("q", ""))
         if page not in PAGES:
-            raise NormvizError("page={page} is unknown; choose {pages}.", page=echo(page), pages=listed(PAGES))
-        view = PAGES[page].view(query)
-        if problem := PAGES[page].problem(view):
+            raise NormvizError("page={page} is unknown; choose {pages}.", page=echo(page), pages=listed(LISTED))
+        shown, query = leads_to(page, query)
+        view = shown.view(query)
+        if problem := shown.problem(view):
             raise NormvizError(problem)
-        return output_of_view(page, view)
+        return output_of_view(shown.name, view)
 
 
 def output_of_view(

@@ -22,7 +22,7 @@ from normviz.scene.scene import FIELD_NAMES, SCENE_SETTINGS
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider
 from normviz.scene.view import NOT_PRESENTED, Display, View
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import ngettext
+from normviz.texts.messages import _, ngettext
 
 Key = tuple[tuple[str, str], ...]
 
@@ -95,9 +95,9 @@ def search(
 
 
 def key_of(page: Page, view: View) -> Key:
-    """What identifies a view in a file: its query without the selected element and the step."""
+    """What identifies a view in a file: its query without what a reader changes in the figure."""
     query = view.query(page.settings)
-    return tuple(sorted((setting, text) for setting, text in query.items() if setting not in ("at", "step")))
+    return tuple(sorted((setting, text) for setting, text in query.items() if setting not in SELECTED))
 
 
 def _reachable(file: FileControls, keys: set[str]) -> dict[Key, View]:
@@ -148,7 +148,8 @@ def _playable_row(row: InputRow, ways: Mapping[str, Mapping[Any, Key]]) -> Input
 VERSION = 2
 LONG = 40  # characters of a value that is stored once
 PRESENTED = Display(present=True)
-SELECTED = ("at", "step")  # settings that a reader changes in the figure
+SELECTED = ("at", "step", "cards")  # settings that a reader changes in the figure
+SCALED = ("gamma", "beta")  # these, too; a link to the app has those of the view
 
 
 def views_data(
@@ -197,7 +198,7 @@ def _state(page: Page, view: View) -> dict[str, str]:
     for setting in (*SCENE_SETTINGS.values(), *page.settings):
         value = values[setting.name]
         has_value = value not in (None, ()) or setting.or_none
-        if has_value and setting.name not in (*SELECTED, "from") and setting.applies(view):
+        if has_value and setting.name not in (*SELECTED, *SCALED, "from") and setting.applies(view):
             state[setting.name] = setting.format(value)
     return state
 
@@ -222,7 +223,8 @@ def _input(shown: Input, options: Mapping[Any, Key], numbers: Mapping[Key, int])
     if isinstance(shown.widget, Number):
         values = list(options)
         data |= {"values": values, "low": values[0], "high": values[-1]}
-        return data | {"disabled": True} if len(values) < 2 else data
+        fixed = {"disabled": True, "why": _("This size is fixed in this file.")}
+        return data | fixed if len(values) < 2 else data
     return data
 
 

@@ -8,10 +8,21 @@ from operator import ne
 from typing import Any
 
 from normviz.analysis.comparison import FEWEST, MOST, suggestions
+from normviz.layers.catalogue import FAMILIES
+from normviz.layers.fit import kind_for
 from normviz.layers.layer import Layer
 from normviz.lessons.compare import OWN_SET, READY_SETS, default_layers, fitting, layers_of
 from normviz.lessons.page import InputRow, Page
-from normviz.scene.controls import FILE_ARGUMENTS, FILE_SWITCHES, LISTED_FAMILIES, SIZES, Input, layout_axes
+from normviz.scene.controls import (
+    FILE_ARGUMENTS,
+    FILE_SWITCHES,
+    LISTED_FAMILIES,
+    SIZES,
+    Input,
+    families_for,
+    family_label,
+    layout_axes,
+)
 from normviz.scene.edits import with_fields, with_tensor
 from normviz.scene.scene import commas
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
@@ -32,11 +43,12 @@ class LayerSets:
     On a tensor of ``starts``: two or three of the layers that take it, as many layers as the size of a file allows, and up to six of the
     first six. On the tensor of a ready-made set: its layers, or some of them.
 
-    given  only these layers and those that are compared first, fitted to each tensor, and no ready-made sets
+    given  for each of ``starts``, only these layers and those that are compared first, and no ready-made sets
     """
 
-    def __init__(self, starts: Sequence[View], given: Sequence[str] = ()) -> None:
+    def __init__(self, starts: Sequence[View], given: Sequence[Sequence[str]] = ()) -> None:
         self.has_ready_sets = not given
+        self._names_layers = bool(starts[0].settings["layers"])
         self._sets: dict[tuple[tuple[int, ...], str], dict[Layers, None]] = {}
         self._first: dict[tuple[tuple[int, ...], str], Layers] = {}  # what is compared if the file does not offer a set
         tensors = {(view.scene.shape, view.scene.layout): view for view in starts}
@@ -44,11 +56,12 @@ class LayerSets:
             if (ready.shape, ready.layout) not in tensors:
                 self._sets.setdefault((ready.shape, ready.layout), {}).update(dict.fromkeys(_choices(ready.layers)))
         views = (MOST_VIEWS - sum(map(len, self._sets.values()))) // len(tensors)
-        for tensor, view in tensors.items():
+        for number, (tensor, view) in enumerate(tensors.items()):
             own = layers_of(view)[0]
             if given:
                 self._first[tensor] = own
-                self._sets[tensor] = dict.fromkeys(_choices(tuple(dict.fromkeys([*own, *fitting(given, view.scene)]))))
+                fitted = dict.fromkeys([*own, *fitting(given[number], view.scene)])
+                self._sets[tensor] = dict.fromkeys(_choices(tuple(fitted)))
                 continue
             layers = tuple(dict.fromkeys([*own, *_one_of_each_family([*own, *suggestions(*tensor)])]))
             most = min(views, MOST_ELEMENTS // len(tensors) // prod(view.scene.shape))
@@ -73,7 +86,8 @@ class LayerSets:
         now = set(layers_of(view)[0]).intersection(self.layers(view))
         first = self._first.get((view.scene.shape, view.scene.layout), ())
         found = next((chosen for chosen in self._of(view) if set(chosen) == now), first)
-        return view.with_settings(layers=() if found == default_layers(view.scene) else found)
+        is_default = found == default_layers(view.scene) and not self._names_layers
+        return view.with_settings(layers=() if is_default else found)
 
     def _of(self, view: View) -> dict[Layers, None]:
         return self._sets[view.scene.shape, view.scene.layout]
@@ -122,7 +136,12 @@ class FileControls:
             self.given.append({shape: view for shape, view in fitted.items() if not view.problem})
         self.sets: LayerSets | None = None
         self.starts = [_valid(self._moved(start, shape)) for shape in self.shapes]
-        self.sets = LayerSets(self.starts, layers) if compares else None
+        self.sets = LayerSets(self.starts, self._compared(layers)) if compares else None
+
+    def _compared(self, layers: Sequence[str]) -> list[Sequence[str]]:
+        """The given layers on each tensor."""
+        first = self.start.with_settings(layers=tuple(layers))
+        return [self._on_shape(first, shape).settings["layers"] for shape in self.shapes] if layers else []
 
     def rows(self, view: View) -> list[InputRow]:
         """The rows of inputs of a view."""
@@ -130,7 +149,7 @@ class FileControls:
             replace(
                 row,
                 groups=[[self._of_file(one, view) for one in group if self._has(one)] for group in row.groups],
-                more=[[one for one in column if one.key in FILE_SWITCHES and self._has(one)] for column in row.more],
+                more=[[self._of_file(one, view) for one in column if self._has_in_more(one)] for column in row.more],
             )
             for row in self.page.input_rows(view)
         ]
@@ -148,21 +167,28 @@ class FileControls:
         return sorted({shape[axis] for shape in self._alike(view)})
 
     def settled(self, view: View) -> View:
-        """The view, with each setting that it does not show reset to its value in the first view."""
+        """The view, with each setting that it does not show reset to its value in the first view; how a reader came to it is forgotten."""
+        view = replace(view, scene=replace(view.scene, chosen=None))
         view = self.sets.settled(view) if self.sets else view
         hidden = [setting.name for setting in self.page.settings if not setting.applies(view)]
         settings = {**view.settings, **{name: self.start.settings[name] for name in hidden}}
-        has_tensor = any(SIZES in group for row in self.page.rows(view) for group in row.groups)
+        has_tensor = any(SIZES in group for row in self.page.rows(view) for group in (*row.groups, *row.more))
         return replace(view, settings=settings, scene=view.scene if has_tensor else self.start.scene)
 
     def _has(self, shown: Input) -> bool:
         widget = shown.widget
         if isinstance(widget, TextField) or (isinstance(widget, Slider) and widget.typed):  # too many values for a file
             return bool(self._few_values(shown))
+        if shown.key == "layer":  # any text
+            return False
         if shown.key == "set":
             return self.sets is None or self.sets.has_ready_sets
         in_layer = shown.key in (*FILE_ARGUMENTS, *FILE_SWITCHES)
         return not shown.disabled and not (in_layer and self.given)
+
+    def _has_in_more(self, shown: Input) -> bool:
+        known = shown.key in (*FILE_SWITCHES, *TENSOR) or self.page.setting(shown.key.removeprefix("set_"))
+        return bool(known) and self._has(shown)
 
     def _of_file(self, shown: Input, view: View) -> Input:
         """The input with the file's options."""
@@ -198,10 +224,9 @@ class FileControls:
     def _layers(self, shown: Input, view: View) -> Input:
         """The control of the layer: the file's own list of layers, or all without the patterns that a reader types."""
         if not self.given:
-            assert isinstance(shown.widget, Choice)
-            listed = (shown.value, *LISTED_FAMILIES)
-            kept = {family: label for family, label in shown.widget.options.items() if family in listed}
-            return replace(shown, widget=Choice(kept))
+            listed = [family for family in families_for(view.scene) if family in LISTED_FAMILIES]
+            listed += [shown.value] if shown.value not in listed else []
+            return replace(shown, widget=Choice({family: _name(family, view) for family in listed}), width=168)
         shape = view.scene.shape
         fitted = {number: views[shape] for number, views in enumerate(self.given) if shape in views}
         labels = {number: str(one.scene.layer) for number, one in fitted.items()}
@@ -239,16 +264,19 @@ class FileControls:
         return self._moved(view, shapes[0])
 
     def _moved(self, view: View, shape: Shape) -> View:
-        """The view on another of the file's tensors."""
+        """The view on another of the file's tensors. A layer without a form on it is replaced by another one, as in the app."""
         if shape == view.scene.shape:
             return view
         if self.sets:  # the page shows sets of layers, not the layer of the scene
-            return self._on_shape(self.start, shape).with_settings(layers=layers_of(view)[0])
+            view = view.with_settings(layers=layers_of(view)[0])
+            scene = self._on_shape(self.start, shape).scene
+            return self.page.after_tensor(view, replace(view, scene=scene)).without_problem()
         for fitted in self.given:
             now = fitted.get(view.scene.shape)
             if now and now.scene.layer == view.scene.layer:
                 return fitted.get(shape) or next(one[shape] for one in self.given if shape in one)
-        return self._on_shape(view, shape)
+        moved = self._on_shape(view, shape)
+        return moved if moved.substitute else moved.without_problem()
 
     def _on_shape(self, view: View, shape: Shape) -> View:
         """With the default layout of the tensor's rank, unless the rank stays the same. The first tensor keeps its values."""
@@ -262,10 +290,16 @@ class FileControls:
                 raise NormvizError(reading.problem)
             layout = reading.scene.layout
         if shape != first.shape:
-            return view.with_scene(with_tensor(scene, shape, layout))
-        moved = view.with_scene(with_tensor(scene, shape, first.layout))
+            return self.page.after_tensor(view, view.with_scene(with_tensor(scene, shape, layout)))
+        moved = self.page.after_tensor(view, view.with_scene(with_tensor(scene, shape, first.layout)))
         own = {"values": first.values, "at": first.at, "start": first.start}
-        return moved if moved.problem else moved.with_scene(with_fields(moved.scene, **own))
+        return moved if moved.substitute else moved.with_scene(with_fields(moved.scene, **own))
+
+
+def _name(family: str, view: View) -> str:
+    """The label of a family in a file's list of layers: the name of its layer for the tensor."""
+    label = family_label(family)
+    return kind_for(family, view.scene.axes).name if label == family and family in FAMILIES else label
 
 
 def _valid(view: View) -> View:

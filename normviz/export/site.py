@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
-from os import environ
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 from typing import Any
@@ -17,9 +16,10 @@ from typing import Any
 from plotly.offline import get_plotlyjs_version
 
 from normviz.__version__ import __version__
+from normviz.export.app import app_of_environment
 from normviz.export.document import BROWSER, FOLLOW, check_theme, css, no_script, plotlyjs, settings
 from normviz.export.files import check_folder, path_errors, short_path, whole_file, write
-from normviz.export.output import APP, Choices, output_of_query
+from normviz.export.output import Choices, output_of_query
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.figures.bundle import bundle, classic, plotly_js, read_css
 from normviz.lessons.compare import READY_SETS, ReadySet
@@ -29,10 +29,11 @@ from normviz.lessons.parts.links import page_path
 from normviz.lessons.parts.questions import search_field
 from normviz.lessons.questions.question import Question, prose
 from normviz.lessons.questions.registry import MERGED, QUESTIONS, READING_ORDER, current_key
-from normviz.lessons.questions_page import LONGEST_SEARCH, question_list, question_parts
+from normviz.lessons.questions_page import ASKING, LONGEST_SEARCH, question_list, question_parts
 from normviz.lessons.share import report_address
 from normviz.lessons.start import START_STEPS
 from normviz.lessons.style import controls_style, exercises_style, share_style
+from normviz.lessons.titles import HOME, NAME
 from normviz.scene.view import link
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import find_language, html_attributes, languages, with_language
@@ -71,11 +72,8 @@ def path_of(kind: str) -> str:
 
 # The pages of the site as HTML: the index, a question, a comparison.
 
-INDEX = "index.html"
+INDEX, QUESTION_LIST = "index.html", "questions"  # the file, and where its list of questions begins
 ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")
-LEAD = N_(
-    "BatchNorm, LayerNorm, InstanceNorm, GroupNorm and RMSNorm are one formula. They differ in which elements share what: predict, then look."
-)
 
 
 @dataclass(frozen=True)
@@ -83,12 +81,11 @@ class PageEntry:
     """A page of the app, whose views the site has."""
 
     key: str
-    about: str
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A page besides the index: its file name, its title, and the heading above it in the index."""
+    """A page besides the index: its file name, its title, and the topic or the group of pages that it belongs to."""
 
     file: str
     title: str
@@ -96,22 +93,10 @@ class Entry:
     shows: Question | ReadySet | PageEntry
 
 
-BEGIN = N_("New here?")
-START = PageEntry("start", N_("Short steps, each with a figure to touch. Five minutes."))
+START, MODELS, PRACTICE, TEACHING = map(PageEntry, ("start", "models", "practice", "teach"))
+PLAYABLE = tuple(map(PageEntry, ("explore", "compare", "step_by_step")))
 SETS = N_("Side by side")
-PLAY = N_("Try every layer")
-PLAYABLE = (
-    PageEntry("explore", N_("One layer on one tensor: which elements share what, the counts, the values, the code.")),
-    PageEntry("compare", N_("Two to six layers on one tensor, element by element.")),
-    PageEntry("step_by_step", N_("From x to the output, one step at a time, with the numbers of one element.")),
-)
-MODELS = PageEntry(
-    "models", N_("Fifteen models, from ResNet-50 to Llama: their normalizations in order, with shapes and counts.")
-)
-PRACTICE = PageEntry("practice", N_("Exercises with a score. The same link gives everyone the same set."))
-UNDERSTOOD = N_("Find out what you have understood")
-TOPICS = {START.key: BEGIN, PRACTICE.key: UNDERSTOOD}  # topics of the pages that are not under PLAY
-SHAPES = ((5, 7), (2, 3, 5))  # tensors besides the default one, on pages of a single layer
+SHAPES = ((5, 7), (2, 5, 4))  # tensors besides the default one, on pages of a single layer
 
 
 def entries(only: Sequence[str] = ()) -> list[Entry]:
@@ -119,7 +104,7 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
 
     Raises NormvizError for an unknown key.
     """
-    pages = {shown.key: shown for shown in (START, *PLAYABLE, MODELS, PRACTICE)}
+    pages = {shown.key: shown for shown in (START, *PLAYABLE, MODELS, PRACTICE, TEACHING)}
     only = [current_key(key) for key in only]
     if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS and key not in pages]:
         raise NormvizError(
@@ -127,7 +112,7 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
             key=repr(unknown[0]),
             keys=listed([*pages, *READY_SETS, *READING_ORDER[:3]]),
         )
-    played = [Entry(f"{key}.html", PAGES[key].title, _(TOPICS.get(key, PLAY)), shown) for key, shown in pages.items()]
+    played = [Entry(f"{key}.html", PAGES[key].title, _(PAGES[key].group), shown) for key, shown in pages.items()]
     sets = [Entry(f"compare-{key}.html", ready.title, _(SETS), ready) for key, ready in READY_SETS.items()]
     ordered = [QUESTIONS[key] for key in READING_ORDER]
     asked = [Entry(f"question-{one.key}.html", prose(one.key).title, one.topic.title, one) for one in ordered]
@@ -135,31 +120,27 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
 
 
 def index_page(listed_entries: Sequence[Entry], theme: str, beside: Sequence[str] = ()) -> str:
-    """The list of all pages, with a search: pages and comparisons as cards, then the core path, then the questions by topic."""
-    cards = [entry for entry in listed_entries if not isinstance(entry.shows, Question)]
-    topics = dict.fromkeys(entry.topic for entry in cards)
+    """The front page, and below it, with a search, the comparisons as cards, the core path, and the questions by topic.
+
+    Without the address of the app, no field takes a layer.
+    """
+    cards = "\n".join(_card(entry, entry.shows) for entry in listed_entries if isinstance(entry.shows, ReadySet))
     questions = [entry.shows.key for entry in listed_entries if isinstance(entry.shows, Question)]
     search = f'<div class="ns-search" hidden>{search_field("search", len(questions), LONGEST_SEARCH)}</div>'
-    sections = "\n".join(_topic(topic, [entry for entry in cards if entry.topic == topic]) for topic in topics)
-    body = Body(pages=_question_pages(listed_entries))
-    listed_questions = question_list(questions, has_field=False).html(body) if questions else ""
-    html = f'<p class="ns-lead">{escape(_(LEAD))}</p>\n{search if questions else ""}\n{sections}\n{listed_questions}'
-    return page("normviz", html, body, theme, home=True, switch=language_switch(beside, INDEX))
+    sets = f'<section class="ns-topic"><h2>{escape(_(SETS))}</h2>\n<ul class="ns-cards">\n{cards}\n</ul></section>'
+    own = {"/questions": f"#{QUESTION_LIST}"} if questions else {}
+    body = Body(app=_app(), pages=_addresses(listed_entries) | _question_pages(listed_entries) | own)
+    front = f"{body.page(output_of_query(HOME, {}).parts)}\n{no_script()}"
+    asked = (
+        f'<div id="{QUESTION_LIST}">{question_list(questions, has_field=False).html(body)}</div>' if questions else ""
+    )
+    html = f"{front}\n{search if questions else ''}\n{sets if cards else ''}\n{asked}"
+    return page(NAME, html, body, theme, home=True, switch=language_switch(beside, INDEX))
 
 
-def _topic(topic: str, found: Sequence[Entry]) -> str:
-    items = "\n".join(map(_card, found))
-    return f'<section class="ns-topic"><h2>{escape(topic)}</h2>\n<ul class="ns-cards">\n{items}\n</ul></section>'
-
-
-def _card(entry: Entry) -> str:
-    shown = entry.shows
-    if isinstance(shown, ReadySet):
-        words = f"{shown.key} {shown.title} {' '.join(shown.layers)} {shown.text}"
-        about = f"<ul>{' '.join(f'<li><code>{escape(text)}</code></li>' for text in shown.layers)}</ul>"
-    else:
-        assert isinstance(shown, PageEntry)
-        words, about = f"{shown.key} {entry.title} {_(shown.about)}", f"<p>{escape(_(shown.about))}</p>"
+def _card(entry: Entry, shown: ReadySet) -> str:
+    words = f"{shown.key} {shown.title} {' '.join(shown.layers)} {shown.text}"
+    about = f"<ul>{' '.join(f'<li><code>{escape(text)}</code></li>' for text in shown.layers)}</ul>"
     where = f'<a href="{escape(entry.file)}">{line(entry.title)}</a>'
     return f'<li class="ns-card" data-words="{escape(words.lower())}">{where}{about}</li>'
 
@@ -167,9 +148,9 @@ def _card(entry: Entry) -> str:
 def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequence[str] = ()) -> str:
     """The page of one entry, between its neighbors. ``beside``: the languages of the sites in the neighboring folders."""
     body, views = Body(), None
-    if entry.shows is START:
-        body = Body(pages=_addresses(among))
-        made = body.page(output_of_query(START.key, {}).parts)
+    if entry.shows in (START, TEACHING):
+        body = Body(app=_app() if entry.shows is TEACHING else None, pages=_addresses(among))
+        made = body.page(output_of_query(entry.shows.key, {}).parts)
     elif isinstance(entry.shows, PageEntry):
         body = Body(pages=_addresses(among) | _question_pages(among), carries=True)
         made, views = _playable(entry.shows.key, body, _question_pages(among))
@@ -184,14 +165,15 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequenc
 
 
 def _question_pages(among: Sequence[Entry]) -> dict[str, str]:
-    """The files of the questions, by their link in the app."""
-    return {f"/questions?q={entry.shows.key}": entry.file for entry in among if isinstance(entry.shows, Question)}
+    """The files of the questions, by their link in the app; the index has those of each page."""
+    files = {f"/questions?q={entry.shows.key}": entry.file for entry in among if isinstance(entry.shows, Question)}
+    return files | {f"/questions?of={name}": INDEX for name in ASKING if files}
 
 
 def _addresses(among: Sequence[Entry]) -> dict[str, str]:
     """The files of the pages, by their link in the app; and of views of Start here and Practice."""
     pages = {entry.shows.key: entry.file for entry in among if isinstance(entry.shows, PageEntry)}
-    found = {"/questions": INDEX} | {f"/{'' if key == 'explore' else key}": file for key, file in pages.items()}
+    found = {"/questions": INDEX} | {f"/{key}": file for key, file in pages.items()}
     if PRACTICE.key in pages:
         found["/practice?level=1"] = f"{pages[PRACTICE.key]}#level=1"
     if START.key in pages:
@@ -219,13 +201,19 @@ def _neighbors(entry: Entry, among: Sequence[Entry]) -> str:
 
 def _app_link(name: str, query: str | dict[str, str], kind: str = "") -> str:
     """A link to the same view in the app, if its address is known."""
-    base = environ.get(APP, "").rstrip("/")
-    if not base.startswith(("https://", "http://")):
+    base = _app()
+    if base is None:
         return ""
     search = f"?{query}" if isinstance(query, str) else link(query)
     address = with_language(f"{base}/{page_path(name)}{search}")
     label = _("Open in {page}", page=PAGES[name].title)
     return f'<p class="nv-small"><a class="ns-app{kind}" href="{escape(address)}">{escape(label)}</a></p>'
+
+
+def _app() -> str | None:
+    """The address of the app; None if it is not known."""
+    base = app_of_environment()
+    return base if base.startswith(("https://", "http://")) else None
 
 
 def page(
@@ -245,7 +233,7 @@ def page(
     back = (
         f'<nav class="ns-nav" aria-label="{escape(_("Site"))}"><a href="{INDEX}">{escape(_("All questions"))}</a></nav>'
     )
-    back, head = ("", f"<h1>{about}</h1>") if home else (back, f"<h1>{line(title)}</h1>")
+    back, head = ("", f"<h1>{escape(PAGES[HOME].heading[0])}</h1>") if home else (back, f"<h1>{line(title)}</h1>")
     above = f'<p class="ns-topic-name">{escape(topic)}</p>' if topic else ""
     full_title = title if home else f"{title.replace('`', '').replace('**', '')} · normviz"
     report = f'<div class="ns-report" data-to="{escape(report_address())}"></div>'

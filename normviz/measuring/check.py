@@ -287,13 +287,13 @@ def usual_layer(norm: Norm, shape: tuple[int, ...], preferred: Sequence[Layer] =
 
 
 def layer_of_channels(norm: Norm, names: Sequence[str], shape: tuple[int, ...]) -> Layer | None:
-    """The torch layer that computes the same as ``norm``, a layer of channels after C was moved to axis 1; None if torch has none."""
+    """The layer of torch.nn that computes the same as ``norm``, one of channels after C was moved to axis 1; None if there is none."""
     layer = usual_layer(norm, shape)
-    if "c" not in names[2:] or (layer is not None and layer.kind.channel(len(shape)) is None):
-        return layer
-    channel = list(names).index("c")
-    order = [0, channel, *(i for i in range(1, len(names)) if i != channel)]
-    return usual_layer(_permuted(norm, order), tuple(shape[i] for i in order))
+    if "c" in names[2:] and (layer is None or layer.kind.channel(len(shape)) is not None):
+        channel = list(names).index("c")
+        order = [0, channel, *(i for i in range(1, len(names)) if i != channel)]
+        layer = usual_layer(_permuted(norm, order), tuple(shape[i] for i in order))
+    return layer if layer is not None and layer.kind.in_torch else None
 
 
 def _permuted(norm: Norm, order: Sequence[int]) -> Norm:
@@ -313,9 +313,9 @@ def usual_axes(rank: int) -> tuple[str, ...]:
 
 
 def usual_names(found: Measurement, norm: Norm, axes: tuple[str, ...]) -> tuple[tuple[str, ...], Norm]:
-    """The axis names of the layout that the torch layer has for this rank, if there is such a layer; and the Norm with these names."""
+    """The axis names of the layout that the layer of torch.nn has for this rank, if there is such a layer; and the Norm with these names."""
     layer = torch_layer(norm, found.shape)
-    if layer is None:
+    if layer is None or not layer.kind.in_torch:
         return axes, norm
     names = parse_layout(layer.kind.layout(len(axes)), len(axes))
     return names, norm_of(found, names) or norm

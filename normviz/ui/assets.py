@@ -1,4 +1,4 @@
-"""Scripts as compressed files that the browser caches, and the short loader that a run of the app sends instead of its script.
+"""Scripts as compressed files that the browser caches, the preview image, and the short loader that a run of the app sends instead of its script.
 
 A component's script would be sent with every run; a file whose name contains a hash of its content is sent once. Streamlit sends its own files
 as they are, which takes four times as long on a slow line.
@@ -27,6 +27,7 @@ from normviz.texts.languages import languages
 GZIP = re.compile(r"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?")  # q=0 means not accepted
 LEVEL = 6  # compression level: the first visitor waits for gzip, and level 9 saves only 0.2 % more
 FOREVER = "public, max-age=31536000, immutable"
+MEDIA_TYPES = {"js": "text/javascript", "png": "image/png"}
 ADD_STYLE = """
 const style = document.createElement("style");
 style.textContent = STYLE;
@@ -53,37 +54,40 @@ def accepts_gzip(request: Request) -> bool:
 
 @dataclass(frozen=True)
 class Asset:
-    """A script file.
+    """A script, or a picture.
 
     name     of the file, without version
-    content  UTF-8
+    content  UTF-8, if it is a script
     version  part of the path; by default a hash of the content
+    kind     "js" or "png"
     """
 
     name: str
     content: bytes
     version: str = ""
+    kind: str = "js"
 
     @cached_property
     def path(self) -> str:
         """The path relative to the page."""
-        return f"lib/{self.name}-{self.version or sha256(self.content).hexdigest()[:16]}.js"
+        return f"lib/{self.name}-{self.version or sha256(self.content).hexdigest()[:16]}.{self.kind}"
 
     @cached_property
     def _gzipped(self) -> bytes:
         return gzip.compress(self.content, LEVEL, mtime=0)
 
     async def respond(self, request: Request) -> Response:
-        gzipped = accepts_gzip(request)
+        gzipped = self.kind == "js" and accepts_gzip(request)
         headers = {"Cache-Control": FOREVER, "Vary": "Accept-Encoding"}
         if gzipped:
             headers["Content-Encoding"] = "gzip"
         content = await to_thread(lambda: self._gzipped) if gzipped else self.content
-        return Response(content, media_type="text/javascript", headers=headers)
+        return Response(content, media_type=MEDIA_TYPES[self.kind], headers=headers)
 
 
 SCRIPT = Path(__file__).parent / "browser" / "component.js"
 PLOTLY = Asset("plotly", plotly_js(), f"{plotly_version()}.min")
+PREVIEW = Asset("preview", Path(__file__).with_name("preview.png").read_bytes(), kind="png")  # made by tools/preview.py
 
 
 @cache
@@ -95,7 +99,7 @@ def component(language: str) -> Asset:
 
 def assets() -> Iterator[Asset]:
     """The files, the most wanted first; a script is made when it is wanted."""
-    yield PLOTLY
+    yield from (PLOTLY, PREVIEW)
     yield from map(component, languages())
 
 

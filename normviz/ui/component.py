@@ -11,7 +11,7 @@ from normviz.lessons.pages import PageView, page_data
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Part
 from normviz.lessons.share import app_link, report_address, share_data
-from normviz.scene.view import Display
+from normviz.scene.view import Display, View
 from normviz.texts.languages import find_language, languages
 from normviz.texts.messages import _, language
 from normviz.ui.assets import LOADER, PLOTLY, component
@@ -34,28 +34,38 @@ def show_page(shown: PageView) -> None:
     """
     page, view = shown.page, shown.view
     body = Body(app="", turn=st.session_state.get(TURN, 0))
-    data = data_of(shown, body)
+    data = data_of(shown, body, bool(st.context.is_embedded))
     if st.context.is_embedded or view.display.hide:
         data["open"] = app_link(shown)
-    if not st.context.is_embedded:
-        data["share"] = share_data(shown)
+    if has_frame(view):
+        data["share"] = share_data(shown) if page.group else None  # the address of the front page has no view
         data["languages"] = [(name, one.name, one.tag) for name, one in languages().items()]
+    if not st.context.is_embedded:
         data["summary"] = None if view.display.hide else page.summary_of(view)
         links = page.greeting(view) if view.display == Display() else ()
         data["greeting"] = " ".join(link.html(body) for link in links)
     _show(data, KEY, **{f"on_{name}_change": localized(partial(_change, name)) for name in FIGURE_EVENTS})
 
 
-def data_of(shown: PageView, body: Body) -> dict[str, Any]:
-    """What the browser draws of a page."""
-    data = page_data(shown.page, body, shown.parts) | {"present": shown.view.display.present}
-    return data | shown.page.data(shown.view)
+def data_of(shown: PageView, body: Body, embedded: bool) -> dict[str, Any]:
+    """What the browser draws of a page. A reader can switch the view for a projector on and off, except in an embedded view."""
+    page, view = shown.page, shown.view
+    data = page_data(page, body, shown.parts) | {
+        "present": view.display.present,
+        "group": _(page.group) if page.group else "",
+    }
+    return data | {"projector": shown.has_figure and not embedded} | page.data(view)
+
+
+def has_frame(view: View) -> bool:
+    """Whether Share, the languages and the report of an error are around the page."""
+    return not st.context.is_embedded and not view.display.present
 
 
 def show_more(shown: PageView, parts: Sequence[Part]) -> None:
-    """Parts of the page that do not depend on the selected element, and a button that reports an error, except in an embedded view."""
+    """Parts of the page that do not depend on the selected element, and a button that reports an error."""
     data = page_data(shown.page, Body(prefix="more-", app=""), parts)
-    if not st.context.is_embedded:
+    if has_frame(shown.view):
         data["report"] = REPORT_TO
     _show(data, "more_parts")
 
@@ -75,9 +85,12 @@ def _change(name: str) -> None:
         return
     if type(event.get("turn")) is int:
         st.session_state[TURN] = max(event["turn"], st.session_state.get(TURN, 0))  # several may arrive at once
-    change({**event, "name": name}, by=CONTROL if name == "edit" else FIGURE)
-    if name == "edit":  # a control shows that x is edited
+    changes_controls = name in ("edit", "scale", "toggle")  # of x, of gamma and beta, of the layer
+    change({**event, "name": name}, by=CONTROL if changes_controls or name == "present" else FIGURE)
+    if changes_controls:
         redraw()
+    if name == "present":  # the controls and the heading go, or come back
+        st.rerun()
 
 
 FIGURE_EVENTS = [name for name in EVENTS if name not in ("input", "reset")]  # controls send the others

@@ -9,23 +9,21 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
-from os import environ
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from normviz.export.document import FOLLOW
-from normviz.export.output import APP, LONGEST_LINK, Choices, Output, output_of_query
+from normviz.export.output import LONGEST_LINK, Choices, Output, output_of_query
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, ngettext, without_marks
+from normviz.ui.address import app_address
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
 OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all other names belong to the view
 AT_ONCE, MAX_REQUESTS = 2, 32
 ONE_HOUR = "public, max-age=3600"  # a new version of the app may write another file
 MAX_NAME = 80
-SCHEMES = ("http", "https")
-HOST = re.compile(r"[\w.-]+(:\d{1,5})?|\[[0-9a-fA-F:.]+\](:\d{1,5})?", re.ASCII)
 
 _workers = ThreadPoolExecutor(AT_ONCE, "export")
 _requests = 0  # running and waiting
@@ -64,15 +62,6 @@ SAFE = {"X-Content-Type-Options": "nosniff"}
 def _line(text: str, status: int, headers: dict[str, str] | None = None) -> Response:
     kept = {"Cache-Control": "no-store"} | SAFE | (headers or {})
     return Response(" ".join(without_marks(text).split()) + "\n", status, media_type="text/plain", headers=kept)
-
-
-def app_address(request: Request) -> str:
-    """The address of the app as its readers see it: NORMVIZ_URL, or the address of the request, also behind a proxy that ends https."""
-    if configured := environ.get(APP, "").strip():
-        return configured.rstrip("/")
-    proxied = request.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower()
-    scheme, host = proxied if proxied in SCHEMES else request.url.scheme, request.headers.get("host", "")
-    return f"{scheme}://{host}{request.url.path.removesuffix('/export')}" if HOST.fullmatch(host) else ""
 
 
 def _export_file(query: dict[str, str], app: str) -> tuple[str, str]:

@@ -7,19 +7,20 @@ controls only if they change too (``redraw``).
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Literal
 
 import streamlit as st
 
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.lessons.page import Page
-from normviz.lessons.pages import PAGES, PageView, page_view, parts_up_to_the_figure, up_to_the_figure
-from normviz.lessons.parts.links import HOME
+from normviz.lessons.pages import PAGES, PageView, leads_to, page_view, parts_up_to_the_figure, up_to_the_figure
 from normviz.lessons.parts.part import Part
+from normviz.lessons.titles import HOME, full_title
 from normviz.scene.scene import Scene
 from normviz.scene.view import Display, View
 from normviz.texts.messages import _
 from normviz.ui import PAGE_SCRIPTS
-from normviz.ui.component import show_more, show_page
+from normviz.ui.component import has_frame, show_more, show_page
 from normviz.ui.controls import MORE_PARTS, PARTS, begin_run, draw_controls, forget_rows, remember_page, rows_of
 from normviz.ui.language import localized
 from normviz.ui.state import CONTROL, current, current_view, enter, is_changed, latest
@@ -29,7 +30,6 @@ from normviz.ui.state import CONTROL, current, current_view, enter, is_changed, 
 def navigate() -> None:
     """Run the page of the address."""
     st.set_page_config(
-        page_title="normviz",
         page_icon=FAVICON,
         layout="wide",
         menu_items={
@@ -39,15 +39,28 @@ def navigate() -> None:
     embedded = st.context.is_embedded  # the app is in a slide or in a course page
     if not embedded:
         st.logo(wordmark(), size="medium")
-    page = st.navigation(
-        [st.Page(PAGE_SCRIPTS / f"{name}.py", title=page.title, default=name == HOME) for name, page in PAGES.items()],
-        position="hidden" if embedded else "top",
-    )
-    st.set_page_config(page_title=f"{page.title} · normviz")
+    scripts = {name: _script(page) for name, page in PAGES.items()}
+    groups: dict[str, list[st.Page]] = {}
+    for name, script in scripts.items():
+        group = PAGES[name].group
+        groups.setdefault(_(group) if group else "", []).append(script)
+    page = st.navigation(groups, position="hidden" if embedded else "top")
+    name, query = page.url_path or HOME, st.query_params.to_dict()
+    asked, wanted = leads_to(name, query | ({"embed": "true"} if embedded else {}))
+    wanted.pop("embed", None)  # Streamlit keeps it
+    if (asked.name, wanted) != (name, query):
+        st.switch_page(scripts[asked.name], query_params=wanted)
+    st.set_page_config(page_title=full_title(name))
     begin_run()
     enter(page.url_path, _opening_scenes())
     page.run()
     _keep_alive()
+
+
+def _script(page: Page) -> st.Page:
+    """A page of Streamlit. One without a group is not in the header."""
+    visibility: Literal["visible", "hidden"] = "visible" if page.group else "hidden"
+    return st.Page(PAGE_SCRIPTS / f"{page.name}.py", title=page.title, default=page.name == HOME, visibility=visibility)
 
 
 @cache
@@ -104,20 +117,23 @@ def draw_heading(page: Page, view: View) -> None:
     """The title, and in one line what the page shows; only screen readers find it in an embedded view or one with hidden parts."""
     is_shown = view.display == Display() and not st.context.is_embedded
     with st.container(key=HEADING if is_shown else HIDDEN_HEADING):
-        st.title(f"{page.title} :small[{page.purpose}]", anchor=False)
+        title, small = page.heading
+        st.title(f"{title} :small[{small}]" if small else title, anchor=False)
 
 
 @st.fragment(key=PARTS)
 @localized
 def _first(drawing: Drawing) -> None:
     """The page up to the figure, and Share. When an element is selected, only this runs."""
-    by_control = is_changed(CONTROL)
+    only_this = is_changed() and not is_changed(CONTROL)
+    if is_changed():
+        drawing.shown = None  # the view before
     view = latest(drawing.page)
-    if drawing.shown is None and not by_control and _is_complete(view):
+    if only_this and _is_complete(view):
         parts = parts_up_to_the_figure(drawing.page, view)
         show_page(PageView(drawing.page, view, (), parts, drawing.hideable))
         return
-    made = drawing.shown if drawing.shown and not by_control else drawing.make(view)
+    made = drawing.shown or drawing.make(view)
     show_page(replace(made, parts=_first_parts(made)))
 
 
@@ -129,7 +145,7 @@ def _rest(drawing: Drawing) -> None:
     drawing.shown = None
     forget_rows()
     parts = made.parts[len(_first_parts(made)) :]
-    if parts or not st.context.is_embedded:
+    if parts or has_frame(made.view):
         show_more(made, parts)
 
 

@@ -15,7 +15,7 @@ import streamlit as st
 from normviz.lessons.events import Event, after
 from normviz.lessons.page import Page
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.links import HOME
+from normviz.lessons.titles import HOME
 from normviz.scene.scene import Scene
 from normviz.scene.setting import read_settings
 from normviz.scene.view import Display, View
@@ -39,8 +39,12 @@ def current(page: Page) -> View:
 
 
 def _read_address(page: Page) -> View:
-    st.session_state[ADDRESS] = st.query_params.to_dict()
-    view = st.session_state[ADDRESS_VIEW] = page.view(st.session_state[ADDRESS])
+    """The view of the address. If the address has not changed, its view stays: it holds a layer that returns with another tensor."""
+    query = st.query_params.to_dict()
+    view: View | None = st.session_state.get(ADDRESS_VIEW)
+    if view is None or query != st.session_state.get(ADDRESS) or st.session_state[VIEW][0] is not page:
+        view = page.view(query)
+    st.session_state[ADDRESS], st.session_state[ADDRESS_VIEW] = query, view
     st.session_state[VIEW] = page, view
     return view
 
@@ -72,12 +76,11 @@ def _write_changes(page: Page) -> View:
     """The view that a callback made, with the settings of this page; writes it to the URL."""
     view = current_view(page)
     # Compare with the last address written: the browser's own address may be older.
-    if view != st.session_state.get(ADDRESS_VIEW):
-        if (query := page.query(view)) != st.session_state[ADDRESS]:
-            # In this order: another change may end the run at the first line, before the browser has received the address.
-            st.query_params.from_dict(query)
-            st.session_state[ADDRESS] = query
-        st.session_state[ADDRESS_VIEW] = view.without_problem()
+    if view != st.session_state.get(ADDRESS_VIEW) and (query := page.query(view)) != st.session_state[ADDRESS]:
+        # In this order: another change may end the run at the first line, before the browser has received the address.
+        st.query_params.from_dict(query)
+        st.session_state[ADDRESS] = query
+    st.session_state[ADDRESS_VIEW] = view.without_problem()
     st.session_state[VIEW] = page, view
     del st.session_state[CHANGED]  # deleted after the write, because another change may end the run there
     log_refusal(view.problem)

@@ -31,6 +31,8 @@ SAME = {
     "--layout NHWC --shape 2,3,4,3 ChannelsFirstLayerNorm(3)": "/?layout=NHWC&shape=2,3,4,3&layer=ChannelsFirstLayerNorm(3)",
     "LayerNorm(3) --shape 2,3 --values -1,2,3,4,5,-6 --at 0,1": "/?layer=LayerNorm(3)&shape=2,3&values=-1,2,3,4,5,-6&at=0,1",
     "BatchNorm2d(3) --data scales --seed 4 --params random --at none": "/?layer=BatchNorm2d(3)&data=scales&seed=4&params=random&at=none",
+    "BatchNorm2d(64)": "/?layer=BatchNorm2d(64)&shape=2,64,3,5",
+    "ChannelsLastGroupNorm(2,6)": "/?layer=ChannelsLastGroupNorm(2,6)&shape=2,5,6",
     "--lesson step_by_step RMSNorm(4) --shape 2,4": "/step_by_step?layer=RMSNorm(4)&shape=2,4",
     "--lesson gradients": "/gradients",
     "--lesson train_and_eval --set show=modes momentum=none": "/train_and_eval?show=modes&momentum=none",
@@ -39,7 +41,7 @@ SAME = {
     "--lesson start": "/start",
     "LayerNorm(4) --hide code,worked": "/?layer=LayerNorm(4)&hide=code,worked",
     "--lesson compare --hide all": "/compare?hide=all",
-    "--lesson dim-0": "/compare?shape=3,5,2,4&layout=NHWC&layer=DimNorm(4,dim=0)&layers=DimNorm(4, dim=0);Norm('n h w c -> c', 'c')",
+    "--lesson dim-0": "/compare?shape=3,5,2,4&layout=NHWC&layer=DimNorm(4,dim=0)&layers=DimNorm(4, dim=0);ChannelsLastBatchNorm(4)",
     "--lesson compare --layers BatchNorm2d(3) GroupNorm(3,3)": "/compare?layer=BatchNorm2d(3)&layers=BatchNorm2d(3);GroupNorm(3,3)",
     "--link https://example.org/lab/compare?shape=2,4&layers=LayerNorm(4);BatchNorm1d(4)": "/compare?shape=2,4&layers=LayerNorm(4);BatchNorm1d(4)",
 }  # fmt: skip
@@ -81,7 +83,7 @@ def test_options_say_what_a_reader_can_choose(run, tmp_path, arguments):
 def test_a_tour_leads_to_the_app_for_views_that_are_not_in_it(run, tmp_path):
     (tmp_path / "mine.yaml").write_text("title: T\nstops: [{link: '/?shape=2,4,4,4&layer=LayerNorm(4)'}]")
     assert run("export", "--tour", "mine.yaml", "--app", "https://example.org/lab", "-o", "page.html", *CDN)[0] == 0
-    assert "https://example.org/lab/?shape=2,4,4,4" in (tmp_path / "page.html").read_text()
+    assert "https://example.org/lab/explore?shape=2,4,4,4" in (tmp_path / "page.html").read_text()
 
 
 def test_layers_narrow_the_pages_with_a_control_for_the_layer(run, tmp_path):
@@ -167,7 +169,7 @@ def test_help_and_version(run):
 
 def test_python_m_normviz_is_the_same_command(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "normviz", "export", "LayerNorm(5)", "-o", str(tmp_path / "page.html")],
+        [sys.executable, "-m", "normviz", "export", "LayerNorm(5)", "--shape", "2,3", "-o", str(tmp_path / "page.html")],
         capture_output=True, text=True, cwd=ROOT, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")

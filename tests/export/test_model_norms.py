@@ -52,7 +52,7 @@ def test_the_table_is_light_and_has_all_rows_and_notes():
     assert "The forward pass failed in 100 (Linear)" in html
     grouped = table(model, 2, 8, 4).grouped()
     assert grouped._repr_html_().count("<tr>") == 2
-    assert "0 x 100" in grouped._repr_html_()
+    assert "* x 100" in grouped._repr_html_()
 
 
 def test_names_of_modules_are_text():

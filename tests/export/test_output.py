@@ -42,7 +42,7 @@ def test_an_explanation_is_displayed_as_its_output():
 def test_only_the_first_output_carries_plotly_js():
     sizes = [len(html_of()) for _ in range(4)]
     assert sizes[0] > 1_500_000
-    assert all(size < 235_000 for size in sizes[1:])
+    assert all(size < 300_000 for size in sizes[1:])
 
 
 def carries_in_runs(monkeypatch, *runs):
@@ -121,7 +121,7 @@ def test_an_invalid_option_is_refused_at_once(options, words):
 def test_links_start_with_the_address_of_the_app(monkeypatch):
     output = nv.compare(["BatchNorm2d(3)", "LayerNorm([3,4,4])"])
     tensor = "shape=2,3,4,4&layer=BatchNorm2d(3)&data=normal&seed=0&params=init&at=1,2,0,3"
-    query = f"?{tensor}&layers=BatchNorm2d(3);LayerNorm([3,4,4])"
+    query = f"?{tensor}&layers=BatchNorm2d(3);LayerNorm([3,4,4])&cards=mean"
     assert output.url() == f"/compare{query}"
     assert output.url("https://example.org/lab/") == f"https://example.org/lab/compare{query}"
     assert "Open in the app" not in output.to_html()

@@ -86,9 +86,9 @@ def test_the_file_has_a_version_and_the_name_of_its_page():
 
 def test_a_view_has_the_query_of_its_link_and_the_settings_that_differ_from_other_views():
     first = views_of()[0]
-    assert (first["query"], first["state"]) == ({}, {"layer": "LayerNorm([3,4,4])"})
+    assert (first["query"], first["state"]) == ({}, {"layer": "LayerNorm([4,3,5])"})
     common = data_of()["common"]
-    assert common | {"data": "normal", "seed": "0", "shape": "2,3,4,4", "layout": "NCHW"} == common
+    assert common | {"data": "normal", "seed": "0", "shape": "2,4,3,5", "layout": "NCHW"} == common
     assert {tuple(view["state"]) for view in views_of(shapes=((5, 7),))} == {("shape", "layout", "layer")}
 
 
@@ -99,15 +99,15 @@ def test_no_two_views_have_the_same_settings(name):
 
 
 def test_an_input_says_which_view_each_of_its_values_leads_to():
-    views = views_of(shapes=((2, 6, 4, 4),))
+    views = views_of(shapes=((2, 6, 3, 5),))
     inputs = {one["key"]: one for row in views[0]["rows"] for one in row["inputs"]}
     sizes = inputs["size_c"]
-    assert (sizes["values"], sizes["low"], sizes["high"], sizes["value"]) == ([3, 6], 3, 6, 3)
-    assert [views[to]["state"]["shape"] for to in sizes["to"]] == ["2,3,4,4", "2,6,4,4"]
+    assert (sizes["values"], sizes["low"], sizes["high"], sizes["value"]) == ([4, 6], 4, 6, 4)
+    assert [views[to]["state"]["shape"] for to in sizes["to"]] == ["2,4,3,5", "2,6,3,5"]
     assert inputs["size_n"]["disabled"]
     family = inputs["family"]
     to = family["to"][family["options"].index("BatchNorm2d")]
-    assert views[to]["state"]["layer"] == "BatchNorm2d(3)"
+    assert views[to]["state"]["layer"] == "BatchNorm2d(4)"
     assert "Your own pattern" not in family["options"]
 
 

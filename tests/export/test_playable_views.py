@@ -23,26 +23,33 @@ def layers(views):
 
 
 PLAIN = [
-    "LayerNorm([3, 4, 4])", "LayerNorm([4, 4])", "LayerNorm([4])", "RMSNorm([3, 4, 4])", "RMSNorm([4, 4])", "RMSNorm([4])",
-    "BatchNorm2d(3)", "InstanceNorm2d(3)", "GroupNorm(1, 3)", "GroupNorm(3, 3)", "ChannelsFirstLayerNorm(3)",
-    "DimNorm(4, dim=0)", "DimNorm(4, dim=1)", "DimNorm(4, dim=2)", "DimNorm(4, dim=3)",
+    "LayerNorm([4, 3, 5])", "LayerNorm([3, 5])", "LayerNorm([5])", "RMSNorm([4, 3, 5])", "RMSNorm([3, 5])", "RMSNorm([5])",
+    "BatchNorm2d(4)", "InstanceNorm2d(4)", "GroupNorm(1, 4)", "GroupNorm(2, 4)", "GroupNorm(4, 4)", "ChannelsFirstLayerNorm(4)",
+    "DimNorm(5, dim=0)", "DimNorm(5, dim=1)", "DimNorm(5, dim=2)", "DimNorm(5, dim=3)",
 ]  # fmt: skip
 
 
 def test_explore_has_every_layer_that_takes_the_tensor_with_every_normalized_shape_number_of_groups_and_dim():
-    assert layers(found())[0] == "LayerNorm([3, 4, 4])"
+    assert layers(found())[0] == "LayerNorm([4, 3, 5])"
     assert set(PLAIN) <= set(layers(found()))
+
+
+def test_a_file_of_a_sequence_has_the_layers_for_channels_that_are_last():
+    last = {"ChannelsLastBatchNorm(4)", "ChannelsLastInstanceNorm(4)", "ChannelsLastGroupNorm(2, 4)"}
+    assert last <= set(layers(found(query="shape=2,5,4")))
+    sets = layer_sets(found("compare", "shape=2,5,4"), shape=(2, 5, 4))
+    assert any(last <= set(chosen) for chosen in sets)
 
 
 def test_explore_has_the_switches_of_each_layer():
     with_switches = set(layers(found())) - set(PLAIN)
     assert {
-        "BatchNorm2d(3).eval()",
-        "BatchNorm2d(3, affine=False)",
-        "BatchNorm2d(3, track_running_stats=False)",
-        "InstanceNorm2d(3, affine=True)",
-        "LayerNorm([4, 4], bias=False)",
-        "RMSNorm([4], elementwise_affine=False)",
+        "BatchNorm2d(4).eval()",
+        "BatchNorm2d(4, affine=False)",
+        "BatchNorm2d(4, track_running_stats=False)",
+        "InstanceNorm2d(4, affine=True)",
+        "LayerNorm([3, 5], bias=False)",
+        "RMSNorm([5], elementwise_affine=False)",
     } <= with_switches
 
 
@@ -73,12 +80,23 @@ def _inputs(row):
 
 
 def test_a_size_leads_to_the_tensor_with_that_size_that_is_most_like_the_current_one():
-    views = found(shapes=((2, 6, 8, 8), (2, 6, 4, 8), (5, 7)))
+    views = found(query="shape=2,3,4,4", shapes=((2, 6, 8, 8), (2, 6, 4, 8), (5, 7)))
     first = next(iter(views.values()))
     assert set(first.ways["size_c"]) == {3, 6}
     assert views[first.ways["size_c"][6]].shown.view.scene.shape == (2, 6, 4, 8)
     assert views[first.ways["layout"]["ND"]].shown.view.scene.shape == (5, 7)
     assert set(first.ways["size_n"]) == {2}
+
+
+@pytest.mark.parametrize("start", ["LayerNorm([4,3,5])", "InstanceNorm2d(4)", "LayerNorm([3,5])"])
+def test_a_layer_without_a_form_on_another_tensor_is_replaced_and_the_way_back_is_the_same_for_all_readers(start):
+    views = found(query=f"shape=2,4,3,5&layer={start}", shapes=((5, 7),))
+    ways = {str(one.shown.view.scene.layer): one.ways["layout"] for one in views.values()}
+    there = {layer: str(views[way["ND"]].shown.view.scene.layer) for layer, way in ways.items() if "ND" in way}
+    assert [there[layer] for layer in ("LayerNorm([4, 3, 5])", "LayerNorm([3, 5])", "InstanceNorm2d(4)")] == [
+        "LayerNorm([7])"
+    ] * 3
+    assert str(views[ways["LayerNorm([7])"]["NCHW"]].shown.view.scene.layer) == "LayerNorm([4, 3, 5])"
 
 
 def test_the_first_tensor_keeps_its_own_values_and_its_selected_element():
@@ -99,7 +117,7 @@ def test_layers_narrow_the_file_and_are_fitted_to_each_tensor():
 
 def test_a_layer_that_does_not_take_the_first_tensor_is_an_error():
     with pytest.raises(NormvizError, match="normalized_shape must be the last sizes of x"):
-        found(layers=("LayerNorm([5])",))
+        found(layers=("LayerNorm([7])",))
 
 
 def test_too_many_tensors_are_an_error():
@@ -152,6 +170,12 @@ def test_compare_offers_the_layers_that_fit_each_tensor():
         sets = layer_sets(views, shape=shape)
         assert len({layer for chosen in sets for layer in chosen}) >= 6
         assert any(layer in chosen for chosen in sets)
+
+
+def test_a_file_has_each_set_of_layers_once():
+    sets = layer_sets(found("compare"), shape=READY_SETS["four"].shape)
+    assert READY_SETS["four"].layers in sets
+    assert len(set(sets)) == len(sets)
 
 
 def test_compare_adds_or_removes_one_layer_at_a_time(comparisons):

@@ -171,6 +171,8 @@ FOR_READER: dict[str, Texts] = {
     "seed": st.one_of(st.integers(0, 9).map(str), numerals),
     "values": st.one_of(st.lists(numerals, max_size=66).map(",".join), number_lists),
     "params": st.one_of(st.sampled_from(PARAMETERS), words),
+    "gamma": st.one_of(st.sampled_from(["1.8", "-3", "none"]), numerals),
+    "beta": st.one_of(st.sampled_from(["0.5", "-0", "3"]), numerals),
     "at": st.one_of(st.just("none"), joined(st.sampled_from("0011234"), 5, st.just(",")), number_lists),
     "from": st.one_of(joined(st.sampled_from("0000128"), 5, st.just(",")), number_lists),
 }

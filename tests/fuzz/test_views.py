@@ -61,6 +61,8 @@ def test_every_query_has_a_view(query):
     seed=st.sampled_from([0, 1, 2**31 - 1]),
     values=st.none() | st.lists(st.floats(), max_size=66).map(tuple),
     params=st.sampled_from([*PARAMETERS, "ones"]),
+    gamma=st.none() | st.floats(-3.1, 3.1),
+    beta=st.none() | st.floats(-3.1, 3.1),
     at=index,
     start=st.just(()) | index.map(lambda drawn: drawn or ()),
 )

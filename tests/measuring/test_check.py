@@ -122,7 +122,14 @@ def test_the_layer_is_one_that_computes_the_same():
     assert nv.check(nn.functional.instance_norm, images).layer == "InstanceNorm2d(6)"
     assert nv.check(nn.InstanceNorm2d(6), images, like="InstanceNorm2d(6)").layer == "InstanceNorm2d(6)"
     assert nv.check(layer_norm, SEQUENCES, like="LayerNorm(5)").layer == "LayerNorm([5], elementwise_affine=False)"
-    assert nv.check(lambda x: layer_norm(x, 1), SEQUENCES).layer is None
+    assert nv.check(lambda x: layer_norm(x, 1), SEQUENCES).layer == "ChannelsLastInstanceNorm(5)"
+    assert nv.check(lambda x: layer_norm(x, 0), SEQUENCES).layer is None
+
+
+def test_a_layer_for_channels_that_are_last_does_not_name_the_axes():
+    batch_norm = nn.BatchNorm1d(5)
+    found = nv.check(lambda x: batch_norm(x.transpose(1, 2)).transpose(1, 2), SEQUENCES)
+    assert (str(found), found.layer) == ("Your function averages over N and C.", "ChannelsLastBatchNorm(5)")
 
 
 @pytest.mark.parametrize("x", [torch.zeros(3, 4, 5), torch.full((3, 4, 5), torch.nan)], ids=["zeros", "NaN"])

@@ -65,7 +65,7 @@ def test_without_a_query_the_file_is_explore_that_answers_with_plotly_js_inline(
     assert response.status == 200
     assert response.body.decode() == output_of_query("explore", {}).with_(choices=Choices()).to_html(plotlyjs="inline")
     assert b'class="nv-carried"' in response.body
-    assert "explore-layernorm-3-4-4" in response.headers["content-disposition"]
+    assert "explore-layernorm-4-3-5" in response.headers["content-disposition"]
 
 
 def test_two_equal_requests_give_the_same_bytes(app):

@@ -33,7 +33,7 @@ def test_a_refused_setting_writes_one_line_with_its_view(lines: list[str]) -> No
     app = open_explore("shape=2,3,4,4&layer=GroupNorm(2,3)")
     (problem,) = problems(app)
     refusal = problem.removesuffix(" Shown instead: GroupNorm(1, 3) on (2, 3, 4, 4).")
-    assert lines == [f"INFO refused: {refusal} [/?shape=2,3,4,4&layer=GroupNorm(2,3)]"]
+    assert lines == [f"INFO refused: {refusal} [/explore?shape=2,3,4,4&layer=GroupNorm(2,3)]"]
     app.run()
     assert len(lines) == 1  # the script ran again with the same settings
 
@@ -41,13 +41,13 @@ def test_a_refused_setting_writes_one_line_with_its_view(lines: list[str]) -> No
 def test_unknown_query_names_are_not_logged(lines: list[str]) -> None:
     open_explore("shape=0&email=ada@example.org&utm_id=7")
     assert len(lines) == 1
-    assert lines[0].endswith("[/?shape=0]")
+    assert lines[0].endswith("[/explore?shape=0]")
 
 
 def test_the_logged_view_has_what_the_link_hides_its_caption_and_its_version(lines: list[str]) -> None:
     open_explore("shape=0&hide=layer,data&caption=Row 2&v=1")
     assert len(lines) == 1
-    assert lines[0].endswith("[/?shape=0&hide=layer,data&caption=Row+2&v=1]")
+    assert lines[0].endswith("[/explore?shape=0&hide=layer,data&caption=Row+2&v=1]")
 
 
 def test_a_link_cannot_add_a_second_line(lines: list[str]) -> None:

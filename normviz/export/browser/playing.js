@@ -1,8 +1,9 @@
 // A file in which a reader chooses among the views that it has. The fragment of the address holds the view: #layer=BatchNorm2d(3)&at=1,2,0,3.
 
-import { findAll, html } from "../../figures/browser/common/dom.js";
+import { button, findAll, html } from "../../figures/browser/common/dom.js";
 import { _, betweenSentences } from "../../figures/browser/common/messages.js";
 import { afterMove, movedGrid } from "../../figures/browser/tensor/slices.js";
+import { CARDS } from "../../figures/browser/views/compare.js";
 import { ControlBar } from "../../lessons/browser/controls/control_bar.js";
 import { ShareButton } from "../../lessons/browser/share/dialog.js";
 import { FileDialog } from "../../lessons/browser/share/file_dialog.js";
@@ -11,11 +12,19 @@ import { optionOf, unpackViews, viewNumber } from "./views.js";
 
 /** @import { PackedViews } from "./views.js" */
 
+const LARGEST_SCALE = 3; // equals normviz.scene.scene.LARGEST_SCALE
+
 /** @param {FigureData & { name?: string }} figure */
 const showsX = ({ grid, name = "x" }) => Boolean(grid) && name === "x"; // a Jacobian has another name
 
 /** @param {string | null} text such as "0,8,0,0" */
 const readNumbers = (text) => (text && /^\d+(,\d+)*$/.test(text) ? text.split(",").map(Number) : undefined);
+
+/** @type {(gamma: string | null, beta: string | null) => GammaBetaChoice | null} */
+const readChoice = (gamma, beta) => {
+  const choice = { gamma: Number(gamma ?? 1), beta: Number(beta ?? 0) };
+  return (gamma ?? beta) !== null && Object.values(choice).every((value) => Math.abs(value) <= LARGEST_SCALE) ? choice : null;
+};
 
 /** @implements {PageHost} */
 export class Player {
@@ -29,6 +38,10 @@ export class Player {
   at;
   /** @type {number | undefined} The step that the reader has chosen. */
   step;
+  /** @type {Cards | undefined} What the reader has chosen to see of each layer. */
+  cards;
+  /** @type {GammaBetaChoice | null} One gamma and one beta for all elements; null: those of the view. */
+  choice = null;
   /** @type {number[] | undefined} The first drawn slices of a large tensor, if the reader has moved them. */
   start;
   /** @type {FigureData[]} that are shown */
@@ -51,9 +64,18 @@ export class Player {
     this.notice.setAttribute("role", "status");
     this.bar = new ControlBar(root, (key, value) => this.choose(key, value), () => this.open(0));
     this.bar.root.after(this.notice);
+    this.fixed = this.addFixedLine();
     this.share = this.addShare();
-    document.addEventListener("keydown", this.leaveProjector);
+    this.projector = this.ownsAddress && !packed.present && window.parent === window;
+    if (this.projector) this.addProjectorButton();
     if (this.ownsAddress) window.addEventListener("hashchange", () => location.hash.slice(1).match(/^$|=/) && this.readAddress());
+  }
+
+  // Says why sizes are gray, which a reader cannot change.
+  addFixedLine() {
+    const line = html("p", "nv-small nv-control-fixed", this.bar.root, _("The sizes in gray are fixed in this file."));
+    if (this.packed.app) line.append(betweenSentences(), html("a", "", null, _("Change them in the app")));
+    return line;
   }
 
   /** @returns {ShareButton<import("../../lessons/browser/share/file_dialog.js").FileShare> | undefined} */
@@ -61,6 +83,11 @@ export class Player {
     if (this.packed.present || (!this.ownsAddress && !this.packed.app)) return undefined;
     const place = html("div", "nvs-root", this.bar.tools);
     return new ShareButton(place, "nv-control-button", (parent, data, onClose) => new FileDialog(parent, data, onClose));
+  }
+
+  addProjectorButton() {
+    const project = button("nv-control-button nv-control-projector", this.bar.tools, _("Project"), () => this.present(true));
+    project.title = _("Show only the figure, as large as the window, for a projector");
   }
 
   // The address of the view, which Share shows.
@@ -83,6 +110,8 @@ export class Player {
     this.settleStart();
     if (this.start && this.at === undefined && this.grid) this.moveTo(this.start, this.grid);
     this.step = step && /^\d$/.test(step) ? Number(step) : undefined;
+    this.cards = /** @type {Cards | undefined} */ (CARDS.find((kind) => kind === asked.get("cards")));
+    this.choice = readChoice(asked.get("gamma"), asked.get("beta"));
     const other = this.at && this.view.figures.some((figure) => this.isOfAnother(figure, this.at));
     if (other) this.at = undefined;
     this.update();
@@ -108,6 +137,7 @@ export class Player {
     const inputs = this.view.rows.flatMap((row) => [...row.inputs, ...row.more.flat()]);
     const input = inputs.find((one) => one.key === key), to = input?.to[optionOf(input, value)];
     if (to === undefined || to === this.number) return this.bar.set(this.view.rows, this.view.title);
+    if (this.view.figures.some(({ layer }, figure) => layer !== this.views[to].figures[figure]?.layer)) this.choice = null;
     this.number = to;
     this.update();
     this.writeAddress(true);
@@ -140,7 +170,8 @@ export class Player {
   /** @param {number} number of a view, which is shown as it was made */
   open(number) {
     this.number = number;
-    this.at = this.step = this.start = undefined;
+    this.at = this.step = this.cards = this.start = undefined;
+    this.choice = null;
     this.update();
     this.writeAddress(true);
   }
@@ -150,10 +181,11 @@ export class Player {
     this.notice.hidden = true;
     this.bar.set(rows, title);
     this.bar.root.hidden = presenting;
+    this.fixed.hidden = !rows.some(({ inputs, more }) => [...inputs, ...more.flat()].some(({ why }) => why));
     const parts = presenting ? this.view.parts.filter((_part, number) => this.view.presented?.includes(number)) : this.view.parts;
     this.settleStart();
     this.figures = figures.map((figure) => this.live(figure));
-    this.show({ page: packed.page, present: packed.present || presenting, parts, figures: this.figures });
+    this.show({ page: packed.page, present: packed.present || presenting, projector: this.projector, parts, figures: this.figures });
     this.selected();
   }
 
@@ -181,14 +213,16 @@ export class Player {
 
   /**
    * The figure with what the reader has selected in it, if the view has it.
-   * @param {FigureData & { at?: Index | null, step?: number }} figure
+   * @param {FigureData & { at?: Index | null, step?: number, cards?: Cards, choice?: GammaBetaChoice | null }} figure
    */
   live(figure) {
     const { alone, ...live } = figure, shape = figure.grid?.shape ?? [];
     if (this.at && "at" in figure && !(this.at.length === shape.length && this.at.every((at, axis) => at < shape[axis]))) this.at = undefined;
     if (this.at !== undefined && "at" in figure) live.at = this.at;
     if (this.step !== undefined && "step" in figure) live.step = this.step;
+    if (this.cards && "cards" in figure) live.cards = this.cards;
     if (showsX(figure)) live.start = this.start ?? null;
+    if ("scaled" in figure) live.choice = this.choice;
     if (this.presenting) live.hidden = [...(figure.hidden ?? []), ...(this.packed.unpresented ?? [])];
     return live;
   }
@@ -209,7 +243,7 @@ export class Player {
       if (at) place.textContent = at.join(", ");
       /** @type {HTMLElement} */ (place.closest(".nv-sentence")).hidden = !at;
     }
-    for (const link of findAll(document, ".nv-app-link")) link.setAttribute("href", this.appAddress());
+    for (const link of findAll(document, ".nv-app-link, .nv-control-fixed a")) link.setAttribute("href", this.appAddress());
     this.updateShare();
   }
 
@@ -221,8 +255,10 @@ export class Player {
   send = (name, value) => {
     if (name === "select" && this.view.figures.some((figure) => this.isOfAnother(figure, value.at)))
       return this.writeNotice(queryOf([...Object.entries(this.view.query), ["at", value.at.join()]]));
-    if (name === "select") this.at = value.at;
+    if (name === "select" || name === "edit") this.at = value.at;
+    if (name === "scale") this.choice = value.gamma === null ? null : { gamma: value.gamma, beta: value.beta ?? 0 };
     if (name === "step") this.step = value.step;
+    if (name === "cards") this.cards = value.cards;
     if (name === "move") this.moveTo(value.start);
     this.view.figures.forEach((figure, number) => Object.assign(this.figures[number], this.live(figure))); // the figure may be drawn again
     this.selected();
@@ -247,13 +283,14 @@ export class Player {
     if (this.start) chosen.from = this.start.join();
     if (this.at !== undefined) chosen.at = this.at === null ? "none" : this.at.join();
     if (this.step !== undefined) chosen.step = String(this.step);
+    if (this.cards) chosen.cards = this.cards;
+    if (this.choice) Object.assign(chosen, { gamma: String(this.choice.gamma), beta: String(this.choice.beta) });
     return chosen;
   }
 
-  /** @param {KeyboardEvent} event */
-  leaveProjector = ({ key, target }) => {
-    if (!this.presenting || key !== "Escape" || /** @type {Element} */ (target).closest("[tabindex='0']")) return;
-    this.presenting = false;
+  /** @type {NonNullable<PageHost["present"]>} */
+  present = (present) => {
+    this.presenting = present;
     this.update();
     this.writeAddress(true);
   };

@@ -14,8 +14,9 @@ from normviz.lessons.pages import PAGES
 from normviz.measuring.own_modules import describe_any, own_class
 from normviz.scene import edits
 from normviz.scene.edits import Reading, with_fields
+from normviz.scene.foreign import EMBEDDING
 from normviz.scene.scene import DATA_SETTING, MOST_EDITABLE, OWN, PARAMS, SCENE_SETTINGS, Own
-from normviz.scene.view import DISPLAY_SETTINGS, EMBEDDING, View
+from normviz.scene.view import DISPLAY_SETTINGS, View
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _
 

@@ -16,8 +16,9 @@ import IPython
 from traitlets import Bunch, TraitType, Unicode, default, validate
 
 from normviz.analysis.description import Description
+from normviz.export.app import app_of_environment
 from normviz.export.live import changes
-from normviz.export.output import APP, Choices, Output, output_of_view
+from normviz.export.output import Choices, Output, output_of_view
 from normviz.figures.bundle import bundle, plotly_js
 from normviz.lessons.events import after
 from normviz.lessons.page import rows_data
@@ -149,7 +150,7 @@ class Live(anywidget.AnyWidget):
     def _show(self) -> None:
         """Send the view to every copy of the page, with the number of the newest event that it answers."""
         shown = page_view(PAGES[self._page], self._view)
-        body = Body(prefix=f"{self.key}-", app=environ.get(APP, "").rstrip("/") or None, turn=self._turn)
+        body = Body(prefix=f"{self.key}-", app=app_of_environment() or None, turn=self._turn)
         data = page_data(shown.page, body, shown.parts)
         self.send({"data": data, "rows": rows_data(shown.rows), "turn": self._turn})
 

@@ -19,6 +19,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.substitutes import is_probably_channels_last
 from normviz.layers.torch_errors import check
+from normviz.measuring.models.names import common_name, name_pattern
 from normviz.measuring.models.probing import Prober
 from normviz.measuring.models.recording import Call, Failure, Shape, layer_of, record
 from normviz.texts.errors import NormvizError
@@ -295,13 +296,18 @@ class Norms(Sequence[NormRow]):
         return self.parameters / self.model_parameters if self.model_parameters else 0.0
 
     def grouped(self) -> Self:
-        """One row for each layer and shape, with the name of the first and the sums of parameters, buffers and calls; ``members`` counts them."""
-        groups: dict[tuple[str, Shape, str, bool], list[NormRow]] = {}
+        """One row for the modules of the same layer and shape whose names differ only in numbers, such as ``layers.*.norm1``.
+
+        It has the sums of their parameters, buffers and calls; ``members`` counts them.
+        """
+        groups: dict[tuple[str, Shape, str, bool, str], list[NormRow]] = {}
         for row in self.rows:
-            groups.setdefault((row.title, row.shape, row.function, row.plus_one), []).append(row)
+            key = (row.title, row.shape, row.function, row.plus_one, name_pattern(row.name))
+            groups.setdefault(key, []).append(row)
         rows = tuple(
             replace(
                 rows[0],
+                name=common_name([row.name for row in rows]),
                 parameters=sum(row.parameters for row in rows),
                 buffers=sum(row.buffers for row in rows),
                 calls=sum(row.calls for row in rows),

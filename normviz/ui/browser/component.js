@@ -1,7 +1,8 @@
 // A page as a Streamlit component. Streamlit calls it at every change. It calls the returned function when it removes the page, and also right after
 // a call whose data had already been replaced.
 
-import { find, html, nextFrame } from "../../figures/browser/common/dom.js";
+import { button, find, html, nextFrame } from "../../figures/browser/common/dom.js";
+import { _ } from "../../figures/browser/common/messages.js";
 import { applyColors, readMode } from "../../figures/browser/common/theme.js";
 import { PageView } from "../../lessons/browser/page.js";
 import "../../lessons/browser/practice/practice.js";
@@ -14,11 +15,11 @@ import { keepInAddress, openAddress, scrollToWanted, viewAddress, withParameter 
 import { endFirstPage, showFirstPage } from "./first_page.js";
 import { markApp, PageHead } from "./head.js";
 import { addLanguages, applyLanguage, rememberLinked } from "./language.js";
-import { correctStreamlit } from "./streamlit.js";
+import { correctStreamlit, markGroup } from "./streamlit.js";
 
 /** @typedef {import("../../lessons/browser/share/share.js").ShareData} ShareData */
 /** @import { Language, Languages } from "./language.js" */
-/** @typedef {{ share?: ShareData, open?: any, summary?: string | null, greeting?: string, report?: string, language: Language, languages?: Languages }} Sharing ``report``: where reports of errors go, or "" */
+/** @typedef {{ share?: ShareData | null, open?: any, summary?: string | null, greeting?: string, report?: string, language: Language, languages?: Languages }} Sharing ``report``: where reports of errors go, or "" */
 
 correctStreamlit();
 
@@ -44,8 +45,12 @@ class AppPage {
   open = null;
   /** @type {ShareButton<ShareData> | null} */
   share = null;
+  /** @type {HTMLElement | null} */
+  projector = null;
   /** @type {PageHead | null} */
   head = null;
+  /** @type {HTMLElement | null} The languages, Share and Project. */
+  corner = null;
   /** @type {ReportButton | null} */
   report = null;
   /** @type {ResizeObserver | null} */
@@ -75,17 +80,20 @@ class AppPage {
     const drawn = this.view.set(data, mode);
     if (data.summary !== undefined) (this.head ??= new PageHead(this)).set(data, mode);
     if (data.present !== undefined) {
+      shown = data.share ?? undefined;
+      markGroup(data.group ?? "");
       markApp("presents", Boolean(data.present));
       markApp("shares", Boolean(data.share));
-      markApp("translates", Boolean(data.share) && (data.languages ?? []).length > 1);
+      markApp("translates", (data.languages ?? []).length > 1);
     }
     scrollToWanted();
     drawn.then(scrollToWanted);
     if (data.open) (this.open ??= new AppLink(this.root)).set(data.open);
     else this.open = this.open?.remove() ?? null;
-    if (data.share) (this.share ??= this.addShare()).set(data.share);
-    else this.share = this.share?.remove() ?? null;
-    shown = data.share ?? shown;
+    if (!data.languages || Boolean(data.share) !== Boolean(this.share)) this.removeCorner();
+    if (data.languages) this.corner ??= this.addCorner();
+    if (data.share) this.share?.set(data.share);
+    if (this.projector) this.projector.hidden = !data.projector;
     if (data.report !== undefined) this.report ??= new ReportButton(this.root, data.report, reported);
     else this.report = this.report?.remove() ?? null;
     if (data.open && window.parent !== window) this.sent ??= sendHeight(find(document, "[data-testid=stMainBlockContainer]"));
@@ -106,12 +114,24 @@ class AppPage {
     this.set(data, mode);
   }
 
-  /** @returns {NonNullable<AppPage["share"]>} */
-  addShare() {
+  addCorner() {
     const corner = html("div", "nvs-root nvs-corner", this.head?.root ?? this.root);
     addLanguages(corner, this.data.languages ?? [], this.data.language, this.data.page);
-    return new ShareButton(corner, "nvs-button nvs-opener", (parent, data, onClose) => new AppDialog(parent, data, onClose));
+    if (!this.data.share) return corner;
+    this.share = new ShareButton(corner, "nvs-button nvs-opener", (parent, data, onClose) => new AppDialog(parent, this.view.asEntered(data), onClose));
+    this.projector = button("nvs-button nvs-projector", corner, _("Project"), () => this.present(true));
+    this.projector.title = _("Show only the figure, as large as the window, for a projector");
+    return corner;
   }
+
+  removeCorner() {
+    this.share?.close();
+    this.corner?.remove();
+    this.corner = this.share = this.projector = null;
+  }
+
+  /** The server answers, so that the address follows. @type {NonNullable<PageHost["present"]>} */
+  present = (present) => this.send?.("present", { present });
 
   /** @type {NonNullable<PageHost["address"]>} */
   address = (page, query) => viewAddress(this.data.page, page, query);
@@ -143,7 +163,7 @@ class AppPage {
     this.waiting = null;
     window.removeEventListener("popstate", this.followHistory);
     this.open?.remove();
-    this.share?.remove();
+    this.removeCorner();
     this.head?.remove();
     this.report?.remove();
     this.sent?.disconnect();

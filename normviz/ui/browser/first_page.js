@@ -6,6 +6,7 @@ import { sameIndex } from "../../figures/browser/tensor/sharing.js";
 import { PageView } from "../../lessons/browser/page.js";
 import { viewAddress, withParameter } from "./addresses.js";
 
+const FIELD = ".nv-front-field input[type=text]";
 const STATE = "data-test-script-state"; // an attribute of Streamlit's app: initial, running, notRunning
 
 /** @type {FirstPage | null} */
@@ -26,7 +27,7 @@ class FirstPage {
     root.dataset.mode = mode;
     applyColors(root, mode);
     place.hidden = false;
-    this.view = new PageView(html("div", "nv-page", root), this);
+    this.view = new PageView(/** @type {HTMLElement | null} */ (root.querySelector(":scope > .nv-page")) ?? html("div", "nv-page", root), this);
     this.view.set(data, mode);
     this.observer = new MutationObserver(() => this.endAtMessage());
     this.observer.observe(document.body, { subtree: true, childList: true, attributeFilter: [STATE] });
@@ -42,6 +43,9 @@ class FirstPage {
   /** @type {NonNullable<PageHost["search"]>} */
   search = (text) => history.replaceState(history.state, "", withParameter("search", text));
 
+  /** @type {NonNullable<PageHost["present"]>} */
+  present = () => location.assign(withParameter("present", ""));
+
   // The app may show a message instead of a page: the run has ended, and there is a message but no place for a page. The end of the run is not
   // enough, because a busy browser may draw the elements later.
   endAtMessage() {
@@ -54,9 +58,11 @@ class FirstPage {
    * @param {PageView} [page]
    */
   end(page) {
+    const isTyping = Boolean(this.view.root.querySelector(`${FIELD}:focus`));
     const top = this.place.scrollTop, before = [...this.view.figures.values()], after = page ? [...page.figures.values()] : [];
     this.observer.disconnect();
-    this.place.remove();
+    this.place.remove(); // until then, the app is not visible and takes no focus
+    if (page) continueField(this.view.root, page.root, isTyping);
     document.querySelector("[data-testid=stMain]")?.scrollTo({ top, behavior: "instant" });
     after.forEach(({ view }, number) => continueFigure(before[number]?.view, view));
     this.view.destroy();
@@ -64,7 +70,7 @@ class FirstPage {
 }
 
 /**
- * Selects the element and shows the step that the reader has chosen in the other drawing of the figure.
+ * Selects the element and shows the step and the cards that the reader has chosen in the other drawing of the figure.
  * @param {any} before
  * @param {any} now
  */
@@ -72,6 +78,22 @@ function continueFigure(before, now) {
   if (!before?.data || !now.data) return;
   if ("at" in before && !sameIndex(before.at, now.at)) now.select(before.at);
   if ("step" in before && before.step !== now.step) now.go(before.step);
+  if ("cards" in before && before.cards !== now.cards) now.choose(before.cards);
+}
+
+/**
+ * Copies what the reader has typed on the front page.
+ * @param {HTMLElement} before
+ * @param {HTMLElement} now
+ * @param {boolean} isTyping
+ */
+function continueField(before, now, isTyping) {
+  const [was, is] = [before, now].map((root) => /** @type {HTMLInputElement | null} */ (root.querySelector(FIELD)));
+  if (!was || !is) return;
+  is.value = was.value;
+  if (!isTyping) return;
+  is.focus();
+  is.setSelectionRange(was.selectionStart, was.selectionEnd);
 }
 
 /** @param {ConstructorParameters<typeof FirstPage>} page */

@@ -16,7 +16,6 @@ const SECTIONS = [
   [".nv-view > .nv-row > .nv-panel", (section) => section.querySelector(".nv-title")?.textContent ?? ""],
   [".nv-table-box", () => _("Table")],
   [".nv-tabs", () => _("Code")],
-  [".nv-links-questions", () => _("Questions")],
 ];
 const MAIN = '[data-testid="stMainBlockContainer"]';
 const ABOVE_CONTROLS = '[data-testid="stLayoutWrapper"]:has(> :is(.st-key-heading, .st-key-hidden_heading))';

@@ -1,9 +1,11 @@
-// Corrects what Streamlit's own elements do: its menu of pages, the Tab key in rows of buttons, and shortcuts of single letters.
+// Corrects what Streamlit's own elements do: the groups of pages in its header, its menu of pages, the Tab key in rows of buttons, and shortcuts of single letters.
 
 import { _ } from "../../figures/browser/common/messages.js";
 
 const HEADER = '[data-testid="stHeader"]', OPEN = '[data-testid="stExpandSidebarButton"]', PAGE = '[data-testid="stSidebarNavLink"]';
 const DRAWER = '[data-testid="stSidebar"][data-collapsed="false"]', CLOSE = '[data-testid="stSidebarCollapseButton"] button';
+const ITEMS = '[data-testid="stSidebarNavItems"]';
+const SECTION = '[data-testid="stTopNavSection"]', NAME = '[data-testid="stMarkdownContainer"]';
 const GROUP = '[role="radiogroup"]', CHOSEN = '[role="radio"][aria-checked="true"]';
 
 export function correctStreamlit() {
@@ -31,9 +33,50 @@ function improveMenu() {
 // The first HTML loads this script before Streamlit has made the header.
 function watchHeader() {
   const header = document.querySelector(HEADER);
-  if (header) new MutationObserver(() => nameMenu(header)).observe(header, { childList: true, subtree: true });
-  if (header) nameMenu(header);
+  if (header) new MutationObserver(() => changeHeader(header)).observe(header, { childList: true, subtree: true });
+  if (header) changeHeader(header);
+  if (header) watchMenu();
   return Boolean(header);
+}
+
+/** @param {Element} header */
+function changeHeader(header) {
+  nameMenu(header);
+  markSection(header);
+}
+
+// In the drawer, Streamlit puts titles and boxes into a list, where only items are allowed: it is no list for a screen reader.
+// Streamlit makes the drawer when the window becomes narrow, and its content later.
+function watchMenu() {
+  const shell = document.querySelector('[data-testid="stAppViewContainer"]');
+  if (!shell) return;
+  const inside = new MutationObserver(() => shell.querySelectorAll(`${ITEMS}, ${ITEMS} li`).forEach((part) => part.setAttribute("role", "none")));
+  const find = () => {
+    const drawer = shell.querySelector('[data-testid="stSidebar"]');
+    if (drawer) inside.observe(drawer, { childList: true, subtree: true });
+  };
+  new MutationObserver(find).observe(shell, { childList: true });
+  find();
+}
+
+let group = "";
+
+/**
+ * Marks the group of the current page: Streamlit marks the page alone, which is in a closed menu.
+ * @param {string} title of the group
+ */
+export function markGroup(title) {
+  group = title;
+  const header = document.querySelector(HEADER);
+  if (header) markSection(header);
+}
+
+/** @param {Element} header */
+function markSection(header) {
+  for (const section of header.querySelectorAll(SECTION)) {
+    if (section.querySelector(NAME)?.textContent === group) section.setAttribute("aria-current", "true");
+    else section.removeAttribute("aria-current");
+  }
 }
 
 /** @param {Element} drawer */

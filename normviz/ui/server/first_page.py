@@ -6,10 +6,14 @@ Our script draws it (``first_page.js``), and removes it when the app shows the s
 from urllib.parse import parse_qsl
 
 from normviz.figures.brand import wordmark
-from normviz.lessons.pages import PAGES, page_view
+from normviz.lessons.front import pages_of
+from normviz.lessons.page import Page
+from normviz.lessons.pages import PAGES, leads_to, page_view
 from normviz.lessons.parts.html import Body, data, escape
 from normviz.lessons.parts.links import page_path
-from normviz.scene.view import LONGEST_QUERY, Display
+from normviz.lessons.style import front_style
+from normviz.lessons.titles import HOME, LEARN, LOOK_UP, TEACH
+from normviz.scene.view import LONGEST_QUERY, Display, link
 from normviz.texts.messages import _, cache_by_language, language
 from normviz.ui.assets import component
 from normviz.ui.component import data_of
@@ -25,24 +29,47 @@ DRAW = (
 
 @cache_by_language(KEPT)
 def first_page(name: str, query: str, embedded: bool) -> str:
-    """The HTML of a page and its query; "" if the page is too large."""
-    if len(query) > LONGEST_QUERY:
+    """The HTML of a page and its query; "" if the page is too large, or the app will go to another one."""
+    if len(query) > LONGEST_QUERY or redirect(name, query):
         return ""
     page = PAGES[name]
     view = page.view(dict(parse_qsl(query, keep_blank_values=True)))
-    made, body = page_view(page, view), Body(app="")
-    text = data(data_of(made, body))
+    made, body = page_view(page, view), Body(app="." if name == HOME else "")
+    values = data_of(made, body, embedded)
+    text = data(values)
     if len(text) > MOST:
         return ""
-    head = "" if embedded or view.display.present else _header(name)
-    title = f"<h1>{escape(page.title)} <small>{escape(page.purpose)}</small></h1>"
-    heading = title if view.display == Display() and not embedded else ""
+    head = "" if embedded or view.display.present else _header(page)
+    title, small = map(escape, page.heading)
+    heading = (
+        f"<h1>{title}{small and f' <small>{small}</small>'}</h1>" if view.display == Display() and not embedded else ""
+    )
     rows = sum(bool(row.inputs) for row in made.rows)
     loading = f'<p class="nv-loading" style="--rows:{rows}">{escape(_("The controls are loading …"))}</p>'
+    hidden, parts = ("", _front(values["parts"])) if name == HOME else (" hidden", "")
     return (
-        f'<div id="normviz-first" hidden>{head}<main>{heading}{loading if rows else ""}<div class="nv-doc nv-app"></div></main></div>\n'
+        f'<div id="normviz-first"{hidden}>{head}<main>{heading}{loading if rows else ""}<div class="nv-doc nv-app">{parts}</div></main></div>\n'
         f'<script type="application/json" id="normviz-data">{text}</script>\n<script>{DRAW.replace("{path}", component(language.get()).path)}</script>\n'
     )
+
+
+def _front(parts: list[tuple[str, str]]) -> str:
+    """The front page as HTML: its links and its field work before the script has drawn the figure."""
+    divs = "".join(f'<div class="nv-part" data-key="{key}">{html}</div>' for key, html in parts)
+    return f'<style>{front_style()}</style><div class="nv-page">{divs}</div>'
+
+
+def redirect(name: str, query: str) -> str:
+    """The address of the page that the app goes to, relative to this one; "" if it stays.
+
+    >>> redirect("explore", "tour=train-and-eval&stop=3"), redirect("explore", "tour=train-and-eval&stop=1")
+    ('./train_and_eval?tour=train-and-eval&stop=3', '')
+    """
+    given = dict(parse_qsl(query, keep_blank_values=True))
+    page, wanted = leads_to(name, given) if name in PAGES else (None, given)
+    if page is None or (page.name, wanted) == (name, given):
+        return ""
+    return f"./{page_path(page.name)}{link(wanted) if wanted != given else f'?{query}'}"
 
 
 def page_titles() -> dict[str, str]:
@@ -50,11 +77,16 @@ def page_titles() -> dict[str, str]:
     return {page_path(name): escape(kind.title) for name, kind in PAGES.items()}
 
 
-def _header(name: str) -> str:
-    """The logo and the links of Streamlit's header."""
-    here = page_path(name)
-    links = (
-        f'<a href="./{path}"{" aria-current=page" if path == here else ""}>{title}</a>'
-        for path, title in page_titles().items()
+def _header(shown: Page) -> str:
+    """The logo and the groups of pages of Streamlit's header."""
+    groups = "".join(_group(group, shown) for group in (LEARN, LOOK_UP, TEACH))
+    return f'<header><a href="./"><img src="{wordmark()}" alt="normviz" height="24"></a><nav>{groups}</nav></header>'
+
+
+def _group(group: str, shown: Page) -> str:
+    links = "".join(
+        f'<a href="./{page_path(page.name)}"{" aria-current=page" if page is shown else ""}>{escape(page.title)}</a>'
+        for page in pages_of(group)
     )
-    return f'<header><img src="{wordmark()}" alt="normviz" height="24"><nav>{"".join(links)}</nav></header>'
+    mark = " aria-current=true" if group == shown.group else ""
+    return f'<details name="normviz-group"><summary{mark}>{escape(_(group))}</summary><div>{links}</div></details>'

@@ -1,8 +1,7 @@
 """The first HTML: Streamlit's index.html, changed to have the theme's colors before any script has run.
 
 Streamlit's own stays white until its scripts have loaded and the server has sent the theme. Ours contains the page as data, which our script
-draws at once. While the server still starts, it is one of six versions without data for each language: three themes (light, dark, the
-reader's own), each alone and embedded.
+draws at once. While the server still starts, it has no data. Its title and its description are those of the page.
 """
 
 from __future__ import annotations
@@ -13,22 +12,26 @@ import hashlib
 import json
 import re
 from base64 import b64encode
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from html import escape
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 import streamlit as st
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from normviz.figures.palette import THEMES
+from normviz.lessons.titles import EXPLORE, HOME, TITLES, asks_for_a_view, full_title
 from normviz.texts.languages import html_attributes
 from normviz.texts.messages import _, cache_by_language, in_language, language
 from normviz.ui import PAGE_SCRIPTS
-from normviz.ui.assets import accepts_gzip, component
+from normviz.ui.address import app_address
+from normviz.ui.assets import PREVIEW, accepts_gzip, component
 from normviz.ui.language import COOKIE, language_of
 from normviz.ui.server.process import import_future, import_ready
 
@@ -43,6 +46,7 @@ WIDGETS = ("BidiComponent", "Button", "ButtonGroup", "NumberInput", "Selectbox")
 IMPORT = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
 CHARSET = re.compile(r"<meta charset=[^>]*>", re.IGNORECASE)
 HTML = re.compile(r"<html[^>]*>")
+TITLE = "<title>Streamlit</title>"
 ROOT, BODY_ENDS = '<div id="root"></div>', "</body>"
 SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 # A theme chosen in Streamlit's menu takes precedence, as in Streamlit.
@@ -83,6 +87,8 @@ def _values(query: str, parameter: str) -> set[str]:
 
 async def index(request: Request) -> Response:
     """The response to every page of the app."""
+    if elsewhere := _elsewhere(request):
+        return RedirectResponse(elsewhere, headers={"Cache-Control": "no-cache"})
     with in_language(_language(request)):
         page, gzipped = await _page_for(request), accepts_gzip(request)
     tag = f'"{page.tag}{"-gzip" if gzipped else ""}"'
@@ -99,10 +105,28 @@ def _language(request: Request) -> str:
     return language_of(request.query_params.get("lang", ""), request.cookies.get(COOKIE, ""), accepted)
 
 
+def _elsewhere(request: Request) -> str:
+    """The address that the app would go to at once, as seen from this one; "" if it stays.
+
+    While the server starts, only the address of the app is redirected.
+    """
+    name, query = _name(request), request.url.query
+    if not import_future().done():
+        return f"./{EXPLORE}?{query}" if name == HOME and asks_for_a_view(request.query_params) else ""
+    redirect: Callable[[str, str], str] = import_ready("normviz.ui.server.first_page").redirect
+    return redirect(name, query)
+
+
+def _name(request: Request) -> str:
+    """The name of the page of the address."""
+    return request.url.path.rpartition("/")[2] or HOME
+
+
 async def _page_for(request: Request) -> IndexHtml:
     """With the page of the address, unless it is not ready in time."""
-    query, name = request.url.query, request.url.path.rpartition("/")[2]
-    plain = _page(theme_of(query), is_embedded(query))
+    query, name = request.url.query, _name(request)
+    html = _page(theme_of(query), is_embedded(query))
+    plain = IndexHtml(html.replace(TITLE, _about(name, app_address(request)), 1).encode())
     if not import_future().done():
         return plain
     make = partial(copy_context().run, _with_page, plain, name, query)
@@ -141,15 +165,25 @@ def _with_page(plain: IndexHtml, name: str, query: str) -> IndexHtml:
     """The HTML with the page of the address."""
     try:
         make = import_ready("normviz.ui.server.first_page").first_page
-        first = make(name or "explore", query, is_embedded(query))
+        first = make(name, query, is_embedded(query))
     except Exception:  # the app reports it
         return plain
     return IndexHtml(plain.html.replace(ROOT.encode(), f"{first}{ROOT}".encode(), 1)) if first else plain
 
 
+def _about(name: str, app: str) -> str:
+    """The title of a page, and what other sites show of a link to it: a title, a description, a picture if the app's address is known."""
+    about = _(TITLES[name][1])
+    found = {"og:title": full_title(name), "og:description": about, "og:image": app and f"{app}/{PREVIEW.path}"}
+    lines = [f"<title>{escape(found['og:title'])}</title>", f'<meta name="description" content="{escape(about)}">']
+    lines += [f'<meta property="{key}" content="{escape(text)}">' for key, text in found.items() if text]
+    return "\n    ".join([*lines, '<meta name="twitter:card" content="summary_large_image">'])
+
+
 @cache_by_language()
-def _page(theme: str | None, embedded: bool) -> IndexHtml:
-    html = FONT.sub("", INDEX.read_text(encoding="utf-8")).replace("<title>Streamlit</title>", "<title>normviz</title>")
+def _page(theme: str | None, embedded: bool) -> str:
+    """The HTML with Streamlit's title."""
+    html = FONT.sub("", INDEX.read_text(encoding="utf-8"))
     # Nothing is painted before the style sheet, so it and our script, which draws the page, are fetched first.
     module = f'<link rel="modulepreload" fetchpriority="high" href="./{component(language.get()).path}">'
     first = "\n".join([_head(theme), module, *STYLESHEET.findall(html)])
@@ -157,7 +191,7 @@ def _page(theme: str | None, embedded: bool) -> IndexHtml:
     html = CHARSET.sub(lambda found: found[0] + first, STYLESHEET.sub("", html), count=1)
     # Our styles come last, because the front end adds its own to the head.
     last = f"{_widget_scripts()}\n<style>\n{styles(embedded)}</style>\n"
-    return IndexHtml(html.replace(BODY_ENDS, last + BODY_ENDS, 1).encode())
+    return html.replace(BODY_ENDS, last + BODY_ENDS, 1)
 
 
 @cache

@@ -22,6 +22,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from normviz.lessons.titles import HOME
 from normviz.texts.errors import NormvizError, echo
 from normviz.ui import assets
 from normviz.ui.assets import CompressedFiles
@@ -29,7 +30,7 @@ from normviz.ui.server.index import index, no_page, page_names
 from normviz.ui.server.process import import_future, import_ready
 
 SHELL = Path(__file__).with_name("shell.py")
-EXPORT, HOME = "export", "explore"
+EXPORT = "export"
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -45,12 +46,12 @@ def routes() -> list[Route]:
 
 
 def pages() -> list[tuple[str, Handler]]:
-    """The path of every page; Explore is the app itself."""
+    """The path of every page; the front page has the address of the app."""
     return [(path, index) for path in ("", *page_names()) if path != HOME]
 
 
 async def _home(request: Request) -> Response:
-    """The page Explore has the address of the app. Relative, so that it holds behind a proxy that adds a base path."""
+    """The front page has the address of the app. Relative, so that it holds behind a proxy that adds a base path."""
     query = f"?{request.url.query}" if request.url.query else ""
     return RedirectResponse(f"./{query}", status_code=307)
 

@@ -14,6 +14,7 @@ import pytest
 from normviz.export.site import build, entries, pack
 from normviz.figures.bundle import plotly_js
 from normviz.lessons.compare import READY_SETS
+from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.question import answer, facts_of, prose, search_text
 from normviz.lessons.questions.registry import CORE, MERGED, QUESTIONS
 from normviz.lessons.questions_page import LONGEST_SEARCH
@@ -22,7 +23,7 @@ from tests.export.structure import Structure
 
 PAGE = 320_000  # bytes of the largest page: a figure of 32 x 32 facets
 PRACTICE = 420_000  # bytes of the page that carries all exercises
-PLAYED = 110_000  # bytes, compressed, of the largest page that answers its controls
+PLAYED = 140_000  # bytes, compressed, of the largest page that answers its controls
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def pages(site) -> dict[str, Structure]:
 
 def test_there_are_pages_for_every_question_and_set_some_with_controls_and_an_index(pages):
     listed = {f"question-{key}.html" for key in QUESTIONS} | {f"compare-{key}.html" for key in READY_SETS}
-    assert set(pages) == listed | PLAYABLE | {"start.html", "practice.html", "index.html"}
+    assert set(pages) == listed | PLAYABLE | {"start.html", "practice.html", "teach.html", "index.html"}
 
 
 def test_a_link_with_an_old_key_opens_the_question_that_took_over(site):
@@ -111,8 +112,7 @@ def test_the_index_links_to_every_page_and_searches_the_same_words_as_the_app(pa
     assert [text for text in words if text in searched] == searched
     order = [address for address in index.addresses if address.startswith("question-")]
     assert order[: len(CORE)] == [f"question-{key}.html" for key in CORE]
-    assert len(words) == len(QUESTIONS) + len(READY_SETS) + len(PLAYABLE) + 2
-    assert words[0].startswith("start")
+    assert len(words) == len(QUESTIONS) + len(READY_SETS)
 
 
 def test_an_error_in_any_page_can_be_reported(site, pages):
@@ -248,3 +248,22 @@ def test_a_page_links_to_the_app_if_its_address_is_known(tmp_path, monkeypatch):
 def test_start_here_leads_on_to_practice_the_questions_and_explore(site):
     links = re.findall(r'class="nv-go" [^>]*href="([^"]*)"', read(site, "start.html"))
     assert links == ["practice.html#level=1", "index.html", "explore.html"]
+
+
+def test_the_index_begins_with_the_front_page(site, pages):
+    front = read(site).partition('class="ns-topic"')[0]
+    assert f"<h1>{PAGES['home'].purpose}</h1>" in front
+    assert front.count('class="nv-figure"') == 1
+    assert 'class="nv-doors"' in front
+    assert 'href="#questions"' in front
+    assert 'id="questions"' in read(site)
+    assert "<form" not in read(site)  # nothing would read the field
+
+
+def test_with_the_address_of_the_app_the_front_page_has_a_field(tmp_path, monkeypatch):
+    monkeypatch.setenv("NORMVIZ_URL", "https://norm.example.org/lab/")
+    build(tmp_path / "site", only=["explore", "s0"])
+    index = read(tmp_path / "site")
+    assert '<form class="nv-front-field" action="https://norm.example.org/lab/explore">' in index
+    assert 'href="explore.html"' in index  # of the site itself
+    assert 'href="https://norm.example.org/lab/numerics"' in index

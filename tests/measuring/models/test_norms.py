@@ -129,11 +129,20 @@ def test_a_large_model_on_the_meta_device_has_no_values():
 def test_equal_rows_are_grouped():
     found = nv.norms(nn.Sequential(nn.LayerNorm(8), nn.LayerNorm(8), nn.LayerNorm(8, eps=1e-3)), torch.zeros(2, 8))
     grouped = found.grouped()
-    assert [(row.name, row.parameters, row.calls) for row in grouped] == [("0", 32, 2), ("2", 16, 1)]
+    assert [(row.name, row.parameters, row.calls) for row in grouped] == [("*", 32, 2), ("2", 16, 1)]
     assert grouped.members == (2, 1)
     assert (grouped.parameters, found.parameters, found.share) == (48, 48, 1.0)
-    assert "0 x 2" in str(grouped)
+    assert "* x 2" in str(grouped)
     assert grouped.summary == found.summary == "3 normalizations, 48 parameters, 100 % of the model"
+
+
+def test_only_names_that_differ_in_numbers_are_grouped():
+    def block():
+        return nn.ModuleDict({"norm1": nn.LayerNorm(8), "norm2": nn.LayerNorm(8)})
+
+    model = nn.ModuleDict({"layers": nn.ModuleList([block(), block()]), "norm": nn.LayerNorm(8)})
+    model.forward = lambda x: [norm(x) for norm in model.modules() if isinstance(norm, nn.LayerNorm)]
+    assert nv.norms(model, torch.zeros(2, 8)).grouped().names == ("layers.*.norm1 x 2", "layers.*.norm2 x 2", "norm")
 
 
 def test_the_text_is_a_table():

@@ -54,6 +54,6 @@ def test_the_controls_work_after_a_hostile_address():
     app = set_control(app, "set_drift", "1")
     check_page(app)
     assert query(app) == {"steps": "500", "drift": "1"}
-    app = set_control(open_page("compare", "layers=RMSNorm(4);LayerNorm(4)&at=z"), "size_w", 5)
+    app = set_control(open_page("compare", "shape=2,3,4,4&layers=RMSNorm(4);LayerNorm(4)&at=z"), "size_w", 5)
     check_page(app)
     assert compared_layers(app) == ["RMSNorm([5])", "LayerNorm([5])"]

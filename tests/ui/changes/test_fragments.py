@@ -16,7 +16,7 @@ from tests.ui.support.sessions import CONTROLS, click_element, figure
 
 
 @pytest.mark.parametrize(
-    ("page", "link"), [("", ""), ("compare", "shape=2,3,4,4"), ("step_by_step", ""), ("gradients", "")]
+    ("page", "link"), [("explore", ""), ("compare", "shape=2,3,4,4"), ("step_by_step", ""), ("gradients", "")]
 )
 def test_a_click_redraws_the_figure_and_no_control_and_changes_the_address(websocket, page, link):
     async def visit() -> tuple[Ran, Ran, Session]:
@@ -35,26 +35,30 @@ def test_a_click_redraws_the_figure_and_no_control_and_changes_the_address(webso
     assert "at=0%2C1%2C2%2C3" in session.query
 
 
-def test_a_click_in_an_embedded_view_changes_the_address_too(websocket):
-    async def visit() -> tuple[Ran, Session]:
-        session = Session(websocket, "", "embed=true&hide=all&layer=BatchNorm2d(3)")
-        await session.open()
-        ran = await click_element(session, [1, 1, 1, 1])
-        await session.close()
-        return ran, session
+@pytest.mark.parametrize("link", ["embed=true&hide=all", "present=true", "hide=code"])
+def test_every_click_in_a_view_with_hidden_parts_changes_the_address_and_the_figure(websocket, link):
+    clicks = ([1, 1, 1, 1], [0, 2, 1, 0])
 
-    ran, session = run_async(visit())
-    assert not ran.errors
-    assert figure(session).figure["at"] == [1, 1, 1, 1]
-    assert "hide=all" in session.query
+    async def visit() -> list[tuple[Ran, object, str]]:
+        session = Session(websocket, "explore", f"{link}&shape=2,3,4,4&layer=BatchNorm2d(3)")
+        await session.open()
+        found = [(await click_element(session, at), figure(session).figure["at"], session.query) for at in clicks]
+        await session.close()
+        return found
+
+    for at, (ran, selected, query) in zip(clicks, run_async(visit()), strict=True):
+        assert not ran.errors
+        assert selected == at
+        assert f"at={'%2C'.join(map(str, at))}" in query
+        assert link.rpartition("&")[2] in query
 
 
 def test_a_control_keeps_the_selected_element(websocket):
     async def visit() -> Session:
-        session = Session(websocket)
+        session = Session(websocket, "explore", "shape=2,3,4,4")
         await session.open()
         await click_element(session, [0, 1, 2, 3])
-        await session.change(session.widgets["Layer"], "BatchNorm2d")
+        await session.change(session.widgets["Layer"], ["BatchNorm"])
         await session.close()
         return session
 
@@ -68,7 +72,7 @@ def test_a_click_and_a_control_in_one_message_both_take_effect(websocket, throug
     """The browser sends simultaneous changes as one message, with the id of one fragment."""
 
     async def visit() -> tuple[Ran, Session]:
-        session = Session(websocket)
+        session = Session(websocket, "explore", "shape=2,3,4,4")
         await session.open()
         size, target = session.widgets["N"], figure(session)
         session.states[size.id] = (size.field, 3.0)
@@ -89,7 +93,7 @@ def test_a_click_and_a_control_in_one_message_both_take_effect(websocket, throug
 
 def test_a_control_that_changes_no_other_draws_the_page_below_the_controls_and_no_control(websocket):
     async def visit() -> tuple[Ran, Session]:
-        session = Session(websocket)
+        session = Session(websocket, "explore", "shape=2,3,4,4")
         await session.open()
         ran = await session.change(session.widgets["N"], 3.0)
         await session.close()
@@ -103,9 +107,9 @@ def test_a_control_that_changes_no_other_draws_the_page_below_the_controls_and_n
 
 def test_a_control_that_changes_others_draws_them_too(websocket):
     async def visit() -> tuple[Ran, Session]:
-        session = Session(websocket)
+        session = Session(websocket, "explore")
         await session.open()
-        ran = await session.change(session.widgets["Layer"], "GroupNorm")
+        ran = await session.change(session.widgets["Layer"], ["GroupNorm"])
         await session.close()
         return ran, session
 
@@ -137,7 +141,7 @@ def test_a_change_at_an_address_that_the_server_does_not_know_runs_the_whole_pag
     """The reader has gone back and changed a control before the server has seen the address."""
 
     async def visit() -> tuple[Ran, Session]:
-        session = Session(websocket)
+        session = Session(websocket, "explore", "shape=2,3,4,4")
         await session.open()
         session.query = "layer=BatchNorm2d(3)"
         ran = await session.change(session.widgets["N"], 3.0)
@@ -155,7 +159,7 @@ def test_a_control_that_is_changed_on_the_way_to_another_page_runs_that_page(web
         compare = Session(websocket, "compare")
         await compare.open()
         await compare.close()
-        session = Session(websocket)
+        session = Session(websocket, "explore", "shape=2,3,4,4")
         await session.open()
         size, session.page = session.widgets["N"], compare.page
         ran = await session.change(size, 3.0)
@@ -170,7 +174,7 @@ def test_a_control_that_is_changed_on_the_way_to_another_page_runs_that_page(web
 
 def test_an_edit_draws_the_page_below_the_controls(websocket):
     async def visit() -> tuple[Ran, Session]:
-        session = Session(websocket, "", "shape=2,3")
+        session = Session(websocket, "explore", "shape=2,3")
         await session.open()
         ran = await session.change(figure(session), {"event": "edit", "value": {"at": [0, 1], "value": 2.5, "turn": 1}})
         await session.close()
@@ -198,7 +202,7 @@ LAYER = {"en": "Layer", "es": "Capa", "zh": "层"}
 
 def test_sessions_at_the_same_time_have_each_its_language_in_every_run(websocket):
     async def visit(lang: str) -> list[dict]:
-        session, seen = Session(websocket, "", f"lang={lang}"), []
+        session, seen = Session(websocket, "explore", f"shape=2,3,4,4&lang={lang}"), []
         await session.open()
         for layer in ("BatchNorm2d", "RMSNorm"):
             await session.change(session.widgets[LAYER[lang]], layer)

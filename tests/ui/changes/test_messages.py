@@ -9,21 +9,21 @@ from bench.students import ELEMENT
 from tests.ui.support.asgi import run_async
 from tests.ui.support.sessions import click_element, figure
 
-MOST, MOST_FOR_A_TENSOR, MOST_FOR_A_CLICK = 15, 19, 7  # messages to the browser
+MOST, MOST_FOR_A_TENSOR, MOST_FOR_A_CLICK = 16, 20, 7  # messages to the browser
 OTHER_SIZES = ("Tensor", "Ready-made sets", "Back to the start")  # most controls are others after these
 # A page: changes one after the other, each the beginning of a control's label and the new value.
 CHANGES: dict[str, list[tuple[str, Any]]] = {
-    "": [
+    "explore": [
         ("N", 3.0),
         ("normalized_shape", ["H, W"]),
-        ("Layer", "GroupNorm"),
+        ("Layer", ["GroupNorm"]),
         ("num_groups", ["1"]),
-        ("Layer", "Your own pattern"),
+        ("Layer as code", "Your own pattern"),
         ("Parameters", "none"),
         ("Tensor", ["N, D"]),
-        ("Layer", "BatchNorm1d"),
+        ("Layer", ["BatchNorm"]),
         ("Tensor", ["N, C, H, W"]),
-        ("C", 4.0),
+        ("C", 6.0),
         ("Back to the start", True),
     ],
     "compare": [
@@ -34,12 +34,12 @@ CHANGES: dict[str, list[tuple[str, Any]]] = {
         ("Layers", ["BatchNorm2d(4)", "LayerNorm([4, 5, 2])"]),
         ("Back to the start", True),
     ],
-    "step_by_step": [("N", 3.0), ("Layer", "BatchNorm2d"), ("Tensor", ["N, L, C"]), ("C", 5.0)],
+    "step_by_step": [("N", 3.0), ("Layer", ["BatchNorm"]), ("Tensor", ["N, L, C"]), ("C", 5.0)],
     "gradients": [
-        ("N", 3.0),
-        ("Values of x", "one outlier in each group"),
+        ("normalized_shape", ["H, W"]),
+        ("Experiment", ["Backward pass"]),
         ("Layer", "GroupNorm"),
-        ("Tensor", ["N, D"]),
+        ("num_groups", ["1"]),
     ],
     "train_and_eval": [("batch size", ["16"]), ("momentum", ["0.3"])],
     "numerics": [("dtype of x", ["float16"]), ("Experiment", ["A constant x"]), ("every element", "0.5")],

@@ -15,12 +15,15 @@ from tests.ui.support.sessions import click_element, figure
 class TestMore:
     """The controls under "More" are created and removed; the browser may still send values of removed controls."""
 
-    STATES = ("layer=LayerNorm([4],eps=0.001,bias=False)&params=index&at=1,1,1,1", "layer=BatchNorm2d(3,affine=False)")
+    STATES = (
+        "shape=2,3,4,4&layer=LayerNorm([4],eps=0.001,bias=False)&params=index&at=1,1,1,1",
+        "layer=BatchNorm2d(3,affine=False)",
+    )
 
     @pytest.mark.parametrize("query", STATES)
     def test_back_works_when_the_browser_sends_values_of_removed_controls(self, websocket, query):
         async def visit() -> Session:
-            session = Session(websocket, "", query)
+            session = Session(websocket, "explore", query)
             await session.open()
             await click_element(session, [0, 1, 2, 3])
             await session.change(session.widgets["More"], True)
@@ -39,7 +42,7 @@ class TestMore:
 
     def test_opened_together_with_a_change_it_shows_its_controls(self, websocket):
         async def visit() -> Session:
-            session = Session(websocket)
+            session = Session(websocket, "explore", "shape=2,3,4,4")
             await session.open()
             size, more = session.widgets["N"], session.widgets["More"]
             session.states[size.id] = (size.field, 3.0)
@@ -53,7 +56,7 @@ class TestMore:
 
     def test_a_change_under_more_runs_the_page(self, websocket):
         async def visit() -> tuple[Ran, Session]:
-            session = Session(websocket)
+            session = Session(websocket, "explore")
             await session.open()
             await session.change(session.widgets["More"], True)
             ran = await session.change(session.widgets["bias: beta"], False)
@@ -68,11 +71,11 @@ class TestMore:
 @pytest.mark.parametrize(
     ("path", "query"),
     [
-        *[("", query) for query in TestMore.STATES],
-        ("", "shape=2,12,4,4&layer=GroupNorm(3,12)"),
-        ("", "shape=2,30,2,2&layer=GroupNorm(15,30)"),
-        ("", "shape=64,64,64&layer=DimNorm(64,dim=1)"),
-        ("", "shape=2,3,4,4&layer=Norm('n c h w -> n h w', 'c')"),
+        *[("explore", query) for query in TestMore.STATES],
+        ("explore", "shape=2,12,4,4&layer=GroupNorm(3,12)"),
+        ("explore", "shape=2,30,2,2&layer=GroupNorm(15,30)"),
+        ("explore", "shape=64,64,64&layer=DimNorm(64,dim=1)"),
+        ("explore", "shape=2,3,4,4&layer=Norm('n c h w -> n h w', 'c')"),
         ("compare", "shape=2,4,3,3"),
         ("gradients", "input=outlier&show=matrix"),
         ("numerics", "show=variance&distance=1e3"),
@@ -89,7 +92,7 @@ def test_the_default_of_every_control_is_the_value_that_it_shows(websocket, path
         await session.close()
         return list(session.widgets.values())
 
-    assert PAGES[path or "explore"].view(dict(parse_qsl(query))).problem is None  # the query is valid
+    assert PAGES[path].view(dict(parse_qsl(query))).problem is None  # the query is valid
     controls = [widget for widget in run_async(visit()) if hasattr(widget.element, "set_value")]
     assert controls
     assert {widget.name: widget.default() or None for widget in controls} == {

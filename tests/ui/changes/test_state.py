@@ -54,6 +54,6 @@ def test_the_next_run_writes_the_address_of_an_interrupted_run(session, monkeypa
     state.change({"name": "input", "key": "size_c", "value": 5})
     with pytest.raises(CutOffError):
         state.current(PAGES["explore"])
-    assert state.current(PAGES["explore"]).scene.shape == (2, 5, 4, 4)
-    assert written[-1]["shape"] == "2,5,4,4"
-    assert state.current(PAGES["explore"]).scene.shape == (2, 3, 4, 4)  # from now on the address decides
+    assert state.current(PAGES["explore"]).scene.shape == (2, 5, 3, 5)
+    assert written[-1]["shape"] == "2,5,3,5"
+    assert state.current(PAGES["explore"]).scene.shape == (2, 4, 3, 5)  # from now on the address decides

@@ -22,46 +22,52 @@ from tests.ui.support.shown import elements, problems, text
 CONTROLS = [
     # address, control, its new value, the resulting layer, shape and layout
     ("", "layout", "ND", "LayerNorm(6)", (4, 6), "ND"),
-    ("", "layout", "NLC", "LayerNorm([4, 3])", (2, 4, 3), "NLC"),
-    ("shape=2,6", "layout", "NCHW", "LayerNorm(4)", (2, 3, 4, 4), "NCHW"),
-    ("", "more_layout", "NHWC", "LayerNorm([4, 4, 3])", (2, 4, 4, 3), "NHWC"),
-    ("layer=GroupNorm(3,3)", "more_layout", "NCL", "GroupNorm(3, 3)", (2, 3, 4), "NCL"),
-    ("", "size_n", 5, "LayerNorm([3, 4, 4])", (5, 3, 4, 4), "NCHW"),
-    ("", "size_c", 5, "LayerNorm([5, 4, 4])", (2, 5, 4, 4), "NCHW"),
-    ("", "size_h", 1, "LayerNorm([3, 1, 4])", (2, 3, 1, 4), "NCHW"),
-    ("", "size_w", 100_000, "LayerNorm([3, 4, 100000])", (2, 3, 4, 100_000), "NCHW"),
-    ("", "size_w", 2**40, f"LayerNorm([3, 4, {2**40}])", (2, 3, 4, 2**40), "NCHW"),
-    ("shape=2,5,3", "size_l", 7, "LayerNorm([7, 3])", (2, 7, 3), "NLC"),
+    ("", "layout", "NLC", "LayerNorm(4)", (2, 5, 4), "NLC"),
+    ("shape=2,6", "layout", "NCHW", "LayerNorm([4, 3, 5])", (2, 4, 3, 5), "NCHW"),
+    ("", "more_layout", "NHWC", "LayerNorm(4)", (2, 3, 5, 4), "NHWC"),
+    ("shape=2,3,4,4", "layout", "NLC", "LayerNorm(3)", (2, 5, 3), "NLC"),
+    ("", "layout", "NCL", "ChannelsFirstLayerNorm(4)", (2, 4, 5), "NCL"),
+    ("layer=GroupNorm(3,3)", "layout", "NCL", "GroupNorm(3, 3)", (2, 3, 5), "NCL"),
+    ("layer=GroupNorm(2,4)", "layout", "NLC", "ChannelsLastGroupNorm(2, 4)", (2, 5, 4), "NLC"),
+    ("layer=BatchNorm2d(4)", "layout", "NLC", "ChannelsLastBatchNorm(4)", (2, 5, 4), "NLC"),
+    ("layer=InstanceNorm2d(4)", "more_layout", "NHWC", "ChannelsLastInstanceNorm(4)", (2, 3, 5, 4), "NHWC"),
+    ("shape=2,5,4&layout=NLC", "family", "BatchNorm", "ChannelsLastBatchNorm(4)", (2, 5, 4), "NLC"),
+    ("shape=2,5,4&layout=NLC", "family", "InstanceNorm", "ChannelsLastInstanceNorm(4)", (2, 5, 4), "NLC"),
+    ("shape=2,5,4&layout=NLC", "family", "GroupNorm", "ChannelsLastGroupNorm(2, 4)", (2, 5, 4), "NLC"),
+    ("shape=2,3,4,4", "size_n", 5, "LayerNorm([3, 4, 4])", (5, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4", "size_c", 5, "LayerNorm([5, 4, 4])", (2, 5, 4, 4), "NCHW"),
+    ("shape=2,3,4,4", "size_h", 1, "LayerNorm([3, 1, 4])", (2, 3, 1, 4), "NCHW"),
+    ("shape=2,3,4,4", "size_w", 100_000, "LayerNorm([3, 4, 100000])", (2, 3, 4, 100_000), "NCHW"),
+    ("shape=2,3,4,4", "size_w", 2**40, f"LayerNorm([3, 4, {2**40}])", (2, 3, 4, 2**40), "NCHW"),
+    ("shape=2,5,3", "size_l", 7, "LayerNorm(3)", (2, 7, 3), "NLC"),
     ("shape=2,5", "size_d", 7, "LayerNorm(7)", (2, 7), "ND"),
-    ("", "family", "RMSNorm", "RMSNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
-    ("", "family", "BatchNorm", "BatchNorm2d(3)", (2, 3, 4, 4), "NCHW"),
-    ("", "family", "InstanceNorm", "InstanceNorm2d(3)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4", "family", "RMSNorm", "RMSNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4", "family", "BatchNorm", "BatchNorm2d(3)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4", "family", "InstanceNorm", "InstanceNorm2d(3)", (2, 3, 4, 4), "NCHW"),
     ("shape=2,4,3,3", "family", "GroupNorm", "GroupNorm(2, 4)", (2, 4, 3, 3), "NCHW"),
-    ("", "family", "ChannelsFirstLayerNorm", "ChannelsFirstLayerNorm(3)", (2, 3, 4, 4), "NCHW"),
-    ("", "family", "DimNorm", "DimNorm(4, dim=0)", (2, 3, 4, 4), "NCHW"),
-    ("layer=BatchNorm2d(3)", "family", "LayerNorm", "LayerNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
-    ("", "depth", 2, "LayerNorm([4, 4])", (2, 3, 4, 4), "NCHW"),
-    ("", "depth", 1, "LayerNorm(4)", (2, 3, 4, 4), "NCHW"),
-    ("layer=RMSNorm(4)", "depth", 3, "RMSNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4&layer=BatchNorm2d(3)", "family", "LayerNorm", "LayerNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4", "depth", 2, "LayerNorm([4, 4])", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4", "depth", 1, "LayerNorm(4)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4&layer=RMSNorm(4)", "depth", 3, "RMSNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
     ("shape=2,6", "depth", 2, "LayerNorm([2, 6])", (2, 6), "ND"),
     ("shape=2,6,3,3&layer=GroupNorm(2,6)", "num_groups", 3, "GroupNorm(3, 6)", (2, 6, 3, 3), "NCHW"),
     ("shape=2,64,3,3&layer=GroupNorm(2,64)", "num_groups", 32, "GroupNorm(32, 64)", (2, 64, 3, 3), "NCHW"),
-    ("layer=DimNorm(4,dim=0)&layout=NCHW", "dim", 3, "DimNorm(4, dim=3)", (2, 3, 4, 4), "NCHW"),
-    ("layer=DimNorm(4)&layout=NCHW", "dim", 1, "DimNorm(4, dim=1)", (2, 3, 4, 4), "NCHW"),
-    ("", "elementwise_affine", False, "LayerNorm([3, 4, 4], elementwise_affine=False)", (2, 3, 4, 4), "NCHW"),
-    ("", "bias", False, "LayerNorm([3, 4, 4], bias=False)", (2, 3, 4, 4), "NCHW"),
-    ("layer=BatchNorm2d(3)", "affine", False, "BatchNorm2d(3, affine=False)", (2, 3, 4, 4), "NCHW"),
-    ("layer=InstanceNorm2d(3)", "affine", True, "InstanceNorm2d(3, affine=True)", (2, 3, 4, 4), "NCHW"),
-    ("layer=BatchNorm2d(3)", "bias", False, "BatchNorm2d(3, bias=False)", (2, 3, 4, 4), "NCHW"),
-    ("layer=BatchNorm2d(3)", "track_running_stats", False, "BatchNorm2d(3, track_running_stats=False)", (2, 3, 4, 4), "NCHW"),
-    ("layer=BatchNorm2d(3)", "training", False, "BatchNorm2d(3).eval()", (2, 3, 4, 4), "NCHW"),
-    ("layer=BatchNorm2d(3).eval()", "training", True, "BatchNorm2d(3)", (2, 3, 4, 4), "NCHW"),
-    ("layer=InstanceNorm2d(3,track_running_stats=True)", "training", False, "InstanceNorm2d(3, track_running_stats=True).eval()", (2, 3, 4, 4), "NCHW"),
-    ("", "eps", "0.001", "LayerNorm([3, 4, 4], eps=1e-3)", (2, 3, 4, 4), "NCHW"),
-    ("", "eps", "0.25", "LayerNorm([3, 4, 4], eps=0.25)", (2, 3, 4, 4), "NCHW"),
-    ("", "eps", "0", "LayerNorm([3, 4, 4], eps=0.0)", (2, 3, 4, 4), "NCHW"),
-    ("", "eps", "-0.5", "LayerNorm([3, 4, 4], eps=-0.5)", (2, 3, 4, 4), "NCHW"),
-    ("layer=RMSNorm(4,eps=0.5)", "eps", "None", "RMSNorm(4)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4&layer=DimNorm(4,dim=0)&layout=NCHW", "dim", 3, "DimNorm(4, dim=3)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4&layer=DimNorm(4)&layout=NCHW", "dim", 1, "DimNorm(4, dim=1)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4", "elementwise_affine", False, "LayerNorm([3, 4, 4], elementwise_affine=False)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4", "bias", False, "LayerNorm([3, 4, 4], bias=False)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4&layer=BatchNorm2d(3)", "affine", False, "BatchNorm2d(3, affine=False)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4&layer=InstanceNorm2d(3)", "affine", True, "InstanceNorm2d(3, affine=True)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4&layer=BatchNorm2d(3)", "bias", False, "BatchNorm2d(3, bias=False)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4&layer=BatchNorm2d(3)", "track_running_stats", False, "BatchNorm2d(3, track_running_stats=False)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4&layer=BatchNorm2d(3)", "training", False, "BatchNorm2d(3).eval()", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4&layer=BatchNorm2d(3).eval()", "training", True, "BatchNorm2d(3)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4&layer=InstanceNorm2d(3,track_running_stats=True)", "training", False, "InstanceNorm2d(3, track_running_stats=True).eval()", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4", "eps", "0.001", "LayerNorm([3, 4, 4], eps=1e-3)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4", "eps", "0.25", "LayerNorm([3, 4, 4], eps=0.25)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4", "eps", "0", "LayerNorm([3, 4, 4], eps=0.0)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4", "eps", "-0.5", "LayerNorm([3, 4, 4], eps=-0.5)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4&layer=RMSNorm(4,eps=0.5)", "eps", "None", "RMSNorm(4)", (2, 3, 4, 4), "NCHW"),
 ]  # fmt: skip
 
 
@@ -141,7 +147,7 @@ def test_reset_restores_the_defaults():
 
 
 def test_two_changes_are_both_applied():
-    app = set_control(set_control(open_explore(), "size_c", 5), "family", "BatchNorm")
+    app = set_control(set_control(open_explore("shape=2,3,4,4"), "size_c", 5), "family", "BatchNorm")
     check(app)
     assert query(app) == {"shape": "2,5,4,4", "layer": "BatchNorm2d(5)", "at": "1,2,0,3"}
 
@@ -151,11 +157,11 @@ def test_a_changed_address_overrides_the_controls():
     app.query_params.clear()
     app.run()  # Back
     assert sentence_text(app) == sentence_text(open_explore())
-    assert app.number_input(key="size_c").value == 3
+    assert app.number_input(key="size_c").value == 4
 
 
 def test_what_is_entered_in_vain_stays_with_its_message_until_it_is_corrected():
-    app = set_control(open_explore(), "size_n", 0)
+    app = set_control(open_explore("shape=2,3,4,4"), "size_n", 0)
     (message,) = problems(app)
     assert message == "N=0 must be a whole number from 1 to 1,099,511,627,776."
     assert app.number_input(key="size_n").value == 0
@@ -169,10 +175,38 @@ def test_what_is_entered_in_vain_stays_with_its_message_until_it_is_corrected():
 
 
 def test_a_pasted_error_opens_its_view_with_links_to_what_torch_accepts():
-    app = set_control(open_explore(), "paste", "ValueError: expected 4D input (got 3D input)")
+    app = set_control(open_explore(), "layer", "ValueError: expected 4D input (got 3D input)")
     (message,) = problems(app)
     assert message.startswith('torch refuses: "expected 4D input (got 3D input)"')
-    assert message.endswith("Shown instead: BatchNorm1d(3) on (2, 3, 4).")
-    assert app.text_input(key="paste").value == ""
+    assert message.endswith("Shown instead: BatchNorm1d(4) on (2, 4, 5).")
+    assert app.selectbox(key="layer").value == "BatchNorm1d(4)"
     (links,) = elements(app, "nv-links-choices")
-    assert [text(link) for link in links.iter("a")] == ["BatchNorm1d(3) (shown)"]
+    assert [text(link) for link in links.iter("a")] == [
+        "BatchNorm1d(4) (shown)",
+        "BatchNorm2d(4) on torch.randn(2, 4, 3, 5)",
+    ]
+
+
+def test_instance_norm_returns_with_a_tensor_that_has_a_form_for_it():
+    app = open_explore("layer=InstanceNorm2d(4)")
+    app = set_control(app, "layout", "ND")
+    (message,) = problems(app)
+    assert message.startswith("InstanceNorm has no form on (N, D).")
+    assert str(scene(app).layer) == "LayerNorm([6])"
+    app = send_event(app, "select", {"at": [0, 0], "turn": 1})
+    assert str(scene(set_control(app, "layout", "NLC")).layer) == "ChannelsLastInstanceNorm(4)"
+
+
+def test_a_toggle_changes_the_layer_and_the_address():
+    app = send_event(open_explore("layer=BatchNorm2d(4)"), "toggle", {"row": "mean", "axis": "n", "turn": 1})
+    assert str(scene(app).layer) == "InstanceNorm2d(4, affine=True)"
+    assert app.query_params["layer"] == "InstanceNorm2d(4,affine=True)"
+    assert app.selectbox(key="layer").value == "InstanceNorm2d(4, affine=True)"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "layer"), [("ChannelsFirstLayerNorm", "ChannelsFirstLayerNorm(4)"), ("DimNorm", "DimNorm(5, dim=0)")]
+)
+def test_a_layer_without_a_button_is_in_the_list(chosen, layer):
+    app = set_control(open_explore(), "layer", chosen)
+    assert (str(scene(app).layer), app.selectbox(key="layer").value) == (layer, layer)

@@ -8,9 +8,9 @@ from tests.ui.support.shown import elements, figures, notes, problems, tabs
 HOSTILE = [
     "shape=", "shape=0,3", "shape=-1,2", "shape=2,3,x", "shape=1e3,2", f"shape={10**30},2", f"shape={'2,' * 5000}2",
     "shape=<script>alert(1)</script>", "shape=2,3\x00", "shape=nan,inf", f"shape={','.join('2' * 13)}", "shape=2,3&layout=NCHW",
-    "layout=NCH", "layout=NNCC", "layout=<b>", "layer=", "layer=__import__('os').system('true')", "layer=GroupNorm(2,3)",
-    "layer=GroupNorm(0,3)", "layer=LayerNorm(7)", "layer=BatchNorm1d(3)", "layer=Conv2d(3,3)", f"layer=LayerNorm({'[' * 300})",
-    "layer=Norm('n c -> n')", "layer=Norm('batch c h w -> batch')", "layer=Norm('n c h w -> n')&layout=NHWC",
+    "shape=2,3,4,4&layout=NCH", "layout=NNCC", "layout=<b>", "layer=", "layer=__import__('os').system('true')", "layer=GroupNorm(2,3)",
+    "layer=GroupNorm(0,3)", "shape=2,3,4,4&layer=LayerNorm(7)", "shape=2,3,4,4&layer=BatchNorm1d(3)", "layer=Conv2d(3,3)", f"layer=LayerNorm({'[' * 300})",
+    "shape=2,3,4,4&layer=Norm('n c -> n')", "layer=Norm('batch c h w -> batch')", "layer=Norm('n c h w -> n')&layout=NHWC",
     "shape=1,3&layer=BatchNorm1d(3)", "shape=1,3,1,1&layer=InstanceNorm2d(3)", f"layer={'x' * 100_000}", "data=", "data=noise",
     "data=![x](https://example.org/x.png)", "seed=-1", "seed=1.5", f"seed={10**30}", "seed=٣,٤", "params=ones", "at=9,9,9,9",
     "at=1,2", "at=x", "at=-1,0,0,0", "values=1,2", "values=nan,1&shape=1,2", "values=1e400,1&shape=1,2", "values=<b>", "from=1,0,0,0",

@@ -8,10 +8,10 @@ from normviz.ui.controls import MORE
 from tests.ui.support.driver import open_explore, open_more, set_control
 
 CHOICES = [
-    ("", "layout", ["N, D", "N, L, C", "N, C, H, W"]),
-    ("shape=2,4,4,3&layout=NHWC", "layout", ["N, D", "N, L, C", "N, C, H, W", "N, H, W, C"]),
+    ("", "layout", ["N, D", "N, L, C", "N, C, L", "N, C, H, W"]),
+    ("shape=2,4,4,3&layout=NHWC", "layout", ["N, D", "N, L, C", "N, C, L", "N, C, H, W", "N, H, W, C"]),
     ("", "depth", ["C, H, W", "H, W", "W"]),
-    ("layer=LayerNorm([2,3,4,4])", "depth", ["N, C, H, W", "C, H, W", "H, W", "W"]),
+    ("shape=2,3,4,4&layer=LayerNorm([2,3,4,4])", "depth", ["N, C, H, W", "C, H, W", "H, W", "W"]),
     ("shape=6", "depth", ["D"]),
     ("shape=2,6,3,3&layer=GroupNorm(2,6)", "num_groups", ["1", "2", "3", "6"]),
     ("shape=2,7,3,3&layer=GroupNorm(1,7)", "num_groups", ["1", "7"]),
@@ -20,9 +20,12 @@ CHOICES = [
     ("layer=BatchNorm2d(3)", "training", ["train()", "eval()"]),
     ("", "data", list(DATA_LABELS.values())),
     ("", "params", list(PARAMETER_LABELS.values())),
-    ("", "family", ["LayerNorm", "RMSNorm", "BatchNorm2d", "InstanceNorm2d", "GroupNorm", *FAMILY_LABELS.values()]),
-    ("shape=2,6", "family", ["LayerNorm", "RMSNorm", "BatchNorm1d", "InstanceNorm1d", "GroupNorm", *FAMILY_LABELS.values()]),
-    ("shape=6", "family", ["LayerNorm", "RMSNorm", "One axis (dim)", "Your own pattern"]),
+    ("", "family", ["BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm"]),
+    ("layer=DimNorm(5,dim=0)&layout=NCHW", "family", [*["BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm"], "One axis (dim)"]),
+    ("", "layer", ["LayerNorm([4, 3, 5])", *FAMILY_LABELS.values()]),
+    ("shape=2,6", "layer", ["LayerNorm([6])", *FAMILY_LABELS.values()]),
+    ("shape=2,5,4", "layer", ["LayerNorm([4])", "One axis (dim)", "Your own pattern"]),
+    ("shape=6", "layer", ["LayerNorm([6])", "One axis (dim)", "Your own pattern"]),
 ]  # fmt: skip
 
 

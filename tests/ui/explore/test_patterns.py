@@ -8,7 +8,7 @@ from tests.ui.support.shown import problems
 
 
 def test_a_custom_pattern_can_be_typed():
-    app = set_control(open_explore(), "family", "Norm")
+    app = set_control(open_explore("shape=2,3,4,4"), "layer", "Norm")
     check(app)
     assert sentence_text(app).startswith("`Norm('n c h w -> n', 'c h w')` on (2, 3, 4, 4): ")
     app = set_control(app, "own_stats", "n c h w -> n h w")
@@ -51,7 +51,7 @@ def test_an_invalid_pattern_stays_with_one_warning_and_changes_nothing_else(key,
 
 
 def test_the_groups_can_be_removed_from_the_pattern_of_a_group_norm():
-    app = set_control(open_explore("shape=2,4,3&layer=GroupNorm(2,4)"), "family", "Norm")
+    app = set_control(open_explore("shape=2,4,3&layer=GroupNorm(2,4)"), "layer", "Norm")
     check(app)
     app = set_control(app, "own_stats", "n c l -> n")
     check(app)

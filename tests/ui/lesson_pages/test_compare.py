@@ -1,7 +1,5 @@
 """Compare without a browser: its controls, the ready-made sets, and its texts."""
 
-from urllib.parse import urlencode
-
 import pytest
 
 from normviz.analysis.comparison import compare, sentence
@@ -27,10 +25,13 @@ def test_compare_lists_the_elements_that_share_a_mean_under_each_layer():
 START = "shape=2,3,4,4"
 COMPARE_CONTROLS = [
     # address, control, its new value, the resulting layers
-    (START, "layout", "ND", ["LayerNorm([6])", "BatchNorm1d(6)", "InstanceNorm1d(4)", "GroupNorm(2, 6)"]),
+    (START, "layout", "ND", ["LayerNorm([6])", "BatchNorm1d(6)", "GroupNorm(2, 6)"]),
+    (START, "layout", "NLC", ["LayerNorm([3])", "ChannelsLastBatchNorm(3)", "ChannelsLastInstanceNorm(3)", "ChannelsLastGroupNorm(3, 3)"]),
+    ("", "layout", "NLC", ["ChannelsLastBatchNorm(4)", "LayerNorm([4])", "ChannelsLastInstanceNorm(4)", "ChannelsLastGroupNorm(2, 4)"]),
+    ("", "layout", "NCL", ["BatchNorm1d(4)", "ChannelsFirstLayerNorm(4)", "InstanceNorm1d(4)", "GroupNorm(2, 4)"]),
     (START, "size_c", 4, ["LayerNorm([4, 4, 4])", "BatchNorm2d(4)", "InstanceNorm2d(4)", "GroupNorm(2, 4)"]),
-    ("layers=GroupNorm(3,3);LayerNorm([4,4])", "size_c", 6, ["GroupNorm(3, 6)", "LayerNorm([4, 4])"]),
-    ("layers=GroupNorm(3,3);LayerNorm(4)", "size_n", 100_000, ["GroupNorm(3, 3)", "LayerNorm([4])"]),
+    (f"{START}&layers=GroupNorm(3,3);LayerNorm([4,4])", "size_c", 6, ["GroupNorm(3, 6)", "LayerNorm([4, 4])"]),
+    (f"{START}&layers=GroupNorm(3,3);LayerNorm(4)", "size_n", 100_000, ["GroupNorm(3, 3)", "LayerNorm([4])"]),
     ("shape=6", "size_d", 7, ["LayerNorm([7])", "RMSNorm([7])"]),
     (START, "layers", ["RMSNorm([4])", "BatchNorm2d(3)"], ["RMSNorm([4])", "BatchNorm2d(3)"]),
     (START, "layers", [f"LayerNorm([4], eps={eps})" for eps in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)],
@@ -92,10 +93,10 @@ def test_the_page_opens_with_four_different_pictures():
 
 
 def test_the_default_layers_are_compared_when_none_is_chosen():
-    app = set_control(open_page("compare", "layers=RMSNorm(4);BatchNorm2d(3)"), "layers", [])
+    app = set_control(open_page("compare", f"{START}&layers=RMSNorm(4);BatchNorm2d(3)"), "layers", [])
     check_page(app)
     assert compared_layers(app) == compared_layers(open_page("compare", START)) != compared_layers(open_page("compare"))
-    assert compared_layers(open_page("compare", urlencode(query(app)))) == compared_layers(app)
+    assert compared_layers(open_page("compare", query(app))) == compared_layers(app)
 
 
 def test_only_a_tensor_that_the_reader_has_chosen_goes_along_to_the_next_page():
@@ -109,7 +110,7 @@ def test_only_a_tensor_that_the_reader_has_chosen_goes_along_to_the_next_page():
 def test_a_click_on_a_panel_of_compare_selects_the_element():
     app = send_event(open_page("compare", START), "select", {"at": [0, 1, 2, 3]})
     check_page(app)
-    assert query(app) == {"at": "0,1,2,3"}
+    assert query(app) == {"shape": "2,3,4,4", "layer": "LayerNorm([3,4,4])", "at": "0,1,2,3"}
     assert sentence_text(app).startswith("x[0, 1, 2, 3] shares")
     app = send_event(app, "select", {"at": None})
     check_page(app)

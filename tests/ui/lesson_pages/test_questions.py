@@ -171,3 +171,9 @@ def test_a_guess_that_is_not_a_number_gives_one_message_and_no_answer(typed):
     (closed,) = elements(app, "nv-answer")
     assert "open" not in closed.attrib
     assert text(elements(app, "nv-verdict")[0]) == ""
+
+
+def test_an_unknown_page_gives_a_message_and_all_questions():
+    app = open_page("questions", "of=nowhere")
+    assert "of='nowhere' is unknown; choose" in problems(app)[0]
+    assert elements(app, "nv-path")

@@ -27,7 +27,7 @@ def test_the_button_of_a_step_changes_the_address_and_a_control_keeps_the_step()
     app = set_control(app, "family", "BatchNorm")
     check_page(app)
     assert query(app)["step"] == "4"
-    assert sentence_text(app).startswith("`BatchNorm2d(3)` on (2, 3, 4, 4): ")
+    assert sentence_text(app).startswith("`BatchNorm2d(4)` on (2, 4, 3, 5): ")
     assert app.button(key="reset").click().run().query_params == {}
 
 

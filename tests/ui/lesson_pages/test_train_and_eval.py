@@ -33,17 +33,18 @@ def test_train_and_eval_with_extreme_settings(link):
 
 
 def test_modes_states_the_difference_between_train_and_eval():
-    app = open_page("train_and_eval", "show=modes&layer=BatchNorm2d(3)")
+    app = open_page("train_and_eval", "show=modes&shape=2,3,4,4&layer=BatchNorm2d(3)")
     assert sentence_text(app).startswith("`BatchNorm2d(3)` differs in 96 of 96 elements, by up to ")
     assert [panel["title"] for panel in figures(app)[0]["panels"]] == ["train()", "eval()", "train() − eval()"]
-    assert sentence_text(open_page("train_and_eval", "show=modes")) == (
+    assert sentence_text(open_page("train_and_eval", "show=modes")).startswith("`BatchNorm2d(")
+    assert sentence_text(open_page("train_and_eval", "show=modes&shape=2,3,4,4&layer=LayerNorm([3,4,4])")) == (
         "`LayerNorm([3, 4, 4])` gives the same output in train() and eval(): it stores nothing between batches."
     )
 
 
 TRAINING_CONTROLS = [
     # address, control, its new value, the resulting address
-    ("", "show", "modes", {"show": "modes", "layer": "BatchNorm2d(3)", "shape": "2,3,4,4"}),
+    ("", "show", "modes", {"show": "modes", "layer": "BatchNorm2d(4)", "shape": "2,4,3,5"}),
     ("layer=RMSNorm([3,4,4])&shape=2,3,4,4", "show", "modes", {"show": "modes", "layer": "RMSNorm([3,4,4])", "shape": "2,3,4,4"}),
     ("", "show", "batches", {"show": "batches"}),
     ("", "show", "sequences", {"show": "sequences"}),
@@ -66,8 +67,8 @@ TRAINING_CONTROLS = [
     ("show=sequences", "set_longest", "100", {"show": "sequences", "longest": "100"}),
     ("show=devices", "set_devices", "2", {"show": "devices", "devices": "2"}),
     ("show=devices", "set_devices", "8", {"show": "devices", "devices": "8"}),
-    ("show=modes", "family", "BatchNorm", {"show": "modes", "layer": "BatchNorm2d(3)", "shape": "2,3,4,4"}),
-    ("show=modes", "layout", "ND", {"show": "modes", "layer": "LayerNorm([6])", "shape": "4,6"}),
+    ("show=modes&shape=2,3,4,4&layer=LayerNorm([3,4,4])", "family", "BatchNorm", {"show": "modes", "layer": "BatchNorm2d(3)", "shape": "2,3,4,4"}),
+    ("show=modes&shape=2,3,4,4&layer=LayerNorm([3,4,4])", "layout", "ND", {"show": "modes", "layer": "LayerNorm([6])", "shape": "4,6"}),
 ]  # fmt: skip
 
 

@@ -1,19 +1,25 @@
 import gzip
 import json
 import re
+import struct
 from concurrent.futures import Future
+from html import unescape
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 import streamlit as st
 from starlette.applications import Starlette
+from starlette.routing import Route
 from streamlit import config
 
 from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.links import page_path
+from normviz.lessons.titles import HOME
 from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS
+from normviz.texts.messages import in_language
 from normviz.ui import ROOT
-from normviz.ui.assets import component
+from normviz.ui.assets import PREVIEW, component, respond
 from normviz.ui.server import index
 from normviz.ui.server.index import INDEX, WIDGETS, page_names, styles, theme_of
 from normviz.ui.server.process import import_future
@@ -62,7 +68,77 @@ def test_every_page_is_the_page_of_streamlit_with_an_inline_style_first(app: Sta
         assert html.count("<link") == own.count("<link") - 1 + len(hints) + len(
             later
         )  # without a font that the theme does not use
-        assert "<title>normviz</title>" in html
+
+
+def described(html: bytes) -> dict[str, str]:
+    """The title and the other texts by which other sites show the page, as a browser reads them."""
+    text = html.decode()
+    (title,) = re.findall("<title>(.*?)</title>", text)
+    found = re.findall(r'<meta (?:name|property)="([a-z:]+)" content="(.*?)">', text)
+    return {"title": unescape(title)} | {name: unescape(content) for name, content in found}
+
+
+@pytest.mark.parametrize("starting", [False, True])
+def test_every_page_says_what_it_is_from_the_first_byte_on(
+    app: Starlette, monkeypatch: pytest.MonkeyPatch, starting: bool
+) -> None:
+    if starting:
+        monkeypatch.setattr(index, "import_future", Future)  # which is not done
+    for path, _ in pages():
+        page, found = PAGES[path or HOME], described(ask(app, f"/{path}", host="norm.example.org").body)
+        assert found["title"] == found["og:title"] == (f"{page.title} · normviz" if path else "normviz")
+        assert found["description"] == found["og:description"] == page.purpose
+        assert found["og:image"] == f"http://norm.example.org/{PREVIEW.path}"
+        assert found["twitter:card"] == "summary_large_image"
+
+
+def test_it_says_so_in_the_language_of_the_reader(app: Starlette) -> None:
+    with in_language("es"):
+        title, purpose = f"{PAGES['compare'].title} · normviz", PAGES["compare"].purpose
+    assert title != "Compare · normviz"
+    for found in (
+        described(ask(app, "/compare?lang=es").body),
+        described(ask(app, "/compare", accept_language="es").body),
+    ):
+        assert (found["title"], found["og:title"], found["description"]) == (title, title, purpose)
+
+
+PREVIEWS = [
+    ({"host": "norm.example.org:8443", "x_forwarded_proto": "https"}, "https://norm.example.org:8443/lab"),
+    ({"host": "[::1]:8501"}, "http://[::1]:8501/lab"),
+    ({"host": 'x"><script>alert(1)</script>'}, None),
+    ({"host": "a.example/b"}, None),
+    ({}, None),
+]
+
+
+@pytest.mark.parametrize(("headers", "address"), PREVIEWS)
+def test_the_picture_has_the_address_of_the_request(headers: dict[str, str], address: str | None) -> None:
+    app = Starlette(routes=[Route("/lab/compare", index.index), Route("/lab/lib/{name}", respond)])
+    response = ask(app, "/lab/compare", **headers)
+    picture = described(response.body).get("og:image")
+    assert picture == (address and f"{address}/{PREVIEW.path}")
+    assert b"alert" not in response.body
+    if picture:
+        assert ask(app, f"/lab{picture.removeprefix(address or '')}").body == PREVIEW.content
+
+
+def test_normviz_url_is_the_address_of_the_picture(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
+    for configured in ("https://example.org/lab/", 'https://example.org/"><script>alert(1)</script>'):
+        monkeypatch.setenv("NORMVIZ_URL", configured)
+        response = ask(app, "/compare", host="inner:8501")
+        assert described(response.body)["og:image"] == f"{configured.rstrip('/')}/{PREVIEW.path}"
+        assert b"<script>alert" not in response.body
+        assert b"inner" not in response.body
+
+
+def test_the_picture_is_a_png_of_the_size_that_previews_have(app: Starlette) -> None:
+    response = ask(app, f"/{PREVIEW.path}", accept_encoding="gzip")
+    assert response.headers["content-type"] == "image/png"
+    assert "content-encoding" not in response.headers
+    assert response.body[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", response.body[16:24]) == (1200, 630)
+    assert len(response.body) < 100_000
 
 
 def test_the_first_html_links_to_the_scripts_of_the_widgets_and_to_what_they_import(app: Starlette) -> None:
@@ -83,25 +159,27 @@ def page_in(html: bytes) -> dict[str, Any]:
     return data
 
 
-@pytest.mark.parametrize("page", [name for name in PAGES if name != "explore"])
+@pytest.mark.parametrize("page", PAGES)
 def test_the_first_html_has_the_page_of_its_address(app: Starlette, page: str) -> None:
-    data = page_in(ask(app, f"/{page}").body)
+    data = page_in(ask(app, f"/{page_path(page)}").body)
     assert data["page"] == page
     assert data["parts"]
     assert all(figure["alone"] and not figure.get("plotly") for figure in data["figures"])
 
 
 def test_the_first_html_has_the_view_of_its_query(app: Starlette) -> None:
-    data = page_in(ask(app, "/?shape=2,6,2,2&layer=GroupNorm(3,6)&at=1,2,0,1").body)
+    data = page_in(ask(app, "/explore?shape=2,6,2,2&layer=GroupNorm(3,6)&at=1,2,0,1").body)
     assert "GroupNorm(3, 6)" in dict(data["parts"])["sentence1"]
     assert data["figures"][0]["at"] == [1, 2, 0, 1]
-    refused = page_in(ask(app, "/?layer=LayerNorm(7)").body)
+    refused = page_in(ask(app, "/explore?shape=2,3&layer=LayerNorm(7)").body)
     assert "problem1" in dict(refused["parts"])
 
 
 def test_a_page_that_is_too_large_comes_with_the_app(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("normviz.ui.server.first_page.MOST", 20_000)
-    small, large = (ask(app, f"/?shape={shape}&layer=LayerNorm(32)&seed=1").body for shape in ("16,32,32", "32,32"))
+    small, large = (
+        ask(app, f"/explore?shape={shape}&layer=LayerNorm(32)&seed=1").body for shape in ("16,32,32", "32,32")
+    )
     assert page_in(small)["figures"]
     assert b"normviz-data" not in large
 
@@ -109,8 +187,8 @@ def test_a_page_that_is_too_large_comes_with_the_app(app: Starlette, monkeypatch
 @pytest.mark.parametrize(
     "link",
     [
-        f"?shape={MOST_ROWS},{MOST_COLUMNS}&layer=LayerNorm({MOST_COLUMNS})",  # the largest tensor that is drawn whole
-        "?shape=32,128,768&layer=LayerNorm(768)",
+        f"explore?shape={MOST_ROWS},{MOST_COLUMNS}&layer=LayerNorm({MOST_COLUMNS})",  # the largest tensor that is drawn whole
+        "explore?shape=32,128,768&layer=LayerNorm(768)",
         "gradients?show=matrix&shape=2,128&layer=LayerNorm(128)",
         f"step_by_step?shape={MOST_ROWS},{MOST_COLUMNS}&layer=LayerNorm({MOST_COLUMNS})",
     ],
@@ -127,11 +205,11 @@ def test_while_the_server_starts_the_first_html_has_no_page(app: Starlette, monk
 def test_the_pages_are_those_of_the_application() -> None:
     names = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
     assert page_names() == names
-    assert [path for path, _ in pages()] == ["", *(name for name in names if name != "explore")]
+    assert [path for path, _ in pages()] == ["", *(name for name in names if name != HOME)]
 
 
-@pytest.mark.parametrize(("path", "to"), [("/explore", "./"), ("/explore?shape=2,3&at=0,1", "./?shape=2,3&at=0,1")])
-def test_explore_has_the_address_of_the_app(app: Starlette, path: str, to: str) -> None:
+@pytest.mark.parametrize(("path", "to"), [("/home", "./"), ("/home?lang=es", "./?lang=es")])
+def test_the_front_page_has_the_address_of_the_app(app: Starlette, path: str, to: str) -> None:
     response = ask(app, path)
     assert (response.status, response.headers["location"]) == (307, to)
 
@@ -144,9 +222,7 @@ def test_a_path_of_no_page_gets_links_to_the_pages(app: Starlette, path: str) ->
     assert "There is no such page" in html
     assert "<main>" in html
     links = dict(re.findall(r'<a href="./(.*?)">(.*?)</a>', html))
-    assert {path or "explore": title for path, title in links.items()} == {
-        name: kind.title for name, kind in PAGES.items()
-    }
+    assert {path or HOME: title for path, title in links.items()} == {name: kind.title for name, kind in PAGES.items()}
     assert links["start"] == "Start here"
     assert "foo" not in html
     assert response.headers["content-security-policy"].startswith("default-src 'self'")
@@ -184,7 +260,7 @@ def test_the_styles_of_normviz_come_last_and_embedded_pages_have_more(app: Starl
         ("?EMBED=True&embed_options=dark_theme", True),
         ("?embed=1", False),
     ):
-        last = ask(app, f"/{query}").body.decode().split("<style>")[-1]
+        last = ask(app, f"/explore{query}").body.decode().split("<style>")[-1]
         assert last.partition("</style>") == ("\n" + styles(embedded), "</style>", "\n</body>\n</html>\n")
     assert "stMainBlockContainer" in styles(True).removeprefix(styles(False))
 
@@ -193,7 +269,7 @@ def test_no_text_of_the_address_becomes_html_of_the_page(app: Starlette) -> None
     """It is quoted in messages, which are data: no tag can begin or end in them."""
 
     def tags(query: str) -> list[str]:
-        return re.findall(r"<[^>]*>", ask(app, f"/?{quote(query, safe='=&')}").body.decode())
+        return re.findall(r"<[^>]*>", ask(app, f"/explore?{quote(query, safe='=&')}").body.decode())
 
     for query, harmless in (
         ("embed_options=</style><script>alert(1)</script>", "embed_options=x"),
@@ -241,3 +317,22 @@ def test_with_a_base_path_pages_exist_only_below_it() -> None:
     assert b"<style>" in ask(app, "/lab/compare").body
     assert ask(app, "/lab").headers["location"].endswith("/lab/")
     assert ask(app, "/compare").status == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "location"),
+    [
+        ("/", "tour=train-and-eval&stop=3&present=true", "./train_and_eval?tour=train-and-eval&stop=3&present=true"),
+        ("/numerics", "tour=train-and-eval&stop=1", "./explore?tour=train-and-eval&stop=1"),
+    ],
+)
+def test_a_link_to_a_stop_of_a_tour_leads_to_its_page(app: Starlette, path: str, query: str, location: str) -> None:
+    response = ask(app, f"{path}?{query}")
+    assert (response.status, response.headers["location"]) == (307, location)
+
+
+@pytest.mark.parametrize(
+    "query", ["", "tour=train-and-eval&stop=1", "tour=nowhere", "tour=train-and-eval&stop=3&shape=2,6"]
+)
+def test_other_links_stay(app: Starlette, query: str) -> None:
+    assert ask(app, f"/explore?{query}").status == 200

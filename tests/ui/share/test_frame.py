@@ -32,7 +32,7 @@ def test_nothing_is_hidden_by_default():
 
 
 HIDDEN = [
-    ("layer", {"family"}),
+    ("layer", {"family", "layer"}),
     ("tensor", {"layout"}),
     ("sizes", {"size_n", "size_c", "size_h", "size_w"}),
     ("arguments", {"depth"}),
@@ -41,7 +41,7 @@ HIDDEN = [
     ("eps,bias,elementwise_affine", {"eps", "bias", "elementwise_affine"}),
     ("layout", {"more_layout"}),
     ("reset", {"reset"}),
-    ("more", {"more_layout", "data", "seed", "params", "eps", "bias", "elementwise_affine", "paste"}),
+    ("more", {"more_layout", "data", "seed", "params", "eps", "bias", "elementwise_affine"}),
 ]
 
 
@@ -56,7 +56,7 @@ def test_a_hidden_control_is_not_drawn_and_all_others_are_drawn(all_keys, hide, 
 
 
 def test_the_more_button_is_hidden_if_all_its_controls_are_hidden():
-    inside = "layout,data,seed,parameters,eps,elementwise_affine,paste,bias"
+    inside = "layout,data,seed,parameters,eps,elementwise_affine,bias"
     assert len(open_explore(f"hide={inside}").get("popover")) == 0
     assert len(open_explore(f"hide={inside.removesuffix(',bias')}").get("popover")) == 1
 
@@ -106,7 +106,7 @@ def test_the_link_sets_the_value_of_a_hidden_control():
 def test_hide_and_caption_stay_after_a_change_and_are_dropped_on_another_page():
     app = set_control(open_explore("hide=data,code&caption=Look here"), "size_n", 3)
     framed = {"hide": "data,code", "caption": "Look here"}
-    assert query(app).items() >= (framed | {"shape": "3,3,4,4"}).items()
+    assert query(app).items() >= (framed | {"shape": "3,4,3,5"}).items()
     app = send_event(app, "select", {"at": [0, 0, 0, 0], "turn": 1})
     assert query(app).items() >= (framed | {"at": "0,0,0,0"}).items()
     app.get_by_key("reset").click().run()
@@ -144,15 +144,15 @@ def test_an_invalid_hide_caption_or_version_gives_one_warning(name, link, words)
 
 
 def test_a_view_with_hidden_parts_links_to_the_full_view():
-    data = page_data(open_explore("hide=all&layer=BatchNorm2d(3)&caption=c"))
+    data = page_data(open_explore("hide=all&shape=2,3,4,4&layer=BatchNorm2d(3)&caption=c"))
     assert data["open"] == {"page": "explore", "query": [["shape", "2,3,4,4"], ["layer", "BatchNorm2d(3)"]]}
     assert "share" in data
 
 
 TITLES = [
-    ("compare", {"layers": "BatchNorm2d(3);GroupNorm(1,3)"}, "Compare: BatchNorm2d(3), GroupNorm(1, 3) on a (2, 3, 4, 4) tensor", 'nv.compare(["BatchNorm2d(3)", "GroupNorm(1, 3)"], x)'),
-    ("step_by_step", {}, "Step by step: LayerNorm([3, 4, 4]) on a (2, 3, 4, 4) tensor", 'nv.steps("LayerNorm([3,4,4])", x)'),
-    ("gradients", {"show": "matrix"}, "Gradients: The whole Jacobian: LayerNorm([3, 4, 4]) on a (2, 3, 4, 4) tensor", 'nv.gradients("LayerNorm([3,4,4])", x)'),
+    ("compare", {"shape": "2,3,4,4", "layers": "BatchNorm2d(3);GroupNorm(1,3)"}, "Compare: BatchNorm2d(3), GroupNorm(1, 3) on a (2, 3, 4, 4) tensor", 'nv.compare(["BatchNorm2d(3)", "GroupNorm(1, 3)"], x)'),
+    ("step_by_step", {}, "Step by step: LayerNorm([4, 3, 5]) on a (2, 4, 3, 5) tensor", 'nv.steps("LayerNorm([4,3,5])", x)'),
+    ("gradients", {"show": "matrix"}, "Gradients: The whole Jacobian: LayerNorm([4, 3, 5]) on a (2, 4, 3, 5) tensor", 'nv.gradients("LayerNorm([4,3,5])", x)'),
     ("numerics", {"show": "eps"}, "Numerics: How small may eps be?", ""),
     ("train_and_eval", {}, "Train and eval: Over time", ""),
     ("questions", {}, "Questions on normalization layers", ""),
@@ -166,7 +166,7 @@ class TestDataOfShare:
         assert dict(data["query"]).keys() == {"shape", "layer", "data", "seed", "params", "at"}
         assert dict(data["query"])["at"] == "0,0,0,0"
         assert (data["hidden"], data["caption"]) == (["code", "layer"], "c")
-        assert data["title"] == "Explore: LayerNorm([3, 4, 4]) on a (2, 3, 4, 4) tensor"
+        assert data["title"] == "Explore: LayerNorm([4, 3, 5]) on a (2, 4, 3, 5) tensor"
 
     @pytest.mark.parametrize(("name", "link"), EVERYWHERE)
     def test_it_lists_the_names_that_can_be_hidden_by_group(self, name, link):
@@ -186,6 +186,20 @@ class TestDataOfShare:
         assert tables["figure"]
         assert "table" not in data["presets"][0]["hidden"]
 
+    def test_the_front_page_has_none(self):
+        assert page_data(open_page("home"))["share"] is None
+
+    @pytest.mark.parametrize("name", [name for name in PAGES if name != "home"])
+    def test_no_two_choices_hide_the_same(self, name):
+        presets = page_data(open_page(name))["share"]["presets"]
+        hidden = [preset["hidden"] for preset in presets]
+        assert [hidden.index(one) for one in hidden] == list(range(len(hidden)))
+        assert ("Everything", []) in [(preset["label"], preset["hidden"]) for preset in presets]
+
+    def test_a_set_of_exercises_is_shared_as_an_exercise_or_as_a_whole(self):
+        labels = [preset["label"] for preset in page_data(open_page("practice"))["share"]["presets"]]
+        assert labels == ["Exercise", "Everything"]
+
     def test_a_question_is_shared_as_an_exercise(self):
         data = page_data(open_page("questions", "q=s0"))["share"]
         assert data["exercise"]
@@ -196,6 +210,14 @@ class TestDataOfShare:
         assert elements(exercise, "nv-option")
         assert not [link for paragraph in ("nv-back", "nv-next") for link in elements(exercise, paragraph)]
         assert {"worked", "output"} <= set(figure_data(exercise)["hidden"])
+
+    def test_a_set_of_exercises_is_shared_without_the_choice_of_others(self):
+        data = page_data(open_page("practice", "seed=7"))["share"]
+        assert data["exercise"]
+        assert {preset["label"]: preset["hidden"] for preset in data["presets"]} == {
+            "Exercise": ["exercises"],
+            "Everything": [],
+        }
 
     def test_two_panels_are_shared_without_anything_else(self):
         data = page_data(open_explore())["share"]

@@ -50,7 +50,7 @@ def link_in_cell(cell: str) -> str:
 VIEWS = [
     ("explore", {"layer": "LayerNorm([3,4,4])"}),
     ("explore", {"layer": PATTERN, "at": "1,2,0,1", "shape": "2,3,4,4"}),
-    ("compare", {"layers": "BatchNorm2d(3);Norm('n c h w -> n h w','c')"}),
+    ("compare", {"shape": "2,3,4,4", "layers": "BatchNorm2d(3);Norm('n c h w -> n h w','c')"}),
     ("step_by_step", {"layer": "RMSNorm([3,4,4])", "shape": "2,3,4,4", "step": "3"}),
     ("numerics", {"show": "eps", "spread": "1e-08"}),
 ]
@@ -61,7 +61,7 @@ def test_every_text_describes_the_view(page: str, query: dict[str, str]) -> None
     shown, view = PAGES[page], shared(page, query)
     whole = PAGES[page].whole_query(shown.view(query))
     assert shown.view(whole) == shown.view(query)
-    path, readable = "" if page == "explore" else page, link(whole)
+    path, readable = page, link(whole)
     found = texts(view, theme="dark")
     assert found["link"] == f"{APP}{path}{readable}"
     title, address = read_markdown(found["markdown"])
@@ -77,8 +77,8 @@ def test_every_text_describes_the_view(page: str, query: dict[str, str]) -> None
 
 
 DEFAULTS = [
-    ("explore", "/?shape=2,3,4,4&layer=LayerNorm([3,4,4])&data=normal&seed=0&params=init&at=1,2,0,3"),
-    ("step_by_step", "/step_by_step?shape=2,3,4,4&layer=LayerNorm([3,4,4])&data=normal&seed=0&params=init&at=1,2,0,3&step=1"),
+    ("explore", "/explore?shape=2,4,3,5&layer=LayerNorm([4,3,5])&data=normal&seed=0&params=init&at=1,3,0,4"),
+    ("step_by_step", "/step_by_step?shape=2,4,3,5&layer=LayerNorm([4,3,5])&data=normal&seed=0&params=init&at=1,3,0,4&step=1"),
     ("numerics", "/numerics?show=variance&dtype=float32&distance=1e6"),
     ("questions", "/questions"),
 ]  # fmt: skip
@@ -126,7 +126,7 @@ def test_hostile_text_stays_text(text: str) -> None:
 
 def test_a_notebook_cell_tells_how_to_use_the_reader_s_own_x() -> None:
     view = {"page": "explore", "query": [], "title": "", "hint": 'nv.explain("LayerNorm(4)", x)'}
-    cell = 'import normviz as nv\n\nnv.open("/")'
+    cell = 'import normviz as nv\n\nnv.open("/explore")'
     assert texts(view)["notebook"] == f'{cell}\n# With your own x: nv.explain("LayerNorm(4)", x)'
     assert texts(view | {"hint": ""})["notebook"] == cell
 
@@ -134,8 +134,9 @@ def test_a_notebook_cell_tells_how_to_use_the_reader_s_own_x() -> None:
 ROOTS = [
     ("/", "explore", "/"),
     ("/compare", "compare", "/"),
-    ("/lab", "explore", "/lab/"),
-    ("/lab/", "explore", "/lab/"),
+    ("/lab", "home", "/lab/"),
+    ("/lab/", "home", "/lab/"),
+    ("/lab/explore", "explore", "/lab/"),
     ("/lab/compare", "compare", "/lab/"),
     ("/lab/compare/", "compare", "/lab/"),
     ("/compare/compare", "compare", "/compare/"),

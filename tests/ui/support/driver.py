@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from normviz.analysis.sentences import sentence
 from normviz.scene.scene import Scene
 from normviz.scene.view import read
+from normviz.ui import ROOT
 from normviz.ui.controls import MORE
 from normviz.ui.server.routes import SHELL
 from tests.ui.support.shown import elements, figures, html_of_view, markdown, problems
@@ -30,10 +31,16 @@ def open_explore(link: str = "") -> AppTest:
     """Open Explore with a query such as ``shape=2,3&layer=LayerNorm(3)``."""
     app = AppTest.from_file(str(SHELL), default_timeout=30)
     app._bidi_component_manager = _components()  # scanning all installed packages takes longer than running a page
+    app.switch_page(path("explore"))
     for part in filter(None, link.split("&")):
         name, value = part.split("=", 1)
         app.query_params[name] = value
     return app.run()
+
+
+def path(page: str) -> str:
+    """The script of a page."""
+    return str(ROOT / "pages" / f"{page}.py")
 
 
 def set_control(app: AppTest, key: str, value: Any) -> AppTest:
@@ -41,7 +48,7 @@ def set_control(app: AppTest, key: str, value: Any) -> AppTest:
     if key not in {getattr(element, "key", None) for element in app}:
         open_more(app)
     widget = app.get_by_key(key)
-    if value not in getattr(widget, "options", (value,)) and key == "eps":
+    if value not in getattr(widget, "options", (value,)) and key in ("eps", "layer"):
         widget.options.append(value)  # a browser allows this where new options are accepted
     return widget.set_value(value).run()
 

@@ -12,9 +12,14 @@ def compared_layers(app):
     return [layer["name"] for layer in figures(app)[0]["layers"]]
 
 
-def question_links(app):
-    """The links to the questions that a page answers."""
-    return [link for links in elements(app, "nv-links-questions") for link in links.iter("a")]
+def asked_questions(app):
+    """The keys of the questions with which the page ends."""
+    return [
+        box.attrib["data-question"]
+        for section in elements(app, "nv-asked")
+        for box in section.iter("div")
+        if "data-question" in box.attrib
+    ]
 
 
 CHOICE = next(question for question in QUESTIONS.values() if prose(question.key).options)

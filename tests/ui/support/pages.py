@@ -7,10 +7,9 @@ from xml.etree.ElementTree import Element
 
 from streamlit.testing.v1 import AppTest
 
-from normviz.ui import ROOT
 from normviz.ui.logs import PAGE
 from normviz.ui.server.routes import SHELL
-from tests.ui.support.driver import _components, query
+from tests.ui.support.driver import _components, path, query
 from tests.ui.support.shown import figures, page_html, problems
 
 
@@ -29,10 +28,6 @@ def go_to_page(app: AppTest, name: str) -> AppTest:
     """Change to another page through the list of pages, which sends no query."""
     app.query_params.clear()
     return app.switch_page(path(name)).run()
-
-
-def path(name: str) -> str:
-    return str(ROOT / "pages" / f"{name}.py")
 
 
 def follow(app: AppTest, link: Element) -> AppTest:

@@ -1,0 +1,19 @@
+"""The address of the app as its readers see it."""
+
+import re
+
+from starlette.requests import Request
+
+from normviz.export.app import app_of_environment
+
+SCHEMES = ("http", "https")
+HOST = re.compile(r"[\w.-]+(:\d{1,5})?|\[[0-9a-fA-F:.]+\](:\d{1,5})?", re.ASCII)
+
+
+def app_address(request: Request) -> str:
+    """NORMVIZ_URL, or the address of the request, also behind a proxy that ends https; "" if its host is not valid."""
+    if configured := app_of_environment():
+        return configured
+    proxied = request.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower()
+    scheme, host = proxied if proxied in SCHEMES else request.url.scheme, request.headers.get("host", "")
+    return f"{scheme}://{host}{request.url.path.rpartition('/')[0]}" if HOST.fullmatch(host) else ""

@@ -1,0 +1,130 @@
+"""The front page over HTTP: its form, its links and its figure are in the first HTML, and other links to its address lead to Explore."""
+
+import json
+import re
+from concurrent.futures import Future
+from urllib.parse import parse_qsl, quote, urlsplit
+
+import pytest
+from starlette.applications import Starlette
+
+from normviz.lessons.pages import PAGES
+from normviz.lessons.titles import LEARN, LOOK_UP, TEACH
+from normviz.ui.server import index
+from normviz.ui.server.process import import_future
+from normviz.ui.server.routes import routes
+from tests.ui.support.asgi import ask
+from tests.ui.support.shown import tree
+
+VIEWS = ["shape=2,4", "shap=2,4", "embed=true", "embed=true&embed_options=dark_theme", "hide=all", "lang=es&layer=LayerNorm(3)", "v=1", "tour=nowhere", "x="]  # fmt: skip
+FRONT = [
+    "",
+    "lang=es",
+    "embed_options=dark_theme",
+    "utm_source=mail&utm_medium=x",
+    "fbclid=1",
+    "gclid=1&lang=pt",
+    "mc_cid=2",
+]
+
+
+@pytest.fixture
+def app() -> Starlette:
+    import_future().result()
+    return Starlette(routes=routes())
+
+
+@pytest.mark.parametrize("starting", [False, True])
+@pytest.mark.parametrize("query", VIEWS)
+def test_the_address_of_the_app_with_a_view_leads_to_explore(
+    app: Starlette, monkeypatch: pytest.MonkeyPatch, query: str, starting: bool
+) -> None:
+    if starting:
+        monkeypatch.setattr(index, "import_future", Future)  # which is not done
+    response = ask(app, f"/?{query}")
+    assert (response.status, response.headers["location"]) == (307, f"./explore?{query}")
+
+
+@pytest.mark.parametrize("query", FRONT)
+def test_a_language_a_theme_and_a_campaign_stay_on_the_front_page(app: Starlette, query: str) -> None:
+    response = ask(app, f"/?{query}")
+    assert response.status == 200
+    assert b"nv-front-field" in response.body
+
+
+def test_an_unknown_name_gets_its_message_in_the_first_html_of_explore(app: Starlette) -> None:
+    html = ask(app, ask(app, "/?shap=2,4").headers["location"].removeprefix(".")).body.decode()
+    assert "shap is not a setting of a link. Did you mean shape?" in data_of(html)["parts"][0][1].replace("&#x27;", "")
+
+
+def data_of(html: str) -> dict:
+    (found,) = re.findall(r'<script type="application/json" id="normviz-data">(.*?)</script>', html)
+    return json.loads(found)
+
+
+def first_page(html: str) -> str:
+    """The page that is painted before any script has run."""
+    return html[html.index('<div id="normviz-first">') :].partition("<script")[0]
+
+
+def test_the_first_html_has_the_sentence_the_field_the_pages_and_the_figure(app: Starlette) -> None:
+    html = ask(app, "/").body.decode()
+    page = first_page(html)
+    root = tree(page)
+    (heading,) = root.iter("h1")
+    assert heading.text == PAGES["home"].purpose
+    (form,) = root.iter("form")
+    assert (form.attrib["action"], form.attrib.get("method", "get")) == ("./explore", "get")
+    assert [field.attrib["name"] for field in form.iter("input")] == ["typed"]
+    (label,) = form.iter("label")
+    assert label.attrib["for"] == next(form.iter("input")).attrib["id"]
+    doors = next(one for one in root.iter("div") if one.attrib.get("class") == "nv-doors")
+    assert {link.attrib["href"] for link in doors.iter("a")} == {f"./{name}" for name in PAGES if name != "home"}
+    (figure,) = data_of(html)["figures"]
+    assert [panel["row"] for panel in figure["panels"]] == ["stats"] * 4
+    assert figure["alone"]  # no server answers it
+    assert '<div class="nv-figure" data-figure="0">' in page
+
+
+def test_the_form_keeps_the_language_that_the_address_names(app: Starlette) -> None:
+    fields = [field.attrib for field in tree(first_page(ask(app, "/?lang=es").body.decode())).iter("input")]
+    assert [(one["name"], one.get("value")) for one in fields] == [("lang", "es"), ("typed", None)]
+
+
+@pytest.mark.parametrize("page", ["compare", "start", "teach"])
+def test_the_header_has_the_groups_and_marks_that_of_the_page(app: Starlette, page: str) -> None:
+    html = ask(app, f"/{page}").body.decode()
+    header = tree(re.findall(r"<header>.*?</header>", html)[0])
+    groups = {summary.text: summary.attrib.get("aria-current") for summary in header.iter("summary")}
+    assert groups == {group: "true" if group == PAGES[page].group else None for group in (LEARN, LOOK_UP, TEACH)}
+    links = [link.attrib for link in header.iter("a")]
+    assert links[0]["href"] == "./"  # the logo
+    assert [link["href"] for link in links if link.get("aria-current") == "page"] == [f"./{page}"]
+
+
+TYPED = [
+    ("LayerNorm(96)", {"layer": "LayerNorm([96])"}),
+    ("nn.batchnorm(64).eval()", {"layer": "BatchNorm2d(64).eval()"}),
+    ("LayerNorm(96) on (8, 96, 56, 56)", {"shape": "8,96,56,56", "layer": "LayerNorm([96])"}),
+    ("RuntimeError: running_mean should contain 64 elements not 128", {"shape": "2,64,3,5", "layer": "BatchNorm2d(128)"}),
+    ("GroupNorm(3, 4)", {"layer": "GroupNorm(3,4)"}),
+    ("", {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "query"), TYPED)
+def test_what_is_typed_is_replaced_in_the_address_by_its_view(app: Starlette, text: str, query: dict[str, str]) -> None:
+    response = ask(app, f"/explore?lang=es&typed={quote(text)}")
+    address = urlsplit(response.headers["location"])
+    assert (response.status, address.path) == (307, "./explore")
+    assert dict(parse_qsl(address.query)) == {"lang": "es", **query}
+
+
+def test_what_has_no_view_gets_a_message(app: Starlette) -> None:
+    response = ask(app, "/explore?typed=my+layer+fails")
+    assert response.status == 200
+    assert "'my layer fails' is neither a layer nor an error message" in tree_text(data_of(response.body.decode()))
+
+
+def tree_text(data: dict) -> str:
+    return " ".join(tree("".join(html for _key, html in data["parts"])).itertext())
