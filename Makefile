@@ -70,10 +70,11 @@ format: $(DEV) ## format, and fix what ruff can fix
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
 
-screenshots: $(DEV) ## take the pictures in docs/images again
+screenshots: $(DEV) ## take the pictures in docs/images, and that of links, again
 	@$(BIN)/python -m tools.browser
 	@$(BIN)/python -m tools.screenshots docs/images
 	@$(BIN)/python -m tools.embedding_pictures docs/images
+	@$(BIN)/python -m tools.preview
 
 docker: ## build the image normviz
 	$(DOCKER) build -t normviz .

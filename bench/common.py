@@ -37,6 +37,9 @@ SCRIPTS = {
 }
 
 
+FIRST_PATHS = {"normviz": "/explore"}  # the path of the figure, where it is not the app itself
+
+
 @dataclass
 class Server:
     """One app in a separate process."""

@@ -84,8 +84,7 @@ class Case:
     @property
     def addresses(self) -> dict[str, str]:
         """The path and the query on each server."""
-        path = "" if self.page == "explore" else self.page
-        ours = {"normviz": f"/{path}?{urlencode(self.query)}", "bare": "/"}
+        ours = {"normviz": f"/{self.page}?{urlencode(self.query)}", "bare": "/"}
         return ours | ({"afternoon": f"/?size={self.query['shape']}"} if self.page == "explore" else {})
 
 

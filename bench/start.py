@@ -22,7 +22,7 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 import normviz
-from bench.common import TAB, chromium, ratio, report, server, spread, wait_for
+from bench.common import FIRST_PATHS, TAB, chromium, ratio, report, server, spread, wait_for
 
 PAINTED = {
     "normviz": ".nv-view[data-state=ready]:not(#normviz-first *)",
@@ -44,7 +44,7 @@ def started(browser: Browser, kind: str) -> dict[str, float]:
     with server(kind, wait=False) as one:
         wait_for(one)
         answered = time.time() - begin
-        page.goto(one.address, wait_until="commit")
+        page.goto(one.address + FIRST_PATHS.get(kind, ""), wait_until="commit")
         painted = page.evaluate(WATCH, PAINTED[kind]) / 1000 - begin
         context.close()
     return {"answer": answered, "figure": painted}

@@ -57,7 +57,7 @@ def seat(kind: str, number: int) -> tuple[str, str, str]:
     asked = f"q={QUESTIONS[number % len(QUESTIONS)]}"
     if kind != "normviz":
         return "bare", "", ""
-    return page, "" if page == "explore" else page, asked if page == "questions" else ""
+    return page, page, asked if page == "questions" else ""
 
 
 class Student:

@@ -30,7 +30,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
-from bench.common import ROOT, TAB, chromium, report, server
+from bench.common import FIRST_PATHS, ROOT, TAB, chromium, report, server
 from bench.rerun import FIGURES, READY, Act, segment, slide, written
 from tools.ports import free_port
 from tools.servers import start, stop, wait_until_healthy
@@ -219,8 +219,9 @@ def main(arguments: list[str] | None = None) -> None:
         browser = stack.enter_context(chromium())
         for kind in kinds:
             with server(kind) as one, proxied(one.address, given.conf) as address:
-                found[kind] = weigh(browser, kind, address, rounds, late)
-                found[kind]["slow"] = first_visit(browser, kind, address, FAST if given.quick else LINE)
+                first = address + FIRST_PATHS.get(kind, "")
+                found[kind] = weigh(browser, kind, first, rounds, late)
+                found[kind]["slow"] = first_visit(browser, kind, first, FAST if given.quick else LINE)
     rows = [row(kind, ones) for kind, ones in found.items()]
     report("weight", rows, load, [{"kind": kind, **ones} for kind, ones in found.items()], proxy=shutil.which("nginx"))
 

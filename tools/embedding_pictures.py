@@ -45,7 +45,7 @@ class Studio:
 
 def app(studio: Studio, workshop: Workshop) -> None:
     with app_server() as address:
-        frame = f'<iframe src="{address}/?shape=2,3,4,4&layer=LayerNorm([3,4,4])&embed=true" width="100%" height="860" style="border: 0"></iframe>'
+        frame = f'<iframe src="{address}/explore?shape=2,3,4,4&layer=LayerNorm([3,4,4])&embed=true" width="100%" height="860" style="border: 0"></iframe>'
         page = (workshop.folder / "examples" / "page.html").read_text().split("<iframe")[0] + frame
         (workshop.folder / "examples" / "app.html").write_text(page)
         with studio.page((workshop.folder / "examples" / "app.html").as_uri(), 1100, 720) as tab:
@@ -76,7 +76,7 @@ def jupyterlab(studio: Studio, workshop: Workshop) -> None:
         wait_for_mode(tab, "light")
         live = tab.locator(".nv-doc").last
         live.scroll_into_view_if_needed()
-        live.get_by_label("Layer", exact=True).select_option(label="BatchNorm2d")
+        live.get_by_role("radio", name="BatchNorm", exact=True).check(force=True)
         live.locator(".nv-sentence", has_text="3 means").wait_for()
         live.evaluate("live => live.closest('.jp-Cell').scrollIntoView()")
         studio.take(tab, "live")

@@ -13,7 +13,7 @@ from tools.servers import ROOT, app_server
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PICTURES = (
     ("explore-light", "?", 1280, 720, "light"),
-    ("explore-dark", "?layer=GroupNorm(3,3)&at=1,1,2,1", 1280, 720, "dark"),
+    ("explore-dark", "?layer=GroupNorm(2,4)&at=1,1,2,1", 1280, 720, "dark"),
     ("explore-phone", "?shape=4,6&layer=BatchNorm1d(6)", 390, 844, "light"),
 )
 
@@ -27,7 +27,7 @@ def main(folder: Path) -> None:
         browser = playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
         for name, query, width, height, theme in PICTURES:
             page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=theme)
-            page.goto(f"{address}/{query}")
+            page.goto(f"{address}/explore{query}")
             page.wait_for_selector(".nv-view[data-state=ready]:not(:has(.nv-cells), #normviz-first *)")
             page.wait_for_function("document.fonts.status === 'loaded'")
             page.mouse.move(1, 1)
