@@ -17,7 +17,7 @@ from normviz.texts.messages import _, language
 from normviz.ui.assets import LOADER, PLOTLY, component
 from normviz.ui.controls import redraw
 from normviz.ui.language import localized
-from normviz.ui.state import CONTROL, FIGURE, change
+from normviz.ui.state import CONTROL, FIGURE, change, note_message
 
 KEY, TURN = "page", "normviz.turn"
 REPORT_TO = report_address()  # raises an error if the setting is invalid, so that the app does not start
@@ -85,6 +85,7 @@ def _change(name: str) -> None:
         return
     if type(event.get("turn")) is int:
         st.session_state[TURN] = max(event["turn"], st.session_state.get(TURN, 0))  # several may arrive at once
+    note_message()
     changes_controls = name in ("edit", "scale", "toggle")  # of x, of gamma and beta, of the layer
     change({**event, "name": name}, by=CONTROL if changes_controls or name == "present" else FIGURE)
     if changes_controls:

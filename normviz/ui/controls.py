@@ -27,6 +27,8 @@ from normviz.ui.state import (
     come_back,
     current_view,
     is_changed,
+    is_late,
+    note_message,
     remember_sent,
     sync_labels,
     sync_widget,
@@ -159,6 +161,9 @@ def draw(page: Page, shown: Input, only_changes: bool = False) -> None:
     def apply() -> None:
         if script == script_name():
             come_back(name, page)
+        note_message()
+        if is_late(shown.key):
+            return
         keys = shown.together
         value = tuple(map(widget_value, keys)) if keys else widget_value(shown.key)
         change(entering(shown, value), page, only_changes=only_changes)
@@ -239,6 +244,7 @@ def _draw_reset(page: Page) -> None:
 
 @localized
 def _reset(page: Page) -> None:
+    note_message()
     change({"name": "reset"}, page)
     redraw()
 

@@ -25,6 +25,7 @@ VIEW, CHANGED = "normviz.view", "normviz.changed"  # VIEW: the page of the setti
 # What changed the view: a control redraws the page, the figure only itself; ENTERED: a page that keeps the scene of the previous page.
 CONTROL, FIGURE, ENTERED = "control", "figure", "entered"
 SENT, MOST_SENT = "normviz.controls", 200  # the last value sent to each widget
+ARRIVED = "normviz.arrived"  # the values of the widgets in the last two different messages of the browser
 LABELS = "normviz.labels"  # the last labels sent to a widget whose labels depend on the view
 ADDRESS, ADDRESS_VIEW = "normviz.address", "normviz.address_view"  # the query last read or written, and its view
 
@@ -164,6 +165,27 @@ def sync_labels(key: str, labels: Sequence[str], value: Any) -> None:
     if sent.get(key) != labels:
         st.session_state[key] = value
     sent[key] = labels
+
+
+def note_message() -> None:
+    """Call first in a callback: remember the values of all widgets in this message of the browser, and in the one before."""
+    values = {key: st.session_state[key] for key in st.session_state.get(SENT, {}) if key in st.session_state}
+    now = st.session_state.get(ARRIVED, ({}, {}))[1]
+    if values != now:  # another callback of the same message has not noted it
+        st.session_state[ARRIVED] = now, values
+
+
+def is_late(key: str) -> bool:
+    """Whether this message reports an old value of the widget, because the browser does not have the server's new one yet.
+
+    A message has the values of all widgets, so Streamlit takes the old value for a choice of the reader, who has changed another widget.
+    """
+    sent, (before, values) = st.session_state.get(SENT, {}), st.session_state[ARRIVED]
+
+    def is_chosen(other: str) -> bool:
+        return values[other] not in (sent[other], before.get(other, sent[other]))
+
+    return key in values and values[key] == before.get(key) and any(map(is_chosen, values))
 
 
 def widget_value(key: str) -> Any:
