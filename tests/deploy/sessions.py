@@ -73,7 +73,7 @@ class Session:
     async def run(self) -> None:
         """Send the address, read until the script has finished, and check that the view is the requested one."""
         message = BackMsg()
-        message.rerun_script.query_string = urlencode(self.query)
+        message.rerun_script.page_name, message.rerun_script.query_string = "explore", urlencode(self.query)
         await self.socket.send(message.SerializeToString())
         text: str | None = None
         while True:
