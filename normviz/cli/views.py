@@ -16,8 +16,8 @@ from normviz.texts.messages import _
 # Each setting of a scene is an option; the layer is an argument without a name.
 FIGURES = (Panels, Chart, Table)
 FIGURE_PAGES = {name: page for name, page in PAGES.items() if page.uses in ("tensor", "scene")}
-START = "start"  # a page without a layer and a tensor
-PAGE_NAMES = (START, *FIGURE_PAGES)
+LESSONS = ("start", "story")  # pages without a layer and a tensor
+PAGE_NAMES = (*LESSONS, *FIGURE_PAGES)
 OPTIONS = {name: setting for name, setting in SCENE_SETTINGS.items() if name != "layer"}
 
 
@@ -92,14 +92,14 @@ def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
         if args.layers and name == "compare":
             own |= {"layers": ";".join(args.layers)}
         return _view(name, scene | own | _page_settings(args), args.hide)
-    if name == START:
-        _alone(args, scene, "lesson start", ("layer", "layers"))
-        return _view(START, _page_settings(args), args.hide)
+    if name in LESSONS:
+        _alone(args, scene, f"lesson {name}", ("layer", "layers"))
+        return _view(name, _page_settings(args), args.hide)
     if current_key(name) in QUESTIONS or name in READY_SETS:
         _alone(args, scene, f"lesson {name}", ("layer", "layers"))
         ready = READY_SETS.get(name)
         return _view("compare", ready.query, args.hide) if ready else _view("questions", {"q": name}, args.hide)
-    known = [START, *FIGURE_PAGES, *READY_SETS]
+    known = [*PAGE_NAMES, *READY_SETS]
     meant = closest(name, known)
     if meant:
         raise NormvizError("--lesson {name} is unknown. Did you mean {meant}?", name=echo(name), meant=meant)

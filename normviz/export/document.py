@@ -84,13 +84,12 @@ def fragment(
     playable = bool(views or widget)
     is_needed = source.embedded and (body.figures or playable or not whole)  # other outputs of a notebook use it too
     embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if is_needed else ""
-    styles = css() + (controls_style() + share_style() if playable else "")
-    styles += exercises_style() if body.exercises else ""
+    more = controls_style() + share_style() if playable else exercises_style() if body.exercises else ""
     marks = " data-answers" if playable else ""
     if not whole:  # the page around it may be in another language, and JupyterLab must not take the keys of inputs
         marks += f' {html_attributes()} data-lm-suppress-shortcuts="true"'
     return (
-        f'<div class="nv-doc" data-theme="{check_theme(theme)}"{marks}>\n<style>{styles}</style>\n{html}\n{_foot(caption, link)}'
+        f'<div class="nv-doc" data-theme="{check_theme(theme)}"{marks}>\n<style>{css()}{more}</style>\n{html}\n{_foot(caption, link)}'
         f"{no_script()}\n{settings(body, theme, source, whole, views, widget)}\n{embedded}"
         f'<script type="module">{script(playable, body.exercises)}</script>\n</div>'
     )
@@ -110,7 +109,8 @@ def settings(
         "figures": [] if views else body.figures,
         "terms": body.terms(whole=bool(views or widget)),
     }
-    values |= {name: value for name, value in (("answers", views), ("widget", widget)) if value}
+    answers = compressed(data(views).encode()) if views else ""
+    values |= {name: value for name, value in (("answers", answers), ("widget", widget)) if value}
     return f'<script type="application/json" class="nv-data">{data(values)}</script>'
 
 
@@ -153,7 +153,7 @@ def css() -> str:
 
 def script(playable: bool = False, exercises: bool = False) -> str:
     """The script of an exported page; ``playable``: True if a file or a kernel answers its controls; ``exercises``: as in Body."""
-    entry = "exercises.js" if exercises else "playable.js" if playable else "fixed.js"
+    entry = "playable.js" if playable else "exercises.js" if exercises else "fixed.js"
     return bundle(BROWSER / entry, language.get())
 
 
@@ -205,4 +205,9 @@ def _cdn() -> PlotlyJs:
 
 @cache
 def _compressed() -> str:
-    return b64encode(gzip.compress(plotly_js(), 9, mtime=0)).decode("ascii")
+    return compressed(plotly_js())
+
+
+def compressed(content: bytes) -> str:
+    """What the page's script unpacks."""
+    return b64encode(gzip.compress(content, 9, mtime=0)).decode("ascii")

@@ -2,12 +2,15 @@
 
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
 
 from normviz.texts.errors import NormvizError
+
+STDOUT = "-"
 
 
 @contextmanager
@@ -38,13 +41,19 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 
 def write(path: str | Path, content: str | bytes) -> None:
-    """Write a file atomically, text as UTF-8. Raises NormvizError like ``whole_file``."""
+    """Write a file atomically, text as UTF-8; "-" is the standard output. Raises NormvizError like ``whole_file``."""
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    if str(path) == STDOUT:
+        sys.stdout.buffer.write(data)
+        return
     with whole_file(path) as place:
-        place.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        place.write_bytes(data)
 
 
 def check_writable(path: str | Path) -> Path:
     """The resolved path. Raises NormvizError if no file can be written there; used before a long computation."""
+    if str(path) == STDOUT:
+        return Path(path)
     with path_errors(path):
         place = Path(os.path.realpath(path))
         if place.is_dir():

@@ -107,7 +107,7 @@ class Output:
         check_text("caption", self.caption)
 
     def with_(self, **options: Any) -> Output:
-        """The same view with another theme, plotlyjs, caption or choices. Raises NormvizError for other options.
+        """The same view with another theme, plotlyjs, caption or choices. Raises NormvizError for other options, and for choices that it has not.
 
         >>> import normviz as nv
         >>> nv.numerics().with_(theme="dark", caption="Week 3").caption
@@ -119,6 +119,11 @@ class Output:
                 name=unknown[0],
                 value=echo(options[unknown[0]]),
                 options=listed(OPTIONS),
+            )
+        choices = options.get("choices")
+        if choices is not None and self.view is None and not (choices.tour or choices.app):
+            raise NormvizError(
+                "{title} is a single view without choices; use nv.open(link).with_(choices=...).", title=self.title
             )
         return replace(self, **options)
 

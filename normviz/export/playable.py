@@ -7,19 +7,22 @@ once, whatever leads to it.
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
 from normviz.export.playable_controls import MOST_ELEMENTS, MOST_VIEWS, TENSOR, FileControls, Shape
 from normviz.lessons.events import after, entering
+from normviz.lessons.explore import hides_toggles
 from normviz.lessons.page import InputRow, Page, input_data
 from normviz.lessons.pages import PageView, page_view
 from normviz.lessons.parts.containers import visible_parts
 from normviz.lessons.parts.html import Body
-from normviz.scene.controls import Input
+from normviz.scene.controls import NAMED_FAMILIES, Input, family_of
+from normviz.scene.edits import Reading
 from normviz.scene.scene import FIELD_NAMES, SCENE_SETTINGS
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider
+from normviz.scene.toggles import toggle_rows, with_toggle_of_file
 from normviz.scene.view import NOT_PRESENTED, Display, View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, ngettext
@@ -33,11 +36,13 @@ class PlayableView:
 
     rows  its inputs, as a file has them, with the values that lead to a view
     ways  input key -> value -> key of the next view
+    toggles  (row, axis, by) of a toggle in the title of a panel -> key of the next view
     """
 
     shown: PageView
     rows: Sequence[InputRow]
     ways: Mapping[str, Mapping[Any, Key]]
+    toggles: Mapping[tuple[str, str, int], Key]
 
 
 @dataclass(frozen=True)
@@ -45,14 +50,17 @@ class Search:
     """The views of a file, before their parts are computed.
 
     left_out  the keys of inputs whose options would be too many
+    toggled   the views that only toggles lead to
     """
 
     file: FileControls
     views: Mapping[Key, View]
     left_out: frozenset[str]
+    toggled: Mapping[Key, View] = field(default_factory=dict)
 
     def playable_views(self) -> dict[Key, PlayableView]:
-        return {key: _playable_view(self.file, view, self.views) for key, view in self.views.items()}
+        found = {**self.views, **self.toggled}
+        return {key: _playable_view(self.file, view, found, key in self.toggled) for key, view in found.items()}
 
     def labels_left_out(self) -> list[str]:
         """The labels of the inputs that the views would have, but whose options are left out."""
@@ -91,7 +99,7 @@ def search(
                 len(found),
             )
         )
-    return Search(file, found, frozenset(left_out - followed))
+    return Search(file, found, frozenset(left_out - followed), {} if few or layers else _toggled(file, found))
 
 
 def key_of(page: Page, view: View) -> Key:
@@ -124,13 +132,50 @@ def _options(file: FileControls, view: View, shown: Input) -> Iterator[tuple[Any
             yield value, following
 
 
-def _playable_view(file: FileControls, view: View, found: Mapping[Key, View]) -> PlayableView:
+def _toggled(file: FileControls, found: Mapping[Key, View]) -> dict[Key, View]:
+    """The views that the toggles lead to from layers with a button, besides those found: on each tensor of the file for which there is room."""
+    toggled: dict[Key, View] = {}
+    for start in file.starts:
+        shape, more = start.scene.shape, dict[Key, View]()
+        waiting = deque(
+            one for one in found.values() if one.scene.shape == shape and family_of(one.scene) in NAMED_FAMILIES
+        )
+        most = min(MOST_TOGGLED, MOST_TOGGLED_ELEMENTS // prod(shape)) - len(toggled)
+        while waiting and len(more) <= most:
+            for following in _presses(file, waiting.popleft()).values():
+                key = key_of(file.page, following)
+                if key not in found and key not in more:
+                    more[key] = following
+                    waiting.append(following)
+        toggled |= more if len(more) <= most else {}
+    return toggled
+
+
+def _presses(file: FileControls, view: View) -> dict[tuple[str, str, int], View]:
+    """What each toggle leads to, if a file may have it."""
+    presses: dict[tuple[str, str, int], View] = {}
+    if not file.page.in_toggles or hides_toggles(view):
+        return presses
+    for row, found in toggle_rows(view.scene).items():
+        for one in () if found.rest else found.toggles:
+            for by in (-1, 1) if one.groups else (1,):
+                if after := with_toggle_of_file(view.scene, row, one.axis, by):
+                    presses[row, one.axis, by] = file.settled(view.with_scene(Reading(after)))
+    return presses
+
+
+def _playable_view(file: FileControls, view: View, found: Mapping[Key, View], toggled: bool) -> PlayableView:
     rows = file.rows(view)
     ways = {}
     for shown in (one for row in rows for one in row.all_inputs):
         options = {value: key_of(file.page, following) for value, following in _options(file, view, shown)}
         ways[shown.key] = {value: key for value, key in options.items() if key in found}
-    return PlayableView(page_view(file.page, view), [_playable_row(row, ways) for row in rows], ways)
+    toggles = {press: key_of(file.page, following) for press, following in _presses(file, view).items()}
+    made = page_view(file.page, view)
+    if toggled:
+        made = replace(made, parts=visible_parts(made.parts, Display(hide=NAMED_ONLY)))
+    kept = {press: key for press, key in toggles.items() if key in found}
+    return PlayableView(made, [_playable_row(row, ways) for row in rows], ways, kept)
 
 
 def _playable_row(row: InputRow, ways: Mapping[str, Mapping[Any, Key]]) -> InputRow:
@@ -146,9 +191,14 @@ def _playable_row(row: InputRow, ways: Mapping[str, Mapping[Any, Key]]) -> Input
 # The views of a file as JSON: every long text, array or part once, however many views have it.
 
 VERSION = 2
+MOST_TOGGLED, MOST_TOGGLED_ELEMENTS = (
+    240,
+    20_000,
+)  # views that only toggles lead to, and their elements: at most 150 kB of a file
+NAMED_ONLY = ("code", "questions")  # parts that a view of a file has only if its layer is in the list
 LONG = 40  # characters of a value that is stored once
 PRESENTED = Display(present=True)
-SELECTED = ("at", "step", "cards")  # settings that a reader changes in the figure
+SELECTED = ("at", "step", "cards", "norm", "batch")  # settings that a reader changes in the figure
 SCALED = ("gamma", "beta")  # these, too; a link to the app has those of the view
 
 
@@ -164,7 +214,7 @@ def views_data(
     common   the settings that are the same in all views that have them, defaults too
     views    title, query (of a link to the app), state (all settings that are not common), rows, parts and figures of each, and
              the numbers of the parts that a projector shows (``presented``); an input
-             has the number of the view that each of its values leads to (``to``)
+             has the number of the view that each of its values leads to (``to``), and so has each toggle that is not at rest (``toggles``)
     pool     long values; a view has ``{"$": number}`` in their place
     """
     numbers = {key: number for number, key in enumerate(found)}
@@ -184,6 +234,7 @@ def views_data(
             "parts": parts,
             "presented": [n for n, part in enumerate(one.shown.parts) if visible_parts([part], PRESENTED)],
             "figures": body.figures,
+            "toggles": {" ".join(map(str, press)): numbers[key] for press, key in one.toggles.items()},
         }
         views.append({each: pool.pack(value) for each, value in view.items()})
     shared = {"version": VERSION, "page": page.name, "app": app, "unpresented": sorted(NOT_PRESENTED), "common": common}

@@ -93,8 +93,8 @@ class Entry:
     shows: Question | ReadySet | PageEntry
 
 
-START, MODELS, PRACTICE, TEACHING = map(PageEntry, ("start", "models", "practice", "teach"))
-PLAYABLE = tuple(map(PageEntry, ("explore", "compare", "step_by_step")))
+START, STORY, MODELS, PRACTICE, TEACHING = map(PageEntry, ("start", "story", "models", "practice", "teach"))
+PLAYABLE = tuple(map(PageEntry, ("explore", "compare", "step_by_step", "train_and_eval")))
 SETS = N_("Side by side")
 SHAPES = ((5, 7), (2, 5, 4))  # tensors besides the default one, on pages of a single layer
 
@@ -104,7 +104,7 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
 
     Raises NormvizError for an unknown key.
     """
-    pages = {shown.key: shown for shown in (START, *PLAYABLE, MODELS, PRACTICE, TEACHING)}
+    pages = {shown.key: shown for shown in (START, STORY, *PLAYABLE, MODELS, PRACTICE, TEACHING)}
     only = [current_key(key) for key in only]
     if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS and key not in pages]:
         raise NormvizError(
@@ -148,7 +148,7 @@ def _card(entry: Entry, shown: ReadySet) -> str:
 def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequence[str] = ()) -> str:
     """The page of one entry, between its neighbors. ``beside``: the languages of the sites in the neighboring folders."""
     body, views = Body(), None
-    if entry.shows in (START, TEACHING):
+    if entry.shows in (START, STORY, TEACHING):
         body = Body(app=_app() if entry.shows is TEACHING else None, pages=_addresses(among))
         made = body.page(output_of_query(entry.shows.key, {}).parts)
     elif isinstance(entry.shows, PageEntry):
@@ -171,11 +171,9 @@ def _question_pages(among: Sequence[Entry]) -> dict[str, str]:
 
 
 def _addresses(among: Sequence[Entry]) -> dict[str, str]:
-    """The files of the pages, by their link in the app; and of views of Start here and Practice."""
+    """The files of the pages, by their link in the app; and of the steps of Start here."""
     pages = {entry.shows.key: entry.file for entry in among if isinstance(entry.shows, PageEntry)}
     found = {"/questions": INDEX} | {f"/{key}": file for key, file in pages.items()}
-    if PRACTICE.key in pages:
-        found["/practice?level=1"] = f"{pages[PRACTICE.key]}#level=1"
     if START.key in pages:
         found |= {f"/start?step={step}": f"{pages[START.key]}?step={step}" for step in range(1, START_STEPS + 1)}
     return found

@@ -56,10 +56,11 @@ def _edit(page: Page, view: View, event: Event) -> View:
 
 
 def _toggle(page: Page, view: View, event: Event) -> View:
-    """A press of a toggle in the title of a panel: an axis of the mean, or of gamma."""
-    if type(event["axis"]) is not str:
+    """A press of a toggle in the title of a panel: an axis of the mean, or of gamma; ``by``: fewer or more groups."""
+    by = event.get("by", 1)
+    if type(event["axis"]) is not str or by not in (-1, 1):
         raise TypeError
-    return view.with_scene(with_toggle(view.scene, event["row"], event["axis"]))
+    return view.with_scene(with_toggle(view.scene, event["row"], event["axis"], by))
 
 
 def _scale(page: Page, view: View, event: Event) -> View:
@@ -75,6 +76,13 @@ def _step(page: Page, view: View, event: Event) -> View:
 def _cards(page: Page, view: View, event: Event) -> View:
     """Other cards of a comparison."""
     return _with_setting(page, view, "cards", str, event["cards"])
+
+
+def _train(page: Page, view: View, event: Event) -> View:
+    """Other trained networks: their layer and the size of their batches."""
+    for name in ("norm", "batch"):
+        view = _with_setting(page, view, name, str, event[name])
+    return view
 
 
 def _with_setting(page: Page, view: View, name: str, kind: type, value: Any) -> View:
@@ -114,5 +122,6 @@ EVENTS: Mapping[str, Callable[[Page, View, Event], View]] = {
     "toggle": _toggle,
     "present": _present,
     "cards": _cards,
+    "train": _train,
     "reset": _reset,
 }

@@ -10,7 +10,7 @@ from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
 from normviz.lessons.parts.containers import code_parts
 from normviz.lessons.parts.links import Link
-from normviz.lessons.parts.part import Caption, LayerNote, Note, Panels, Part, Sentence, part_or_note
+from normviz.lessons.parts.part import Caption, HowMany, LayerNote, Note, Panels, Part, Sentence, part_or_note
 from normviz.lessons.titles import EXPLORE, LOOK_UP, TITLES
 from normviz.scene.controls import ARGUMENTS, FILE_CHOICES
 from normviz.scene.scene import Scene, compact
@@ -21,7 +21,7 @@ from normviz.texts.messages import _
 
 def toggles_of(view: View) -> dict[str, Any]:
     """The toggles of the panels, by key. They rest where the link hides the arguments of the layer."""
-    hidden = {ARGUMENTS.hidden_by, ALL_CONTROLS, ALL} & set(view.display.hide)
+    hidden = hides_toggles(view)
 
     def data(row: Row) -> dict[str, Any]:
         rest = " " if hidden and not row.rest else row.rest  # hidden without a word
@@ -29,6 +29,11 @@ def toggles_of(view: View) -> dict[str, Any]:
 
     rows = toggle_rows(view.scene)
     return {"stats": data(rows[MEAN]), "params": data(rows[GAMMA])}
+
+
+def hides_toggles(view: View) -> bool:
+    """Whether a link lets the toggles rest."""
+    return bool({ARGUMENTS.hidden_by, ALL_CONTROLS, ALL} & set(view.display.hide))
 
 
 def greeting(view: View) -> tuple[Link, ...]:
@@ -47,6 +52,8 @@ def parts(
     opened   the names of parts that are open
     """
     yield from map(LayerNote, e.notes)
+    if toggles is not None and not e.norm.running:
+        yield HowMany(e.counts.statistics, e.norm.center)
     yield Sentence(sentence(e))
     if note := groups_note(e):
         yield Caption(note)
@@ -70,6 +77,7 @@ PAGE = Page(
     call=lambda view: f'nv.explain("{compact(view.scene.layer)}", x)',
     has_two_panels=True,
     greeting=greeting,
+    in_toggles=("num_groups", "dim"),
     file_choices=FILE_CHOICES,
     group=LOOK_UP,
 )

@@ -282,7 +282,6 @@ def variance_errors(found: Sequence[Estimate], exponent: int) -> Lines:
         logarithmic(_("relative error"), [-18.8, 12.2], ticks, zeroline=False),
         height=400,
         legend=LEGEND,
-        hovermode="x unified",
         shapes=[shape for shape, _ in shaded],
         annotations=[note for _, note in shaded],
     )
@@ -785,6 +784,7 @@ def _position(one: Degenerate) -> float:
 
 # The page.
 
+RANDOM = ("variance", "eps", "single")  # the experiments that use the seed
 EXPERIMENTS: dict[str, Callable[[Settings, int], Iterator[Part]]] = {
     "variance": variance_parts,
     "eps": eps_parts,

@@ -205,8 +205,10 @@ class Page:
     after_tensor     the view after a change of the tensor, from the views before and after: what else changes with it
     settled          the view with what it shows written in its settings, for a link that is kept
     whole_in_answer  whether the answer to a question shows all parts of a view, or only the linked figure
+    in_toggles       the keys of inputs that the app does not show, because the toggles of the panels stand for them
     asks             the key of the question with which a view ends; by default "": one about the view's layers
     answers          the keys of the questions of the page, if none is shown on it
+    in_first_html    whether the first HTML has its text, which is read before any script has run
     file_choices     the controls whose options a file has, by key. If they lead to too many views, the later groups are left out.
     """
 
@@ -234,8 +236,10 @@ class Page:
     after_tensor: Callable[[View, View], View] = lambda _before, after: after
     settled: Callable[[View], View] = lambda view: view
     whole_in_answer: bool = False
+    in_toggles: tuple[str, ...] = ()
     asks: Callable[[View], str] = lambda _view: ""
     answers: tuple[str, ...] = ()
+    in_first_html: bool = False
     file_choices: tuple[tuple[str, ...], ...] = ()
 
     def __repr__(self) -> str:
@@ -289,9 +293,21 @@ class Page:
         if self.name == HOME:
             return Display(lang=view.display.lang).query()
         written = view.query(self.settings)
+        if self.start and not self.names_something(written):
+            written = self._settings_of_start(view) | written
         is_opened = bool(self.start or view.display.tour) and not self.names_something(written)
         has_other_layer = "layer" not in written and self.opening(view).scene != view.scene
-        return view.whole_scene_query() | written if is_opened or has_other_layer else written
+        if not (is_opened or has_other_layer):
+            return written
+        return (self._seed_query(view) if self.uses == "seed" else view.whole_scene_query()) | written
+
+    def _settings_of_start(self, view: View) -> dict[str, str]:
+        """What a query says of the settings that the page opens with, so that it does not read back as that view."""
+        return {
+            setting.name: setting.format(view.settings[setting.name])
+            for setting in self.settings
+            if setting.name in self.start and view.settings[setting.name] not in ("", ())
+        }
 
     def names_something(self, query: Mapping[str, str]) -> bool:
         """Whether a query has more than what is hidden and how the view is shown, and the selected element of a tour."""
@@ -314,12 +330,25 @@ class Page:
             has_tensor = TENSOR.hidden_by in controls
             scene = view.whole_scene_query() if has_tensor else view.scene.query()
         else:
-            scene = {SEED.name: SEED.format(view.scene.seed)} if self.uses == "seed" else {}
+            scene = self._seed_query(view) if self.uses == "seed" else {}
         return scene | own | language_query() | view.shown_display.query()
+
+    def _seed_query(self, view: View) -> dict[str, str]:
+        return {SEED.name: SEED.format(view.scene.seed)}
 
     def input_rows(self, view: View) -> list[InputRow]:
         """The rows of inputs above a view."""
         return [row.of(view) for row in self.rows(view)]
+
+    def app_rows(self, view: View) -> list[InputRow]:
+        """The rows of inputs in the app: without those that the toggles stand for, if their panel is shown."""
+        rows = self.input_rows(view)
+        if view.display.hides("panels") or view.display.hides("stats"):
+            return rows
+        return [
+            replace(row, groups=[[one for one in group if one.key not in self.in_toggles] for group in row.groups])
+            for row in rows
+        ]
 
     def visible(self, view: View) -> list[Part]:
         """The parts of the view that its link does not hide, and its caption."""

@@ -15,6 +15,7 @@ from normviz.lessons import (
     questions_page,
     start,
     step_by_step,
+    story_page,
     teach,
     train_and_eval,
 )
@@ -26,6 +27,7 @@ from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Note, Panels, Part, Problem, Text
 from normviz.lessons.parts.questions import QuestionList
+from normviz.lessons.story.parts import Story
 from normviz.lessons.teach import Way
 from normviz.lessons.titles import HOME, asks_for_a_view
 from normviz.lessons.tours import find_tour, stop_shown, tour_bar
@@ -41,6 +43,7 @@ PAGES |= {
     for page in (
         front.PAGE,
         start.PAGE,
+        story_page.PAGE,
         explore.PAGE,
         compare.PAGE,
         step_by_step.PAGE,
@@ -73,8 +76,8 @@ class PageView:
 
     @property
     def has_figure(self) -> bool:
-        """Whether there is something to show on a projector: a figure or a question, and not only a list."""
-        return not any(isinstance(part, QuestionList | Way) for part in self.parts)
+        """Whether there is something to show on a projector: a figure or a question, and not a list or an article."""
+        return not any(isinstance(part, QuestionList | Way | Story) for part in self.parts)
 
     @property
     def query(self) -> dict[str, str]:

@@ -7,8 +7,9 @@ from normviz.figures.bundle import read_css, style
 from normviz.figures.palette import THEMES
 
 BROWSER = Path(__file__).with_name("browser")
-MODELS, FRONT = BROWSER / "models.css", BROWSER / "front.css"
-EXERCISES = ("questions/marking.css", "practice/practice.css", "start/start.css", "front.css", "teach.css")
+MODELS, FIRST = BROWSER / "models.css", ("front.css", "story/story.css")
+TRAINING = "training.css"
+EXERCISES = ("questions/marking.css", "practice/practice.css", "start/start.css", *FIRST, "teach.css", TRAINING)
 VARIABLES = ("background", "card", "text", "muted", "border", "accent", "veil")
 
 
@@ -22,8 +23,9 @@ def variables(theme: str) -> str:
 
 @cache
 def controls_style() -> str:
-    """The style of the control bar."""
-    return f":is(.nv-doc, #nv-doc){{{read_css(BROWSER / 'controls' / 'controls.css')}}}"
+    """The style of the control bar, and of a training, which a view behind a control may show."""
+    inner = read_css(BROWSER / "controls" / "controls.css") + read_css(BROWSER / TRAINING)
+    return f":is(.nv-doc, #nv-doc){{{inner}}}"
 
 
 @cache
@@ -41,11 +43,11 @@ def page_style() -> str:
 
 
 @cache
-def front_style() -> str:
-    """The style of the front page before the script has added that of pages."""
+def first_style() -> str:
+    """The style of pages whose text is in the first HTML, before the script has added that of all pages."""
     light, dark = THEMES["light"], THEMES["dark"]
     named = ";".join(f"--nv-{key}:light-dark({getattr(light, key)},{getattr(dark, key)})" for key in VARIABLES)
-    return f".nv-doc:not([data-mode]){{{named}}}:is(.nv-doc, #nv-doc){{{read_css(FRONT)}}}"
+    return f".nv-doc:not([data-mode]){{{named}}}:is(.nv-doc, #nv-doc){{{''.join(read_css(BROWSER / name) for name in FIRST)}}}"
 
 
 @cache

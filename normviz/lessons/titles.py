@@ -14,7 +14,11 @@ LEARN, LOOK_UP, TEACH = N_("Learn"), N_("Look up"), N_("Teach")
 NAME = "normviz"
 TITLES: Mapping[str, tuple[str, str]] = {
     HOME: (NAME, N_("Normalization layers are one formula: they differ in which elements share a mean.")),
-    "start": (N_("Start here"), N_("Five minutes: from four numbers to a batch of images.")),
+    "start": (N_("Start here"), N_("Six minutes: from four numbers to a batch of images.")),
+    "story": (
+        N_("Why five layers?"),
+        N_("An article with eight figures: what each layer solves, and what it leaves open."),
+    ),
     "explore": (
         N_("Explore"),
         N_("Which elements of a tensor share a mean and a variance, and which share gamma and beta."),
@@ -29,7 +33,7 @@ TITLES: Mapping[str, tuple[str, str]] = {
     "numerics": (N_("Numerics"), N_("What rounding does to a mean, a variance and eps.")),
     "models": (N_("In real models"), N_("The normalizations of well-known models, in the order in which they run.")),
     "questions": (N_("Questions"), N_("Predict the answer, then see what torch computes.")),
-    "practice": (N_("Practice"), N_("Exercises that torch has answered. The same link gives everyone the same set.")),
+    "practice": (N_("Practice"), N_("Exercises that torch has answered.")),
     "teach": (N_("For teachers"), N_("Project it, set exercises, put it into your own pages.")),
 }
 

@@ -18,6 +18,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.pasted import MOST_TEXT, refused_layer, typed_layer
 from normviz.scene import edits
 from normviz.scene.edits import Reading, repair, with_fields
+from normviz.scene.expressions import expressed_layer
 from normviz.scene.scene import (
     DATA_LABELS,
     DATA_SETTING,
@@ -26,6 +27,7 @@ from normviz.scene.scene import (
     PARAMETER_LABELS,
     PARAMS,
     PATTERN_FAMILY,
+    SCENE_SETTINGS,
     SEED,
     Scene,
     axes_of,
@@ -183,6 +185,7 @@ FLAG_LABELS = {
     "bias": N_("bias: beta"),
     "track_running_stats": "track_running_stats",
 }
+ON_SHAPE = re.compile(r"(.*\)) on [([]?(\d[\d, ]*)[)\]]?")
 LAYER_TEXT = re.compile(r"`?[\w.]+\s*\(.*`?")
 EPS_CHOICES = ("0.001", "1e-05", "1e-06", "1e-08", "1e-12")
 MOST_SEGMENTS = 6  # more options are a list
@@ -247,7 +250,8 @@ def _layer_as_code(view: Changeable) -> list[Input]:
     others = {family: family_label(family) for family in families_for(scene) if family not in NAMED_FAMILIES}
     widget = Choice({text: text} | others, accept_new=True, dynamic_labels=True)
     help_text = _(
-        "Write a layer, such as LayerNorm(96) or LayerNorm(96) on (8, 96, 56, 56), or paste an error message of torch. It is read, never executed."
+        "Write a layer, such as LayerNorm(96) or LayerNorm(96) on (8, 96, 56, 56); or an expression of torch, Keras or einops, such as "
+        "F.layer_norm(x, x.shape[1:]) or x.mean((0, 2, 3)); or paste an error message of torch. It is read, never executed."
     )
     label = _("Layer as code, or an error of torch")
     return [Input("layer", label, text, widget, on_scene(with_typed), 260, help_text)]
@@ -278,7 +282,7 @@ def _takes(family: str, scene: Scene) -> bool:
 
 
 def with_typed(scene: Scene, text: str) -> Reading:
-    """The view of what a reader has typed or pasted: a layer, a layer on a shape, or an error message of torch.
+    """The view of what a reader has typed or pasted: a layer or an expression, also on a shape, or an error message of torch.
 
     Raises NormvizError if it is none of these.
     """
@@ -290,6 +294,13 @@ def with_typed(scene: Scene, text: str) -> Reading:
     if found := refused_layer(text):
         layer, shape = found
         return repair(layer=layer, shape=shape)
+    if on_shape := ON_SHAPE.fullmatch(text):
+        reading = edits.with_shape(scene, SCENE_SETTINGS["shape"].parse(on_shape[2]))
+        if reading.problem:
+            return reading
+        scene, text = reading.scene, on_shape[1]
+    if expressed := expressed_layer(text, scene):
+        return edits.with_layer(scene, expressed)
     if not LAYER_TEXT.fullmatch(text):
         raise NormvizError(
             "{text} is neither a layer nor an error message of a normalization layer of torch; write, for example, LayerNorm(96) on 8,96,56,56, "

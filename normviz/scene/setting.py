@@ -239,9 +239,9 @@ def parse_choice(name: str, options: Sequence[str]) -> Callable[[str], str]:
     return parse
 
 
-def experiment(options: Mapping[str, str], example: str) -> Setting:
-    """The setting ``show`` of a page with several experiments: which one is shown."""
-    return choice("show", options, label=N_("Experiment"), example=example, hide="experiment")
+def experiment(options: Mapping[str, str], example: str, default: str | None = None) -> Setting:
+    """The setting ``show`` of a page with several experiments: which one is shown; by default the first."""
+    return choice("show", options, default, label=N_("Experiment"), example=example, hide="experiment")
 
 
 def in_experiments(*names: str) -> Callable[[Any], bool]:

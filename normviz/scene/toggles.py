@@ -112,27 +112,52 @@ def _gamma_axes(norm: Norm, axes: tuple[str, ...]) -> set[str]:
     return {axis for axis, name in zip(axes, norm.axes, strict=True) if name in norm.gamma_axes}
 
 
-def with_toggle(scene: Scene, row: str, axis: str) -> Reading:
-    """The scene after a press of the button for ``axis`` in the row "mean" or "gamma"."""
+def with_toggle(scene: Scene, row: str, axis: str, by: int = 1) -> Reading:
+    """The scene after a press of the button for ``axis`` in the row "mean" or "gamma".
+
+    by  at the groups of channels: 1 for the next number of groups, -1 for the one before
+    """
     found, norm, axes = toggle_rows(scene)[row], scene.shape_description.norm, scene.axes
     if found.rest or axis not in axes:
         return Reading(scene)
     try:
         if row == MEAN and axis == _split_axis(norm, axes):
-            return _with_next_groups(scene, axis)
+            return _with_other_groups(scene, axis, by)
         norm = _settled(norm, scene, of_gamma=row == GAMMA)
-        pressed = {one.axis for one in found.toggles if one.pressed} ^ {axis}
+        pressed = _pressed(scene, row) ^ {axis}
         target = _with_mean_over(norm, axes, pressed) if row == MEAN else _with_gamma_of(norm, axes, pressed)
         return with_layer(scene, named(target, scene))
     except NormvizError as error:
         return Reading(scene, str(error))
 
 
-def _with_next_groups(scene: Scene, axis: str) -> Reading:
-    """The next number of groups that divides the channels; after the largest, one group."""
-    norm, layer, size = scene.shape_description.norm, scene.layer, scene.shape[scene.axes.index(axis)]
-    now = _groups_of(norm, scene) or 1
-    following = next((number for number in divisors(size) if number > now), 1)
+def with_toggle_of_file(scene: Scene, row: str, axis: str, by: int = 1) -> Scene | None:
+    """The scene after a press in a file; None for a position that a file does not have.
+
+    A file has no gamma, one for each channel, and one for each normalized element, which follows the axes of the mean; with groups of
+    channels, one of the first two.
+    """
+    axes, reading = scene.axes, with_toggle(scene, row, axis, by)
+    after, channel = reading.scene, {"c" if "c" in axes else "d"}
+    gamma, normalized = (_pressed(after, each) for each in (GAMMA, MEAN))
+    if row == MEAN and gamma not in (set(), channel) and gamma == _pressed(scene, MEAN):
+        norm = _with_gamma_of(after.shape_description.norm, axes, normalized)
+        after, gamma = with_layer(scene, named(norm, scene)).scene, normalized
+    norm = after.shape_description.norm
+    is_usual = not _why_gamma_rests(norm) and norm.bias == (norm.params is not None and norm.center)
+    kept = (set(), channel) if _split_axis(norm, axes) else (set(), channel, normalized)
+    is_there = is_usual and gamma in kept
+    return after if is_there and not reading.problem and after != scene else None
+
+
+def _pressed(scene: Scene, row: str) -> set[str]:
+    return {one.axis for one in toggle_rows(scene)[row].toggles if one.pressed}
+
+
+def _with_other_groups(scene: Scene, axis: str, by: int) -> Reading:
+    """The next number of groups that divides the channels, or the one before; after the last comes the first."""
+    norm, layer, numbers = scene.shape_description.norm, scene.layer, divisors(scene.shape[scene.axes.index(axis)])
+    following = numbers[(numbers.index(_groups_of(norm, scene) or 1) + by) % len(numbers)]
     if isinstance(layer, Layer):
         return with_layer(scene, layer.with_(num_groups=following))
     return with_layer(scene, replace(norm, sizes={_parts(norm, scene.axes)[axis][0]: following}))

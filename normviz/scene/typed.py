@@ -2,17 +2,21 @@
 
 from collections.abc import Mapping
 
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
 from normviz.layers.pasted import MOST_TEXT, refused_layer, typed_layer
 from normviz.scene.controls import with_typed
-from normviz.scene.edits import repair
-from normviz.scene.scene import commas, compact
+from normviz.scene.edits import Reading, repair
+from normviz.scene.expressions import KERAS, expressed_layer
+from normviz.scene.scene import Scene, commas, compact
 from normviz.texts.errors import NormvizError
 
 TYPED = "typed"  # the name of the field
+CHANNELS_LAST = {"shape": (2, 3, 5, 4), "layout": "NHWC"}  # an example for layers of Keras
 
 
 def typed_query(text: str) -> dict[str, str]:
-    """The query of the view of a layer, on an example of its size; of a layer on a shape; or of an error message of torch.
+    """The query of the view of a layer, on an example of its size; of a layer on a shape; of an expression; or of an error message of torch.
 
     Raises NormvizError if the text is none of these.
 
@@ -20,12 +24,22 @@ def typed_query(text: str) -> dict[str, str]:
     ({'layer': 'BatchNorm2d(64)'}, {'shape': '8,56,56,96', 'layer': 'LayerNorm([96])'})
     """
     line = " ".join(text[-MOST_TEXT:].split())
-    if found := refused_layer(line):
-        layer, shape = found
-        return {"shape": commas(shape), "layer": compact(layer)}
-    scene = repair().scene
-    changed = with_typed(scene, line).scene
-    return {"layer": compact(typed_layer(line, scene.axes))} if "(" in line else changed.query()
+    if refused := refused_layer(line):
+        return {"shape": commas(refused[1]), "layer": compact(refused[0])}
+    scene = repair(**CHANNELS_LAST if KERAS.search(line) else {}).scene
+    reading = with_typed(scene, line)
+    layer = _layer_of(line, scene, reading)
+    if reading.problem and layer is None:
+        raise NormvizError(reading.problem)
+    return {"layer": compact(layer)} if layer else reading.scene.query()
+
+
+def _layer_of(line: str, scene: Scene, reading: Reading) -> Layer | Norm | None:
+    """The layer that is shown on an example of its size; None for a view that names its tensor."""
+    try:
+        return typed_layer(line, scene.axes)
+    except NormvizError:
+        return expressed_layer(line, scene) if reading.problem else None
 
 
 def with_view_of_typed(query: Mapping[str, str]) -> dict[str, str]:

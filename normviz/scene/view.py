@@ -55,6 +55,7 @@ def controls() -> dict[str, str]:
 
 # The labels of the parts and panels that can be hidden, by name.
 PARTS: Mapping[str, str] = {
+    "prediction": N_("Prediction of the number of means"),
     "sentence": N_("Sentence"),
     "text": N_("Text"),
     "notes": N_("Notes"),
@@ -96,7 +97,18 @@ PANELS: Mapping[str, str] = {
 }
 BESIDE_THE_FIGURE = {"distribution", "facts", "worked", "loops"}  # drawn with a figure, but not a part of it
 # Not shown on a projector, besides the controls.
-NOT_PRESENTED = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details", "text", "time", "itself"}
+NOT_PRESENTED = BESIDE_THE_FIGURE | {
+    "x",
+    "normalized",
+    "output",
+    "table",
+    "code",
+    "details",
+    "text",
+    "time",
+    "itself",
+    "prediction",
+}
 FIGURE = {"panels", "notes", *PANELS} - BESIDE_THE_FIGURE
 
 

@@ -61,7 +61,7 @@ def rows_of(page: Page, view: View) -> Sequence[InputRow]:
     """The rows of inputs of a view; computed once for a change."""
     known = st.session_state.get(ROWS)
     if known is None or known[:2] != (page, view):
-        known = st.session_state[ROWS] = (page, view, page.input_rows(view))
+        known = st.session_state[ROWS] = (page, view, page.app_rows(view))
     rows: Sequence[InputRow] = known[2]
     return rows
 

@@ -1,6 +1,11 @@
 """The tags of an HTML text, and hostile texts that try to add tags or scripts."""
 
+import gzip
+import json
+import re
+from base64 import b64decode
 from html.parser import HTMLParser
+from typing import Any
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -16,6 +21,13 @@ HOSTILE = [
     "</style></title></textarea><svg onload=alert(1)>",
     "&lt;script&gt;",
 ]
+
+
+def answers_of(html: str) -> dict[str, Any]:
+    """The views that a page carries, as its script unpacks them."""
+    (data,) = re.findall(r'class="nv-data">(.*?)</script>', html)
+    packed: dict[str, Any] = json.loads(gzip.decompress(b64decode(json.loads(data)["answers"])))
+    return packed
 
 
 class Structure(HTMLParser):

@@ -3,6 +3,7 @@
 import os
 import resource
 import stat
+import sys
 
 import pytest
 
@@ -54,6 +55,14 @@ def test_a_full_disk_raises_an_error_and_leaves_no_file(tmp_path):
             write(tmp_path / "page.html", "x" * 1_000_000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_dash_is_the_standard_output(capfd, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("-", "page")
+    sys.stdout.flush()
+    assert capfd.readouterr().out == "page"
     assert os.listdir(tmp_path) == []
 
 

@@ -12,6 +12,7 @@ from normviz.lessons.tours import find_tour
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import with_language
 from normviz.texts.messages import in_language
+from tests.export.structure import answers_of
 from tests.languages import brackets as brackets
 
 VIEW = {"shape": "2,3", "layer": "LayerNorm(3)"}
@@ -114,4 +115,5 @@ def test_a_tour_is_a_file_in_a_language(lang, tag, tmp_path):
     assert tour.title != find_tour("normalized-shape").title
     assert f'<html lang="{tag}" dir="ltr"' in page.read_text()
     assert tour.title in page.read_text()
-    assert all(json.dumps(stop.caption, ensure_ascii=False)[1:20] in page.read_text() for stop in tour.stops)
+    answers = json.dumps(answers_of(page.read_text()), ensure_ascii=False)
+    assert all(json.dumps(stop.caption, ensure_ascii=False)[1:20] in answers for stop in tour.stops)

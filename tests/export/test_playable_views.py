@@ -72,6 +72,7 @@ def test_every_view_can_be_reached_from_the_first():
             waiting += [
                 to for row in views[key].rows for shown in _inputs(row) for to in views[key].ways[shown.key].values()
             ]
+            waiting += views[key].toggles.values()
     assert reached == set(views)
 
 
@@ -207,10 +208,11 @@ def test_layers_narrow_compare_and_are_fitted_to_each_tensor():
 
 
 def test_step_by_step_has_the_layers_of_explore():
-    assert layers(found("step_by_step")) == layers(found())
+    listed = search(PAGES["explore"], PAGES["explore"].view("")).views.values()
+    assert layers(found("step_by_step")) == [str(view.scene.layer) for view in listed]
 
 
-@pytest.mark.parametrize(("name", "shown"), [("train_and_eval", 5), ("gradients", 4), ("numerics", 5)])
+@pytest.mark.parametrize(("name", "shown"), [("train_and_eval", 6), ("gradients", 4), ("numerics", 5)])
 def test_a_page_of_experiments_has_each_of_them_with_a_stated_grid(name, shown):
     views = found(name)
     counts = Counter(one.shown.view.settings["show"] for one in views.values())

@@ -10,10 +10,14 @@ from normviz.layers.axes import Pattern, layout_text, parse_layout, parse_names
 from normviz.layers.fit import default_layer, refit
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.scene.controls import with_typed
+from normviz.scene.edits import repair
 from normviz.scene.scene import SCENE_SETTINGS
+from normviz.scene.typed import typed_query
 from normviz.texts.errors import NormvizError, echo
 from tests.fuzz import hostile
 from tests.fuzz.measure import examples, outcome
+from tests.scene.test_expressions import READ
 
 gc.freeze()  # imported objects are not garbage of an example
 
@@ -26,6 +30,21 @@ def test_layer_texts(text):
         assert Layer.parse(str(layer)) == layer
     elif isinstance(layer, Norm):
         assert Layer.parse(repr(layer)) == layer
+
+
+EXPRESSIONS = [text for text, _shape, _layer in READ]
+
+
+@settings(max_examples=examples(300))
+@given(
+    text=hostile.mutated(st.sampled_from(EXPRESSIONS)) | hostile.chaos,
+    shape=st.sampled_from([(2, 4, 3, 5), (2, 5, 4), (4, 6), (3,)]),
+)
+def test_expressions(text, shape):
+    reading = outcome(text, lambda: with_typed(repair(shape=shape).scene, text))
+    if not isinstance(reading, NormvizError):
+        assert reading.scene.shape_description
+    outcome(text, lambda: typed_query(text))
 
 
 @settings(max_examples=examples(300))

@@ -6,6 +6,7 @@ from normviz.lessons.events import EVENTS, after, entering
 from normviz.lessons.pages import PAGES
 
 EXPLORE, STEPS, COMPARE = PAGES["explore"], PAGES["step_by_step"], PAGES["compare"]
+TRAIN_AND_EVAL, TRAINING = PAGES["train_and_eval"], "show=training"
 LAYERS = "shape=2,3&layers=LayerNorm(3);BatchNorm1d(3)"
 SHAPE = "shape=2,3&layer=LayerNorm(3)"
 LARGE = "shape=2,64,4,4&layer=BatchNorm2d(64)"
@@ -20,6 +21,13 @@ CASES = [
     (STEPS, SHAPE, {"name": "step", "step": 99}, {"step": "6"}),  # the last step
     (COMPARE, LAYERS, {"name": "cards", "cards": "gamma"}, {"cards": "gamma"}),
     (COMPARE, f"{LAYERS}&cards=cube", {"name": "cards", "cards": "mean"}, {"cards": "mean"}),
+    (
+        TRAIN_AND_EVAL,
+        TRAINING,
+        {"name": "train", "norm": "none", "batch": "2"},
+        {"show": "training", "norm": "none", "batch": "2"},
+    ),
+    (TRAIN_AND_EVAL, f"{TRAINING}&batch=8", {"name": "train", "norm": "what", "batch": "3"}, {"batch": "32"}),
     (EXPLORE, SHAPE, {"name": "input", "key": "size_d", "value": 5}, {"shape": "2,5"}),
     (EXPLORE, SHAPE, {"name": "input", "key": "layout", "value": 3}, {"shape": "2,4,3,5"}),  # the number of an option
     (EXPLORE, SHAPE, {"name": "scale", "gamma": 1.8, "beta": -0.5}, {"gamma": "1.8", "beta": "-0.5"}),
@@ -74,6 +82,7 @@ WRONG = [
     {"name": "input", "key": "none", "value": 1}, {"name": "input", "key": "layout", "value": 99}, {"name": "input", "key": "layout"},
     {"name": "input", "key": "layer", "value": 5}, {"name": "input", "key": "layer", "value": ["a"]},
     {"name": "toggle"}, {"name": "toggle", "row": "what", "axis": "n"}, {"name": "toggle", "row": "mean", "axis": ["n"]},
+    {"name": "train"}, {"name": "train", "norm": "none"}, {"name": "train", "norm": "none", "batch": "2"},
     {"name": "present"}, {"name": "present", "present": "true"}, {"name": "present", "present": 1},
 ]  # fmt: skip
 

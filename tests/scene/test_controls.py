@@ -49,6 +49,24 @@ def test_the_value_of_an_input_is_one_of_its_options_and_changes_nothing(page, l
         assert (after.scene, after.query(PAGES[page].settings), after.problem) == (view.scene, view.query(PAGES[page].settings), None), one.key  # fmt: skip
 
 
+ARGUMENTS = [
+    # a link, a control, its options, a value, the layer after it
+    ("shape=2,6,3,3&layer=GroupNorm(2,6)", "num_groups", ["1", "2", "3", "6"], 3, "GroupNorm(3, 6)"),
+    ("shape=2,7,3,3&layer=GroupNorm(1,7)", "num_groups", ["1", "7"], 7, "GroupNorm(7, 7)"),
+    ("shape=2,64,3,3&layer=GroupNorm(1,64)", "num_groups", ["1", "2", "4", "8", "16", "32", "64"], 32, "GroupNorm(32, 64)"),
+    ("layer=DimNorm(4)&layout=NCHW", "dim", ["0 (N)", "1 (C)", "2 (H)", "3 (W)"], 1, "DimNorm(4, dim=1)"),
+    ("layer=DimNorm(4,dim=0)&layout=NCHW", "dim", ["0 (N)", "1 (C)", "2 (H)", "3 (W)"], 3, "DimNorm(4, dim=3)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("link", "key", "options", "value", "layer"), ARGUMENTS)
+def test_the_argument_that_decides_the_pattern(link, key, options, value, layer):
+    view = view_of(link, "step_by_step")
+    one = inputs_of(view, "step_by_step")[key]
+    assert list(one.widget.options.values()) == options
+    assert str(one.changed(view, value).scene.layer) == layer
+
+
 @pytest.mark.parametrize(("page", "link"), VIEWS)
 def test_a_choice_that_was_deselected_changes_nothing(page, link):
     view = view_of(link, page)

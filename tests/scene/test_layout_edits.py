@@ -20,6 +20,7 @@ LAYOUT_CHANGES = [
     ("shape=5,7", "NCHW", "NCHW (5, 4, 3, 5) LayerNorm([4, 3, 5])"),
     ("shape=5,7,9", "NCL", "NCL (5, 9, 7) ChannelsFirstLayerNorm(9)"),
     ("shape=2,7,5", "NCHW", "NCHW (2, 5, 3, 6) LayerNorm([5, 3, 6])"),  # W differs from C
+    ("shape=3,6", "NCHW", "NCHW (3, 4, 2, 5) LayerNorm([4, 2, 5])"),  # H differs from N, and the values can be edited
     ("layer=BatchNorm2d(3)", "ND", "ND (4, 6) BatchNorm1d(6)"),
     ("layer=BatchNorm2d(3)", "NLC", "NLC (2, 5, 3) ChannelsLastBatchNorm(3)"),
     ("layer=BatchNorm2d(4).eval()", "NCL", "NCL (2, 4, 5) BatchNorm1d(4).eval()"),

@@ -118,6 +118,8 @@ WORDS = [
     *QUESTIONS,
     "none",
     "compare",
+    "build",
+    "true",
 ]
 NUMBERS = ["0", "1", "2", "3", "4", "16", "-3", "0.25", "1e-05", "1e6", "1e-12", "1000"]
 TEXTS = ["BatchNorm2d(3);LayerNorm([3, 4, 4])", "Norm('n c -> n', 'c')", "a b&c=d#e+f%20", "\"<b>'>", "ü–∑ 𝛾"]
@@ -167,7 +169,12 @@ OLD = [
 ]
 
 
-NEWER = {"questions": ("of",), "compare": {"cards"}}  # settings that came later: old links leave them at their defaults
+NEWER = {
+    "questions": ("of",),
+    "compare": {"cards"},
+    "train_and_eval": {"norm", "batch"},
+    "practice": {"kinds", "time"},
+}  # settings that came later: old links leave them at their defaults
 
 
 @pytest.mark.parametrize("old", OLD, ids=lambda old: old[0])

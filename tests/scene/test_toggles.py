@@ -85,6 +85,7 @@ NAMES = [
     ("layer=LayerNorm([4,3,5])", "mean c", "Norm('n c h w -> n c', 'c h w')"),
     ("layer=LayerNorm([3,5])&shape=2,4,3,5", "mean h mean w", "Norm('n c h w -> n c h w', 'h w')"),
     ("layer=GroupNorm(2,4)", "mean n", "Norm('n (g k) h w -> g', 'c', sizes={'g': 2})"),
+    ("shape=4,6&layer=GroupNorm(2,6,affine=False)", "mean n gamma d", "Norm('n (g k) -> g', 'd', sizes={'g': 2})"),
 ]  # fmt: skip
 
 
@@ -99,12 +100,25 @@ def test_the_toggles_find_the_name(link, presses, wanted):
     assert summary(on).endswith(f") {wanted}")
 
 
+@pytest.mark.parametrize("link", [*LINKS, "shape=4,6&layer=GroupNorm(2,6,affine=False)"])
+def test_a_press_renames_no_axis(link):
+    on = scene(link)
+    for row in (MEAN, GAMMA):
+        for axis in on.axes:
+            assert with_toggle(on, row, axis).scene.axes == on.axes
+
+
 def test_a_press_at_the_groups_goes_through_the_divisors():
     on, seen = scene("shape=2,6,3,5&layer=GroupNorm(2,6)"), []
     for _ in range(4):
         on = with_toggle(on, MEAN, "c").scene
         seen.append(str(on.layer))
     assert seen == ["GroupNorm(3, 6)", "GroupNorm(6, 6)", "GroupNorm(1, 6)", "GroupNorm(2, 6)"]
+    back = [
+        str(with_toggle(scene(f"shape=2,6,3,5&layer=GroupNorm({groups},6)"), MEAN, "c", -1).scene.layer)
+        for groups in (6, 2, 1)
+    ]
+    assert back == ["GroupNorm(3, 6)", "GroupNorm(1, 6)", "GroupNorm(6, 6)"]
 
 
 RESTING = [

@@ -88,7 +88,7 @@ def test_head_has_the_headers_of_get_and_other_methods_are_refused(app):
 
 
 WRONG = {
-    "page=nowhere": "page='nowhere' is unknown; choose start, explore, compare",
+    "page=nowhere": "page='nowhere' is unknown; choose start, story, explore, compare",
     "shape=2,3,4,5&layer=LayerNorm([3,4,4])": "normalized_shape must be the last sizes of x",
     "shape=2,x": "shape='2,x' is not a list of numbers",
     "theme=blue": "theme='blue' is unknown; choose follow, light or dark",

@@ -7,7 +7,8 @@ import { drawSvg } from "../../figures/browser/picture/picture.js";
 import { PageView } from "../../lessons/browser/page.js";
 import { wantedMode, watchTheme } from "./theme.js";
 
-/** @typedef {{ version?: number, normviz?: string, theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], terms?: Term[], answers?: import("./views.js").PackedViews, widget?: string }} Settings */
+/** @typedef {{ version?: number, normviz?: string, theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], terms?: Term[], answers?: string | PackedViews, widget?: string }} Settings */
+/** @typedef {import("./views.js").PackedViews} PackedViews */
 /** @typedef {import("./playing.js").Player} Player */
 /** @typedef {import("./live.js").Live} Live */
 /** @typedef {Pick<typeof import("./playing.js"), "Player"> & Pick<typeof import("./live.js"), "Live" | "plotlyFromWidget" | "watchModel">} Playable what only pages with controls need */
@@ -18,16 +19,18 @@ import { wantedMode, watchTheme } from "./theme.js";
  */
 function carriedPlotly(root) {
   const carried = root.querySelector(":scope > .nv-carried") ?? document.querySelector(".nv-carried");
-  if (carried) window.normvizCarried ??= unpack((carried.textContent ?? "").trim());
+  if (carried) window.normvizCarried ??= addressOf((carried.textContent ?? "").trim());
   return window.normvizCarried ?? null;
 }
 
 /** @param {string} text */
 async function unpack(text) {
   const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const plain = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-  return URL.createObjectURL(new Blob([plain], { type: "text/javascript" }));
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
+
+/** @param {string} text */
+const addressOf = async (text) => URL.createObjectURL(new Blob([await unpack(text)], { type: "text/javascript" }));
 
 /**
  * Loads plotly.js: the page's own, else a carried one, else from its address. If that fails, waits for an output that carries it.
@@ -80,6 +83,7 @@ const modeOf = (root) => /** @type {Mode} */ (root.dataset.mode);
 async function mountPage(root, playable) {
   root.dataset.mounted = "yes";
   const settings = /** @type {Settings} */ (JSON.parse(find(root, ":scope > .nv-data").textContent ?? ""));
+  const { answers } = settings, packed = typeof answers === "string" ? /** @type {PackedViews} */ (JSON.parse(await unpack(answers))) : answers;
   if (settings.whole) document.documentElement.classList.toggle("nv-framed", window.parent !== window);
   const applyMode = () => {
     const mode = wantedMode(root, settings.theme, settings.whole), changed = root.dataset.mode !== mode;
@@ -90,8 +94,8 @@ async function mountPage(root, playable) {
   applyMode();
   watchTheme();
   const place = /** @type {HTMLElement | null} */ (root.querySelector(":scope > .nv-page")) ?? html("div", "nv-page", root);
-  if (settings.answers && playable && settings.answers.version !== playable.Player.VERSION) {
-    const versions = { theirs: settings.answers.version, ours: playable.Player.VERSION };
+  if (packed && playable && packed.version !== playable.Player.VERSION) {
+    const versions = { theirs: packed.version, ours: playable.Player.VERSION };
     place.replaceChildren(html("p", "nv-note-box", null, _("This page was made by another version of normviz: its data has version {theirs}, and its script reads version {ours}. Export it again.", versions)));
     return new PageView(place, {});
   }
@@ -99,8 +103,8 @@ async function mountPage(root, playable) {
   let page;
   /** @type {Player | undefined} */
   let player;
-  if (settings.answers && playable) {
-    player = new playable.Player(root, settings.answers, settings.whole, (view) => {
+  if (packed && playable) {
+    player = new playable.Player(root, packed, settings.whole, (view) => {
       const data = { ...view, terms: settings.terms };
       return page.data ? page.set(data, modeOf(root)) : page.setText(data);
     });

@@ -3,6 +3,7 @@
 import { button, findAll, html } from "../../figures/browser/common/dom.js";
 import { _, betweenSentences } from "../../figures/browser/common/messages.js";
 import { afterMove, movedGrid } from "../../figures/browser/tensor/slices.js";
+import { pressOf } from "../../figures/browser/panels/toggles.js";
 import { CARDS } from "../../figures/browser/views/compare.js";
 import { ControlBar } from "../../lessons/browser/controls/control_bar.js";
 import { ShareButton } from "../../lessons/browser/share/dialog.js";
@@ -40,6 +41,8 @@ export class Player {
   step;
   /** @type {Cards | undefined} What the reader has chosen to see of each layer. */
   cards;
+  /** @type {Trained | undefined} The trained networks that the reader has chosen. */
+  trained;
   /** @type {GammaBetaChoice | null} One gamma and one beta for all elements; null: those of the view. */
   choice = null;
   /** @type {number[] | undefined} The first drawn slices of a large tensor, if the reader has moved them. */
@@ -111,6 +114,7 @@ export class Player {
     if (this.start && this.at === undefined && this.grid) this.moveTo(this.start, this.grid);
     this.step = step && /^\d$/.test(step) ? Number(step) : undefined;
     this.cards = /** @type {Cards | undefined} */ (CARDS.find((kind) => kind === asked.get("cards")));
+    this.trained = this.readTrained(asked.get("norm"), asked.get("batch"));
     this.choice = readChoice(asked.get("gamma"), asked.get("beta"));
     const other = this.at && this.view.figures.some((figure) => this.isOfAnother(figure, this.at));
     if (other) this.at = undefined;
@@ -137,6 +141,11 @@ export class Player {
     const inputs = this.view.rows.flatMap((row) => [...row.inputs, ...row.more.flat()]);
     const input = inputs.find((one) => one.key === key), to = input?.to[optionOf(input, value)];
     if (to === undefined || to === this.number) return this.bar.set(this.view.rows, this.view.title);
+    this.follow(to);
+  }
+
+  /** @param {number} to a view, in which what the reader selected stays */
+  follow(to) {
     if (this.view.figures.some(({ layer }, figure) => layer !== this.views[to].figures[figure]?.layer)) this.choice = null;
     this.number = to;
     this.update();
@@ -170,7 +179,7 @@ export class Player {
   /** @param {number} number of a view, which is shown as it was made */
   open(number) {
     this.number = number;
-    this.at = this.step = this.cards = this.start = undefined;
+    this.at = this.step = this.cards = this.trained = this.start = undefined;
     this.choice = null;
     this.update();
     this.writeAddress(true);
@@ -187,6 +196,19 @@ export class Player {
     this.figures = figures.map((figure) => this.live(figure));
     this.show({ page: packed.page, present: packed.present || presenting, projector: this.projector, parts, figures: this.figures });
     this.selected();
+  }
+
+  /**
+   * The networks of the address, if the view has them.
+   * @param {string | null} norm
+   * @param {string | null} batch
+   * @returns {Trained | undefined}
+   */
+  readTrained(norm, batch) {
+    const figure = /** @type {TrainingData | undefined} */ (this.view.figures.find(({ kind }) => kind === "training"));
+    if (!figure || (norm ?? batch) === null) return undefined;
+    const trained = { norm: norm ?? figure.trained.norm, batch: batch ?? figure.trained.batch };
+    return `${trained.norm} ${trained.batch}` in figure.cells ? trained : undefined;
   }
 
   /** How x is drawn, if it is. */
@@ -213,7 +235,7 @@ export class Player {
 
   /**
    * The figure with what the reader has selected in it, if the view has it.
-   * @param {FigureData & { at?: Index | null, step?: number, cards?: Cards, choice?: GammaBetaChoice | null }} figure
+   * @param {FigureData & { at?: Index | null, step?: number, cards?: Cards, trained?: Trained, choice?: GammaBetaChoice | null, presses?: Record<string, number> }} figure
    */
   live(figure) {
     const { alone, ...live } = figure, shape = figure.grid?.shape ?? [];
@@ -221,6 +243,8 @@ export class Player {
     if (this.at !== undefined && "at" in figure) live.at = this.at;
     if (this.step !== undefined && "step" in figure) live.step = this.step;
     if (this.cards && "cards" in figure) live.cards = this.cards;
+    live.presses = this.view.toggles;
+    if (this.trained && "trained" in figure) live.trained = this.trained;
     if (showsX(figure)) live.start = this.start ?? null;
     if ("scaled" in figure) live.choice = this.choice;
     if (this.presenting) live.hidden = [...(figure.hidden ?? []), ...(this.packed.unpresented ?? [])];
@@ -253,12 +277,14 @@ export class Player {
    * @param {any} value
    */
   send = (name, value) => {
+    if (name === "toggle") return this.follow(this.view.toggles?.[pressOf(value)] ?? this.number);
     if (name === "select" && this.view.figures.some((figure) => this.isOfAnother(figure, value.at)))
       return this.writeNotice(queryOf([...Object.entries(this.view.query), ["at", value.at.join()]]));
     if (name === "select" || name === "edit") this.at = value.at;
     if (name === "scale") this.choice = value.gamma === null ? null : { gamma: value.gamma, beta: value.beta ?? 0 };
     if (name === "step") this.step = value.step;
     if (name === "cards") this.cards = value.cards;
+    if (name === "train") this.trained = { norm: value.norm, batch: value.batch };
     if (name === "move") this.moveTo(value.start);
     this.view.figures.forEach((figure, number) => Object.assign(this.figures[number], this.live(figure))); // the figure may be drawn again
     this.selected();
@@ -284,6 +310,7 @@ export class Player {
     if (this.at !== undefined) chosen.at = this.at === null ? "none" : this.at.join();
     if (this.step !== undefined) chosen.step = String(this.step);
     if (this.cards) chosen.cards = this.cards;
+    Object.assign(chosen, this.figures.map((figure) => /** @type {Partial<TrainingData>} */ (figure).trained).find(Boolean));
     if (this.choice) Object.assign(chosen, { gamma: String(this.choice.gamma), beta: String(this.choice.beta) });
     return chosen;
   }

@@ -2,6 +2,7 @@
 
 import "../../lessons/browser/practice/practice.js";
 import "../../lessons/browser/start/lesson.js";
+import "../../lessons/browser/story/story.js";
 import "./playable.js";
 import { findAll } from "../../figures/browser/common/dom.js";
 import { ReportButton } from "../../lessons/browser/share/report.js";

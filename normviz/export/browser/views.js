@@ -5,7 +5,7 @@ import { sumOf } from "../../lessons/browser/controls/control_bar.js";
 /** @typedef {ControlInput & { to: number[] }} PlayableInput ``to``: the number of the view for each value */
 /** @typedef {Omit<ControlRow, "inputs" | "more"> & { inputs: PlayableInput[], more: PlayableInput[][] }} PlayableRow */
 /** @typedef {Record<string, string>} Settings By name; ``state``: the settings that differ between views; ``query``: the settings in a link to the app. */
-/** @typedef {{ title?: string, query: Settings, state: Settings, rows: PlayableRow[], parts: [string, string][], presented?: number[], figures: FigureData[] }} PlayableView */
+/** @typedef {{ title?: string, query: Settings, state: Settings, rows: PlayableRow[], parts: [string, string][], presented?: number[], figures: FigureData[], toggles?: Record<string, number> }} PlayableView ``toggles``: the number of the view after a press, by row, axis and step */
 /** @typedef {{ version: number, page: string, app: string, present?: boolean, unpresented?: string[], common: Settings, pool: unknown[], views: unknown[] }} PackedViews */
 
 /**

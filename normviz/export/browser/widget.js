@@ -3,6 +3,7 @@
 import { html } from "../../figures/browser/common/dom.js";
 import { declareLanguage } from "../../figures/browser/common/messages.js";
 import { PageView } from "../../lessons/browser/page.js";
+import "../../lessons/browser/training.js";
 import { Live, offerModel, plotlyFromKernel } from "./live.js";
 import { wantedMode, watchTheme } from "./theme.js";
 

@@ -9,8 +9,11 @@ import { StepsView } from "./views/steps.js";
 import { ValuesView } from "./views/values.js";
 import { FigureView } from "./views/view.js";
 
-/** @type {Record<FigureData["kind"], new (parent: HTMLElement) => Figure>} */
-const VIEWS = { view: FigureView, compare: CompareView, steps: StepsView, values: ValuesView, chart: ChartView };
+/**
+ * By the kind of their data. The module of a lesson adds its own: only bundles for such pages have it.
+ * @type {Record<string, new (parent: HTMLElement) => Figure>}
+ */
+export const VIEWS = { view: FigureView, compare: CompareView, steps: StepsView, values: ValuesView, chart: ChartView };
 /** @type {WeakMap<Element | ShadowRoot, Figure>} */
 const views = new WeakMap();
 
@@ -43,7 +46,7 @@ export function mountFigure({ parentElement, data, setTriggerValue }) {
     shown.showError(_("The figures could not be drawn: {reason}. Reload the page to try again.", { reason: error.message }));
     console.error(error);
   });
-  if (!window.Plotly && !shown.needsPlotly)
+  if (!window.Plotly && shown.needsPlotly === undefined)
     drawn.then(load).then(() => isShown() && window.Plotly && shown.draw?.()).catch((error) => console.info(error)); // the figure stays as it is
   const remove = () => {
     shown.gone = true;

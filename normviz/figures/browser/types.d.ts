@@ -152,7 +152,7 @@ interface Count {
 
 /** What every figure has. */
 interface FigureData {
-  kind: "view" | "compare" | "steps" | "values" | "chart";
+  kind: "view" | "compare" | "steps" | "values" | "chart" | "training";
   theme?: Mode | null;
   plotly?: string;
   integrity?: string;
@@ -194,6 +194,8 @@ interface ViewData extends FigureData {
   choice?: GammaBetaChoice | null;
   /** In a file: x could be edited, but nothing computes the results. */
   fixed?: boolean;
+  /** In a file: the toggles that it has a view for, by row, axis and step. */
+  presses?: Record<string, number>;
   name?: string;
   formula?: FormulaToken[];
   /** Beside x, which no step comes before. */
@@ -257,7 +259,7 @@ interface Figure {
   gone?: boolean;
   latest?: FigureData;
   send?: (name: string, value: object) => void;
-  /** It shows nothing until plotly.js has loaded. */
+  /** true: it shows nothing until plotly.js has loaded; false: it never uses plotly.js. */
   needsPlotly?: boolean;
   set(data: any, mode: Mode): void | Promise<void>;
   draw?(): Promise<void>;

@@ -25,6 +25,8 @@ export class PageView {
   figures = new Map();
   /** @type {WeakMap<Element, object>} What EXTRAS have drawn, by its place. */
   extras = new WeakMap();
+  /** @type {Mode} */
+  mode = "light";
   /** @type {HTMLElement | null} The button that leaves the view for a projector. */
   leave = null;
 
@@ -138,18 +140,28 @@ export class PageView {
    * @param {Mode} mode
    */
   async draw(mode) {
-    const { figures, plotly, integrity, present } = this.data;
+    const { present } = this.data;
+    this.mode = mode;
     for (const [place, figure] of this.figures)
       if (!this.root.contains(place)) {
         figure.remove();
         this.figures.delete(place);
       } else if (!present) figure.view.height = undefined;
     for (const place of findAll(this.root, ".nv-figure")) {
-      const data = { ...figures[Number(place.dataset.figure)], plotly, integrity, theme: mode };
-      this.figures.set(place, mountFigure({ parentElement: place, data, setTriggerValue: this.host.send }));
+      if (this.host.paintsSoon && place.getBoundingClientRect().top > window.innerHeight) await new Promise((go) => setTimeout(go));
+      if (this.root.contains(place)) this.drawFigure(place);
     }
     await Promise.all([...this.figures.values()].map(({ drawn }) => drawn));
     await this.fill();
+  }
+
+  /**
+   * Draws the figure whose number its place has.
+   * @param {HTMLElement} place
+   */
+  drawFigure(place) {
+    const { figures, plotly, integrity } = this.data, data = { ...figures[Number(place.dataset.figure)], plotly, integrity, theme: this.mode };
+    this.figures.set(place, mountFigure({ parentElement: place, data, setTriggerValue: this.host.send }));
   }
 
   /**

@@ -4,7 +4,7 @@ import { button, findAll } from "../../figures/browser/common/dom.js";
 import { _ } from "../../figures/browser/common/messages.js";
 
 const NARROW_WINDOW = 760; // px: up to this width, figures are below each other and keep their heights
-const LEAST_FILLED = 130; // px: a lower figure could not be read; then the page scrolls
+const LEAST_FILLED = 100; // px: a lower figure could not be read; then the page scrolls
 
 /**
  * The button that leaves the view. The first line of the page runs around it, so that it covers nothing.
@@ -27,7 +27,7 @@ export function addLeaveButton(page, onLeave) {
 export async function fillWindow(page, figures) {
   /** @type {Map<number, number>} The height of each line, by its top. */
   const lines = new Map();
-  const places = findAll(page, ".nv-body, .nv-chart-plot").filter((place) => !place.closest(".nv-answer"));
+  const places = findAll(page, ".nv-body, .nv-chart-plot").filter((place) => !place.closest(".nv-answer, .nv-shown"));
   for (const { top, height } of places.map((place) => place.getBoundingClientRect()))
     if (height) lines.set(Math.round(top), Math.max(height, lines.get(Math.round(top)) ?? 0));
   if (!lines.size || window.innerWidth <= NARROW_WINDOW) return;

@@ -31,6 +31,8 @@ interface PageData {
 
 /** What a page needs of the place that shows it: the app, a file, a notebook. */
 interface PageHost {
+  /** Whether the browser paints what is on the screen before the figures below it are drawn. */
+  paintsSoon?: boolean;
   /** Sends what the reader does with a figure. */
   send?: (name: string, value: object) => void;
   /** The address of a view of another page. */
@@ -106,6 +108,8 @@ interface SmallTensor {
   values?: number[];
   /** The number of the group of each element. */
   numbers?: number[];
+  /** The positions of the elements that are to share a mean: every element is drawn. */
+  target?: number[];
 }
 
 /** The elements of a tensor. A reader marks some of them. */
@@ -123,6 +127,10 @@ interface MarkingTask extends SmallTensor {
 interface StartFigure {
   /** Shows how it is done. */
   solve(): void;
+  /** Of several tasks, those whose answer has been seen. */
+  ends?: Map<number, "done" | "shown">;
+  /** Whether "Show me" has something to show after the step has ended. */
+  hasMore?: boolean;
 }
 
 /** What a reader answers in practice: an option or a typed number, or the positions of the marked elements in row-major order. */
@@ -132,7 +140,7 @@ type PracticeAnswer = string | number | number[];
 interface PracticeExercise extends SmallTensor {
   id: string;
   kind: string;
-  form: "number" | "mark" | "choice";
+  form: "number" | "mark" | "choice" | "build";
   level: number;
   topic: string;
   layer: string;
@@ -143,13 +151,21 @@ interface PracticeExercise extends SmallTensor {
   /** The ids of confusions, with the wrong answers that follow from them. */
   wrong: [string, PracticeAnswer][];
   explanation: string;
+  /** What helps where a wrong answer follows from no confusion. */
+  hint: string;
+  /** The axes that are averaged in a confusion, in words. */
+  over: Record<string, string>;
+  /** The names of the toggles of the axes, how each may stand, and how they stand in every right answer. */
+  labels?: string[];
+  steps?: number[][];
+  accepted?: PracticeAnswer[];
   /** The view that settles it: /explore?... */
   link: string;
   /** How far a typed number may be off. */
   tolerance?: number;
 }
 
-/** A documented confusion: "That is {name}.", what is true, and the question to read with its title. */
+/** A documented confusion: "That is {name}.", what is true (with placeholders for the tensor), and the question to read with its title. */
 interface PracticeConfusion {
   name: string;
   sentence: string;
@@ -168,6 +184,8 @@ interface PracticeSetting {
   low?: number;
   high?: number;
   several?: boolean;
+  /** The options that a set has which names none. */
+  unnamed?: string[];
   options?: [string, string][];
 }
 
@@ -179,6 +197,10 @@ interface PracticeData {
   /** Of the set. */
   exercises: PracticeExercise[];
   confusions: Record<string, PracticeConfusion>;
+  /** The name of each level. */
+  levels: Record<number, string>;
+  /** Whether a server chooses the exercises of another set. */
+  served: boolean;
   timed: boolean;
   /** Whether the reader may change the set. */
   controls: boolean;
@@ -197,17 +219,28 @@ interface PracticeAttempt {
   seconds: number;
   /** What the reader has entered, and not checked. */
   draft: PracticeAnswer | null;
-  /** The answers that have been checked; null where the reader has asked for the answer. */
-  answers: (PracticeAnswer | null)[];
+  /** The tries at each exercise that have been checked; null where the reader has asked for the answer. */
+  tries: (PracticeAnswer | null)[][];
+  /** The ids of the exercises. */
+  ids: string[];
+  /** From which a rising set is chosen: a random number, and the confusions that came up before. */
+  seed: number;
+  due: string[];
 }
 
 /** An answer that has been checked. */
 interface PracticeResult {
   exercise: PracticeExercise;
   /** null: the reader has asked for the answer. */
+  tries: (PracticeAnswer | null)[];
+  /** The last of the tries. */
   value: PracticeAnswer | null;
   isRight: boolean;
-  /** The id of the documented confusion that a wrong answer follows from, if it follows from one. */
+  /** Whether no other try is left. */
+  isDone: boolean;
+  /** The ids of the confusions that the tries follow from. */
+  confusions: string[];
+  /** The id of the documented confusion that the last try follows from, if it follows from one. */
   confusion: string | null;
 }
 
@@ -215,6 +248,8 @@ interface PracticeResult {
 interface ExerciseOptions {
   /** What the reader had entered. */
   draft: PracticeAnswer | null;
+  /** That were checked before. */
+  tries: (PracticeAnswer | null)[];
   data: PracticeData;
   isLast: boolean;
   addressOf: (link: string) => string | null;
@@ -248,4 +283,47 @@ interface PracticeField {
   needed: string;
   /** Shows what is right, and returns the counts of marked elements, if elements were marked. */
   reveal(answer: PracticeAnswer, isRight: boolean): { right: number, extra: number, missing: number } | null;
+}
+
+/** The layer and the batch size of trained networks, as a link has them. */
+interface Trained {
+  norm: string;
+  batch: string;
+}
+
+/** The accuracies of the networks over the steps, in percent. */
+interface Accuracies {
+  mean: number[];
+  low: number[];
+  high: number[];
+}
+
+/** What the networks with one layer and one batch size did. */
+interface TrainedCell {
+  eval: Accuracies;
+  train: Accuracies;
+  /** Of the first network in eval(): how sure it is of class 1 at each place of a grid, as digits from 0 to 9, the lowest row first. */
+  plane: string;
+  /** The class that the first network gives each test point, in each mode, as digits. */
+  classes: { eval: string; train: string };
+  /** HTML; "" if it is hidden. */
+  sentence: string;
+  texts: string;
+  /** The accuracies at the end, in a sentence. */
+  alt: string;
+}
+
+interface TrainingData extends FigureData {
+  norms: [string, string][];
+  sizes: number[];
+  steps: number[];
+  /** The plane from -edge to edge, and the number of places in a row of its grid. */
+  edge: number;
+  side: number;
+  /** The test points, and the class of each as a digit. */
+  points: [number, number][];
+  spirals: string;
+  cells: Record<string, TrainedCell>;
+  trained: Trained;
+  turn?: number;
 }

@@ -134,7 +134,7 @@ class Body:
     carries    whether all exercises of practice travel with the document, because no server chooses among them
     turn       the number of the last event that a server has received from the figures; None without a server
     words      of the glossary that may occur in the parts
-    exercises  whether a part needs the script and the style of steps and exercises, or the style of the front page
+    exercises  whether a part needs the script and the style of steps, exercises and trainings, or the style of the front page
     """
 
     prefix: str = ""

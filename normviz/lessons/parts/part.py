@@ -83,6 +83,29 @@ class Sentence(_Markdown):
 
 
 @dataclass(frozen=True)
+class HowMany(Part):
+    """In the app, before the headline of a layer that the reader has picked: a prediction of the number of means, or of mean squares."""
+
+    right: int
+    center: bool = True
+    name: ClassVar[str] = "prediction"
+
+    def html(self, body: Body) -> str:
+        if body.turn is None:
+            return ""
+        question = _("How many means?") if self.center else _("How many mean squares?")
+        return (
+            f'<form class="nv-how-many" data-right="{self.right}" hidden>'
+            f'<label>{escape(question)} <input type="number" min="0" required autocomplete="off"></label>'
+            f'<button class="nv-button">{escape(_("Check"))}</button>'
+            f'<button class="nv-button nv-skip" type="button">{escape(_("Skip"))}</button></form>'
+        )
+
+    def plain_text(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True)
 class Heading(_Markdown):
     name: ClassVar[str] = "text"
 

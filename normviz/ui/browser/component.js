@@ -4,9 +4,12 @@
 import { button, find, html, nextFrame } from "../../figures/browser/common/dom.js";
 import { _ } from "../../figures/browser/common/messages.js";
 import { applyColors, readMode } from "../../figures/browser/common/theme.js";
+import { HowMany } from "../../lessons/browser/how_many.js";
 import { PageView } from "../../lessons/browser/page.js";
 import "../../lessons/browser/practice/practice.js";
 import "../../lessons/browser/start/lesson.js";
+import "../../lessons/browser/story/story.js";
+import "../../lessons/browser/training.js";
 import { appAddress, queryOf, viewUrl } from "../../lessons/browser/share/links.js";
 import { ShareButton } from "../../lessons/browser/share/dialog.js";
 import { ReportButton } from "../../lessons/browser/share/report.js";
@@ -63,6 +66,7 @@ class AppPage {
     this.root = root;
     root.dataset.mounted = "yes";
     this.view = new PageView(html("div", "nv-page", root), this);
+    this.howMany = new HowMany(this.view.root);
     this.followHistory = () => this.showGuessOfAddress();
     window.addEventListener("popstate", this.followHistory);
   }
@@ -78,6 +82,7 @@ class AppPage {
     this.root.dataset.mode = mode;
     applyColors(this.root, mode);
     const drawn = this.view.set(data, mode);
+    this.howMany.set(data.figures);
     if (data.summary !== undefined) (this.head ??= new PageHead(this)).set(data, mode);
     if (data.present !== undefined) {
       shown = data.share ?? undefined;
@@ -139,6 +144,7 @@ class AppPage {
   /** An embedded view stays embedded. @type {NonNullable<PageHost["go"]>} */
   go = (page, query) => {
     const embedding = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("embed"));
+    this.howMany.follow();
     openAddress(this.address(page, queryOf([...new URLSearchParams(query), ...embedding])));
     return true;
   };
@@ -162,6 +168,7 @@ class AppPage {
   destroy() {
     this.waiting = null;
     window.removeEventListener("popstate", this.followHistory);
+    this.howMany.remove();
     this.open?.remove();
     this.removeCorner();
     this.head?.remove();

@@ -4,6 +4,7 @@ import { find, html } from "../../figures/browser/common/dom.js";
 import { applyColors } from "../../figures/browser/common/theme.js";
 import { sameIndex } from "../../figures/browser/tensor/sharing.js";
 import { PageView } from "../../lessons/browser/page.js";
+import { continueStory } from "../../lessons/browser/story/story.js";
 import { viewAddress, withParameter } from "./addresses.js";
 
 const FIELD = ".nv-front-field input[type=text]";
@@ -14,6 +15,8 @@ let firstPage = null;
 
 /** @implements {PageHost} */
 class FirstPage {
+  paintsSoon = true;
+
   /**
    * @param {HTMLElement} place
    * @param {PageData} data
@@ -63,6 +66,7 @@ class FirstPage {
     this.observer.disconnect();
     this.place.remove(); // until then, the app is not visible and takes no focus
     if (page) continueField(this.view.root, page.root, isTyping);
+    if (page) continueStory(this.view.root, page.root);
     document.querySelector("[data-testid=stMain]")?.scrollTo({ top, behavior: "instant" });
     after.forEach(({ view }, number) => continueFigure(before[number]?.view, view));
     this.view.destroy();

@@ -13,7 +13,7 @@ const SECTIONS = [
   [".nv-compare > .nv-stats", () => _("Who shares my mean and variance?")],
   [".nv-compare > .nv-params", () => _("Who shares my gamma and beta?")],
   [".nv-compare > .nv-cube", () => _("Cubes")],
-  [".nv-view > .nv-row > .nv-panel", (section) => section.querySelector(".nv-title")?.textContent ?? ""],
+  [".nv-view .nv-row > .nv-panel", (section) => section.querySelector(".nv-over")?.getAttribute("aria-label") ?? ""],
   [".nv-table-box", () => _("Table")],
   [".nv-tabs", () => _("Code")],
 ];

@@ -11,8 +11,8 @@ from normviz.lessons.page import Page
 from normviz.lessons.pages import PAGES, leads_to, page_view
 from normviz.lessons.parts.html import Body, data, escape
 from normviz.lessons.parts.links import page_path
-from normviz.lessons.style import front_style
-from normviz.lessons.titles import HOME, LEARN, LOOK_UP, TEACH
+from normviz.lessons.style import first_style
+from normviz.lessons.titles import LEARN, LOOK_UP, TEACH
 from normviz.scene.view import LONGEST_QUERY, Display, link
 from normviz.texts.messages import _, cache_by_language, language
 from normviz.ui.assets import component
@@ -34,7 +34,7 @@ def first_page(name: str, query: str, embedded: bool) -> str:
         return ""
     page = PAGES[name]
     view = page.view(dict(parse_qsl(query, keep_blank_values=True)))
-    made, body = page_view(page, view), Body(app="." if name == HOME else "")
+    made, body = page_view(page, view), Body(app="." if page.in_first_html else "")
     values = data_of(made, body, embedded)
     text = data(values)
     if len(text) > MOST:
@@ -46,17 +46,17 @@ def first_page(name: str, query: str, embedded: bool) -> str:
     )
     rows = sum(bool(row.inputs) for row in made.rows)
     loading = f'<p class="nv-loading" style="--rows:{rows}">{escape(_("The controls are loading …"))}</p>'
-    hidden, parts = ("", _front(values["parts"])) if name == HOME else (" hidden", "")
+    hidden, parts = ("", _text(values["parts"])) if page.in_first_html else (" hidden", "")
     return (
         f'<div id="normviz-first"{hidden}>{head}<main>{heading}{loading if rows else ""}<div class="nv-doc nv-app">{parts}</div></main></div>\n'
         f'<script type="application/json" id="normviz-data">{text}</script>\n<script>{DRAW.replace("{path}", component(language.get()).path)}</script>\n'
     )
 
 
-def _front(parts: list[tuple[str, str]]) -> str:
-    """The front page as HTML: its links and its field work before the script has drawn the figure."""
+def _text(parts: list[tuple[str, str]]) -> str:
+    """The page as HTML: its text, its links and its field are there before the script has drawn the figures."""
     divs = "".join(f'<div class="nv-part" data-key="{key}">{html}</div>' for key, html in parts)
-    return f'<style>{front_style()}</style><div class="nv-page">{divs}</div>'
+    return f'<style>{first_style()}</style><div class="nv-page">{divs}</div>'
 
 
 def redirect(name: str, query: str) -> str:

@@ -17,13 +17,14 @@ from normviz.lessons.compare import READY_SETS
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.question import answer, facts_of, prose, search_text
 from normviz.lessons.questions.registry import CORE, MERGED, QUESTIONS
+from normviz.lessons.questions.sources import PAPERS, paper
 from normviz.lessons.questions_page import LONGEST_SEARCH
 from normviz.texts.errors import NormvizError
-from tests.export.structure import Structure
+from tests.export.structure import Structure, answers_of
 
 PAGE = 320_000  # bytes of the largest page: a figure of 32 x 32 facets
 PRACTICE = 420_000  # bytes of the page that carries all exercises
-PLAYED = 140_000  # bytes, compressed, of the largest page that answers its controls
+PLAYED = 220_000  # bytes, compressed, of the largest page that answers its controls
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +34,12 @@ def site(tmp_path_factory) -> Path:
     return place
 
 
-PLAYABLE = {"explore.html", "compare.html", "step_by_step.html", "models.html"}
+PLAYABLE = {"explore.html", "compare.html", "step_by_step.html", "train_and_eval.html", "models.html"}
 
 
 def test_pages_with_controls_have_the_views_of_their_controls(site):
     for name in PLAYABLE:
-        (data,) = re.findall(r'class="nv-data">(.*?)</script>', read(site, name))
-        packed = json.loads(data)["answers"]
+        packed = answers_of(read(site, name))
         assert packed["page"] == name.removesuffix(".html")
         assert len(packed["views"]) > 30
         links = re.findall(r'nv-go\b[^>]*href=\\"([^"\\]*)', " ".join(map(json.dumps, packed["pool"])))
@@ -62,7 +62,7 @@ def pages(site) -> dict[str, Structure]:
 
 def test_there_are_pages_for_every_question_and_set_some_with_controls_and_an_index(pages):
     listed = {f"question-{key}.html" for key in QUESTIONS} | {f"compare-{key}.html" for key in READY_SETS}
-    assert set(pages) == listed | PLAYABLE | {"start.html", "practice.html", "teach.html", "index.html"}
+    assert set(pages) == listed | PLAYABLE | {"start.html", "story.html", "practice.html", "teach.html", "index.html"}
 
 
 def test_a_link_with_an_old_key_opens_the_question_that_took_over(site):
@@ -75,10 +75,12 @@ def test_a_link_with_an_old_key_opens_the_question_that_took_over(site):
 
 def test_every_link_is_relative_and_leads_to_a_file_of_the_site(site, pages):
     names = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
-    sources = {source.address for one in QUESTIONS.values() for source in one.sources}
+    sources = {source.address for one in QUESTIONS.values() for source in one.sources} | {
+        paper(name).address for name in PAPERS
+    }
     for name, page in pages.items():
         for address in page.addresses:
-            if address.startswith(("data:image/svg+xml", "#")) or address in sources:
+            if address.startswith(("data:image/", "#")) or address in sources:
                 continue
             assert urlsplit(address)[:2] == ("", ""), (name, address)
             assert re.split("[#?]", address)[0] in names, (name, address)
@@ -245,9 +247,17 @@ def test_a_page_links_to_the_app_if_its_address_is_known(tmp_path, monkeypatch):
     assert "javascript:" not in read(tmp_path / "other", "question-s0a.html")
 
 
-def test_start_here_leads_on_to_practice_the_questions_and_explore(site):
-    links = re.findall(r'class="nv-go" [^>]*href="([^"]*)"', read(site, "start.html"))
-    assert links == ["practice.html#level=1", "index.html", "explore.html"]
+def test_start_here_leads_on_to_practice_alone(site):
+    links = re.findall(r'class="nv-go[ "][^>]*href="([^"]*)"', read(site, "start.html"))
+    assert links == ["practice.html"]
+
+
+def test_the_story_leads_on_to_practice_and_the_script_draws_its_figures(site):
+    links = re.findall(r'class="nv-go[^"]*" [^>]*href="([^"]*)"', read(site, "story.html"))
+    assert links == ["practice.html"]
+    (script,) = (path.read_text() for path in (site / "lib").glob("normviz-*.js"))
+    assert read(site, "story.html").count('class="nv-story-figure"') == 8
+    assert '".nv-story-figure"' in script
 
 
 def test_the_index_begins_with_the_front_page(site, pages):

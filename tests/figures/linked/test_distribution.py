@@ -268,3 +268,7 @@ def test_a_file_says_why_x_cannot_be_edited_in_it():
       return view.line.textContent;
     })()"""
     assert evaluate(script) == "This file holds the results for its own x; other values of x need torch."
+
+
+def test_at_most_60_values_travel_into_the_mean_from_all_over_the_group():
+    assert evaluate("[someOf(3), someOf(120).slice(0, 3), someOf(120).length]") == [[0, 1, 2], [0, 2, 4], 60]

@@ -2,6 +2,9 @@
 
 import pytest
 
+from normviz import explain
+from normviz.figures.payload import compare_payload
+from normviz.scene.grid import grid
 from tests.figures.linked.javascript import evaluate
 
 # Events: a step chosen in the browser ("on", "back"), data of the server (its step, and the number of the newest choice that it has
@@ -118,3 +121,19 @@ REMOVED = """(async () => {
 
 def test_a_view_that_is_removed_while_it_is_drawn_reports_no_error():
     assert evaluate(REMOVED) == ["purged"]  # the one that stayed
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape", "cards", "across"),
+    [
+        ("LayerNorm([4, 5, 2])", (3, 4, 5, 2), 4, 4),  # high: one line fills the window
+        ("LayerNorm([4, 3, 5])", (2, 4, 3, 5), 4, 2),  # wide
+        ("LayerNorm([4, 3, 5])", (2, 4, 3, 5), 5, 3),  # three lines of cards would be too low
+        ("LayerNorm(6)", (4, 6), 3, 3),
+    ],
+)
+def test_projected_cards_stand_in_two_columns_where_they_are_larger(layer, shape, cards, across):
+    e = explain(layer, shape)
+    data = compare_payload([e, e], grid(e.shape, e.axes))
+    script = "cardsAcross(args[0].grid, args[1], args[1] > 4 ? 3 : args[1], 1216, 720)"
+    assert evaluate(script, data, cards) == across

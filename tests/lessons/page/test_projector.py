@@ -1,4 +1,4 @@
-"""What a projector shows: the figure, a whole question, an exercise without its clock; never a list of questions."""
+"""What a projector shows: the figure, a whole question, an exercise without its clock; never a list of questions or an article."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def shown(page, query=""):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_but_the_lists_has_something_to_show(page):
-    assert shown(page).has_figure == (page not in ("questions", "teach"))
+    assert shown(page).has_figure == (page not in ("questions", "story", "teach"))
     assert bool(shown(page, PRESENT).parts)
 
 
@@ -24,7 +24,7 @@ def test_a_question_is_shown_with_its_answer_but_without_links_to_others():
     kinds = [type(part).__name__ for part in projected.parts]
     assert kinds == ["Heading", "Text", "Prediction"]
     assert set(kinds) < {type(part).__name__ for part in question.parts}
-    answer = list(flat(projected.parts[-1].answer))
+    answer = list(flat(projected.parts[-1].children))
     assert any(isinstance(part, Panels) for part in answer)
     assert not any(type(part).__name__ == "Links" for part in answer)
 

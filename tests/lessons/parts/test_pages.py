@@ -13,7 +13,7 @@ from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.html import Body, block
 from normviz.lessons.parts.links import Links
-from normviz.lessons.parts.part import Caption, Chart, Heading, Note, Panels, Part, Problem, Sentence, flat
+from normviz.lessons.parts.part import Caption, Chart, Heading, Note, Panels, Part, Problem, Sentence, Text, flat
 from normviz.lessons.parts.questions import BareTensor, Prediction
 from normviz.lessons.questions.question import answer, prose
 from normviz.lessons.questions.registry import QUESTIONS, core_place
@@ -78,7 +78,10 @@ def test_a_question_has_its_answer_and_a_figure_in_a_closed_section(key):
     assert not any(isinstance(part, Problem) for part in shown.parts)
     parts = list(flat(shown.parts))
     texts = [part.text for part in parts if isinstance(part, Heading | Caption)]
-    assert (texts[0 if core_place(key) is None else 1], texts[-1]) == (prose(key).title, sources(asked))
+    assert texts[0 if core_place(key) is None else 1] == prose(key).title
+    assert sources(asked) in texts
+    claim = next(part for part in parts if isinstance(part, Text))
+    assert claim.text == f"> Someone writes: “{prose(key).claim}” Is it so?"
     assert any(isinstance(part, Panels | Chart | Table) for part in parts)
     before, closed = Body(app="").html(shown.parts).split('<details class="nv-answer">')
     assert block(answer(asked)) in closed
@@ -87,7 +90,7 @@ def test_a_question_has_its_answer_and_a_figure_in_a_closed_section(key):
     (link, *_) = (link for part in parts if isinstance(part, Links) and part.kind == "next" for link in part.links)
     assert (link.page, dict(parse_qsl(link.query))) == (asked.page.name, dict(parse_qsl(asked.query)))
     (asking,) = (part for part in parts if isinstance(part, Prediction))
-    assert Links((link,), kind="next") in asking.answer
+    assert Links((link,), kind="next") in asking.shown
 
 
 SHAPES = re.compile(r"\((?:\d+, ){2,}\d+\)|shape \((?:\d+, )+\d+\)")

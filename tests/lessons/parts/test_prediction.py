@@ -81,6 +81,14 @@ def test_the_tensor_of_a_question_is_beside_the_choices_and_before_the_closed_an
     assert "<figcaption>x has the shape (N, D) = (2, 3).</figcaption>" in before
 
 
+def test_the_figure_of_an_answer_follows_the_answer_and_takes_the_place_of_the_tensor():
+    shown = replace(CHOICE, about=BareTensor((2, 3), ("n", "d")), shown=(Text("A figure."),))
+    _before, _, after = Body().html([shown]).partition("</details>")
+    assert after.startswith('<div class="nv-shown">\n<div class="nv-text"><p>A figure.</p>')
+    assert "Answer:\n\nTwo.\n\nA figure." in text([shown])
+    assert "nv-shown" not in Body().html([CHOICE])
+
+
 def test_two_predictions_on_a_page_have_different_radio_groups():
     names = re.findall(r' name="(\w+)"', Body().html([CHOICE, CHOICE]))
     assert len(names) == 4

@@ -5,6 +5,7 @@ import pytest
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.containers import Beside, Details, Table, Tabs, hideable_names, visible_parts
 from normviz.lessons.parts.part import Caption, Chart, Code, Legend, Note, Panels, Sentence, Text, flat
+from normviz.lessons.training import Training
 from normviz.scene.view import PANELS, PARTS, Display
 
 TABLE = Table(("a",), ((1,),))
@@ -94,6 +95,6 @@ def test_a_page_that_shows_only_its_figure_is_not_empty(shown):
     _, _, parts = shown
     left = visible_parts(parts, Display(("all",)))
     assert left
-    assert {type(part) for part in left} <= {Panels, Chart, Table, Note, Beside}
+    assert {type(part) for part in left} <= {Panels, Chart, Training, Table, Note, Beside}
     for panels in (part for part in left if isinstance(part, Panels)):
         assert set(panels.data.get("hidden", ())) <= {"distribution", "facts", "worked", "table", "loops"}

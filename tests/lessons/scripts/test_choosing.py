@@ -81,7 +81,9 @@ def test_an_entered_value_leads_to_the_nearest_value_that_a_file_has(given, valu
         ({"options": [["all", "All"], ["1", "Easy"]]}, " 1 ", "1"),
         ({"options": [["all", "All"], ["1", "Easy"]]}, "2", None),
         ({"several": True, "options": [["a", "A"], ["b", "B"], ["c", "C"]]}, "C,x,a", "a,c"),
-        ({"several": True, "options": [["a", "A"], ["b", "B"]]}, "b,a", ""),
+        ({"several": True, "unnamed": ["a", "b"], "options": [["a", "A"], ["b", "B"]]}, "b,a", ""),
+        ({"several": True, "unnamed": ["a"], "options": [["a", "A"], ["b", "B"]]}, "b,a", "a,b"),
+        ({"several": True, "unnamed": ["a"], "options": [["a", "A"], ["b", "B"]]}, "a", ""),
         ({"several": True, "options": [["a", "A"], ["b", "B"]]}, "x", ""),
     ],
 )
@@ -89,7 +91,13 @@ def test_a_link_to_a_set_is_read_as_the_nearest_valid_one(setting, text, nearest
     assert evaluate("nearestText(...args)", setting, text, entry=FORM) == nearest
 
 
-INDEX = [["count", "a", 1, "axes"], ["count", "b", 2, "axes"], ["mean", "c", 1, "code"], ["mean", "d", 2, "code"]]
+INDEX = [
+    ["count", "a", 1, "axes", "number"],
+    ["count", "b", 2, "axes", "number"],
+    ["mean", "c", 1, "code", "choice"],
+    ["mean", "d", 2, "code", "choice"],
+    ["made", "e", 1, "axes", "build"],
+]
 
 
 @pytest.mark.parametrize(
@@ -99,10 +107,12 @@ INDEX = [["count", "a", 1, "axes"], ["count", "b", 2, "axes"], ["mean", "c", 1, 
         ({"seed": "3", "count": "9", "topics": "code", "level": "all"}, {2, 3}),
         ({"seed": "3", "count": "9", "topics": "axes,code", "level": "2"}, {1, 3}),
         ({"seed": "3", "count": "9", "topics": "axes", "level": "1"}, {0}),
+        ({"seed": "3", "count": "9", "topics": "", "level": "all", "kinds": "build"}, {4}),
+        ({"seed": "3", "count": "9", "topics": "", "level": "all", "kinds": "choice,build"}, {2, 3, 4}),
     ],
 )
 def test_a_file_unpacks_its_exercises_and_chooses_those_of_the_set(wanted, ids):
-    bank = json.dumps({"index": INDEX, "exercises": [0, 1, 2, 3]}).encode()
+    bank = json.dumps({"index": INDEX, "exercises": [0, 1, 2, 3, 4]}).encode()
     root = "{ querySelector: () => ({ textContent: ` ${args[0]} ` }) }"
     chosen = evaluate(f"bankIn({root})(args[1])", b64encode(gzip.compress(bank)).decode(), wanted, entry=BANK)
     assert set(chosen) == ids

@@ -17,7 +17,6 @@ CHANGES: dict[str, list[tuple[str, Any]]] = {
         ("N", 3.0),
         ("normalized_shape", ["H, W"]),
         ("Layer", ["GroupNorm"]),
-        ("num_groups", ["1"]),
         ("Layer as code", "Your own pattern"),
         ("Parameters", "none"),
         ("Tensor", ["N, D"]),
@@ -41,7 +40,7 @@ CHANGES: dict[str, list[tuple[str, Any]]] = {
         ("Layer", "GroupNorm"),
         ("num_groups", ["1"]),
     ],
-    "train_and_eval": [("batch size", ["16"]), ("momentum", ["0.3"])],
+    "train_and_eval": [("Experiment", ["Over time"]), ("batch size", ["16"]), ("momentum", ["0.3"])],
     "numerics": [("dtype of x", ["float16"]), ("Experiment", ["A constant x"]), ("every element", "0.5")],
 }
 

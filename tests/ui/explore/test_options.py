@@ -13,10 +13,6 @@ CHOICES = [
     ("", "depth", ["C, H, W", "H, W", "W"]),
     ("shape=2,3,4,4&layer=LayerNorm([2,3,4,4])", "depth", ["N, C, H, W", "C, H, W", "H, W", "W"]),
     ("shape=6", "depth", ["D"]),
-    ("shape=2,6,3,3&layer=GroupNorm(2,6)", "num_groups", ["1", "2", "3", "6"]),
-    ("shape=2,7,3,3&layer=GroupNorm(1,7)", "num_groups", ["1", "7"]),
-    ("shape=2,64,3,3&layer=GroupNorm(1,64)", "num_groups", ["1", "2", "4", "8", "16", "32", "64"]),
-    ("layer=DimNorm(4)&layout=NCHW", "dim", ["0 (N)", "1 (C)", "2 (H)", "3 (W)"]),
     ("layer=BatchNorm2d(3)", "training", ["train()", "eval()"]),
     ("", "data", list(DATA_LABELS.values())),
     ("", "params", list(PARAMETER_LABELS.values())),
@@ -42,6 +38,13 @@ def test_the_normalized_shape_is_shown_beside_its_axes():
 def keys(app):
     kinds = ("selectbox", "number_input", "toggle", "text_input", "slider", "button_group", "button")
     return {widget.key for kind in kinds for widget in app.get(kind)}
+
+
+@pytest.mark.parametrize("link", ["layer=GroupNorm(2,4)", "layer=DimNorm(5)&layout=NCHW"])
+def test_what_the_toggles_choose_has_no_control_unless_their_panel_is_hidden(link):
+    assert {"num_groups", "dim"}.isdisjoint(keys(open_explore(link)))
+    assert {"num_groups", "dim"} & keys(open_explore(f"{link}&hide=stats"))
+    assert {"num_groups", "dim"}.isdisjoint(keys(open_explore(f"{link}&hide=stats,arguments")))
 
 
 def test_counting_data_has_no_seed_and_a_layer_without_gamma_has_no_choice_of_parameters():

@@ -36,7 +36,7 @@ def test_the_event_shows_the_figure_alone_and_leaves_it_again():
 def test_a_page_without_controls_can_be_shown_too(page):
     app = open_page(page)
     send_event(app, "present", {"present": True})
-    assert query(app) == {"present": "true"}
+    assert query(app) == PAGES[page].query(PAGES[page].view("")) | {"present": "true"}
     assert page_data(app)["present"]
 
 

@@ -154,7 +154,8 @@ TITLES = [
     ("step_by_step", {}, "Step by step: LayerNorm([4, 3, 5]) on a (2, 4, 3, 5) tensor", 'nv.steps("LayerNorm([4,3,5])", x)'),
     ("gradients", {"show": "matrix"}, "Gradients: The whole Jacobian: LayerNorm([4, 3, 5]) on a (2, 4, 3, 5) tensor", 'nv.gradients("LayerNorm([4,3,5])", x)'),
     ("numerics", {"show": "eps"}, "Numerics: How small may eps be?", ""),
-    ("train_and_eval", {}, "Train and eval: Over time", ""),
+    ("train_and_eval", {}, "Train and eval: Training a network", ""),
+    ("train_and_eval", {"show": "stream"}, "Train and eval: Over time", ""),
     ("questions", {}, "Questions on normalization layers", ""),
     ("questions", {"q": "nothing"}, "Questions on normalization layers", ""),
 ]  # fmt: skip

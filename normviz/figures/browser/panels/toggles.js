@@ -1,46 +1,82 @@
-// The toggles in the title of a panel: one button for each axis, pressed where the mean is taken over it, or where gamma has its own value along it.
+// The toggles in the title of a panel: one button for each axis, pressed where the mean is taken over it, or where gamma has its own value
+// along it. Channels in groups have two buttons, for fewer and more groups.
 
 /** @import { DrawnPanel } from "../tensor/drawn_panel.d.ts" */
 
-import { button, find, html } from "../common/dom.js";
+import { appOfFile } from "../common/app.js";
+import { button, find, findAll, html } from "../common/dom.js";
 import { _, ngettext } from "../common/messages.js";
+
+/**
+ * The name of a press in a file.
+ * @param {{ row: string, axis: string, by?: number }} press
+ */
+export const pressOf = ({ row, axis, by = 1 }) => `${row} ${axis} ${by}`;
 
 /**
  * Writes the toggles into the title, or leaves the title as it is where nobody answers them. Buttons stay, because a reader may be using one.
  * @param {DrawnPanel & { title: HTMLElement }} panel
  */
 export function drawToggles(panel) {
-  const { figure: { toggles, key, title }, title: place, data } = panel, shown = toggles && !data.alone;
+  const { figure: { toggles, key, title }, title: place, data } = panel, shown = toggles && !data.alone, row = key === "stats" ? "mean" : "gamma";
   place.classList.toggle("nv-toggles", Boolean(shown));
   if (!shown) return place.replaceChildren(title);
-  const axes = toggles.items.map(({ axis }) => axis).join();
+  const axes = toggles.items.map(({ axis, groups }) => (groups ? `${axis}/` : axis)).join();
   if (place.dataset.axes !== axes || !place.querySelector("button")) {
     place.dataset.axes = axes;
     place.replaceChildren();
     html("span", "", place);
     const group = html("span", "nv-toggle-group", place);
     group.setAttribute("role", "group");
-    for (const { axis } of toggles.items)
-      button("nv-toggle", group, "", () => panel.view.toggle(key === "stats" ? "mean" : "gamma", axis)).dataset.axis = axis;
+    for (const item of toggles.items) makeItem(group, item, (by) => panel.view.toggle(row, item.axis, by));
     html("span", "nv-rest", place);
   }
   find(place, "span").textContent = toggles.label;
   find(place, ".nv-toggle-group").ariaLabel = toggles.label;
-  find(place, ".nv-rest").textContent = toggles.rest;
-  for (const item of toggles.items) showItem(find(place, `[data-axis="${CSS.escape(item.axis)}"]`), item, toggles.rest);
+  let isMissing = false; // a file does not have every position
+  for (const item of toggles.items) {
+    const buttons = showItem(find(place, `[data-axis="${CSS.escape(item.axis)}"]`), item);
+    buttons.forEach((one, number) => {
+      const missing = data.presses && !(pressOf({ row, axis: item.axis, by: item.groups ? 2 * number - 1 : 1 }) in data.presses);
+      one.disabled = Boolean(toggles.rest || missing);
+      isMissing ||= Boolean(missing);
+    });
+  }
+  const rest = find(place, ".nv-rest"), address = !toggles.rest && isMissing && appOfFile();
+  rest.replaceChildren(toggles.rest);
+  if (address) html("a", "nv-app-link", rest, _("Others in the app")).setAttribute("href", address);
+}
+
+/**
+ * The button of an axis, or the two of channels in groups, without texts.
+ * @param {HTMLElement} group
+ * @param {{ axis: string, groups: number }} item
+ * @param {(by?: number) => void} press ``by``: 1 for more groups, -1 for fewer
+ */
+export function makeItem(group, { axis, groups }, press) {
+  /** @type {(parent: HTMLElement, text: string, by?: number) => HTMLElement} */
+  const made = (parent, text, by) => button("nv-toggle", parent, text, () => press(by));
+  const one = groups ? html("span", "nv-group-steps", group) : made(group, "");
+  if (groups) one.append(made(one, "−", -1), html("span", "", null), made(one, "+", 1));
+  one.dataset.axis = axis;
+  return one;
 }
 
 /**
  * @param {HTMLElement} place
  * @param {ToggleData} item
- * @param {string} rest
+ * @returns its buttons
  */
-function showItem(place, { axis, name, pressed, groups }, rest) {
-  const one = /** @type {HTMLButtonElement} */ (place), many = groups ? ngettext("{n} group", "{n} groups", groups) : "";
-  one.textContent = groups ? `${axis.toUpperCase()} / ${groups}` : axis.toUpperCase();
-  one.ariaLabel = many ? `${name}: ${many}` : name;
-  one.title = many ? _("{name}: {groups}. A press takes the next number of groups.", { name, groups: many }) : name;
-  if (groups) one.removeAttribute("aria-pressed");
-  else one.ariaPressed = String(pressed);
-  one.disabled = Boolean(rest);
+export function showItem(place, { axis, name, pressed, groups }) {
+  const letter = axis.toUpperCase(), buttons = /** @type {HTMLButtonElement[]} */ (groups ? findAll(place, "button") : [place]);
+  place.title = groups ? `${name}: ${ngettext("{n} group", "{n} groups", groups)}` : name;
+  if (groups) {
+    find(place, "span").textContent = `${letter} / ${groups}`;
+    [_("fewer groups"), _("more groups")].forEach((what, number) => (buttons[number].ariaLabel = `${place.title}; ${what}`));
+  } else {
+    place.textContent = letter;
+    place.ariaLabel = name;
+    place.ariaPressed = String(pressed);
+  }
+  return buttons;
 }

@@ -71,8 +71,8 @@ export interface PanelHost extends ValueSource {
   select(index: Index | null, panel?: DrawnPanel): void;
   edit(index: Index, start?: string): void;
   blur(): void;
-  /** Presses a toggle of the row "mean" or "gamma". */
-  toggle(row: string, axis: string): void;
+  /** Presses a toggle of the row "mean" or "gamma"; ``by``: fewer (-1) or more groups. */
+  toggle(row: string, axis: string, by?: number): void;
   follow(): void;
   announce(message: string): void;
 }

@@ -60,6 +60,7 @@ export class ChartView {
     /** @type {Record<string, any>} */
     const themed = {
       margin: { l: 56, r: 16, t: 16, b: 44 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "x unified",
+      hoverdistance: layout.hovermode ? 20 : -1, // px; by default, the values at the nearest x are shown anywhere
       legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 }, ...layout,
       font: { color: text, size: 13, family: getComputedStyle(this.root).fontFamily },
       width: this.width, height: this.height ?? layout.height ?? 320,

@@ -4,11 +4,11 @@
 /** @import { Changes } from "./changes.js" */
 /** @typedef {PanelHost & { line: HTMLElement, changes: Changes }} EditableView */
 
+import { appOfFile, writeMissing } from "../common/app.js";
 import { button, html, uniqueNumber } from "../common/dom.js";
 import { formatElement, formatNumber, roundedFor } from "../common/format.js";
 import { _ } from "../common/messages.js";
 import { tensorIndex } from "../tensor/sharing.js";
-import { appOfFile, writeMissing } from "./slices.js";
 
 const LARGEST_VALUE = 1e12; // equals normviz.analysis.checks.LARGEST_VALUE
 const DRAG_START = 5, DRAG_RANGE = 200; // px: a press becomes a drag; a drag goes through the whole range of colors

@@ -5,9 +5,10 @@
 /** @import { Turns } from "./turns.js" */
 /** @typedef {PanelHost & { received: ViewData, changes: Changes, start: number[] | null, turns: Turns, send(name: string, value: object): void, draw(): Promise<void> }} SlicedView */
 
+import { writeMissing } from "../common/app.js";
 import { html } from "../common/dom.js";
 import { formatCount } from "../common/format.js";
-import { _, betweenSentences } from "../common/messages.js";
+import { _ } from "../common/messages.js";
 import { decodeData } from "../tensor/arrays.js";
 import { placeOf } from "../tensor/sharing.js";
 import { cutAxes, listSlices, movedGrid } from "../tensor/slices.js";
@@ -99,23 +100,4 @@ export class SlicesBar {
     const { view } = this;
     if (view.start) view.send("move", { start: view.start, turn: view.turns.next() });
   }
-}
-
-// A file holds what torch computed when it was made. For the rest it leads to the app, if it knows one.
-
-/** The address of the view in the app; nothing if the file knows no app. */
-export const appOfFile = () => document.querySelector(".nv-app-link")?.getAttribute("href");
-
-/**
- * @param {HTMLElement} place
- * @param {string} text what the file does not have; "" for nothing
- * @param {string} label of the link to the app
- */
-export function writeMissing(place, text, label) {
-  place.textContent = text;
-  const address = text && appOfFile();
-  if (!address) return;
-  const link = html("a", "nv-app-link", null, label); // its address follows the view, too
-  link.href = address;
-  place.append(betweenSentences(), link);
 }

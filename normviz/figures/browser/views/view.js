@@ -3,6 +3,7 @@
 /** @import { PanelHost } from "../tensor/drawn_panel.d.ts" */
 
 import { drawDistribution } from "../distribution/distribution.js";
+import { Gathering } from "../distribution/gathering.js";
 import { followOutlines } from "../motion/outlines.js";
 import { Panel } from "../panels/panel.js";
 import { html, uniqueNumber, visibleWidth, watchWidth } from "../common/dom.js";
@@ -23,6 +24,7 @@ import { ReadoutTools } from "./readout_tools.js";
 import { SlicesBar } from "./slices.js";
 import { StatisticsTable } from "./statistics.js";
 import { Turns } from "./turns.js";
+import { ValueTabs } from "./value_tabs.js";
 
 const NARROW = 720, WIDE = 860; // px: widths of the view
 
@@ -65,6 +67,8 @@ export class FigureView {
   /** @type {Record<"values" | "worked", HTMLDetailsElement> | undefined} */
   folds;
   opened = "";
+  /** @type {ValueTabs | undefined} */
+  valueTabs;
 
   /** @param {HTMLElement} parent */
   constructor(parent) {
@@ -81,6 +85,7 @@ export class FigureView {
     this.table = new StatisticsTable(this.root);
     this.slices = new SlicesBar(this);
     this.changes = new Changes(this);
+    this.gathering = new Gathering(this);
     addTools(this);
     this.observer = watchWidth(this.root, () => this.resized());
     offerPictures(this);
@@ -179,6 +184,7 @@ export class FigureView {
       values: this.addFold(_("The values: x, normalized, output"), [this.valuesRow]),
       worked: this.addFold(_("The numbers, worked out"), [this.counts, this.arithmetic, this.table.root]),
     };
+    this.valueTabs ??= new ValueTabs(this);
     if (this.opened !== open.join()) // another link, in a page that stays
       for (const [name, fold] of Object.entries(this.folds)) fold.open = open.includes(name);
     this.opened = open.join();
@@ -232,6 +238,7 @@ export class FigureView {
     this.root.classList.toggle("nv-narrow", this.narrow);
     this.root.classList.toggle("nv-wide", this.width >= WIDE);
     this.root.classList.toggle("nv-beside", this.beside);
+    this.valueTabs?.update();
     const panels = [...this.panels.values()], widths = panels.map((panel) => panel.body.clientWidth); // all are read before any is written
     panels.forEach((panel, i) => panel.draw(widths[i], this.height ?? this.heightOf(panel), this.colors));
     this.refresh();
@@ -291,7 +298,9 @@ export class FigureView {
     const known = !this.turns.waiting && sameIndex(index && tensorIndex(this.data, index), this.data.at);
     this.at = index;
     this.pointed = null;
+    this.gathering.end();
     this.refresh();
+    if (panel && this.data.kind === "view") this.gathering.start(panel);
     this.announce(panel ? speakElement(panel, index) : plainText(this.readout(index)));
     if (!known) this.send("select", { at: index && tensorIndex(this.data, index), turn: this.turns.next() });
   }
@@ -302,15 +311,17 @@ export class FigureView {
    */
   edit(index, start) {
     if (this.folds) this.folds.values.open = true;
+    if (this.valueTabs && this.valueTabs.shown !== "x") this.valueTabs.choose("x");
     editValue(this, index, start);
   }
 
   /**
    * @param {string} row
    * @param {string} axis
+   * @param {number} [by]
    */
-  toggle(row, axis) {
-    this.send("toggle", { row, axis, turn: this.turns.next() });
+  toggle(row, axis, by) {
+    this.send("toggle", { row, axis, ...(by && { by }), turn: this.turns.next() });
   }
 
   refresh() {
@@ -345,6 +356,7 @@ export class FigureView {
 
   destroy() {
     clearTimeout(this.later);
+    this.gathering.end();
     this.observer.disconnect();
     this.root.remove();
     for (const panel of this.panels.values()) purgeLater(panel.plot);
