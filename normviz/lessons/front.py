@@ -47,7 +47,7 @@ class Begin(Part):
         return (
             f'<form class="nv-front-field" action="{escape(body.app or ".")}/{page_path(EXPLORE)}">{hidden}'
             f'<label for="nv-typed">{escape(_("A layer, or an error message of torch"))}</label>'
-            f'<input type="text" id="nv-typed" name="{TYPED}" placeholder="{EXAMPLE}" autocomplete="off" autocapitalize="off" spellcheck="false">'
+            f'<input type="text" id="nv-typed" name="{TYPED}" placeholder="{EXAMPLE}" translate="no" autocomplete="off" autocapitalize="off" spellcheck="false">'
             f"<button>{escape(_('Open'))}</button></form>"
         )
 
@@ -100,4 +100,4 @@ def view_parts(view: View) -> Iterator[Part]:
     yield Front((figure(), Begin(view.display.lang), Doors()))
 
 
-PAGE = Page(HOME, *TITLES[HOME], view_parts, rows=lambda _view: (), uses="nothing")
+PAGE = Page(HOME, *TITLES[HOME], view_parts, rows=lambda _view: (), uses="nothing", in_first_html=True)

@@ -14,11 +14,12 @@ from normviz.analysis.description import Description, describe_shape
 from normviz.layers.layer import Layer
 from normviz.layers.pasted import parse_layer_on_shape
 from normviz.lessons.page import ControlRow, Page
+from normviz.lessons.parts.containers import Details
 from normviz.lessons.parts.html import Body, align, escape, scrolling
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Caption, Part, Sentence
 from normviz.lessons.titles import LOOK_UP, TITLES
-from normviz.measuring.models.names import common_name, name_pattern
+from normviz.measuring.models.names import block_name, common_name, name_pattern
 from normviz.scene.scene import commas, compact
 from normviz.scene.setting import Setting, TextField, choice
 from normviz.scene.view import View, link
@@ -68,6 +69,7 @@ def _parse_layers(text: str) -> tuple[str, ...]:
 FILE = Path(__file__).with_name("models.json")
 FAMILIES = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm")
 OTHER = "Norm"  # the family of other patterns
+MOST_LINES = 12  # of a table that is not divided into blocks
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,14 @@ class RecordedModel:
         for row in self.rows:
             found.setdefault((name_pattern(row.name), row.kind), []).append(row)
         return list(found.values())
+
+    @property
+    def blocks(self) -> dict[str, "RecordedModel"]:
+        """The normalizations of each block, by its name: ``layer1`` or ``down_blocks.0``. One outside of a block has its own name."""
+        found: dict[str, list[RecordedNorm]] = {}
+        for row in self.rows:
+            found.setdefault(block_name(row.name), []).append(row)
+        return {name: RecordedModel(tuple(rows)) for name, rows in found.items()}
 
     @property
     def stages(self) -> list[list[RecordedNorm]]:
@@ -311,6 +321,7 @@ class NormTable(Part):
         kind = rows[0].kind
         plain = kind.described.title
         title = _("{layer} with 1 + gamma", layer=f"`{plain}`") if kind.plus_one else f"`{plain}`"
+        name = name.replace(".", ".<wbr>")
         layer = Link(title, "explore", link(kind.query).removeprefix("?")).html(body) or f"<code>{escape(plain)}</code>"
         return (
             f"<td>{name}</td><td>{layer}</td><td>{shape}</td><td>{axes}</td><td>{batch}</td>"
@@ -323,7 +334,7 @@ def _texts(rows: Sequence[RecordedNorm]) -> list[str]:
     kind, name = rows[0].kind, common_name([row.name for row in rows])
     batch = _("yes") if kind.averages_over_the_batch else _("no")
     return [
-        f"{name} × {len(rows)}" if len(rows) > 1 else name,
+        f"{name} ×\u00a0{len(rows)}" if len(rows) > 1 else name,
         str(kind.shape),
         averaged_axes(kind.described),
         batch,
@@ -369,7 +380,7 @@ def view_parts(view: View) -> Iterator[Part]:
     key, only_batch, model = view.settings["model"], view.settings["mark"] == "batch", model_of(view)
     yield Sentence(batch_sentence(model) if only_batch else counts_sentence(model))
     yield Strip(model, model_title(key), only_batch)
-    yield NormTable(model)
+    yield from tables(model)
     yield Caption(source_text(model, key), of=NormTable.name)
 
 
@@ -377,6 +388,15 @@ def model_of(view: View) -> RecordedModel:
     """The model that a view shows."""
     key = view.settings["model"]
     return own_model(view.settings["own"]) if key == OWN_LAYERS else recorded(key)
+
+
+def tables(model: RecordedModel) -> Iterator[Part]:
+    """The normalizations as a table; of a model with many different ones, a closed table for each block."""
+    if len(model.repeated) <= max(MOST_LINES, len(model.blocks)):
+        yield NormTable(model)
+        return
+    for name, block in model.blocks.items():
+        yield Details(f"`{name}` · {counts_sentence(block)}", (NormTable(block),), of=NormTable.name)
 
 
 # The key of the question with which the view of a model ends, or of a model with mostly this family of layers.

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
-from tests.browser.conftest import NewTab
+from tests.browser.conftest import NewTab, new_context
 from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
@@ -71,4 +71,16 @@ def test_without_javascript_its_links_and_its_field_work(browser: Browser, serve
     page.get_by_role("textbox").fill("BatchNorm2d(64)")
     page.keyboard.press("Enter")
     page.wait_for_url("**/explore?lang=es&layer=BatchNorm2d(64)")
+    context.close()
+
+
+@pytest.mark.parametrize("lang", ["en", "es", "pt", "zh"])
+def test_its_first_screen_holds_the_three_doors(browser: Browser, server: str, lang: str) -> None:
+    context = new_context(browser)  # of its own, because a link with lang= is kept for the whole visit
+    page = context.new_page()
+    page.goto(f"{server}/?lang={lang}")
+    page.locator(READY).first.wait_for()
+    box = page.locator("#root .nv-doors").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 720
     context.close()

@@ -68,7 +68,7 @@ def test_the_header_has_three_groups_and_each_page_is_in_one(monkeypatch):
         title: [page.url_path for page in pages if page.visibility == "visible"] for title, pages in found[-1].items()
     }
     assert {title: pages for title, pages in groups.items() if pages} == {
-        "Learn": ["start", "questions", "practice"],
+        "Learn": ["start", "story", "questions", "practice"],
         "Look up": ["explore", "compare", "step_by_step", "train_and_eval", "gradients", "numerics", "models"],
         "Teach": ["teach"],
     }

@@ -4,12 +4,18 @@ import json
 import re
 from concurrent.futures import Future
 from urllib.parse import parse_qsl, quote, urlsplit
+from xml.etree.ElementTree import Element
 
 import pytest
 from starlette.applications import Starlette
 
 from normviz.lessons.pages import PAGES
+from normviz.lessons.parts.html import block
+from normviz.lessons.story.parts import LinkedFigure
+from normviz.lessons.story_page import SECTIONS, story
 from normviz.lessons.titles import LEARN, LOOK_UP, TEACH
+from normviz.texts.languages import languages
+from normviz.texts.messages import in_language
 from normviz.ui.server import index
 from normviz.ui.server.process import import_future
 from normviz.ui.server.routes import routes
@@ -84,6 +90,28 @@ def test_the_first_html_has_the_sentence_the_field_the_pages_and_the_figure(app:
     assert [panel["row"] for panel in figure["panels"]] == ["stats"] * 4
     assert figure["alone"]  # no server answers it
     assert '<div class="nv-figure" data-figure="0">' in page
+
+
+def words(root: Element) -> str:
+    return " ".join("".join(root.itertext()).split())
+
+
+@pytest.mark.parametrize("language", languages())
+def test_the_first_html_of_the_story_is_the_article_with_all_states_of_its_figures(
+    app: Starlette, language: str
+) -> None:
+    html = ask(app, f"/story?lang={language}").body.decode()
+    root = tree(first_page(html))
+    with in_language(language):
+        prose = [section.prose for section in SECTIONS]
+        states = sum(
+            len(part.states) for part in (one.figure for one in story().sections) if isinstance(part, LinkedFigure)
+        )
+    assert [heading.text for heading in root.iter("h2")] == [one.title for one in prose]
+    shown = words(root)
+    assert [one.title for one in prose if words(tree(f"<div>{block(one.text)}</div>")) not in shown] == []
+    assert len(data_of(html)["figures"]) == states
+    assert all(figure["alone"] for figure in data_of(html)["figures"])  # no server answers them
 
 
 def test_the_form_keeps_the_language_that_the_address_names(app: Starlette) -> None:

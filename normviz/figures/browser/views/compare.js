@@ -1,15 +1,18 @@
 // Several layers on one tensor: one card per layer. The element pointed at shows its peers under every layer at once.
 
-import { html, uniqueNumber } from "../common/dom.js";
+import { html, uniqueNumber, visibleWidth } from "../common/dom.js";
 import { formatCount, formatElement } from "../common/format.js";
 import { _, ngettext, words } from "../common/messages.js";
 import { Cube } from "../panels/cube.js";
 import { Panel } from "../panels/panel.js";
+import { Geometry } from "../tensor/geometry.js";
 import { tensorIndex } from "../tensor/sharing.js";
 import { FigureView } from "./view.js";
 
 /** The row of panels with each kind of cards. @type {Record<Cards, string>} */
 const ROWS = { mean: "stats", gamma: "params", cube: "cube" };
+const AROUND_CARDS = 270, OVER_CELLS = 120, BESIDE_CELLS = 80; // px: the other parts of a projected page, and of a card
+
 export const CARDS = /** @type {Cards[]} */ (Object.keys(ROWS));
 
 export class CompareView extends FigureView {
@@ -23,7 +26,7 @@ export class CompareView extends FigureView {
   serverCards;
 
   arrange() {
-    const { layers = [], panels } = this.data;
+    const { panels } = this.data;
     this.takeCards();
     if (!this.switch) {
       this.switch = this.addSwitch();
@@ -42,7 +45,18 @@ export class CompareView extends FigureView {
       this.panels.set(figure.key, panel);
       panel.set(figure, this.data);
     }
-    this.root.style.setProperty("--nv-across", String(layers.length > 4 ? 3 : layers.length));
+  }
+
+  async draw() {
+    this.root.style.setProperty("--nv-across", String(this.cardsInLine()));
+    await super.draw();
+  }
+
+  // For a projector, wide cells stand in two lines if they are larger there.
+  cardsInLine() {
+    const { layers = [], grid } = this.data, usual = layers.length > 4 ? 3 : layers.length;
+    if (!this.root.closest(".nv-present") || this.cards === "cube") return usual;
+    return cardsAcross(grid, layers.length, usual, visibleWidth(this.root), window.innerHeight);
   }
 
   // Takes the server's choice, unless a newer one waits for its response. Without a server, only a changed one.
@@ -106,15 +120,35 @@ export class CompareView extends FigureView {
   }
 
   /**
-   * With how many others an element shares its mean and its gamma.
+   * With how many others an element shares its mean and, unless gamma is hidden, its gamma.
    * @param {number} number of the layer
    * @returns {Phrase}
    */
   describeLayer(number) {
     const sharings = this.data.sharings ?? {}, stats = /** @type {Tabled<Statistics>} */ (sharings[`stats${number}`]), params = sharings[`params${number}`];
-    return [...words(SHARED[stats.center ? "mean" : "meanSquare"](stats.size - 1), countOf(stats)), _("{first}, {second}", { first: "", second: "" }),
+    const mean = words(SHARED[stats.center ? "mean" : "meanSquare"](stats.size - 1), countOf(stats));
+    if (this.data.hidden?.includes(ROWS.gamma)) return mean;
+    return [...mean, _("{first}, {second}", { first: "", second: "" }),
       ...(params ? words(SHARED.gamma(params.size - 1), countOf(params)) : [_("no gamma")])];
   }
+}
+
+/**
+ * How many cards of a projected page stand in a line: two where their cells are clearly larger then.
+ * @param {GridData} grid
+ * @param {number} cards
+ * @param {number} usual
+ * @param {number} width of a line
+ * @param {number} height of the window
+ */
+export function cardsAcross(grid, cards, usual, width, height) {
+  /** @param {number} across */
+  const cellArea = (across) => {
+    const most = (height - AROUND_CARDS) / Math.ceil(cards / across) - OVER_CELLS;
+    const { cellW, cellH } = new Geometry(grid, width / across - BESIDE_CELLS, most, { most: 56 });
+    return cellW * cellH;
+  };
+  return cellArea(2) > 1.5 * cellArea(usual) ? 2 : usual;
 }
 
 /** @param {Sharing} sharing */

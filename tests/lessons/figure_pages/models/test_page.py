@@ -6,9 +6,10 @@ from html import escape
 import pytest
 
 from normviz.export.output import output_of_query
-from normviz.lessons.models import REAL_MODELS, NormTable, Strip, recorded
+from normviz.lessons.models import REAL_MODELS, NormTable, Strip, recorded, tables
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.html import Body
+from normviz.lessons.parts.containers import Details
+from normviz.lessons.parts.html import Body, plain
 from normviz.lessons.parts.part import Problem, Sentence
 
 
@@ -65,25 +66,52 @@ def test_without_an_app_the_bars_and_the_layers_are_no_links():
 
 
 def lines(model):
-    """The name and the averaged axes of each line of the table."""
-    _head, *cells = re.findall(r"<tr>(.*?)</tr>", part(page_of(f"model={model}"), NormTable).html(Body(app="")))
-    return [re.findall(r"<td>(.*?)</td>", one) for one in cells]
+    """The cells of each line of the table, or of the tables."""
+    html = "".join(table.html(Body(app="")) for table in tables(recorded(model))).replace("<wbr>", "")
+    return [re.findall(r"<td>(.*?)</td>", one) for one in re.findall(r"<tr>(<td>.*?)</tr>", html)]
 
 
 def test_the_table_has_a_line_for_each_normalization_that_blocks_repeat():
     assert [line[0] for line in lines("llama3_8b")] == [
-        "model.layers.*.input_layernorm × 32",
-        "model.layers.*.post_attention_layernorm × 32",
+        "model.layers.*.input_layernorm ×\u00a032",
+        "model.layers.*.post_attention_layernorm ×\u00a032",
         "model.norm",
     ]
     assert [line[0] for line in lines("resnet50")][:6] == [
         "bn1",
-        "layer1.*.bn1 × 3",
-        "layer1.*.bn2 × 3",
-        "layer1.*.bn3 × 3",
+        "layer1.*.bn1 ×\u00a03",
+        "layer1.*.bn2 ×\u00a03",
+        "layer1.*.bn3 ×\u00a03",
         "layer1.0.downsample.1",
         "layer2.0.bn1",  # on a larger image than layer2.1.bn1
     ]
+
+
+def test_a_model_with_many_lines_has_a_closed_table_for_each_block():
+    made = page_of("model=sd_unet")
+    blocks = [one for one in made.parts if isinstance(one, Details)]
+    assert [one.title.split("`")[1] for one in blocks] == [
+        *(f"down_blocks.{n}" for n in range(4)), "mid_block", *(f"up_blocks.{n}" for n in range(4)), "conv_norm_out",
+    ]  # fmt: skip
+    assert list(recorded("resnet50").blocks) == ["bn1", "layer1", "layer2", "layer3", "layer4"]
+    assert plain(blocks[0].title) == "down_blocks.0 · 6 GroupNorm layers, 6 LayerNorm layers: 7,680 parameters."
+    assert not any(one.is_open for one in blocks)
+    assert not any(isinstance(one, NormTable) for one in made.parts)
+    assert [len(lines(key)) for key in ("llama3_8b", "sd_unet")] == [3, len(recorded("sd_unet").repeated)]
+    assert not any(isinstance(one, Details) for one in page_of("model=llama3_8b").parts)
+
+
+def test_own_layers_have_one_table_because_they_have_no_blocks():
+    own = "; ".join(f"LayerNorm({n}) on 2,{n}" for n in range(2, 22))
+    made = page_of({"model": "own", "own": own})
+    assert len(part(made, NormTable).model.repeated) == 20
+    assert not any(isinstance(one, Details) for one in made.parts)
+
+
+@pytest.mark.parametrize("key", REAL_MODELS)
+def test_the_blocks_hold_all_normalizations_in_order(key):
+    rows = [row for block in recorded(key).blocks.values() for row in block.rows]
+    assert rows == list(recorded(key).rows)
 
 
 @pytest.mark.parametrize("key", REAL_MODELS)
@@ -101,7 +129,7 @@ def test_the_modules_of_a_line_have_the_same_name_but_for_numbers(key):
 )
 def test_the_table_says_over_which_axes_a_layer_averages(model, axes):
     assert lines(model)[0][3] == axes
-    assert "Averaged over" in part(page_of(f"model={model}"), NormTable).plain_text().splitlines()[0]
+    assert "Averaged over" in next(iter(tables(recorded(model)))).plain_text()
 
 
 def test_the_parameters_of_a_line_are_those_of_all_its_modules():
