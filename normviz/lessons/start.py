@@ -1,19 +1,21 @@
-"""The data of each step's figure. All numbers are torch's; the browser maps them by sliders, and counts marks."""
+"""The data of each step's figure. All numbers are torch's; the browser maps them by sliders, looks them up, and counts marks."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from typing import Any, ClassVar
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from normviz.analysis.description import describe
+from normviz.analysis.description import Description, describe
 from normviz.figures.payload import parameters_data, statistics_data
 from normviz.layers.layer import Layer
 from normviz.lessons.page import Page
+from normviz.lessons.parts.groups import groups_picture
 from normviz.lessons.parts.html import Body, data, escape, line, plain
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Part
@@ -35,8 +37,27 @@ SIZES = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.4, 1.6, 1.8, 2)
 FIRST_SIZE = 1.6
 FOUR = (2.0, 5.0, 6.0, 9.0)
 TABLE, FRAMED = ((1.0, 4.0, 10.0), (3.0, 8.0, 13.0)), (0, 1)
-IMAGES, PIXEL = (2, 3, 2, 2), (0, 1, 0, 1)
+STREAM = (
+    (6.0, 10.0, 8.0, 4.0),
+    (6.0, 2.0, 7.0, 5.0),
+    (6.0, 9.0, 10.0, 7.0),
+    (6.0, 1.0, 4.0, 5.0),
+    (6.0, 5.0, 9.0, 8.0),
+    (6.0, 2.0, 8.0, 4.0),
+)
+PUSHED, MOMENTUM = (
+    12,
+    0.5,
+)  # batches that are recorded; with torch's default, the running mean would follow too slowly to be watched
+ASKED = {"train": 3, "eval": 2}  # batches that the reader pushes in each mode
+IMAGES, PIXEL = (2, 4, 2, 2), (0, 1, 0, 1)
 SEQUENCES, TOKEN = (2, 4, 3), (0, 1, 2)
+SAME_GROUPS = N_("The same groups as LayerNorm, no mean is subtracted.")
+NO_GAMMA = N_("In PyTorch, it has no gamma and no beta by default.")
+LEARNT = N_(
+    "Subtract the mean and divide by the standard deviation; gamma and beta follow, if the layer has them. "
+    "Layers differ in who shares a mean: each color is one group."
+)
 
 
 @cache
@@ -62,13 +83,6 @@ def _spreads(size: float, is_normalized: bool) -> list[float]:
             x = F.batch_norm(x, None, None, training=True)
         found.append(float(x.std(correction=0)))
     return found
-
-
-def depth_facts() -> Facts:
-    spreads = sorted({format_number(spread, 3) for layers in depth()["normalized"] for spread in layers})
-    if len(spreads) == 1:
-        return {"spread": spreads[0]}
-    return {"spread": _("{low} to {high}", low=spreads[0], high=spreads[-1])}
 
 
 def _moments(values: torch.Tensor) -> Data:
@@ -99,7 +113,6 @@ def numbers_facts() -> Facts:
         "n": len(x),
         "variance": float(x.var(correction=0)),
         "std": float(x.std(correction=0)),
-        "eps": nn.BatchNorm1d(1).eps,
     }
 
 
@@ -145,7 +158,7 @@ def marks(layer: str, shared: str = "mean") -> Data:
         if is_gamma
         else _("Each color shares one mean and one variance.")
     )
-    task = {"label": layer, "task": _task(layer, torch.tensor(TABLE), FRAMED, shared), "colors": colors}
+    task = {"label": layer, "task": _task(layer, torch.tensor(TABLE), FRAMED, shared), "seen": colors}
     return {"kind": "marks", "tasks": [task]}
 
 
@@ -156,11 +169,11 @@ def marks_facts(layer: str) -> Facts:
     terms = " + ".join(map(format_number, group.tolist()))
     return {
         "layer": layer,
-        "shape": tuple(x.shape),
+        "rows": x.shape[0],
+        "columns": x.shape[1],
         "framed": float(x[FRAMED]),
         "terms": terms,
         "n": len(group),
-        "means": x.numel() // len(group),
         "mean": float(group.mean()),
     }
 
@@ -168,40 +181,161 @@ def marks_facts(layer: str) -> Facts:
 def gammas_facts() -> Facts:
     layer = nn.LayerNorm(3)
     gammas, betas = layer.weight.numel(), layer.bias.numel()
-    return {"framed": TABLE[0][1], "gammas": gammas, "betas": betas, "parameters": gammas + betas}
+    return {"framed": TABLE[0][1], "gammas": gammas, "betas": betas}
+
+
+@cache
+def stream() -> Data:
+    """Batches that begin with the same example, as BatchNorm normalizes it in train mode, and as it would in eval mode after each batch."""
+    layer = nn.BatchNorm1d(1, momentum=MOMENTUM).double()
+    batches = torch.tensor(STREAM, dtype=torch.float64)
+    first = batches[:1, :1]
+    stored, evaluated, trained = [], [], []
+    with torch.no_grad():
+        for number in range(PUSHED + 1):
+            assert layer.running_mean is not None
+            stored.append(layer.running_mean.item())
+            evaluated.append(layer.eval()(first).item())
+            trained.append(layer.train()(batches[number % len(batches), :, None])[0].item())
+    return {
+        "kind": "stream",
+        "batches": batches.tolist(),
+        "means": batches.mean(dim=1).tolist(),
+        "stored": stored,
+        "outputs": {"train": trained[: len(batches)], "eval": evaluated},
+        "asked": ASKED,
+        "range": [-1, 11],
+    }
+
+
+def stream_facts() -> Facts:
+    return {
+        "size": len(STREAM[0]),
+        "framed": STREAM[0][0],
+        "momentum": MOMENTUM,
+        "default": nn.BatchNorm1d(1).momentum,
+        "train": ASKED["train"],
+        "eval": ASKED["eval"],
+    }
+
+
+def _numbered() -> torch.Tensor:
+    """Images whose elements differ, so that a reader can follow each one into the table."""
+    return torch.arange(float(prod(IMAGES))).reshape(IMAGES)
+
+
+@cache_by_language()
+def pixels() -> Data:
+    """A batch of images, and the same numbers as a table: a row for each pixel, a column for each channel."""
+    x, channels = _numbered(), IMAGES[1]
+    table = x.permute(0, 2, 3, 1).reshape(-1, channels)
+    at = tuple((table == x[PIXEL]).nonzero()[0].tolist())
+    tasks = (_task(f"BatchNorm2d({channels})", x, PIXEL), _task(f"BatchNorm1d({channels})", table, at))
+    tasks[1]["names"] = [_("pixel"), "c"]
+    return {"kind": "pixels", "tasks": tasks}
+
+
+def pixels_facts() -> Facts:
+    e = describe(Layer.parse(f"BatchNorm2d({IMAGES[1]})"), IMAGES)
+    return {
+        "shape": IMAGES,
+        "layer": e.title,
+        "framed": float(_numbered()[PIXEL]),
+        "n": e.counts.elements_per_statistic,
+        "means": e.counts.statistics,
+    }
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A layer on images or on sequences.
+
+    label  on its button
+    layer  its constructor call
+    shape  of x
+    at     the framed element
+    about  what a reader needs to know before marking, or ""
+    """
+
+    label: str
+    layer: str
+    shape: Index
+    at: Index
+    about: str = ""
+
+    @property
+    def description(self) -> Description:
+        return describe(Layer.parse(self.layer), self.shape)
+
+
+def asked() -> tuple[Asked, ...]:
+    """The layers of the last step, in the order of their buttons."""
+    c, on_sequences = IMAGES[1], N_("Sequences: {layer}")
+    last = _("It averages over the last axes of x; their sizes are its argument.")
+    return (
+        Asked("BatchNorm", f"BatchNorm2d({c})", IMAGES, PIXEL),
+        Asked("LayerNorm", f"LayerNorm({list(IMAGES[1:])})", IMAGES, PIXEL, last),
+        Asked("InstanceNorm", f"InstanceNorm2d({c})", IMAGES, PIXEL, _("It averages as BatchNorm does, but in each image alone.")),
+        Asked(
+            "GroupNorm", f"GroupNorm(2, {c})", IMAGES, PIXEL,
+            _("It averages as LayerNorm does, but in each group of neighboring channels alone. Its first argument is the number of groups."),
+        ),
+        Asked(_(on_sequences, layer="LayerNorm"), f"LayerNorm({SEQUENCES[-1]})", SEQUENCES, TOKEN, last),
+        Asked(
+            _(on_sequences, layer="RMSNorm"), f"RMSNorm({SEQUENCES[-1]})", SEQUENCES, TOKEN,
+            _("It divides by the root of a mean of squares. Mark what shares that mean."),
+        ),
+    )  # fmt: skip
 
 
 @cache_by_language()
 def images() -> Data:
     """Layers to choose from, on images and on sequences."""
-    asked: list[tuple[str, str, Index, Index]] = [
-        ("BatchNorm", "BatchNorm2d(3)", IMAGES, PIXEL),
-        ("LayerNorm", "LayerNorm([3, 2, 2])", IMAGES, PIXEL),
-        ("InstanceNorm", "InstanceNorm2d(3)", IMAGES, PIXEL),
-        (_("Sequences: {layer}", layer="LayerNorm"), "LayerNorm(3)", SEQUENCES, TOKEN),
-    ]
-    tasks = [
-        {"label": label, "task": _task(layer, shape, at), "hint": _rule(layer, shape)}
-        for label, layer, shape, at in asked
-    ]
-    return {"kind": "marks", "tasks": tasks}
+    return {"kind": "marks", "tasks": [_choice(one) for one in asked()]}
 
 
-def _rule(layer: str, shape: tuple[int, ...]) -> str:
+def _choice(one: Asked) -> Data:
+    """A layer to choose: ``hint`` is for marks that are wrong, ``seen`` for those that are right."""
+    e = one.description
+    hint, call = _rule(e), _("{layer} on ({axes}) = {shape}.", layer=one.layer, axes=", ".join(e.layout), shape=e.shape)
+    seen = [hint, *_without_gamma(e)] if e.norm.center else [_(SAME_GROUPS), hint]
+    task = _task(one.layer, one.shape, one.at)
+    return {"label": one.label, "task": task, "about": join_sentences(filter(None, [call, one.about])), "hint": hint, "seen": join_sentences(seen)}  # fmt: skip
+
+
+def _without_gamma(e: Description) -> list[str]:
+    return [] if e.counts.gamma_shape else [_(NO_GAMMA)]
+
+
+def _rule(e: Description) -> str:
     """The axes that are kept and the axes that are averaged."""
-    e = describe(Layer.parse(layer), shape)
-    kept, reduced = (", ".join(names).upper() for names in (e.norm.pattern.right, e.norm.pattern.reduced))
-    means = ngettext(
-        "One mean for each {kept}, over {reduced}: {n} mean.",
-        "One mean for each {kept}, over {reduced}: {n} means.",
-        e.counts.statistics,
-        kept=kept,
-        reduced=reduced,
-    )
     elements = ngettext(
         "Each is the mean of {n} element.", "Each is the mean of {n} elements.", e.counts.elements_per_statistic
     )
-    return join_sentences([means, elements])
+    return join_sentences([_means(e), elements] if e.norm.center else [_means(e)])
+
+
+def _means(e: Description) -> str:
+    kept, reduced = (", ".join(map(_axis, names)) for names in (e.norm.pattern.right, e.norm.pattern.reduced))
+    values = {"kept": kept, "reduced": reduced}
+    if not e.norm.center:
+        return ngettext(
+            "One mean of squares for each {kept}, over {reduced}: {n} in all.",
+            "One mean of squares for each {kept}, over {reduced}: {n} in all.",
+            e.counts.statistics,
+            **values,
+        )
+    return ngettext(
+        "One mean for each {kept}, over {reduced}: {n} mean.",
+        "One mean for each {kept}, over {reduced}: {n} means.",
+        e.counts.statistics,
+        **values,
+    )
+
+
+def _axis(name: str) -> str:
+    """An axis of a pattern as a newcomer reads it: GroupNorm splits the channels into groups."""
+    return {"g": _("group"), "k": _("C of the group")}.get(name, name.upper())
 
 
 # The steps as data: the prose of each, in a Markdown file, and its figure. Numbers in the prose are placeholders filled from torch's.
@@ -244,12 +378,14 @@ class LessonStep:
 
 
 LESSON_STEPS = (
-    LessonStep("depth", depth, depth_facts),
+    LessonStep("depth", depth),
     LessonStep("numbers", numbers, numbers_facts),
     LessonStep("batchnorm", lambda: marks("BatchNorm1d(3)"), lambda: marks_facts("BatchNorm1d(3)")),
     LessonStep("layernorm", lambda: marks("LayerNorm(3)"), lambda: marks_facts("LayerNorm(3)")),
     LessonStep("affine", affine, affine_facts),
     LessonStep("gammas", lambda: marks("LayerNorm(3)", "gamma"), gammas_facts),
+    LessonStep("eval", stream, stream_facts),
+    LessonStep("pixels", pixels, pixels_facts),
     LessonStep("images", images),
 )
 
@@ -285,31 +421,31 @@ def _line(text: str) -> str:
 
 @dataclass(frozen=True)
 class Lesson(Part):
-    """All steps.
+    """All steps, and at their end what was learnt.
 
     steps  in their order
     first  the number of the step that is shown first, from 1; 0: where the reader left off
-    links  where to go on
+    after  where to go on
     """
 
     steps: tuple[LessonStep, ...]
     first: int = 0
-    links: tuple[Link, ...] = ()
+    after: Link | None = None
     name: ClassVar[str] = "panels"
 
     def html(self, body: Body) -> str:
         """Without scripts, all steps are shown as text."""
         body.exercises = True
         steps = "\n".join(map(_html, self.steps))
-        links = "".join(f"<li>{html}</li>" for html in (link.html(body) for link in self.links) if html)
-        after = f'<ul class="nv-links nv-links-choices nv-start-links">{links}</ul>' if links else ""
-        return f'<div class="nv-start" data-first="{self.first}">\n{steps}\n{after}</div>'
+        after = self.after.html(body, " nv-start-after") if self.after else ""
+        return f'<div class="nv-start" data-first="{self.first}">\n{steps}\n{_learnt_html()}\n{after}</div>'
 
     def plain_text(self) -> str:
-        return "\n\n".join(
+        steps = [
             plain(f"{number}. {step.prose.title}\n\n{step.prose.text}\n\n{step.prose.done}")
             for number, step in enumerate(self.steps, 1)
-        )
+        ]
+        return "\n\n".join([*steps, *(f"{one.label}: {_learnt(one)}" for one in asked())])
 
 
 def _html(step: LessonStep) -> str:
@@ -323,14 +459,29 @@ def _html(step: LessonStep) -> str:
     )
 
 
+def _learnt_html() -> str:
+    """A picture of what was learnt: the groups of each layer of the last step."""
+    cards = "".join(
+        f"<figure>{groups_picture(one.description)}<figcaption><strong>{escape(one.label)}</strong> "
+        f"<span>{escape(_learnt(one))}</span></figcaption></figure>"
+        for one in asked()
+    )
+    title, rule = _("What you have learnt"), _(LEARNT)
+    return f'<section class="nv-start-learnt"><h3>{escape(title)}</h3><p>{escape(rule)}</p><div>{cards}</div></section>'
+
+
+def _learnt(one: Asked) -> str:
+    e, said = one.description, []
+    if not e.norm.center:
+        said = [_(SAME_GROUPS)]
+    elif e.buffers:
+        said = [_("It stores running means and variances for eval mode.")]
+    return join_sentences([_means(e), *said, *_without_gamma(e)])
+
+
 def view_parts(view: View) -> Iterator[Part]:
     """The page Start here."""
-    links = (
-        Link(_("Practice"), "practice", "level=1"),
-        Link(_("Answer questions"), "questions"),
-        Link(_("Explore every layer"), "explore"),
-    )
-    yield Lesson(LESSON_STEPS, view.settings["step"], links)
+    yield Lesson(LESSON_STEPS, view.settings["step"], Link(_("Next: {title}", title=_("Practice")), "practice"))
 
 
 START_STEPS = len(LESSON_STEPS)

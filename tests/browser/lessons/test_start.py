@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import normviz as nv
 from normviz.lessons.parts.html import plain
-from normviz.lessons.start import LESSON_STEPS
+from normviz.lessons.start import LESSON_STEPS, images, stream
 from tests.browser.conftest import new_context
 from tests.browser.lessons.lesson import NARROW, VISITORS, WIDE
 
@@ -85,11 +85,89 @@ def test_every_step_opens_the_next_one_when_the_reader_has_done_it(tab):
     expect(tab.locator(".nv-start-status:visible")).to_have_text("Each color shares one gamma and one beta.")
     button(tab, "Next").click()
 
+    push = button(tab, "Push a batch")
+    for _ in range(3):
+        push.press("Enter")
+    tab.get_by_role("switch").press("Space")
+    expect(button(tab, "Next")).to_be_hidden()
+    push.click(click_count=2)
+    button(tab, "Next").click()
+
+    button(tab, "all with n = 0, c = 1").click()
+    expect(tab.locator(".nv-start-status:visible")).to_contain_text("missing")
+    button(tab, "Unfold").press("Enter")
+    assert tab.get_by_role("gridcell", selected=True).count() == 3  # marks stay on their numbers
+    button(tab, "all with c = 1").click()
+    expect(button(tab, "Next")).to_be_hidden()
+    button(tab, "Fold back").press("Enter")
+    button(tab, "Next").click()
+
     button(tab, "LayerNorm").click()
     button(tab, "all with n = 0").click()
-    expect(tab.locator(".nv-start-done:visible")).to_have_text(plain(LESSON_STEPS[6].prose.done))
+    expect(tab.locator(".nv-start-done:visible")).to_have_text(plain(LESSON_STEPS[8].prose.done))
     expect(button(tab, "Next")).to_be_hidden()
     assert tab.locator(".nv-start-was-done").count() == len(LESSON_STEPS)
+
+
+def test_the_stored_mean_follows_the_batches_and_stays_in_eval_mode(tab):
+    tab.goto(f"{tab.url.partition('?')[0]}?step=7")
+    data, rows = stream(), tab.locator(".nv-stream-rows tbody tr")
+    push, switch = button(tab, "Push a batch"), tab.get_by_role("switch")
+    means = [f"{mean:.4g}" for mean in data["means"]]
+    for number in range(2):
+        push.click()
+        expect(rows.last.get_by_role("cell").nth(1)).to_have_text(means[number])
+        expect(rows.last.get_by_role("cell").nth(2)).to_have_text(f"{data['stored'][number + 1]:.4g}")
+    switch.check()
+    for _ in range(2):
+        push.click()
+    stays = [rows.nth(at).get_by_role("cell").all_inner_texts() for at in (2, 3)]
+    assert [(mode, stored, output) for mode, _mean, stored, output in stays] == [("eval", *stays[0][2:])] * 2
+    assert stays[0][1] != stays[1][1]  # though the batches differ
+    expect(tab.locator(".nv-start-done:visible")).to_have_count(0)  # one batch in train mode is missing
+    switch.uncheck()
+    push.click()
+    assert rows.last.get_by_role("cell").all_inner_texts()[:2] == ["train", means[2]]
+    switch.check()
+    push.click()
+    expect(button(tab, "Next")).to_be_visible()
+
+
+def test_nothing_answers_before_the_reader_has_marked_and_what_is_shown_is_not_praised(tab):
+    tab.goto(f"{tab.url.partition('?')[0]}?step=9")
+    status, colored = (
+        tab.locator(".nv-start-status:visible"),
+        tab.locator(".nv-start-learnt figure:not(.nv-start-unseen)"),
+    )
+    for asked in images()["tasks"]:
+        button(tab, asked["label"]).click()
+        expect(status).to_be_empty()
+        expect(tab.locator(".nv-start-step:visible")).not_to_contain_text(asked["hint"], use_inner_text=True)
+    expect(tab.locator(".nv-start-learnt")).to_be_hidden()
+
+    button(tab, "GroupNorm").click()
+    button(tab, "Show me").click()
+    expect(status).to_have_text(images()["tasks"][3]["seen"])
+    expect(button(tab, f"Step 9, shown: {TITLES[8]}")).not_to_contain_class("nv-start-was-done")
+    expect(tab.locator(".nv-marking-cell[data-result]:visible, .nv-solved:visible")).to_have_count(0)
+    expect(colored.locator("strong")).to_have_text("GroupNorm")
+
+    button(tab, "InstanceNorm").click()
+    expect(button(tab, "Show me")).to_be_visible()
+    for row in (0, 1):
+        button(tab, f"all with n = 0, c = 1, h = {row}").click()
+    expect(status).to_have_text(f"Right. {images()['tasks'][2]['seen']}")
+    expect(button(tab, "Show me")).to_be_hidden()
+    expect(colored.locator("strong")).to_have_text(["InstanceNorm", "GroupNorm"])
+    expect(button(tab, f"Step 9, done: {TITLES[8]}")).to_be_visible()
+
+
+def test_the_conclusion_of_a_step_is_not_read_out_in_the_next_one(tab):
+    said = tab.locator(".nv-start > [role=status]")
+    button(tab, "Show me").click()
+    expect(said).to_have_text(plain(LESSON_STEPS[0].prose.done))
+    button(tab, "Next").click()
+    expect(said).to_be_empty()
 
 
 def test_show_me_leads_through_every_step_and_each_begins_on_one_screen(tab, subtests):
@@ -99,11 +177,11 @@ def test_show_me_leads_through_every_step_and_each_begins_on_one_screen(tab, sub
             tab.emulate_media(color_scheme=theme)
             for number, name in enumerate(TITLES):
                 expect(title(tab)).to_have_text(name)
-                assert (number, screen) == (6, NARROW) or tab.evaluate(ON_SCREEN), name
+                assert (number in (7, 8) and screen == NARROW) or tab.evaluate(ON_SCREEN), name
                 assert tab.evaluate(INSIDE), name
                 button(tab, "Show me").click()
                 expect(button(tab, "Show me")).to_be_hidden()
-                if number < 6:
+                if number < len(TITLES) - 1:
                     assert tab.evaluate(NEXT_ON_SCREEN), name
                     button(tab, "Next").click()
             button(tab, "Start again").click()
@@ -123,7 +201,7 @@ def test_the_browser_remembers_the_step_and_the_reader_can_start_again(browser: 
     else:
         pytest.fail("no step was remembered")
     expect(button(tab, f"Step 4: {TITLES[3]}")).to_be_disabled()
-    button(tab, f"Step 1, done: {TITLES[0]}").click()
+    button(tab, f"Step 1, shown: {TITLES[0]}").click()
     expect(button(tab, "Next")).to_be_visible()
     button(tab, "Start again").click()
     expect(title(tab)).to_have_text(TITLES[0])
@@ -135,14 +213,14 @@ def test_the_browser_remembers_the_step_and_the_reader_can_start_again(browser: 
 
 def test_words_of_the_glossary_are_marked_in_each_step(tab: Page):
     step, word = tab.locator(".nv-start-step:visible"), tab.locator(".nv-term:visible")
-    for number in (2, 3):
+    for number in (2, 7):
         tab.goto(f"{tab.url.partition('?')[0]}?step={number}")
         step.get_by_role("button", name="Show me").click()
         marked = word.all_inner_texts()
         assert len(marked) == len({one.lower() for one in marked}) > 0
-        assert {2: "eps", 3: "running statistics"}[number] in marked
+        assert {2: "standard deviation", 7: "running mean"}[number] in marked
         expect(step.locator(".nv-start-figure .nv-term")).to_have_count(0)
-    word.filter(has_text="running statistics").click()
+    word.filter(has_text="running mean").click()
     expect(tab.locator(".nv-definition")).to_contain_text("past batches")
 
 

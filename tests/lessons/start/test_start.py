@@ -1,6 +1,7 @@
 """Start here: every number and every claim of its steps, computed again."""
 
 import json
+import re
 from math import log10
 
 import numpy as np
@@ -9,11 +10,28 @@ import torch
 from torch import nn
 
 import normviz as nv
+from normviz.analysis.description import describe
+from normviz.layers.layer import Layer
+from normviz.lessons.glossary import words_in
 from normviz.lessons.pages import PAGES, page_data, page_view
+from normviz.lessons.parts.groups import groups_picture
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Problem
 from normviz.lessons.share import share_data
-from normviz.lessons.start import LESSON_STEPS, START_STEPS, Lesson, affine, depth, images, marks, numbers, read_prose
+from normviz.lessons.start import (
+    LESSON_STEPS,
+    START_STEPS,
+    Lesson,
+    affine,
+    asked,
+    depth,
+    images,
+    marks,
+    numbers,
+    pixels,
+    read_prose,
+    stream,
+)
 from normviz.texts.errors import NormvizError
 from tests.export.structure import Structure
 
@@ -33,7 +51,6 @@ def test_the_numbers_of_four_are_those_that_anyone_can_check():
         in LESSON_STEPS[1].prose.done
     )
     assert (3.5**2 + 0.5**2) / 2 == 6.25 == 2.5**2
-    assert "eps = 1e−5" in LESSON_STEPS[1].prose.done
 
 
 def test_sliders_reach_the_goal_and_begin_elsewhere():
@@ -65,18 +82,27 @@ def test_without_normalization_the_spread_grows_or_shrinks_and_with_it_stays():
         assert abs(log10(plain[-1])) > abs(log10(plain[0])) or size == 1
         assert (plain[-1] > 10) == (size >= 1.4)
         assert (plain[-1] < 0.2) == (size <= 0.8)
-    assert "back to 1," in LESSON_STEPS[0].prose.done
+    assert "equally spread out in every layer, wherever the slider stands" in LESSON_STEPS[0].prose.done
 
 
 MODULES = [
     nn.BatchNorm1d(3),
     nn.LayerNorm(3),
-    nn.BatchNorm2d(3),
-    nn.LayerNorm([3, 2, 2]),
-    nn.InstanceNorm2d(3),
+    nn.BatchNorm2d(4),
+    nn.BatchNorm1d(4),
+    nn.BatchNorm2d(4),
+    nn.LayerNorm([4, 2, 2]),
+    nn.InstanceNorm2d(4),
+    nn.GroupNorm(2, 4),
     nn.LayerNorm(3),
+    nn.RMSNorm(3),
 ]
-TASKS = [*marks("BatchNorm1d(3)")["tasks"], *marks("LayerNorm(3)")["tasks"], *images()["tasks"]]
+TASKS = [
+    *marks("BatchNorm1d(3)")["tasks"],
+    *marks("LayerNorm(3)")["tasks"],
+    *({"label": "", "task": task} for task in pixels()["tasks"]),
+    *images()["tasks"],
+]
 
 
 @pytest.mark.parametrize(("module", "asked"), list(zip(MODULES, TASKS, strict=True)), ids=map(str, MODULES))
@@ -92,8 +118,15 @@ def test_what_is_to_be_marked_is_what_torchs_output_depends_on(module, asked):
     module.double()(x)[at].backward()
     moved = [tuple(index) for index in x.grad.nonzero().tolist()]
     assert [index for index in np.ndindex(*shape) if group(index) == group(at)] == moved
+    x.grad = None
+    module.eval()(x)[at].backward()  # "except for BatchNorm in eval mode"
+    in_eval = [tuple(index) for index in x.grad.nonzero().tolist()]
+    assert in_eval == ([at] if "BatchNorm" in str(module) else moved)
     if "hint" in asked:
-        assert f": {x.numel() // len(moved)} means. Each is the mean of {len(moved)} elements." in asked["hint"]
+        count, ends = x.numel() // len(moved), f" means. Each is the mean of {len(moved)} elements."
+        assert asked["hint"].endswith(f": {count} in all." if "RMSNorm" in str(module) else f": {count}{ends}")
+        assert asked["about"].startswith(f"{str(module).partition('(')[0]}(")
+        assert str(count) not in asked["about"].partition(". ")[2]
 
 
 def test_the_sums_of_the_table_are_its_own():
@@ -102,8 +135,9 @@ def test_the_sums_of_the_table_are_its_own():
     x, (task,) = torch.tensor([[1.0, 4, 10], [3, 8, 13]]), marks("LayerNorm(3)")["tasks"]
     assert task["task"]["texts"] == ["1", "4", "10", "3", "8", "13"]
     assert (x.mean(dim=0)[1], x.mean(dim=1)[0]) == (6, 5)
-    assert "gives the 3 means" in LESSON_STEPS[2].prose.done
-    assert "gives the 2 means" in LESSON_STEPS[3].prose.done
+    assert x.mean(dim=1).shape == (2,)  # one for each row
+    assert x.mean(dim=0).shape == (3,)  # one for each column
+    assert "`x.mean(dim=1)` gives the mean of each row, and `x.mean(dim=0)`" in LESSON_STEPS[3].prose.done
 
 
 def test_the_gammas_of_layernorm_and_of_batchnorm_belong_to_columns():
@@ -115,7 +149,7 @@ def test_the_gammas_of_layernorm_and_of_batchnorm_belong_to_columns():
         moved = (layer(x) != before).nonzero().tolist()
         assert moved == [[n, d] for n in range(2) for d in range(3) if all((n, d)[axis] == at[axis] for axis in same)]
         assert (layer.weight.numel(), sum(one.numel() for one in layer.parameters())) == (3, 6)
-    assert "3 gammas and 3 betas, 6 parameters," in LESSON_STEPS[5].prose.done
+    assert "3 gammas and 3 betas, however many examples" in LESSON_STEPS[5].prose.done
 
 
 def test_batchnorm_updates_running_statistics_in_train_mode_and_leaves_them_in_eval_mode():
@@ -126,7 +160,10 @@ def test_batchnorm_updates_running_statistics_in_train_mode_and_leaves_them_in_e
     output = layer.eval()(x)
     assert torch.equal(layer.running_mean, after)
     assert torch.allclose(output[:1], layer(x[:1]))
-    assert "BatchNorm updates running statistics; in eval mode it uses them as they are." in LESSON_STEPS[2].prose.done
+    assert (
+        "BatchNorm uses the running mean and a running variance, its running statistics, and changes neither"
+        in LESSON_STEPS[6].prose.done
+    )
     assert [
         step.prose.text.count(name)
         for step, name in zip(LESSON_STEPS[2:4], ("`BatchNorm1d(3)`", "`LayerNorm(3)`"), strict=True)
@@ -145,6 +182,95 @@ def test_layernorm_needs_no_other_example_and_computes_the_same_in_eval():
     assert torch.allclose(batchnorm.eval()(x), (x - mean) / (var + batchnorm.eps).sqrt(), atol=1e-6)
 
 
+def test_the_running_mean_follows_the_batches_and_eval_mode_uses_it():
+    """torch adds ``momentum * (mean - running_mean)``, and normalizes with the running variance, too, which is unbiased."""
+    data, running_mean, running_var = stream(), 0.0, 1.0
+    batches = [data["batches"][number % len(data["batches"])] for number in range(len(data["stored"]))]
+    first = batches[0][0]
+    assert {batch[0] for batch in batches} == {first}
+    for batch, stored, in_eval in zip(batches, data["stored"], data["outputs"]["eval"], strict=True):
+        assert stored == pytest.approx(running_mean)
+        assert in_eval == pytest.approx((first - running_mean) / (running_var + 1e-5) ** 0.5)
+        running_mean += 0.5 * (np.mean(batch) - running_mean)
+        running_var += 0.5 * (np.var(batch, ddof=1) - running_var)
+    in_train = [(first - np.mean(batch)) / (np.var(batch) + 1e-5) ** 0.5 for batch in data["batches"]]
+    assert data["outputs"]["train"] == pytest.approx(in_train)
+    assert data["means"] == pytest.approx([np.mean(batch) for batch in data["batches"]])
+    seen = data["outputs"]["train"][: data["asked"]["train"]]
+    assert min(abs(one - other) for i, one in enumerate(seen) for other in seen[:i]) > 0.5  # they differ at a glance
+    assert "here 0.5 of the way, in PyTorch by default 0.1" in LESSON_STEPS[6].prose.text
+    low, high = data["range"]
+    assert all(low <= value <= high for value in sum(data["batches"], data["stored"]))
+
+
+def test_a_pixel_is_a_row_of_the_table_and_a_channel_a_column():
+    images_task, table_task = pixels()["tasks"]
+    x, table = (np.array(task["texts"], dtype=float).reshape(task["shape"]) for task in (images_task, table_task))
+    n, c, h, w = x.shape
+    rows = [[x[at_n, at_c, at_h, at_w] for at_c in range(c)] for at_n in range(n) for at_h in range(h) for at_w in range(w)]  # fmt: skip
+    assert table.tolist() == rows
+    assert len(set(x.flat)) == x.size  # each number can be followed
+    assert x[tuple(images_task["at"])] == table[tuple(table_task["at"])] == 5
+    folded = torch.tensor(table).reshape(n, h, w, c).permute(0, 3, 1, 2)
+    assert torch.equal(folded, torch.tensor(x))
+    done = LESSON_STEPS[7].prose.done
+    assert len(x[:, 1].flat) == 8
+    assert torch.tensor(x).mean(dim=(0, 2, 3)).shape == (4,)
+    assert ("one channel of all images, 8 numbers" in done, "`x.mean(dim=(0, 2, 3))` gives its 4 means" in done) == (True, True)  # fmt: skip
+
+
+def test_a_step_introduces_two_words_of_the_glossary_at_most():
+    known: set[str] = set()
+    for step in LESSON_STEPS:
+        prose = step.prose
+        new = {word.name for word in words_in(" ".join((prose.title, prose.text, prose.act, prose.done)))} - known
+        assert len(new) <= 2, (step.key, new)
+        known |= new
+    assert len(known) > 5
+
+
+def test_reading_takes_three_to_four_minutes_at_200_words_a_minute():
+    """As much time again is for the figures: the page takes five to seven minutes."""
+    words = sum(len(f"{s.prose.title} {s.prose.text} {s.prose.act} {s.prose.done}".split()) for s in LESSON_STEPS)
+    assert 3 <= words / 200 <= 4
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape", "colors"),
+    [
+        ("LayerNorm(2)", (2, 2), [0, 0, 1, 1]),
+        ("BatchNorm1d(2)", (2, 2), [0, 1, 0, 1]),
+        ("InstanceNorm2d(2)", (2, 2, 1, 2), [0, 0, 1, 1, 2, 2, 3, 3]),
+        ("GroupNorm(1, 2)", (2, 2, 1, 2), [0, 0, 0, 0, 1, 1, 1, 1]),
+    ],
+)
+def test_in_the_picture_at_the_end_a_color_is_a_group(layer, shape, colors):
+    svg = groups_picture(describe(Layer.parse(layer), shape))
+    cells = [(place, fill) for path, fill in re.findall(r'd="(.+?)" style="fill:(.+?)"', svg) for place in re.findall(r"M\d+ \d+", path)]  # fmt: skip
+    in_order = sorted(cells, key=lambda cell: tuple(reversed([int(at) for at in cell[0][1:].split()])))
+    fills = [fill for _place, fill in in_order]
+    assert len(dict(cells)) == len(cells)
+    assert [list(dict.fromkeys(fills)).index(fill) for fill in fills] == colors
+
+
+def test_a_layer_that_has_no_gamma_says_so_after_marking_and_at_the_end():
+    modules = {one.layer: eval(one.layer, vars(nn) | {"__builtins__": {}}) for one in asked()}
+    bare = [one.label for one in asked() if modules[one.layer].weight is None]
+    said = "In PyTorch, it has no gamma and no beta by default."
+    assert bare == [task["label"] for task in images()["tasks"] if said in task["seen"]] == ["InstanceNorm"]
+    assert lesson().plain_text().count(said) == 1
+
+
+def test_the_picture_at_the_end_has_a_card_for_each_layer_of_the_last_step_and_leads_to_one_page():
+    html = lesson().html(Body(app="https://example.org"))
+    ending = html[html.index("nv-start-learnt") :]
+    assert re.findall(r"<strong>(.+?)</strong>", ending) == [task["label"] for task in images()["tasks"]]
+    assert ending.count("<svg") == len(asked()) == 6
+    assert re.findall(r'href="(.+?)"', html) == ["https://example.org/practice"]
+    runs = [one.label for one in asked() if "running means" in ending.partition(f"<strong>{one.label}<")[2].partition("</figure>")[0]]  # fmt: skip
+    assert runs == [one.label for one in asked() if one.description.buffers] == ["BatchNorm"]
+
+
 def test_the_page_has_every_step_with_its_figure_as_strict_json():
     structure = Structure(Body().page([lesson()]))
     figures = [dict(attrs)["data-figure"] for attrs in structure.attributes if "data-figure" in dict(attrs)]
@@ -155,6 +281,8 @@ def test_the_page_has_every_step_with_its_figure_as_strict_json():
         "marks",
         "affine",
         "marks",
+        "stream",
+        "pixels",
         "marks",
     ]
     for step in LESSON_STEPS:
@@ -178,7 +306,7 @@ def test_only_its_files_have_the_script_of_the_steps():
     assert ".nv-start-step{" in file
     assert "StartLesson" not in other
     assert ".nv-start-step{" not in other
-    assert len(file) < 350_000  # without plotly.js
+    assert len(file) < 410_000  # without plotly.js; the script of Practice is in it, too
 
 
 def test_each_step_is_short():
@@ -190,7 +318,7 @@ def test_each_step_is_short():
 
 def test_a_link_opens_a_step_and_the_page_without_one_where_the_reader_left_off():
     assert [lesson(query).first for query in ("", "step=3")] == [0, 3]
-    assert isinstance(page_view(PAGES["start"], PAGES["start"].view("step=8")).parts[0], Problem)
+    assert isinstance(page_view(PAGES["start"], PAGES["start"].view("step=10")).parts[0], Problem)
     assert page_view(PAGES["start"], PAGES["start"].view("")).whole_query == {"step": "0"}
 
 

@@ -5,16 +5,24 @@ import { button, findAll, html } from "../../../figures/browser/common/dom.js";
 import { _, joinSentences, ngettext } from "../../../figures/browser/common/messages.js";
 import { groupOf, rankGroups, sameIndex, tablesOf } from "../../../figures/browser/tensor/sharing.js";
 import { Marking } from "../questions/marking.js";
+import { upTo } from "../questions/tensor.js";
 
-/** @typedef {{ label: string, task: MarkingTask, hint?: string, colors?: string }} MarksTask ``colors``: what the elements of a color share */
+/**
+ * @typedef {object} MarksTask
+ * @property {string} label
+ * @property {MarkingTask} task
+ * @property {string} [about] what a reader needs to know before marking
+ * @property {string} [hint] for wrong marks, instead of that of the step
+ * @property {string} seen what the colors show
+ */
 /** @typedef {{ kind: "marks", tasks: MarksTask[] }} MarksData */
 
 /** @implements {StartFigure} */
 export class MarksFigure {
   /** @type {Marking} */
   marking;
-  /** @type {Set<number>} The tasks that are done. */
-  solved = new Set();
+  /** @type {Map<number, "done" | "shown">} The tasks whose answer is seen: marked by the reader, or shown. */
+  ends = new Map();
   chosen = 0;
 
   /**
@@ -29,6 +37,7 @@ export class MarksFigure {
     this.hint = hint;
     this.choices = html("div", "nv-start-choices", parent);
     if (data.tasks.length > 1) data.tasks.forEach(({ label }, i) => button("nv-chip", this.choices, label, () => this.choose(i)));
+    this.about = html("p", "nv-start-about", parent);
     this.place = html("div", "", parent);
     this.status = html("p", "nv-start-status", parent);
     this.status.role = "status";
@@ -39,30 +48,36 @@ export class MarksFigure {
   choose(number) {
     this.chosen = number;
     this.place.replaceChildren();
+    this.about.textContent = this.data.tasks[number].about ?? "";
+    this.status.textContent = "";
     this.marking = new Marking(this.place, this.data.tasks[number].task, { onChange: () => this.changed() });
-    if (this.solved.has(number)) this.reveal();
-    else this.status.textContent = this.data.tasks.length > 1 ? (this.data.tasks[number].hint ?? "") : "";
+    if (this.ends.has(number)) this.reveal();
     this.markChoices();
+    this.judge(false);
+  }
+
+  /** Whether the chosen one of several tasks is open. */
+  get hasMore() {
+    return this.data.tasks.length > 1 && !this.ends.has(this.chosen);
   }
 
   markChoices() {
     findAll(this.choices, "button").forEach((choice, i) => {
       choice.setAttribute("aria-pressed", String(i === this.chosen));
       choice.classList.toggle("nv-now", i === this.chosen);
-      choice.classList.toggle("nv-solved", this.solved.has(i));
+      choice.classList.toggle("nv-solved", this.ends.get(i) === "done");
     });
   }
 
   changed() {
-    const { marked, answer } = this.marking, isIn = (/** @type {Index} */ index) => answer.some((other) => sameIndex(index, other));
-    const right = marked.filter(isIn).length, missing = answer.length - right, { hint = this.hint } = this.data.tasks[this.chosen];
-    if (right < marked.length) this.status.textContent = joinSentences([ngettext("{n} is wrong.", "{n} are wrong.", marked.length - right), hint]);
-    else if (missing) this.status.textContent = right ? ngettext("{n} is missing.", "{n} are missing.", missing) : "";
-    else this.finish();
+    const { isRight, text } = judgeMarks(this.marking, this.data.tasks[this.chosen].hint ?? this.hint);
+    if (isRight) this.finish("done");
+    else this.status.textContent = text;
   }
 
-  finish() {
-    this.solved.add(this.chosen);
+  /** @param {"done" | "shown"} end */
+  finish(end) {
+    this.ends.set(this.chosen, end);
     this.reveal();
     this.markChoices();
     this.judge(true);
@@ -70,20 +85,40 @@ export class MarksFigure {
 
   /** Shows the answer, and every group in its own color. */
   reveal() {
-    const { marking } = this, { shape, axes } = marking.task, { hint = "", colors } = this.data.tasks[this.chosen];
-    marking.mark(marking.answer);
-    if (!marking.isRevealed) marking.reveal();
-    const tables = tablesOf(axes, { shape, facets: [], row: null, col: 0, indices: shape.map((size) => [...Array(size).keys()]), across: 1 }), ranks = rankGroups(tables);
-    for (const { index, root } of marking.cells) {
-      const rank = (ranks.get(groupOf(tables, index)) ?? 0) % THEMES.light.few.length;
-      root.style.background = `light-dark(${THEMES.light.few[rank]}, ${THEMES.dark.few[rank]})`;
-    }
-    marking.root.classList.add("nv-marking-grouped");
-    this.status.textContent = colors ?? _("Right. {rule}", { rule: hint });
+    const { marking } = this, isDone = this.ends.get(this.chosen) === "done", { seen } = this.data.tasks[this.chosen];
+    showAnswer(marking, isDone);
+    this.status.textContent = isDone && this.data.tasks.length > 1 ? _("Right. {rule}", { rule: seen }) : seen;
   }
 
   solve() {
-    this.marking.mark(this.marking.answer);
-    this.finish();
+    this.finish("shown");
   }
+}
+
+/**
+ * Whether the right elements are marked, and what to say if not.
+ * @param {Marking} marking
+ * @param {string} hint for wrong marks
+ */
+export function judgeMarks({ marked, answer }, hint) {
+  const right = marked.filter((index) => answer.some((other) => sameIndex(index, other))).length, wrong = marked.length - right, missing = answer.length - right;
+  if (wrong) return { isRight: false, text: joinSentences([ngettext("{n} is wrong.", "{n} are wrong.", wrong), hint]) };
+  return { isRight: !missing, text: right && missing ? ngettext("{n} is missing.", "{n} are missing.", missing) : "" };
+}
+
+/**
+ * Marks the answer, and gives every group a color of its own.
+ * @param {Marking} marking
+ * @param {boolean} isDone by the reader; else nothing is called right
+ */
+export function showAnswer(marking, isDone) {
+  const { shape, axes } = marking.task, tables = tablesOf(axes, { shape, facets: [], row: null, col: 0, indices: shape.map(upTo), across: 1 }), ranks = rankGroups(tables);
+  marking.mark(marking.answer);
+  if (isDone) marking.reveal();
+  else marking.close();
+  for (const { index, root } of marking.cells) {
+    const rank = (ranks.get(groupOf(tables, index)) ?? 0) % THEMES.light.few.length;
+    root.style.background = `light-dark(${THEMES.light.few[rank]}, ${THEMES.dark.few[rank]})`;
+  }
+  marking.root.classList.add("nv-marking-grouped");
 }

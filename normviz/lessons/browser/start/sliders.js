@@ -1,9 +1,9 @@
 // The figures of Start here that sliders move: four numbers on a line, and the layers of a deep network.
 
-import { ticksIn } from "../../../figures/browser/distribution/scale.js";
 import { html } from "../../../figures/browser/common/dom.js";
 import { formatNumber, formatShort } from "../../../figures/browser/common/format.js";
 import { _ } from "../../../figures/browser/common/messages.js";
+import { Line } from "./line.js";
 
 const NEAR = 0.001; // eps makes the standard deviation of normalized values slightly less than 1
 const DECADES = 3; // powers of ten on either side of 1
@@ -12,7 +12,7 @@ const DIGITS_SHOWN = 2;
 /** @typedef {{ low: number, high: number, step: number, first: number }} SliderRange */
 
 /** A slider with its name and its value. */
-class StartSlider {
+export class StartSlider {
   /**
    * @param {HTMLElement} parent
    * @param {string} label
@@ -50,6 +50,20 @@ class StartSlider {
   }
 }
 
+/**
+ * @param {HTMLElement} parent
+ * @param {string} label
+ * @param {() => void} changed
+ */
+export function addSwitch(parent, label, changed) {
+  const root = html("label", "nv-start-switch", parent), input = html("input", "", root);
+  input.type = "checkbox";
+  input.role = "switch";
+  html("span", "", root, label);
+  input.addEventListener("change", changed);
+  return input;
+}
+
 /** @typedef {{ name: string, goal: number } & SliderRange} LineSlider */
 /** @typedef {{ mean: number, std: number }} LineMoments */
 /** @typedef {{ kind: "numbers" | "affine", values: number[], sliders: [LineSlider, LineSlider], goal: LineMoments, rings?: number[], range: [number, number] } & LineMoments} LineData */
@@ -70,14 +84,11 @@ export class NumberLine {
   constructor(parent, data, judge) {
     this.data = data;
     this.judge = judge;
-    this.track = html("div", "nv-line", parent);
-    this.track.role = "img";
-    const [low, high] = data.range;
-    for (const tick of ticksIn([low, high], 8)) this.at(html("span", tick ? "nv-line-tick" : "nv-line-tick nv-line-zero", this.track, formatNumber(tick)), tick);
-    for (const ring of data.rings ?? []) this.at(html("i", "nv-line-ring", this.track), ring);
-    this.spread = html("i", "nv-line-spread", this.track);
-    this.middle = html("i", "nv-line-mean", this.track);
-    this.dots = data.values.map(() => html("i", "nv-line-dot", this.track));
+    this.line = new Line(parent, data.range);
+    for (const ring of data.rings ?? []) this.line.at(this.line.add("ring"), ring);
+    this.spread = this.line.add("spread");
+    this.middle = this.line.add("mean");
+    this.dots = data.values.map(() => this.line.add("dot"));
     const table = html("div", "nv-line-table", parent);
     this.rule = html("code", "", table);
     this.numbers = data.values.map(() => html("span", "", table));
@@ -95,27 +106,21 @@ export class NumberLine {
     return this.data.kind === "affine" ? { factor: first, term: second } : { factor: 1 / second, term: -first / second };
   }
 
-  /** @param {HTMLElement} element @param {number} value */
-  at(element, value) {
-    const [low, high] = this.data.range;
-    element.style.left = `${(100 * (value - low)) / (high - low)}%`;
-  }
-
   /** @param {boolean} isFinal */
   moved(isFinal) {
     const { values, mean, std, goal, range, kind } = this.data, { factor, term } = this.map, [first, second] = this.sliders.map(({ value }) => formatNumber(value));
     const now = values.map((value) => factor * value + term), middle = factor * mean + term, spread = Math.abs(factor) * std;
     now.forEach((value, i) => {
-      this.at(this.dots[i], Math.min(range[1] + 0.3, Math.max(range[0] - 0.3, value)));
+      this.line.at(this.dots[i], value);
       this.numbers[i].textContent = formatShort(value);
     });
-    this.at(this.middle, middle);
-    this.at(this.spread, middle - spread);
+    this.line.at(this.middle, middle);
+    this.line.at(this.spread, middle - spread);
     this.spread.style.width = `${(200 * spread) / (range[1] - range[0])}%`;
     this.rule.textContent = kind === "affine" ? `${first} · x̂ + ${second}` : `(x − ${first}) / ${second}`;
     this.write(this.mean, _("mean {value}", { value: formatShort(middle) }), middle, goal.mean);
     this.write(this.std, _("standard deviation {value}", { value: formatShort(spread) }), spread, goal.std);
-    this.track.ariaLabel = `${this.numbers.map(({ textContent }) => textContent).join(", ")}; ${this.mean.textContent}; ${this.std.textContent}`;
+    this.line.root.ariaLabel = `${this.numbers.map(({ textContent }) => textContent).join(", ")}; ${this.mean.textContent}; ${this.std.textContent}`;
     if (isFinal) this.judge(isNear(middle, goal.mean) && isNear(spread, goal.std));
   }
 
@@ -153,7 +158,7 @@ export class DepthChart {
    */
   constructor(parent, data, judge) {
     this.data = data;
-    html("p", "nv-depth-title", parent, _("Standard deviation of the values in each layer, on a logarithmic scale"));
+    html("p", "nv-depth-title", parent, _("How spread out the values are, layer by layer; from one line to the next: × {factor}", { factor: formatNumber(10 ** DECADES) }));
     this.chart = html("div", "nv-depth", parent);
     this.chart.role = "img";
     for (let power = -DECADES; power <= DECADES; power += DECADES) {
@@ -168,12 +173,7 @@ export class DepthChart {
     html("span", "", names, _("layer {n}", { n: this.bars.length }));
     const controls = html("div", "nv-start-controls", parent), { sizes, first } = data, range = { low: 0, high: sizes.length - 1, step: 1, first };
     this.slider = new StartSlider(controls, _("size of the weights"), range, (at) => `× ${formatNumber(sizes[at])}`, () => this.draw());
-    const label = html("label", "nv-start-switch", controls);
-    this.input = html("input", "", label);
-    this.input.type = "checkbox";
-    this.input.role = "switch";
-    html("span", "", label, _("BatchNorm after each layer"));
-    this.input.addEventListener("change", () => {
+    this.input = addSwitch(controls, _("BatchNorm after each layer"), () => {
       this.draw();
       judge(this.input.checked);
     });
@@ -191,7 +191,7 @@ export class DepthChart {
     const last = spreads[spreads.length - 1];
     this.last.textContent = formatNumber(last, DIGITS_SHOWN);
     this.last.style.bottom = `${Math.max(one, heightOf(last))}%`;
-    this.chart.ariaLabel = _("Standard deviation by layer: {numbers}", { numbers: spreads.map((spread) => formatNumber(spread, DIGITS_SHOWN)).join(", ") });
+    this.chart.ariaLabel = _("How spread out the values are, layer by layer: {numbers}", { numbers: spreads.map((spread) => formatNumber(spread, DIGITS_SHOWN)).join(", ") });
   }
 
   solve() {
