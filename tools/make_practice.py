@@ -14,7 +14,7 @@ from normviz.analysis.forward import use_one_thread
 from normviz.lessons.practice.bank import FILE, VERSION, bank
 from normviz.lessons.practice.case import Case
 from normviz.lessons.practice.exercise import Exercise
-from tools.practice import arithmetic, choices, rows
+from tools.practice import arithmetic, building, choices, rows
 from tools.practice.cases import all_cases, mode_cases
 from tools.practice.own import own_answer, torch_answer
 
@@ -36,6 +36,9 @@ def exercises() -> list[Exercise]:
                 found.setdefault(exercise.id, exercise)
     for level, case in mode_cases():
         for exercise in choices.mode(level, case):
+            found.setdefault(exercise.id, exercise)
+    for level, case in building.build_cases():
+        for exercise in building.build(level, case):
             found.setdefault(exercise.id, exercise)
     return [exercise for exercise in found.values() if exercise.wrong]  # a choice needs a wrong option
 

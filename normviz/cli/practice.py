@@ -9,10 +9,10 @@ from normviz.export.app import app_of_environment
 from normviz.export.files import check_writable, write
 from normviz.export.output import Choices, output_of_query
 from normviz.lessons.parts.html import plain
-from normviz.lessons.practice.bank import choose
+from normviz.lessons.practice.bank import LEVELS, choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.formats.quiz import item
-from normviz.lessons.practice_page import ALL_LEVELS, SETTINGS
+from normviz.lessons.practice_page import ALL_LEVELS, RISING, SETTINGS
 from normviz.lessons.questions.question import Question, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, core_place
 from normviz.scene.setting import Setting
@@ -53,10 +53,17 @@ def write_practice(args: argparse.Namespace) -> None:
     """Write the set. Raises NormvizError for invalid arguments."""
     app = (args.app or app_of_environment()).rstrip("/")
     given = {setting.name: text for setting in SETTINGS if (text := getattr(args, setting.name)) is not None}
-    seed, count, topics, level = (
+    seed, count, topics, level, forms = (
         setting.parse(given[setting.name]) if setting.name in given else setting.default for setting in SETTINGS
     )
-    exercises = choose(seed, count, topics, None if level == ALL_LEVELS else int(level))
+    if level == RISING and args.format != "html":
+        raise NormvizError("level=rising is for a page: write it with --format html, or choose another level.")
+    if args.format == "html" and args.out is not None:
+        check_writable(args.out)
+        page = output_of_query("practice", {"level": ALL_LEVELS} | given)
+        write(args.out, page.with_(choices=Choices(app=app)).to_html())
+        return
+    exercises = choose(seed, count, topics, None if level == ALL_LEVELS else int(level), forms)
     if args.out is None:
         if args.format != "json":
             raise NormvizError("--format {format} writes a file; name it with -o FILE.", format=args.format)
@@ -65,9 +72,6 @@ def write_practice(args: argparse.Namespace) -> None:
     check_writable(args.out)
     if args.format == "json":
         write(args.out, _json(exercises, app) + "\n")
-    elif args.format == "html":
-        page = output_of_query("practice", given)
-        write(args.out, page.with_(choices=Choices(app=app)).to_html())
     else:
         write(args.out, _package(args.format, exercises, _title(seed, level), app))
 
@@ -97,7 +101,7 @@ def _title(seed: int, level: str) -> str:
     """The name of the quiz."""
     if level == ALL_LEVELS:
         return _("normviz practice, seed {seed}", seed=seed)
-    return _("normviz practice, seed {seed}, level {level}", seed=seed, level=level)
+    return _("normviz practice, seed {seed}, level {level}", seed=seed, level=_(LEVELS[int(level)]))
 
 
 def add_questions(parser: argparse.ArgumentParser) -> None:

@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from urllib.parse import parse_qsl
 
-from normviz.lessons import models
+from normviz.lessons import compare, models
 from normviz.lessons.alternatives import pasted_parts
 from normviz.lessons.page import Page
 from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Caption, Heading, Part, Text
-from normviz.lessons.parts.questions import BareTensor, Prediction, QuestionEntry, QuestionList
+from normviz.lessons.parts.questions import AfterAnswer, BareTensor, Prediction, QuestionEntry, QuestionList
 from normviz.lessons.questions.question import Question, answer, facts_of, prose, reasons, search_text
 from normviz.lessons.questions.registry import (
     CORE,
@@ -27,6 +27,8 @@ from normviz.scene.setting import Setting, parse_choice, text
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, english
+
+SUMMARY = "shape=2,4,3,3&layers=BatchNorm2d(4);LayerNorm([4,3,3]);InstanceNorm2d(4);GroupNorm(2,4)&at=0,1,0,2"
 
 
 def view_parts(view: View) -> Iterator[Part]:
@@ -66,19 +68,36 @@ def question_parts(question: Question) -> Iterator[Part]:
     """The question, and a prediction whose answer has the figure that shows it."""
     text = prose(question.key)
     yield Heading(text.title)
-    yield Text(f"> {text.claim}")
+    yield Text(f"> {_('Someone writes: “{claim}” Is it so?', claim=text.claim)}")
     shown = Link(_("Open in {page}", page=question.page.title), question.page.name, question.query)
     figure = question.page.answer_parts(question.query)
     yield prediction(
-        question, (Text(answer(question)), *figure, Links((shown,), kind="next"), Caption(sources(question)))
+        question, (Text(answer(question)),), (*figure, Links((shown,), kind="next"), Caption(sources(question)))
     )
+    if question.key == CORE[-1]:
+        yield AfterAnswer(tuple(summary_parts()))
 
 
-def prediction(question: Question, answer: tuple[Part, ...] = ()) -> Prediction:
-    """What to predict, and the parts of the answer that it opens."""
+def summary_parts() -> Iterator[Part]:
+    """What the core path was about, with its picture: four layers on one tensor."""
+    yield Heading(_("The core path in one picture"))
+    points = (
+        _("**Who shares a mean?** On images, BatchNorm averages over the batch and the positions, for each channel; LayerNorm over the axes of `normalized_shape`; InstanceNorm over the positions of one channel of one example; GroupNorm over those of a group of channels."),
+        _("**Who shares a gamma?** LayerNorm has one for each element that is normalized together; BatchNorm and GroupNorm have one for each channel; InstanceNorm has none by default. Examples share their gammas."),
+        _("**Who needs a batch?** BatchNorm alone. In train mode it uses the mean and variance of the batch, which are noisy if the batch is small; in eval mode the running ones. The others, by default, compute the same in both modes."),
+        _("**Which variance?** All four divide by the number of elements, m, and not by m - 1."),
+    )  # fmt: skip
+    yield Text("\n".join(f"- {point}" for point in points))
+    yield from compare.PAGE.answer_parts(SUMMARY)
+
+
+def prediction(question: Question, answer: tuple[Part, ...] = (), shown: tuple[Part, ...] = ()) -> Prediction:
+    """What to predict, and the parts of the answer and of its figure, which it opens."""
     text = prose(question.key)
     right = facts_of(question)["right"]
-    return Prediction(text.predict, text.options, right, answer, question.key, reasons(question), _tensor(question))
+    return Prediction(
+        text.predict, text.options, right, answer, question.key, reasons(question), _tensor(question), shown
+    )
 
 
 @lru_cache(maxsize=256)
@@ -126,7 +145,9 @@ def link_to(question: Question) -> Link:
 
 
 def _next(question: Question) -> Link:
-    """The link to the next question, or after the last one to the list."""
+    """The link to the next question; after the core path to Practice, and after the last one to the list."""
+    if question.key == CORE[-1]:
+        return Link(_("Next: {title}", title=_(TITLES["practice"][0])), "practice")
     following = READING_ORDER[READING_ORDER.index(question.key) + 1 :]
     if not following:
         return Link(_("Next: all questions"), "questions")

@@ -25,6 +25,20 @@ def test_json_goes_to_a_file_with_links_to_the_app(run, tmp_path, monkeypatch):
     assert [each["link"].startswith("https://example.org/lab/") for each in found] == [True] * 3
 
 
+def test_kinds_are_named(run):
+    code, out, _err = run("practice", "--kinds", "build", "--count", "3")
+    assert code == 0
+    assert [each["id"] for each in json.loads(out)] == [each.id for each in choose(0, 3, forms=["build"])]
+    assert all(each["id"].startswith("build-") for each in json.loads(out))
+
+
+@pytest.mark.parametrize("arguments", [(), ("--level", "rising")])
+def test_a_page_has_a_fixed_set_unless_it_is_to_rise(run, tmp_path, arguments):
+    assert run("practice", *arguments, "--format", "html", "-o", "set.html") == (0, "", "")
+    page = nv.open(f"/practice?level={arguments[1] if arguments else 'all'}")
+    assert (tmp_path / "set.html").read_text() == page.with_(choices=nv.Choices()).to_html()
+
+
 @pytest.mark.parametrize(("name", "begins"), [("moodle", b"<?xml"), ("qti", b"PK"), ("anki", b"PK")])
 def test_a_set_for_a_learning_management_system(run, tmp_path, name, begins):
     assert run("practice", "--count", "3", "--format", name, "-o", "set")[0] == 0
@@ -43,8 +57,11 @@ def test_a_set_as_a_page_is_the_page_of_its_link(run, tmp_path):
 @pytest.mark.parametrize(("arguments", "words"), [
     ("--format qti", "--format qti writes a file; name it with -o FILE."),
     ("--topics axes", "topics='axes' is unknown; choose statistics, parameters"),
-    ("--level 9", "level='9' is unknown; choose all, 1, 2 or 3."),
+    ("--level 9", "level='9' is unknown; choose rising, all, 1, 2 or 3."),
     ("--count 0", "count='0' must be a whole number from 1 to 100"),
+    ("--level rising", "level=rising is for a page: write it with --format html, or choose another level."),
+    ("--kinds drag", "kinds='drag' is unknown; choose number, mark, choice or build."),
+    ("--kinds build --topics code", "no exercise is of these topics, of this level and of these kinds"),
     ("--seed x", "seed='x' must be a whole number from 0 to 2,147,483,647."),
 ])  # fmt: skip
 def test_invalid_arguments(run, arguments, words):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import torch
 
 from normviz.analysis.description import describe
-from normviz.lessons.practice.case import Answer, place
+from normviz.lessons.practice.case import Answer, Box, Toggles, members, place
 from normviz.lessons.practice.exercise import Exercise
 from tools.practice import measured
 from tools.practice.choices import call
@@ -38,6 +40,8 @@ def own_answer(exercise: Exercise) -> object:
             return str(case.norm.stats if exercise.variant == "einops" else call(case, case.norm))
         case "value":
             return _value(exercise)
+        case "build":
+            return _accepted(exercise)
         case _:
             return _mode(exercise)
 
@@ -47,6 +51,8 @@ def torch_answer(exercise: Exercise) -> object:
     if exercise.kind == "pattern":
         return set(measured.groups(exercise.case.text, exercise.case.shape))
     answer: Answer = exercise.answer
+    if exercise.kind == "build":
+        return answer
     return exercise.elements(answer) if isinstance(answer, tuple) else answer
 
 
@@ -56,6 +62,19 @@ def _partition(exercise: Exercise, numbers: list[int]) -> set[frozenset[tuple[in
     for index in torch.ones(shape).nonzero().tolist():
         groups.setdefault(numbers[place(index, shape)], set()).add(tuple(index))
     return {frozenset(group) for group in groups.values()}
+
+
+def _accepted(exercise: Exercise) -> object:
+    """How toggles stand in every right answer: the groups that they make are those of the pattern."""
+    case, target = exercise.case, set(exercise.target)
+
+    def box(toggles: Toggles) -> Box:
+        sizes = [size // (each or size) for each, size in zip(toggles, case.shape, strict=True)]
+        return tuple(
+            tuple(range(i // size * size, (i // size + 1) * size)) for i, size in zip(exercise.at, sizes, strict=True)
+        )
+
+    return tuple(each for each in product(*exercise.steps) if set(members(box(each))) == target)
 
 
 def _value(exercise: Exercise) -> float:

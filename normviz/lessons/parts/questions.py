@@ -54,10 +54,11 @@ class Prediction(Part):
     prompt   what to predict
     options  the text of each choice by its key; empty if a number is asked for
     right    the key of the right choice, or the right number
-    answer   the parts that are shown with the answer
+    answer   the parts that are shown with the answer, below the options
     key      of the question: the browser keeps a guess and an opened answer only for the same question
     reasons  why each wrong choice tempts, by its key; shown with the answer
     about    a picture of what the question is about
+    shown    the parts that take its place with the answer: beside the options, where there is room
     """
 
     prompt: str
@@ -67,11 +68,12 @@ class Prediction(Part):
     key: str = ""
     reasons: Mapping[str, str] = field(default_factory=dict)
     about: Part | None = None
+    shown: tuple[Part, ...] = ()
     name: ClassVar[str] = "guess"
 
     @property
     def children(self) -> tuple[Part, ...]:
-        return self.answer
+        return (*self.answer, *self.shown)
 
     def is_right(self, guess: str) -> bool:
         """Is the guess, the key of a choice or a number, right? Raises NormvizError if it is neither."""
@@ -101,12 +103,13 @@ class Prediction(Part):
             "right-option": _("✓ right answer"),
             "wrong-option": _("✗ your prediction"),
         }
+        shown = f'<div class="nv-shown">\n{body.html(self.shown)}</div>' if self.shown else ""
         attributes = "".join(f' data-{name}="{escape(str(value))}"' for name, value in texts.items())
         return (
             f'<div class="nv-prediction"{attributes}>\n<div class="nv-predict">{block(self.prompt)}\n{self._field(body)}</div>\n'
             f"{self.about.html(body) if self.about else ''}\n"
             f'<details class="nv-answer"><summary><span>{escape(_("Show the answer"))}</span><span>{escape(_("Hide the answer"))}</span></summary>\n'
-            f'<p class="nv-verdict" role="status" hidden></p>\n{body.html(self.answer)}</details></div>'
+            f'<p class="nv-verdict" role="status" hidden></p>\n{body.html(self.answer)}</details>{shown}</div>'
         )
 
     def _field(self, body: Body) -> str:
@@ -125,13 +128,38 @@ class Prediction(Part):
         return f'<div role="radiogroup" aria-label="{label}">{choices}</div>'
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
-        return () if hides(self, self.name) else (replace(self, answer=without_hidden(self.answer, hides)),)
+        if hides(self, self.name):
+            return ()
+        answer, shown = without_hidden(self.answer, hides), without_hidden(self.shown, hides)
+        return (replace(self, answer=answer, shown=shown),)
 
     def plain_text(self) -> str:
         options = "\n".join(f"- {plain(option)}" for option in self.options.values())
         others = "\n".join(f"- {plain(self.options[key])}: {plain(reason)}" for key, reason in self.reasons.items())
         wrong = f"{_('The other options:')}\n\n{others}" if others else ""
-        return "\n\n".join(filter(None, (plain(self.prompt), options, _("Answer:"), text(self.answer), wrong)))
+        return "\n\n".join(filter(None, (plain(self.prompt), options, _("Answer:"), text(self.children), wrong)))
+
+
+@dataclass(frozen=True)
+class AfterAnswer(Part):
+    """What follows a question: it is shown while the answer before it is open."""
+
+    parts: tuple[Part, ...]
+    name: ClassVar[str] = "text"
+
+    @property
+    def children(self) -> tuple[Part, ...]:
+        return self.parts
+
+    def html(self, body: Body) -> str:
+        return f'<section class="nv-after-answer">\n{body.html(self.parts)}</section>'
+
+    def plain_text(self) -> str:
+        return text(self.parts)
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        parts = without_hidden(self.parts, hides)
+        return (replace(self, parts=parts),) if parts else ()
 
 
 @dataclass(frozen=True)

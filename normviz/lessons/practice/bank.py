@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from normviz.analysis.checks import SEEDS, read_integer
-from normviz.lessons.practice.case import EXERCISE_KINDS, TOPICS, family_of
+from normviz.lessons.practice.case import EXERCISE_KINDS, FIRST_FORMS, FORMS, TOPICS, family_of
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.random import Random
 from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import N_
 
-MOST_EXERCISES, LEVELS = 100, range(1, 4)
+MOST_EXERCISES = 100
+LEVELS = {1: N_("1: tables"), 2: N_("2: sequences and images"), 3: N_("3: groups and odd shapes")}
 VERSION = 1  # a seed chooses the same exercises from the same version
 FILE = Path(__file__).with_name("bank.json")
 
@@ -26,6 +28,7 @@ class IndexEntry(NamedTuple):
     family: str
     level: int
     topic: str
+    form: str
 
 
 @cache
@@ -45,41 +48,48 @@ def index() -> list[IndexEntry]:
     """What a choice needs of each exercise, in the order of the bank."""
     heads = (row[:4] for row in rows())
     return [
-        IndexEntry(kind, family_of(text), level, EXERCISE_KINDS[kind].topic) for kind, _variant, level, text in heads
+        IndexEntry(kind, family_of(text), level, EXERCISE_KINDS[kind].topic, EXERCISE_KINDS[kind].form)
+        for kind, _variant, level, text in heads
     ]
 
 
-def choose(seed: int, count: int = 10, topics: Sequence[str] = (), level: int | None = None) -> list[Exercise]:
+def choose(
+    seed: int, count: int = 10, topics: Sequence[str] = (), level: int | None = None, forms: Sequence[str] = ()
+) -> list[Exercise]:
     """A set of exercises: the same for the same arguments, in Python and in JavaScript (``browser/practice/bank.js``).
 
     seed    a whole number from 0 to 2^31 - 1
     count   1 to 100 exercises; fewer if fewer are in the bank
     topics  such as ("statistics", "parameters"); all if there is none
     level   1 to 3; None mixes all levels, the first level first
+    forms   how they are answered, such as ("number", "build"); ``FIRST_FORMS`` if there is none
 
-    The rule: the kinds of all exercises with these topics and this level are shuffled by ``Random(seed)`` and take turns. In its turn, a
+    The rule: the kinds of all exercises with these topics, this level and these forms are shuffled by ``Random(seed)`` and take turns. In its turn, a
     kind draws one of its families of layers, and then one of the family's exercises that were not drawn before; both with ``below``,
     in the order of the bank. A family or a kind without exercises leaves. At the end, the set is sorted by level, by turn and by the order
     in which the kinds come in the bank: it begins with counting on small tables.
 
-    Raises NormvizError for an argument out of range or an unknown topic, and if no exercise has these topics and this level.
+    Raises NormvizError for an argument out of range, an unknown topic or form, and if there is no such exercise.
 
     >>> [exercise.kind for exercise in choose(7, 3, ["parameters"], level=1)]
     ['gammas', 'parameters', 'parameter_peers']
     """
-    places = choose_places(seed, count, check_topics(topics), level)
+    places = choose_places(seed, count, check_topics(topics), level, _check_forms(forms))
     return [Exercise.of_row(rows()[place]) for place in places]
 
 
-def choose_places(seed: int, count: int, topics: Sequence[str], level: int | None) -> list[int]:
+def choose_places(
+    seed: int, count: int, topics: Sequence[str], level: int | None, forms: Sequence[str] = ()
+) -> list[int]:
     """The places in the bank of the exercises of a set. Raises NormvizError like ``choose``."""
     random = Random(read_integer("seed", seed, SEEDS))
     read_integer("count", count, range(1, MOST_EXERCISES + 1))
     if level is not None:
-        read_integer("level", level, LEVELS)
+        read_integer("level", level, range(1, len(LEVELS) + 1))
     kinds: dict[str, dict[str, list[int]]] = {}
     for place, entry in enumerate(index()):
-        if entry.level == (level or entry.level) and (not topics or entry.topic in topics):
+        has_topic = not topics or entry.topic in topics
+        if entry.level == (level or entry.level) and has_topic and entry.form in (forms or FIRST_FORMS):
             kinds.setdefault(entry.kind, {}).setdefault(entry.family, []).append(place)
     order = list(kinds)
     chosen: list[tuple[int, int, int, int]] = []  # the level, the turn, the kind, and the place
@@ -95,9 +105,7 @@ def choose_places(seed: int, count: int, topics: Sequence[str], level: int | Non
         if kinds[kind]:
             turns.append((turn + 1, kind))
     if not chosen:
-        raise NormvizError(
-            "no exercise of {topics} has level {level}; leave the level out.", topics=listed(topics, "and"), level=level
-        )
+        raise NormvizError("no exercise is of these topics, of this level and of these kinds; leave one of them out.")
     return [place for *_before, place in sorted(chosen)]
 
 
@@ -109,3 +117,11 @@ def check_topics(topics: Sequence[str]) -> tuple[str, ...]:
                 "topics={topic} is not a topic of practice; choose {topics}.", topic=echo(topic), topics=listed(TOPICS)
             )
     return tuple(dict.fromkeys(topics))
+
+
+def _check_forms(forms: Sequence[str]) -> tuple[str, ...]:
+    """The forms, each once. Raises NormvizError for an unknown one."""
+    for form in forms:
+        if form not in FORMS:
+            raise NormvizError("kinds={form} is unknown; choose {forms}.", form=echo(form), forms=listed(FORMS))
+    return tuple(dict.fromkeys(forms))

@@ -16,15 +16,17 @@ from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
 from normviz.lessons.page import Page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
+from normviz.texts.errors import listed
+from normviz.texts.messages import N_, _
 
-NUMBER, MARK, CHOICE = "number", "mark", "choice"
+NUMBER, MARK, CHOICE, BUILD = "number", "mark", "choice", "build"
 
 
 @dataclass(frozen=True)
 class ExerciseKind:
     """One kind of exercise.
 
-    form   how it is answered: with a number, by marking elements, or by choosing an option
+    form   how it is answered: with a number, by marking elements, by choosing an option, or by setting toggles
     topic  the key of the topic of questions to which it belongs
     page   the page that settles it
     query  what its query has besides the layer and the element
@@ -48,13 +50,25 @@ EXERCISE_KINDS: Mapping[str, ExerciseKind] = {
     "value": ExerciseKind(NUMBER, "numbers", STEP_BY_STEP_PAGE),
     "moves": ExerciseKind(MARK, "dependence", GRADIENTS_PAGE),
     "mode": ExerciseKind(CHOICE, "train_and_eval", TRAIN_AND_EVAL_PAGE, "&show=modes"),
+    "build": ExerciseKind(BUILD, "statistics"),
 }
+# The names of ``kinds=``, and what each is called in the form. A set has those of ``FIRST_FORMS``, unless its link names others: a kind
+# that is new needs a form of its own, so that a kept link keeps its exercises.
+FORMS: Mapping[str, str] = {
+    NUMBER: N_("Write a number"),
+    MARK: N_("Mark elements"),
+    CHOICE: N_("Choose an option"),
+    BUILD: N_("Build it"),
+}
+FIRST_FORMS = (NUMBER, MARK, CHOICE)
 TOPICS = tuple(dict.fromkeys(kind.topic for kind in EXERCISE_KINDS.values()))
 
 
 # What an exercise is about: a layer on an x of some shape, and which elements share what.
 
 Box = tuple[tuple[int, ...], ...]  # positions of a set of elements, axis by axis; empty: no element
+# How toggles stand, axis by axis: 1: the mean is taken over the axis; 0: it is not; more: the number of groups with a mean each.
+Toggles = tuple[int, ...]
 Answer = float | str | Box
 
 
@@ -104,6 +118,16 @@ class Case:
         """The number of the statistics group of each element, in row-major order."""
         found: list[int] = sharing.ids(sharing.stat_tables(self.norm, self.shape)).flatten().tolist()
         return found
+
+    @property
+    def averaged(self) -> str:
+        """The averaged axes in words: "n, h and w", "the channels of a group and l"."""
+        return self.averaged_by(self.norm)
+
+    def averaged_by(self, norm: Norm) -> str:
+        """The axes that another norm averages on the same x, in words."""
+        names = [name if name in self.axes else _("the channels of a group") for name in norm.pattern.reduced]
+        return listed(names, "and") if names else _("nothing")
 
     def over(self, kept: Sequence[str]) -> Norm:
         """The statistics that keep these axes."""

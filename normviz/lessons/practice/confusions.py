@@ -19,7 +19,7 @@ class Confusion:
     """A documented confusion.
 
     name      what the wrong answer is: completes "That is ..."
-    sentence  what is true
+    sentence  what is true, with the placeholders {layer}, {axes} of x, and {over}: the axes that are averaged in the confusion
     question  the key of the question to read
     """
 
@@ -56,7 +56,7 @@ def _exchanged(case: Case) -> Norm:
 STATISTICS: Mapping[str, tuple[Callable[[Case], Norm | None], Confusion]] = {
     "channels_by_size": (_if_it_found_the_channels, Confusion(
         N_("the answer if LayerNorm found the channels by their size"),
-        N_("LayerNorm normalizes the last axes, even if another axis has the same size."),
+        N_("{layer} normalizes the last axis of {axes}. That another axis has the same size changes nothing."),
         "q1",
     )),
     "group_size": (_of_group_size, Confusion(
@@ -71,27 +71,27 @@ STATISTICS: Mapping[str, tuple[Callable[[Case], Norm | None], Confusion]] = {
     )),
     "sequence": (lambda case: case.over([case.example]) if case.layout in ("NLC", "LNC") else None, Confusion(
         N_("the answer if each sequence shared one mean"),
-        N_("LayerNorm(C) on (N, L, C) averages over C alone: each token has its own mean and variance."),
+        N_("{layer} on {axes} averages over C alone: each token has statistics of its own."),
         "q4",
     )),
     "batchnorm": (lambda case: case.over([case.channel]), Confusion(
         N_("BatchNorm's answer"),
-        N_("BatchNorm averages over the batch and all positions, for each channel or feature. This layer averages over other axes."),
+        N_("BatchNorm keeps the channels: on {axes} it averages over {over}. {layer} does not average over exactly these axes."),
         "s1a",
     )),
     "example": (lambda case: case.over([case.example]), Confusion(
         N_("the answer if each example shared one mean"),
-        N_("A whole example shares one mean only where all its axes are averaged, as in LayerNorm([C, H, W])."),
+        N_("A whole example shares one mean only where all its axes are averaged, here {over}."),
         "s0a",
     )),
     "instancenorm": (lambda case: case.over([case.example, case.channel]) if len(case.shape) > 2 else None, Confusion(
         N_("InstanceNorm's answer"),
-        N_("InstanceNorm averages over each plane: one channel of one example. This layer averages over other axes."),
+        N_("InstanceNorm keeps the examples and the channels: on {axes} it averages over {over}. {layer} does not average over exactly these axes."),
         "s0h",
     )),
     "position": (lambda case: case.over([axis for axis in case.axes if axis != case.channel]) if len(case.shape) > 2 else None, Confusion(
         N_("the answer if each position had a mean of its own"),
-        N_("One mean for each pixel or token, over its channels, is what LayerNorm(C) computes where C is the last axis."),
+        N_("One mean for each position is a mean over {over} alone. {layer} does not average over exactly this axis."),
         "q3",
     )),
     "exchanged": (_exchanged, Confusion(
@@ -101,7 +101,7 @@ STATISTICS: Mapping[str, tuple[Callable[[Case], Norm | None], Confusion]] = {
     )),
     "dim_zero": (lambda case: case.over(case.axes[1:]) if len(case.shape) > 2 else None, Confusion(
         N_("the answer for the mean over dim=0"),
-        N_("The mean over the batch axis alone is not BatchNorm's where there are positions: BatchNorm averages over them too."),
+        N_("The mean over dim=0 is a mean over {over} alone. {layer} does not average over exactly this axis."),
         "s2e",
     )),
     "whole_tensor": (lambda case: case.over([]), Confusion(
@@ -152,7 +152,7 @@ GAMMAS: Mapping[str, tuple[Callable[[Case], Axes | None], Confusion]] = {
     )),
     "layernorm_gamma": (lambda case: [axis for axis in case.axes if axis != case.example], Confusion(
         N_("the answer if each element of an example had a gamma of its own"),
-        N_("That is so in LayerNorm over all axes of an example, such as LayerNorm([C, H, W]). Gamma has the axes of normalized_shape in LayerNorm and RMSNorm, and that of the channels in the others."),
+        N_("That is so in LayerNorm over all axes of an example. Gamma has the axes of normalized_shape in LayerNorm and RMSNorm, and that of the channels in the others."),
         "q6",
     )),
     "averaged_gamma": (lambda case: case.norm.pattern.reduced or None, Confusion(
@@ -198,11 +198,18 @@ CONFUSIONS: Mapping[str, Confusion] = {
     "needs_batch": Confusion(N_("what BatchNorm does in train mode"), N_("This layer does not normalize with the statistics of the batch; BatchNorm does, in train mode."), "s3i"),
     "ignores_batch": Confusion(N_("what LayerNorm does"), N_("BatchNorm does not use each example alone: it uses the statistics of the batch, or in eval mode the running ones, if it has them."), "s3i"),
     "eval_updates": Confusion(N_("what happens in train mode"), N_("In eval mode the running statistics are used and not changed."), "q16"),
-    "train_keeps": Confusion(N_("what happens in eval mode"), N_("A forward pass in train mode updates the running statistics, even without a step of the optimizer."), "q16"),
+    "train_keeps": Confusion(N_("what happens in eval mode"), N_("In train mode, each batch that passes through the layer updates the running statistics, even if nothing is learned from it."), "q16"),
 }  # fmt: skip
 
 
-def feedback(key: str) -> str:
-    """What a wrong answer is, and what is true: "That is BatchNorm's group. BatchNorm averages over ..."."""
+def averaged_in(key: str, case: Case) -> str:
+    """The axes that are averaged on the x of a case in a confusion, in words; "" if it is about something else."""
+    norm = STATISTICS[key][0](case) if key in STATISTICS else None
+    return case.averaged_by(norm) if norm else ""
+
+
+def feedback(key: str, case: Case) -> str:
+    """What a wrong answer on a case is, and what is true: "That is BatchNorm's answer. On (N, C, H, W), BatchNorm averages over ..."."""
     confusion = CONFUSIONS[key]
-    return join_sentences([_("That is {name}.", name=_(confusion.name)), _(confusion.sentence)])
+    facts = {"layer": case.text, "axes": case.axes_text, "over": averaged_in(key, case)}
+    return join_sentences([_("That is {name}.", name=_(confusion.name)), _(confusion.sentence, **facts)])

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from normviz.analysis.sentences import axis_nouns
 from normviz.layers import sharing
+from normviz.layers.axes import divisors
 from normviz.lessons.practice.case import (
+    BUILD,
     CHOICE,
     EXERCISE_KINDS,
     MARK,
@@ -17,10 +20,12 @@ from normviz.lessons.practice.case import (
     Box,
     Case,
     ExerciseKind,
+    Toggles,
     group_box,
     members,
     place,
 )
+from normviz.lessons.practice.confusions import averaged_in
 from normviz.lessons.practice.random import Random, hash_text
 from normviz.scene.grid import roles
 from normviz.texts.errors import listed
@@ -41,7 +46,7 @@ class Exercise:
     case     the layer on a shape
     at       the index of the framed element; empty if there is none
     values   x in row-major order, for arithmetic by hand; empty if no number of x matters
-    answer   torch's answer: a number, an option, or a set of elements as positions along each axis
+    answer   torch's answer: a number, an option, a set of elements as positions along each axis, or all accepted ``Toggles``
     wrong    the wrong answers, each with the id of its confusion
     """
 
@@ -70,12 +75,23 @@ class Exercise:
     @property
     def itself_counts(self) -> bool:
         """Whether a set may contain the framed element: True for "which outputs move", False for "which elements share"."""
-        return self.kind == "moves"
+        return self.kind in ("moves", "build")
 
     def elements(self, box: Answer) -> list[tuple[int, ...]]:
         """The sorted indices of an answer that is a set."""
         assert isinstance(box, tuple)
         return members(box, None if self.itself_counts else self.at)
+
+    @property
+    def target(self) -> list[tuple[int, ...]]:
+        """The elements that are to share a mean, of an exercise that is answered with toggles."""
+        return members(group_box(self.case.norm, self.case.shape, self.at)) if self.about.form == BUILD else []
+
+    @property
+    def steps(self) -> list[list[int]]:
+        """How the toggle of each axis may stand, in the order of presses: off and on, or the numbers of groups."""
+        axes, shape, grouped = self.case.axes, self.case.shape, self.case.channel if self.variant == "groups" else ""
+        return [divisors(size) if name == grouped else [0, 1] for name, size in zip(axes, shape, strict=True)]
 
     @property
     def prompt(self) -> str:
@@ -124,18 +140,16 @@ class Exercise:
 
     def text_of(self, answer: Answer) -> str:
         """An answer as an option shows it: "48", "0.71", "n c h w -> n", "the other elements with c = 1"."""
-        if self.about.form == MARK:
-            assert isinstance(answer, tuple)
-            return box_text(answer, self)
+        if isinstance(answer, tuple):
+            return toggles_text(answer[0], self) if self.about.form == BUILD else box_text(answer, self)
         if isinstance(answer, str):
             return _(OPTIONS[answer]) if self.kind == "mode" else answer
-        assert not isinstance(answer, tuple)
         return format_number(float(answer), 4) if self.kind == "value" else str(answer)
 
     def json(self) -> dict[str, Any]:
         """The exercise as ``normviz practice`` writes it."""
         case, is_choice = self.case, self.about.form == CHOICE
-        answer: Any = self.text_of(self.answer) if is_choice else self.answer
+        answer: Any = self.text_of(self.answer) if is_choice or self.about.form == BUILD else self.answer
         if self.about.form == MARK:
             answer = [list(index) for index in self.elements(self.answer)]
         found = {
@@ -149,16 +163,22 @@ class Exercise:
             "explanation": self.explanation,
             "link": self.link,
         }
-        return found | ({"at": list(self.at)} if self.about.form == MARK else {})
+        if self.about.form == BUILD:
+            assert isinstance(self.answer, tuple)
+            found["accepted"] = [toggles_text(toggles, self) for toggles in self.answer]
+        return found | ({"at": list(self.at)} if self.about.form in (MARK, BUILD) else {})
 
     def data(self) -> dict[str, Any]:
         """The exercise for the browser. Sets are positions of elements in row-major order; wrong answers name their confusions.
 
-        form     "number", "mark" or "choice"
-        answer   a number; the sorted positions; or the text of an option
+        form     "number", "mark", "choice" or "build"
+        answer   a number; the sorted positions; the text of an option; or how toggles stand, as "0,1,2"
         wrong    [the id of a confusion, its answer in the same form]
         options  [the text, the id of its confusion or ""] in the order of display, for a choice; else null
         numbers  for a pattern: the number of the group of each element
+        hint     where a wrong answer follows from no confusion
+        over     the axes that are averaged in a confusion, by its id
+        labels, steps, accepted, target  of toggles: their names, how each may stand, how they stand in every right answer, the positions of the elements
         """
         case, form = self.case, self.about.form
         found: dict[str, Any] = {
@@ -176,8 +196,18 @@ class Exercise:
             "answer": self._in_browser(self.answer),
             "wrong": [[confusion, self._in_browser(value)] for confusion, value in self.wrong],
             "explanation": self.explanation,
+            "hint": _(HINTS[self.kind], layer=case.text),
+            "over": {key: over for key, _value in self.wrong if (over := averaged_in(key, case))},
             "link": self.link,
         }
+        if form == BUILD:
+            assert isinstance(self.answer, tuple)
+            found |= {
+                "labels": [f"{name.upper()}, {axis_nouns(name, case.axes)[1]}" for name in case.axes],
+                "steps": self.steps,
+                "accepted": [_commas(toggles) for toggles in self.answer],
+                "target": [place(index, case.shape) for index in self.target],
+            }
         if form == CHOICE:
             found["options"] = [[self.text_of(value), confusion] for confusion, value in self.choices]
         if self.at:
@@ -191,6 +221,9 @@ class Exercise:
     def _in_browser(self, answer: Answer) -> Any:
         if self.about.form == MARK:
             return [place(index, self.case.shape) for index in self.elements(answer)]
+        if self.about.form == BUILD:
+            assert isinstance(answer, tuple)
+            return _commas(answer[0])
         return self.text_of(answer) if self.about.form == CHOICE else answer
 
     def row(self) -> list[Any]:
@@ -231,6 +264,8 @@ PROMPTS: Mapping[tuple[str, str], str] = {
     ("value", "variance"): N_("x has shape {axes} = {shape}. With which variance does {layer} normalize x{at}?"),
     ("value", "normalized"): N_("x has shape {axes} = {shape}. What is the output of {layer} at {at}? gamma is 1, beta is 0, and eps can be left out."),
     ("value", "rms"): N_("x has shape {axes} = {shape}. What is the output of {layer} at {at}? gamma is 1, and eps can be left out. Two decimals are enough."),
+    ("build", ""): N_("x has shape {axes} = {shape}. Make exactly {elements} share one mean: {n} in all."),
+    ("build", "groups"): N_("x has shape {axes} = {shape}. Make exactly {elements} share one mean: {n} in all."),
     ("moves", "train"): N_("x has shape {axes} = {shape}. In train mode, which elements of the output of {layer} change if x{at} changes? Mark them."),
     ("moves", "eval"): N_("x has shape {axes} = {shape}. In eval mode, which elements of the output of {layer} change if x{at} changes? Mark them."),
 }  # fmt: skip
@@ -240,17 +275,38 @@ BY_MODE: Mapping[tuple[str, bool], str] = {  # the variant, and whether the laye
     ("uses squares", False): N_("x has shape {axes} = {shape}. In eval mode, which statistics does {layer} use?"),
     ("uses", True): N_("x has shape {axes} = {shape}. In train mode, which mean and variance does {layer} use?"),
     ("uses", False): N_("x has shape {axes} = {shape}. In eval mode, which mean and variance does {layer} use?"),
-    ("buffers", True): N_("In train mode, what does a forward pass of {layer} do to its running statistics?"),
-    ("buffers", False): N_("In eval mode, what does a forward pass of {layer} do to its running statistics?"),
+    ("buffers", True): N_(
+        "In train mode, a batch passes through {layer}. What does the layer do to its running statistics?"
+    ),
+    ("buffers", False): N_(
+        "In eval mode, a batch passes through {layer}. What does the layer do to its running statistics?"
+    ),
 }
 
 WITHOUT_MARKING: Mapping[str, str] = {
     "peers": N_("x has shape {axes} = {shape}. Which other elements share a mean with x{at} in {layer}?"),
     "peers squares": N_("x has shape {axes} = {shape}. Which other elements share a mean square with x{at} in {layer}?"),
     "parameter_peers": N_("x has shape {axes} = {shape}. Which other elements use the same gamma as x{at} in {layer}?"),
+    "build": N_("x has shape {axes} = {shape}. Over which axes is the mean taken if exactly {elements} share it?"),
+    "build groups": N_("x has shape {axes} = {shape}. Over which axes is the mean taken if exactly {elements} share it?"),
     "moves train": N_("x has shape {axes} = {shape}. In train mode, which elements of the output of {layer} change if x{at} changes?"),
     "moves eval": N_("x has shape {axes} = {shape}. In eval mode, which elements of the output of {layer} change if x{at} changes?"),
 }  # fmt: skip
+
+# What to think of before a second try, where no confusion is known.
+_AXES = N_("Think first of the axes that {layer} averages over.")
+_GAMMA = N_("Think first of the axes along which {layer} has its own gammas.")
+_MODE = N_("Think first of whether {layer} has running statistics, and of what the mode does with them.")
+HINTS: Mapping[str, str] = {
+    **dict.fromkeys(("means", "elements_per_mean", "peers", "code"), _AXES),
+    **dict.fromkeys(("gammas", "parameter_peers"), _GAMMA),
+    "parameters": N_("Think first of the axes along which {layer} has its own gammas, and of whether there is a beta."),
+    "pattern": N_("Look for the axes along which the number stays the same: the mean is taken over these."),
+    "value": N_("Find the group of the framed element first: the elements that share its statistics."),
+    "moves": N_("Think first of whether the statistics of {layer} are computed from this x, and over which axes."),
+    "mode": _MODE,
+    "build": N_("Look for the axes along which the filled elements extend: the mean is taken over these."),
+}
 
 OPTIONS: Mapping[str, str] = {
     "batch": N_("those of the batch"),
@@ -271,7 +327,13 @@ def _prompt(exercise: Exercise, marking: bool) -> str:
     else:
         message = (None if marking else WITHOUT_MARKING.get(" ".join(key).strip())) or PROMPTS[key]
     return _(
-        message, layer=case.text.removesuffix(".eval()"), axes=case.axes_text, shape=case.shape, at=list(exercise.at)
+        message,
+        layer=case.text.removesuffix(".eval()"),
+        axes=case.axes_text,
+        shape=case.shape,
+        at=list(exercise.at),
+        n=len(exercise.target),
+        elements=box_text(group_box(case.norm, case.shape, exercise.at), exercise) if exercise.target else "",
     )
 
 
@@ -309,6 +371,16 @@ def box_text(box: Box, exercise: Exercise) -> str:
     return _("the elements with {which}", which=which) if itself else _("the other elements with {which}", which=which)
 
 
+def toggles_text(toggles: Toggles, exercise: Exercise) -> str:
+    """How toggles stand, in words: "h and w", "c in 2 groups, h and w"."""
+    names = [
+        ngettext("{axis} in {n} group", "{axis} in {n} groups", parts, axis=name) if parts > 1 else name
+        for name, parts in zip(exercise.case.axes, toggles, strict=True)
+        if parts
+    ]
+    return listed(names, "and") if names else _("nothing")
+
+
 def _statistics(exercise: Exercise) -> str:
     case, norm = exercise.case, exercise.case.norm
     found = sharing.counts(norm, case.shape)
@@ -323,16 +395,10 @@ def _statistics(exercise: Exercise) -> str:
     return _(
         "{layer} averages over {reduced}. Its pattern is {pattern}: {means}.",
         layer=case.text,
-        reduced=_averaged(case),
+        reduced=case.averaged,
         pattern=norm.stats,
         means=means,
     )
-
-
-def _averaged(case: Case) -> str:
-    """The averaged axes: "n, h and w", "the channels of a group and l"."""
-    names = [name if name in case.axes else _("the channels of a group") for name in case.norm.pattern.reduced]
-    return listed(names, "and") if names else _("nothing")
 
 
 def _parameters(exercise: Exercise) -> str:
@@ -424,6 +490,7 @@ def _mode(exercise: Exercise) -> str:
 
 _EXPLAIN = {
     **dict.fromkeys(("means", "elements_per_mean", "pattern", "code"), _statistics),
+    "build": lambda each: join_sentences([_("They are a group of {layer}.", layer=each.case.text), _statistics(each)]),
     **dict.fromkeys(("gammas", "parameters"), _parameters),
     **dict.fromkeys(("peers", "parameter_peers"), _peers),
     "value": _value,

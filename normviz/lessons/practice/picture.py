@@ -5,7 +5,7 @@ from itertools import product
 from math import prod
 
 from normviz.figures.palette import FONT, THEMES
-from normviz.lessons.practice.case import place
+from normviz.lessons.practice.case import MARK, place
 from normviz.lessons.practice.exercise import Exercise
 from normviz.scene.grid import Roles, roles
 
@@ -23,7 +23,8 @@ def svg(exercise: Exercise, answered: bool = False) -> str:
     """The picture of an exercise; ``answered``: with its answer marked."""
     drawn, axes = _drawn(exercise.case.shape), roles(exercise.case.axes)
     shape = tuple(map(len, drawn))
-    marked = set(exercise.elements(exercise.answer)) if answered and isinstance(exercise.answer, tuple) else set()
+    is_set = answered and exercise.about.form == MARK
+    marked = set(exercise.elements(exercise.answer) if is_set else exercise.target)
     spots = list(product(*map(range, shape)))
     cells = "".join(_cell(exercise, drawn, axes, spot, marked) for spot in spots)
     names = "".join(_facet_label(exercise, drawn, axes, spot) for spot in spots if _is_first_of_facet(spot, axes))

@@ -28,7 +28,7 @@ def test_the_first_occurrence_of_a_word_is_a_button_but_not_in_code_links_headin
     expect(words).to_have_text(["eps", "axes", "Running means"])
     expect(words.first).to_have_js_property("parentElement.className", "nv-note-box")
     tab = show(list(question_parts(QUESTIONS["q16"])), guess="")
-    assert "running statistics" in words.evaluate_all("all => all.map(word => word.dataset.term)")
+    assert "eval mode" in words.evaluate_all("all => all.map(word => word.dataset.term)")
     expect(tab.locator(".nv-option .nv-term")).to_have_count(0)
 
 

@@ -118,3 +118,10 @@ def test_on_a_phone_cells_are_large_and_fit(tab, subtests):
             assert len(boxes) == tab.evaluate("marking.cells.length")
             assert min(box["width"] for box in boxes) >= 40
             assert max(box["x"] + box["width"] for box in boxes) <= 390
+
+
+def test_on_a_phone_the_lines_of_facets_are_equally_long(tab):
+    tab.set_viewport_size({"width": 390, "height": 844})
+    make(tab, "BatchNorm2d(4)", (2, 4, 2, 2), (0, 0, 0, 0))
+    tops = [facet.bounding_box()["y"] for facet in tab.locator(".nv-marking-facet").all()]
+    assert [tops.count(top) for top in dict.fromkeys(tops)] == [2, 2, 2, 2]

@@ -1,5 +1,6 @@
 """Practice in a browser: answering, feedback, the summary, a reload; and the same set in the app and in a file."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from normviz.export.output import output_of_query
 from normviz.lessons.practice.bank import bank
 from normviz.lessons.practice.case import CHOICE, MARK, NUMBER
 from normviz.lessons.practice.confusions import CONFUSIONS
+from normviz.lessons.practice.confusions import feedback as feedback_on
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice_page import SHOWN_BY_STEP, ExerciseSet, Practice
 from tests.browser.lessons.conftest import Show
@@ -32,14 +34,16 @@ class HandMade(ExerciseSet):
         return [NUMERIC, CHOSEN, MARKED]
 
 
-PRACTICE = Practice(HandMade(7, 3, (), None))
+PRACTICE = Practice(HandMade(7, 3, (), None), timed=True)
 
 
 @pytest.fixture
 def practice(show: Show) -> Page:
     """Three exercises that nobody has answered yet, in a blank tab."""
     tab = show([])
-    tab.evaluate("() => sessionStorage.setItem('normviz.practice', '[]')")
+    tab.evaluate(
+        "() => (sessionStorage.setItem('normviz.practice', '[]'), localStorage.removeItem('normviz.confusions'))"
+    )
     tab.set_viewport_size(WIDE)
     return show([PRACTICE])
 
@@ -49,7 +53,10 @@ def check(tab: Page) -> None:
 
 
 def cell(tab: Page, index: list[int] | tuple[int, ...]) -> None:
-    tab.get_by_role("gridcell", name=f"x{list(index)}", exact=True).click()
+    name = re.escape(f"x{list(index)}")
+    tab.get_by_role(
+        "gridcell", name=re.compile(rf"^{name}(,|$)")
+    ).click()  # a framed or marked one says so after its name
 
 
 def following(tab: Page) -> None:
@@ -57,7 +64,7 @@ def following(tab: Page) -> None:
 
 
 def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summary(practice: Page, show: Show):
-    tab, feedback = practice, practice.locator(".nv-exercise-feedback")
+    tab, feedback, hint = practice, practice.locator(".nv-exercise-feedback"), practice.locator(".nv-exercise-hint")
     confusion, wrong = NUMERIC.wrong[0]
     begin = tab.get_by_role("link", name="New here, or coming from BatchNorm? Start here")
 
@@ -69,15 +76,24 @@ def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summa
     expect(feedback).to_contain_text("'many' is not a number")
     tab.get_by_role("textbox").fill(str(wrong))
     tab.keyboard.press("Enter")
+    known, told = f"Not right. That is {CONFUSIONS[confusion].name}.", feedback_on(confusion, NUMERIC.case)
+    sentence = told.removeprefix(f"That is {CONFUSIONS[confusion].name}. ")
+    expect(hint).to_contain_text(known)
+    expect(hint).to_contain_text(sentence)
+    expect(tab.locator(".nv-practice-card")).not_to_contain_text("The answer is")  # only the hint
+    expect(tab.get_by_role("button", name="Next exercise")).to_have_count(0)
+    show([])
+    show([PRACTICE])  # as after a reload: the hint is still there
+    expect(hint).to_contain_text(known)
+    tab.get_by_role("textbox").press("Enter")
+    expect(feedback).to_have_text("You have checked this answer. Try another one.")
+    tab.get_by_role("textbox").fill("1000")
+    tab.keyboard.press("Enter")
     expect(feedback).to_be_focused()
-    expect(feedback).to_contain_text(
-        f"Not right. That is {CONFUSIONS[confusion].name}. The answer is {NUMERIC.answer}."
-    )
-    expect(feedback).to_contain_text(CONFUSIONS[confusion].sentence)
+    expect(hint).to_have_count(0)
+    expect(feedback).to_contain_text(f"Not right. The answer is {NUMERIC.answer}.")
+    expect(feedback).to_contain_text(NUMERIC.explanation)
     expect(tab.get_by_role("link", name="See it in a figure")).to_have_attribute("data-page", NUMERIC.about.page.name)
-    expect(tab.get_by_role("link", name="Read: ")).to_have_attribute(
-        "data-query", f"?q={CONFUSIONS[confusion].question}"
-    )
 
     following(tab)
     expect(tab.locator(".nv-exercise-prompt")).to_be_focused()
@@ -99,8 +115,11 @@ def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summa
     for index in (*elements[1:], other):
         cell(tab, index)
     check(tab)
-    expect(feedback).to_contain_text("1 too many")
+    expect(hint).to_contain_text("Try once more.")
+    tab.get_by_role("gridcell", name=f"x{list(other)}", exact=False).click()
+    check(tab)
     expect(feedback).to_contain_text("1 missing")
+    expect(feedback).not_to_contain_text("too many")
     expect(feedback).to_contain_text(f"The answer: {MARKED.explanation}")
     expect(tab.locator(".nv-marking-cell[data-result=missing]")).to_have_attribute(
         "aria-label", f"x{list(elements[0])}, missing"
@@ -109,14 +128,24 @@ def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summa
     tab.get_by_role("button", name="Summary").click()
     title = tab.get_by_role("heading", level=2)
     expect(title).to_be_focused()
-    expect(title).to_contain_text("1 of 3 right, in 0:0")
+    expect(title).to_contain_text("1 of 3 right at the first try, in 0:0")
     expect(tab.locator(".nv-practice-confusions li")).to_have_count(1)
     expect(tab.locator(".nv-practice-answers li[data-result=wrong]")).to_have_count(2)
     copied = tab.locator(".nv-practice-copied").input_value()
     assert (
-        "Practice with normviz, seed 7\nhttps://example.org/practice?seed=7&count=3&level=all\n1 of 3 right" in copied
+        "Practice with normviz, seed 7\nhttps://example.org/practice?seed=7&count=3&level=all&time=true\n1 of 3 right"
+        in copied
     )
-    assert all(f". {one.prompt}" in copied for one in (NUMERIC, CHOSEN, MARKED))
+    assert all(f". {one.prompt}" in copied and one.id in copied for one in (NUMERIC, CHOSEN, MARKED))
+    assert f"✗ {wrong}, then 1000; right: {NUMERIC.answer}" in copied
+    progress = tab.locator(".nv-practice-progress")
+    progress.locator("summary").click()
+    expect(progress.locator("li")).to_have_text(
+        f"{CONFUSIONS[confusion].name} 1 time, ✓ overcome"
+    )  # by the second exercise
+    tab.get_by_role("button", name="Delete my progress").click()
+    expect(progress).to_have_count(0)
+    assert tab.evaluate("localStorage.getItem('normviz.confusions')") == "{}"
     steps = tab.locator(".nv-practice-confusions [data-page=start]")
     expect(begin).to_be_visible()  # fewer than half are right
     expect(steps).to_have_count(sum(confusion in shown for shown in SHOWN_BY_STEP.values()))
@@ -126,6 +155,99 @@ def test_a_set_is_answered_with_feedback_on_each_confusion_and_ends_with_a_summa
 
 
 CASE_ELEMENTS = MARKED.elements(tuple(tuple(range(size)) for size in MARKED.case.shape))
+
+
+def answer(tab: Page) -> Exercise:
+    """Answers the exercise that is shown, rightly."""
+    name = tab.locator(".nv-exercise").get_attribute("data-exercise")
+    asked = next(one for one in bank() if one.id == name)
+    if asked.about.form == NUMBER:
+        tab.get_by_role("textbox").fill(str(asked.answer))
+    elif asked.about.form == CHOICE:
+        tab.get_by_role("radio", name=asked.text_of(asked.answer), exact=True).check()
+    elif asked.about.form == MARK:
+        for index in asked.elements(asked.answer):
+            cell(tab, index)
+        if not asked.elements(asked.answer):
+            check(tab)
+    else:
+        build(tab, asked)
+    check(tab)
+    expect(tab.locator(".nv-exercise-feedback")).to_contain_text("Right.")
+    return asked
+
+
+def build(tab: Page, asked: Exercise) -> None:
+    """Sets the toggles to the first accepted position."""
+    for axis, steps, wanted in zip(asked.case.axes, asked.steps, asked.answer[0], strict=True):
+        toggle = tab.locator(f".nv-build button[data-axis={axis}], .nv-build [data-axis={axis}] button").last
+        for _press in range(steps.index(wanted)):
+            toggle.press("Enter")
+
+
+def test_a_rising_set_goes_up_after_two_right_answers_and_is_kept_and_new_exercises_are_others(show: Show):
+    rising = Practice(ExerciseSet(0, 5, (), None, is_rising=True))
+    tab = show([])
+    tab.evaluate(
+        "() => { window.ownRandom = Math.random; Math.random = () => 0.25; }"
+    )  # the same exercises in each run
+    tab.evaluate(
+        "() => (sessionStorage.setItem('normviz.practice', '[]'), localStorage.removeItem('normviz.confusions'))"
+    )
+    show([rising])
+    level, place = tab.locator(".nv-practice-level"), tab.locator(".nv-practice-place")
+    expect(level).to_have_text("Level 1: tables")
+    expect(tab.locator(".nv-practice-time")).to_be_hidden()
+    first = answer(tab)
+    following(tab)
+    expect(level).to_have_text("Level 1: tables")
+    second = answer(tab)
+    following(tab)
+    expect(level).to_have_text("Level 2: sequences and images")
+    third = tab.locator(".nv-exercise").get_attribute("data-exercise")
+    show([])
+    show([rising])  # as after a reload
+    expect(place).to_have_text("3 of 5")
+    expect(tab.locator(f"[data-exercise='{third}']")).to_be_visible()
+    for _number in range(3):
+        tab.get_by_role("button", name="Show the answer").click()
+        tab.locator(".nv-exercise-actions button").click()
+    kept = tab.evaluate("() => JSON.parse(sessionStorage.getItem('normviz.practice'))[0]")
+    assert kept["ids"][:3] == [first.id, second.id, third]
+    assert len(kept["ids"]) == len(kept["tries"]) == 5
+    assert [one.get_attribute("data-exercise") for one in tab.locator(".nv-practice-answers li").all()] == kept["ids"]
+    expect(tab.get_by_role("heading", level=2)).to_have_text("2 of 5 right at the first try")
+    tab.get_by_role("button", name="New exercises").click()
+    expect(place).to_have_text("1 of 5")
+    expect(level).to_have_text("Level 1: tables")
+    tab.evaluate("() => { Math.random = window.ownRandom; }")
+
+
+def test_toggles_are_set_with_the_keyboard_until_the_outlines_agree(show: Show):
+    grouped = next(one for one in bank() if one.variant == "groups" and len(one.case.shape) == 4)
+
+    class One(ExerciseSet):
+        def exercises(self) -> list[Exercise]:
+            return [grouped]
+
+    tab = show([])
+    tab.evaluate("() => sessionStorage.setItem('normviz.practice', '[]')")
+    show([Practice(One(7, 1, (), None))])
+    target, outlined = tab.locator(".nv-build-target"), tab.locator(".nv-build-group")
+    expect(target).to_have_count(len(grouped.target))
+    expect(outlined).not_to_have_count(len(grouped.target))
+    build(tab, grouped)
+    expect(outlined).to_have_count(len(grouped.target))
+    expect(tab.locator(".nv-build-target.nv-build-group")).to_have_count(len(grouped.target))
+    number = len(grouped.target)
+    expect(tab.locator(".nv-build-line")).to_have_text(
+        f"Outlined, with one mean: {number} of the {number} filled elements, and 0 others."
+    )
+    groups = grouped.answer[0][1]
+    expect(tab.get_by_role("button", name=f"C, channels: {groups} groups; more groups")).to_be_visible()
+    check(tab)
+    expect(tab.locator(".nv-exercise-feedback")).to_contain_text(f"Right. {grouped.explanation}", use_inner_text=False)
+    expect(tab.locator(".nv-toggle").first).to_be_disabled()
 
 
 def test_figures_have_labeled_axes_and_prompts_and_feedback_explain_words_of_the_glossary(practice: Page, show: Show):
@@ -191,7 +313,7 @@ def test_a_set_without_a_mistake_leads_to_the_next_level_and_one_of_the_last_lev
         check(tab)
         tab.get_by_role("button", name="Summary").click()
         expect(tab.get_by_role("button", name="New exercises")).to_be_visible()
-        harder = tab.get_by_role("button", name="Go on with level 3")
+        harder = tab.get_by_role("button", name="Go on with level 3: groups and odd shapes")
         expect(harder).to_have_count(offers)
         if offers:
             harder.click()
@@ -204,10 +326,11 @@ def test_the_form_makes_the_link_that_a_teacher_hands_out(practice: Page):
     opener.click()
     expect(opener).to_have_attribute("aria-expanded", "true")
     tab.get_by_label("Gamma and beta").check()
-    tab.get_by_role("radio", name="2", exact=True).check()
+    tab.get_by_role("radio", name="2: sequences and images").check()
+    tab.get_by_label("Build it").check()
     tab.get_by_label("Seed").fill("12")
     tab.get_by_label("Show the time").uncheck()
-    query = "?seed=12&count=3&topics=parameters&level=2&hide=time"
+    query = "?seed=12&count=3&topics=parameters&level=2&kinds=number,mark,choice,build"
     expect(tab.get_by_label("Link to this set")).to_have_value(f"https://example.org/practice{query}")
     tab.get_by_role("button", name="Start").click()
     assert tab.evaluate("window.sent") == [f"go practice{query}"]

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from normviz.lessons.questions.question import answer, facts_of, prose
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.registry import CORE, QUESTIONS
 from tests.browser.lessons.lesson import READY, Lesson
 from tests.lessons.questions.searching import search
 
@@ -65,6 +65,16 @@ def test_an_opened_answer_closes_on_back_and_stays_open_after_a_reload(lesson: L
     lesson.ready()
     expect(option).to_be_checked()
     expect(lesson.page.get_by_text("Your prediction is correct.")).to_be_visible()
+
+
+def test_the_summary_of_the_core_path_waits_for_the_last_answer(lesson: Lesson) -> None:
+    lesson.go_to("questions", f"?q={CORE[-1]}")
+    expect(lesson.page.get_by_text("Show the answer")).to_be_visible()
+    summary = lesson.find(".nv-after-answer")
+    expect(summary).to_be_attached()
+    expect(summary).to_be_hidden()
+    lesson.page.get_by_text("Show the answer").click()
+    expect(summary).to_be_visible()
 
 
 def first_words(markdown: str) -> str:
@@ -161,12 +171,12 @@ def test_the_search_answers_while_one_types_also_to_an_error_message_and_back_re
     lesson.go_to_questions()
     field, shown = lesson.page.get_by_role("searchbox"), lesson.find(".nv-topic li").locator("visible=true")
     field.press_sequentially("running_mean should contain 64 elements not 128")  # without Enter
-    expect(lesson.find(".nv-found a").first).to_contain_text("BatchNorm2d(128) on (2, 64, 4, 4)")
+    expect(lesson.find(".nv-found a").first).to_contain_text("BatchNorm2d(128) on (2, 64, 3, 5)")
     expect(lesson.find(".nv-search [role=status]")).to_have_text("")
     expect(lesson.find(".nv-none")).to_be_hidden()
     expect(field).to_be_focused()
     field.press("Backspace")
-    expect(lesson.find(".nv-found a").first).to_contain_text("BatchNorm2d(12) on (2, 64, 4, 4)")
+    expect(lesson.find(".nv-found a").first).to_contain_text("BatchNorm2d(12) on (2, 64, 3, 5)")
     field.fill("")
     expect(lesson.find(".nv-found")).to_have_count(0)
     expect(lesson.find(".nv-path").first).to_be_visible()

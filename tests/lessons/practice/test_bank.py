@@ -9,7 +9,7 @@ import pytest
 from normviz.export.output import page_and_query
 from normviz.lessons.pages import PAGES
 from normviz.lessons.practice.bank import bank, choose, choose_places, index
-from normviz.lessons.practice.case import CHOICE, EXERCISE_KINDS, MARK, TOPICS, members
+from normviz.lessons.practice.case import BUILD, CHOICE, EXERCISE_KINDS, FIRST_FORMS, FORMS, MARK, TOPICS, members
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.random import Random
@@ -17,7 +17,7 @@ from normviz.lessons.questions.registry import QUESTIONS
 from normviz.texts.errors import NormvizError
 from tests.figures.linked.javascript import evaluate
 from tools.make_practice import MAKERS
-from tools.practice import choices
+from tools.practice import building, choices
 from tools.practice.own import own_answer, torch_answer
 
 CHOOSE = Path(__file__).parents[3] / "normviz/lessons/browser/practice/bank.js"
@@ -86,7 +86,10 @@ def test_a_sample_agrees_with_torch_and_with_normviz():
     for each in SAMPLE:
         assert own_answer(each) == torch_answer(each), each.row()
         remade = [
-            made for make in (*MAKERS, choices.mode) for made in make(each.level, _in_train(each)) if made.id == each.id
+            made
+            for make in (*MAKERS, choices.mode, building.build)
+            for made in make(each.level, _in_train(each))
+            if made.id == each.id
         ]
         assert remade == [each]
 
@@ -105,11 +108,14 @@ def test_every_wrong_option_has_a_documented_confusion_and_differs_from_the_answ
     assert {confusion.question for confusion in CONFUSIONS.values()} <= set(QUESTIONS)
 
 
+OF_FORM = {MARK: {"at"}, BUILD: {"at", "accepted"}}
+
+
 def test_json_has_the_documented_fields():
     fields = {"id", "kind", "layer", "shape", "prompt", "options", "answer", "explanation", "link"}
     for each in SAMPLE:
         found = each.json()
-        assert set(found) == fields | ({"at"} if EXERCISE_KINDS[each.kind].form == MARK else set())
+        assert set(found) == fields | OF_FORM.get(each.about.form, set())
         if EXERCISE_KINDS[each.kind].form == CHOICE:
             assert found["answer"] in found["options"]
             assert 2 <= len(found["options"]) <= 4
@@ -140,7 +146,9 @@ def test_links_open_the_view_that_settles_an_exercise():
 
 def test_a_set_mixes_all_kinds_and_begins_with_the_first_level():
     chosen = choose(7, 11)
-    assert {each.kind for each in chosen} == set(EXERCISE_KINDS)
+    assert {each.kind for each in chosen} == {
+        kind for kind, about in EXERCISE_KINDS.items() if about.form in FIRST_FORMS
+    }
     assert [each.level for each in chosen] == sorted(each.level for each in chosen)
     assert len({each.id for each in choose(7, 100)}) == 100
     assert [each.id for each in chosen] == [each.id for each in choose(7, 11)]
@@ -153,6 +161,36 @@ def test_a_set_has_its_topics_and_its_level():
     assert {each.level for each in chosen} == {1}
 
 
+def test_a_set_has_the_kinds_that_it_names_and_without_a_name_only_the_first_ones():
+    assert {each.about.form for each in choose(3, 100)} == set(FIRST_FORMS)
+    assert {each.about.form for each in choose(3, 20, forms=["build"])} == {BUILD}
+    assert {each.about.form for each in choose(3, 40, forms=list(FORMS))} == set(FORMS)
+
+
+def test_to_build_the_groups_of_layernorm_on_a_table_only_the_features_are_averaged():
+    each = only("build", "LayerNorm(3)", (2, 3))
+    assert (each.steps, each.answer) == ([[0, 1], [0, 1]], ((0, 1),))
+    assert each.target == [(each.at[0], column) for column in range(3)]
+    assert (each.json()["answer"], each.json()["accepted"]) == ("d", ["d"])
+
+
+def test_every_position_of_the_toggles_that_makes_the_groups_is_accepted():
+    on_one_example = next(each for each in ALL if each.kind == "build" and 1 in each.case.shape)
+    axis = on_one_example.case.shape.index(1)  # along an axis of size 1, the toggle changes nothing
+    assert {toggles[axis] for toggles in on_one_example.answer} == {0, 1}
+    grouped = [each for each in ALL if each.variant == "groups"]
+    assert {each.case.family for each in grouped} == {"GroupNorm"}
+    for each in grouped:
+        channels = each.case.axes.index(each.case.channel)
+        assert {toggles[channels] for toggles in each.answer} == {each.case.layer.given["num_groups"]}
+
+
+def test_the_first_position_of_the_toggles_is_never_the_answer():
+    for each in ALL:
+        if each.kind == "build":
+            assert tuple(steps[0] for steps in each.steps) not in each.answer
+
+
 def test_families_come_up_about_equally_often():
     families = Counter(each.case.family for seed in range(40) for each in choose(seed, 10, level=3))
     assert min(families[name] for name in ("BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm")) > 30
@@ -160,9 +198,11 @@ def test_families_come_up_about_equally_often():
 
 def test_python_and_javascript_choose_the_same_exercises():
     wanted = [
-        {"seed": seed, "count": count, "topics": topics, "level": level}
+        {"seed": seed, "count": count, "topics": topics, "level": level, "forms": forms}
         for seed in (0, 7, 2**31 - 1)
-        for count, topics, level in [(10, [], None), (100, [], 2), (30, ["train_and_eval", "numbers"], 1), (5, list(TOPICS), 3)]
+        for count, topics, level, forms in [
+            (10, [], None, []), (100, [], 2, []), (30, ["train_and_eval", "numbers"], 1, []), (5, list(TOPICS), 3, ["build", "mark"]),
+        ]
     ]  # fmt: skip
     expression = "((index, wanted) => wanted.map((each) => choosePlaces(index, each)))(...args)"
     expected = [choose_places(**each) for each in wanted]
@@ -174,6 +214,8 @@ def test_python_and_javascript_choose_the_same_exercises():
     ({"seed": 1, "count": 0}, "count=0 must be a whole number from 1 to 100"),
     ({"seed": 1, "level": 4}, "level=4 must be a whole number from 1 to 3"),
     ({"seed": 1, "topics": ["shape"]}, "topics='shape' is not a topic of practice; choose statistics, parameters"),
+    ({"seed": 1, "forms": ["drag"]}, "kinds='drag' is unknown; choose number, mark, choice or build"),
+    ({"seed": 1, "topics": ["code"], "forms": ["build"]}, "no exercise is of these topics, of this level and of these kinds"),
 ])  # fmt: skip
 def test_arguments_out_of_range_are_refused(arguments, words):
     with pytest.raises(NormvizError, match=words):

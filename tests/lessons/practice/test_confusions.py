@@ -21,10 +21,10 @@ def alone(case):
 
 
 TRUE_OF_THE_LAYER = {
-    "batchnorm": ("This layer averages over other axes.", lambda case: not averages_over_all_but(case, [case.channel])),
-    "instancenorm": ("This layer averages over other axes.", lambda case: not averages_over_all_but(case, [case.example, case.channel])),
+    "batchnorm": ("does not average over exactly these axes", lambda case: not averages_over_all_but(case, [case.channel])),
+    "instancenorm": ("does not average over exactly these axes", lambda case: not averages_over_all_but(case, [case.example, case.channel])),
     "whole_tensor": ("The whole tensor shares one mean only where", lambda case: not averages_over_all_but(case, [])),
-    "sequence": ("LayerNorm(C) on (N, L, C)", lambda case: case.norm.pattern.reduced == ("c",)),
+    "sequence": ("averages over C alone", lambda case: case.norm.pattern.reduced == ("c",)),
     "gamma_per_channel": ("LayerNorm and RMSNorm have", lambda case: case.family in ("LayerNorm", "RMSNorm")),
     "gamma_with_batch": ("a larger batch needs no more parameters", lambda case: case.example not in (case.norm.gamma_axes or ())),
     "only_gammas": ("In this layer, each gamma has a beta", lambda case: case.norm.params is not None and case.norm.bias),
@@ -33,7 +33,7 @@ TRUE_OF_THE_LAYER = {
     "per_example_stores": ("This layer normalizes each example alone", lambda case: alone(case) and not case.layer.tracks),
     "needs_batch": ("does not normalize with the statistics of the batch", lambda case: case.norm.running or alone(case)),
     "ignores_batch": ("BatchNorm does not use each example alone", lambda case: case.family == "BatchNorm" and not alone(case)),
-    "train_keeps": ("in train mode updates the running statistics", lambda case: case.layer.tracks and case.layer.training),
+    "train_keeps": ("each batch that passes through the layer updates the running statistics", lambda case: case.layer.tracks and case.layer.training),
     "eval_updates": ("are used and not changed", lambda case: case.norm.running),
 }  # fmt: skip
 
@@ -47,7 +47,7 @@ def test_the_sentence_is_true_of_every_layer_for_which_it_is_shown(key):
 
 def test_chinese_feedback_has_no_space_between_its_sentences():
     with in_language("zh"):
-        text = feedback("per_example_runs")
+        text = feedback("per_example_runs", OFFERED["per_example_runs"][0])
     assert text.count("。") >= 2
     assert "。 " not in text
 

@@ -21,7 +21,7 @@ from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.practice.picture import MOST_CELLS, svg
 
 APP = "https://example.org/normviz"
-EXERCISES = choose(7, 22)
+EXERCISES = [*choose(7, 22), *choose(7, 1, forms=["build"])]
 ITEMS = [item(exercise, APP) for exercise in EXERCISES]
 QTI = {"q": "http://www.imsglobal.org/xsd/ims_qtiasiv1p2"}
 MANIFEST = {"m": "http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1"}
@@ -50,8 +50,23 @@ def test_a_wrong_number_names_its_confusion():
         for each in bank()
         if each.kind == "means" and each.case.text == "LayerNorm(3)" and each.case.shape == (2, 3)
     )
-    assert (3.0, feedback("batchnorm")) in item(exercise).mistakes
-    assert feedback("batchnorm").startswith("That is BatchNorm's answer. BatchNorm averages over the batch")
+    told = feedback("batchnorm", exercise.case)
+    assert (3.0, told) in item(exercise).mistakes
+    assert told == (
+        "That is BatchNorm's answer. BatchNorm keeps the channels: on (N, D) it averages over n. "
+        "LayerNorm(3) does not average over exactly these axes."
+    )
+
+
+def test_build_becomes_a_choice_among_axes_and_its_picture_has_the_elements():
+    exercise = next(each for each in bank() if each.variant == "groups" and len(each.case.shape) == 4)
+    made = item(exercise)
+    assert made.prompt.endswith("share it?")
+    assert made.answer == "c in 2 groups, h and w"
+    assert [option.feedback for option in made.options if option.right] == ["Right."]
+    assert all(option.feedback.startswith("That is ") for option in made.options if not option.right)
+    fills = [rect.get("fill") for rect in etree.fromstring(made.picture).iter("{*}rect")]
+    assert max(fills.count(fill) for fill in set(fills) - {"#e6e9ef"}) == len(exercise.target)
 
 
 def test_the_picture_of_two_rows_and_three_columns():

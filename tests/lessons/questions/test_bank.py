@@ -170,6 +170,11 @@ def test_titles_and_claims_are_not_repeated():
     assert [run for run, times in claims.items() if times > 1] == []
 
 
+def test_no_claim_contains_the_right_option():
+    right = {key: prose(key).options.get(str(facts_of(one)["right"]), "") for key, one in QUESTIONS.items()}
+    assert [key for key, text in right.items() if text and text.lower() in prose(key).claim.lower()] == []
+
+
 # Facts and options.
 
 

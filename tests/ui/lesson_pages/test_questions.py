@@ -99,9 +99,14 @@ def test_a_question_opens_from_the_list_and_closes_again():
 
 def test_the_last_link_of_a_question_opens_the_next_one():
     rest = READING_ORDER[len(CORE) :]
-    for key, following in ((CORE[0], CORE[1]), (CORE[-1], rest[0]), (rest[0], rest[1]), (rest[-1], None)):
+    for key, following in ((CORE[0], CORE[1]), (rest[0], rest[1]), (rest[-1], None)):
         app = open_page("questions", f"q={key}")
         assert query(follow(app, single_link(app, "nv-next")[-1])) == ({"q": following} if following else {})
+
+
+def test_the_last_question_of_the_core_path_leads_to_practice():
+    link = single_link(open_page("questions", f"q={CORE[-1]}"), "nv-next")[-1]
+    assert link.get("data-page") == "practice"
 
 
 def test_a_question_of_the_core_path_says_its_place():

@@ -1,13 +1,18 @@
 // All exercises, which a file carries because no server chooses among them, and the choice of a set.
 
-/** @typedef {{ index: [kind: string, family: string, level: number, topic: string][], exercises: PracticeExercise[] }} PracticeBank */
+/** @typedef {{ index: [kind: string, family: string, level: number, topic: string, form: string][], exercises: PracticeExercise[] }} PracticeBank */
 
 const NUMBERS = 2 ** 32;
 const INCREMENT = 0x9e3779b9;
 const MULTIPLIERS = [0x85ebca6b, 0xc2b2ae35];
 
+/** How exercises are answered in a set that names no kinds. Kinds that are new have another form: a kept link keeps its exercises. */
+const FIRST_FORMS = ["number", "mark", "choice"];
+export const RISING = "rising";
+
 /**
- * What chooses the exercises of a set from the bank in an element of the page; null: there is none, because a server chooses.
+ * What chooses the exercises of a set from the bank in an element of the page, or all from which those of a rising set are taken; null:
+ * there is no bank, because a server chooses.
  * @param {HTMLElement} root
  */
 export function bankIn(root) {
@@ -15,9 +20,11 @@ export function bankIn(root) {
   /** @type {Promise<PracticeBank> | undefined} */
   let bank;
   /** @param {PracticeSet} set */
-  const choose = async ({ seed, count, topics, level }) => {
+  const choose = async ({ seed, count, topics, level, kinds }) => {
     const { index, exercises } = await (bank ??= unpackBank(carried?.textContent ?? ""));
-    const wanted = { seed: Number(seed), count: Number(count), topics: topics ? topics.split(",") : [], level: Number(level) || null };
+    const topicsOf = topics ? topics.split(",") : [], forms = kinds ? kinds.split(",") : [];
+    if (level === RISING) return exercises.filter(({ topic, form }) => (!topics || topicsOf.includes(topic)) && (!kinds || forms.includes(form)));
+    const wanted = { seed: Number(seed), count: Number(count), topics: topicsOf, level: Number(level) || null, forms };
     return choosePlaces(index, wanted).map((place) => exercises[place]);
   };
   return carried && choose;
@@ -35,13 +42,13 @@ async function unpackBank(packed) {
 /**
  * The places of the exercises of a set in the bank. lessons/practice/bank.py documents the rule and makes the same choice in Python.
  * @param {PracticeBank["index"]} index in the order of the bank
- * @param {{ seed: number, count: number, topics: readonly string[], level: number | null }} wanted
+ * @param {{ seed: number, count: number, topics: readonly string[], level: number | null, forms?: readonly string[] }} wanted
  */
-function choosePlaces(index, { seed, count, topics, level }) {
+function choosePlaces(index, { seed, count, topics, level, forms = [] }) {
   /** @type {Map<string, Map<string, number[]>>} */
   const kinds = new Map();
-  index.forEach(([kind, family, itsLevel, topic], place) => {
-    if ((level && itsLevel !== level) || (topics.length && !topics.includes(topic))) return;
+  index.forEach(([kind, family, itsLevel, topic, form], place) => {
+    if ((level && itsLevel !== level) || (topics.length && !topics.includes(topic)) || !(forms.length ? forms : FIRST_FORMS).includes(form)) return;
     const families = kinds.get(kind) ?? new Map();
     kinds.set(kind, families.set(family, [...(families.get(family) ?? []), place]));
   });
@@ -61,7 +68,7 @@ function choosePlaces(index, { seed, count, topics, level }) {
 }
 
 /** Random numbers that are the same in Python; lessons/practice/random.py documents the generator. */
-class Random {
+export class Random {
   /** @param {number} seed a whole number from 0 to 2^32 - 1 */
   constructor(seed) {
     this.state = seed >>> 0;

@@ -10,6 +10,7 @@ import { makeField } from "./fields.js";
 
 const ROUNDING = 1e-6; // relative error of a typed number
 const MOST_NAMED = 6; // marked elements that a summary names
+export const MOST_TRIES = 2;
 
 export class ExerciseView {
   /**
@@ -30,8 +31,10 @@ export class ExerciseView {
     this.prompt = html("h2", "nv-exercise-prompt", this.root);
     Object.assign(this.prompt, { id: `nv-exercise-${uniqueNumber()}`, tabIndex: -1 });
     writeWithCode(this.prompt, exercise.prompt, exercise.layer.replace(/\.eval\(\)$/, ""));
-    if (exercise.form !== "mark") drawTensor(this.root, exercise);
-    this.field = makeField(this.root, exercise, { label: this.prompt.id, draft: options.draft, onChange: () => this.changed() });
+    if (exercise.form !== "mark") this.tensor = drawTensor(this.root, exercise);
+    this.field = makeField(this.root, exercise, { label: this.prompt.id, draft: options.draft, tensor: this.tensor, onChange: () => this.changed() });
+    this.hint = html("div", "nv-exercise-hint", this.root);
+    this.hint.role = "status";
     this.feedback = html("div", "nv-exercise-feedback", this.root);
     this.feedback.role = "status";
     this.feedback.tabIndex = -1;
@@ -49,25 +52,45 @@ export class ExerciseView {
   check() {
     const { value } = this.field;
     if (value === null) this.feedback.textContent = this.field.needed;
+    else if (String(value) === String(this.options.tries.at(-1))) this.feedback.textContent = _("You have checked this answer. Try another one.");
     else this.options.onCheck(value);
+  }
+
+  /**
+   * After a first wrong answer, there is only a hint, and the field stays open.
+   * @param {PracticeResult} result
+   * @param {boolean} focus whether the reader has just answered
+   */
+  giveHint({ tries, confusion }, focus) {
+    const { exercise, hint, options: { data } } = this, known = confusion ? data.confusions[confusion] : undefined;
+    this.options.tries = tries;
+    hint.replaceChildren();
+    const verdict = html("p", "nv-exercise-verdict", hint);
+    html("strong", "", verdict, _("Not right."));
+    if (known) verdict.append(betweenSentences(), _("That is {name}.", { name: known.name }));
+    html("p", "", hint, known ? sentenceOf(known, confusion, exercise) : exercise.hint);
+    html("p", "", hint, _("Try once more."));
+    this.feedback.replaceChildren();
+    if (focus) hint.scrollIntoView({ block: "nearest" });
   }
 
   /**
    * @param {PracticeResult} result
    * @param {boolean} focus whether the reader has just answered
    */
-  reveal({ value, isRight, confusion }, focus) {
+  reveal({ value, isRight, confusion, tries }, focus) {
     const { exercise, feedback, options: { data, addressOf, isLast, onNext } } = this, known = confusion ? data.confusions[confusion] : undefined;
     const counts = this.field.reveal(exercise.answer, isRight);
     this.root.classList.add("nv-exercise-checked");
+    this.hint.remove();
     feedback.replaceChildren();
     feedback.dataset.result = isRight ? "right" : value === null ? "shown" : "wrong";
     const verdict = html("p", "nv-exercise-verdict", feedback);
-    if (value !== null) html("strong", "", verdict, isRight ? _("Right.") : _("Not right."));
+    if (value !== null) html("strong", "", verdict, !isRight ? _("Not right.") : tries.length > 1 ? _("Right, at the second try.") : _("Right."));
     if (known) verdict.append(betweenSentences(), _("That is {name}.", { name: known.name }));
-    if (!isRight && exercise.form === "number") verdict.append(betweenSentences(), _("The answer is {answer}.", { answer: answerText(exercise.answer, exercise) }));
+    if (!isRight && WITH_ANSWER.includes(exercise.form)) verdict.append(betweenSentences(), _("The answer is {answer}.", { answer: answerText(exercise.answer, exercise) }));
     if (counts && value !== null && !isRight) this.writeCounts(counts);
-    if (known) html("p", "", feedback, known.sentence);
+    if (known) html("p", "", feedback, sentenceOf(known, confusion, exercise));
     const reason = html("p", "", feedback);
     if (!isRight && exercise.form === "mark") html("strong", "", reason, _("The answer:"));
     reason.append(betweenSentences(), exercise.explanation); // the explanation of marks begins with the answer
@@ -104,16 +127,41 @@ export function addLink(parent, text, link, addressOf) {
   Object.assign(found.dataset, { page, query });
 }
 
+const WITH_ANSWER = ["number", "build"]; // forms whose field does not show the right answer
+
+/**
+ * What is true, on the tensor of the exercise.
+ * @param {PracticeConfusion} confusion
+ * @param {string | null} id
+ * @param {PracticeExercise} exercise
+ */
+export function sentenceOf({ sentence }, id, { layer, names, over }) {
+  const facts = { layer, axes: `(${names.join(", ").toUpperCase()})`, over: over[id ?? ""] ?? "" };
+  return _(sentence, facts);
+}
+
 /**
  * @param {PracticeExercise} exercise
  * @param {PracticeAnswer | null} value null: the reader has asked for the answer
  * @returns {{ isRight: boolean, confusion: string | null }} ``confusion``: its id, if the answer follows from a documented one
  */
-export function judgeAnswer({ answer, wrong, options, tolerance = 0 }, value) {
+export function judgeAnswer({ answer, accepted = [answer], wrong, options, tolerance = 0 }, value) {
   if (value === null) return { isRight: false, confusion: null };
-  if (sameAnswer(value, answer, tolerance)) return { isRight: true, confusion: null };
+  if (accepted.some((one) => sameAnswer(value, one, tolerance))) return { isRight: true, confusion: null };
   const chosen = options?.find(([text]) => text === value)?.[1], followed = wrong.find(([, other]) => sameAnswer(value, other, tolerance))?.[0];
   return { isRight: false, confusion: chosen || followed || null };
+}
+
+/**
+ * The result of the tries at an exercise. It is done after a right one, the second one, or a wish to see the answer.
+ * @param {PracticeExercise} exercise
+ * @param {(PracticeAnswer | null)[]} tries
+ * @returns {PracticeResult}
+ */
+export function resultOfTries(exercise, tries) {
+  const judged = tries.map((value) => judgeAnswer(exercise, value)), { isRight, confusion } = judged[judged.length - 1], value = tries[tries.length - 1];
+  const confusions = judged.flatMap((one) => one.confusion ?? []);
+  return { exercise, tries, value, isRight, confusion, confusions, isDone: isRight || value === null || tries.length >= MOST_TRIES };
 }
 
 /**
@@ -146,13 +194,24 @@ export function writeWithCode(parent, text, layer) {
  * @param {PracticeAnswer | null} answer
  * @param {PracticeExercise} exercise
  */
-export function answerText(answer, { shape, kind }) {
+export function answerText(answer, { shape, kind, steps, names }) {
   if (answer === null) return _("no answer");
+  if (steps) return togglesText(String(answer), names);
   if (typeof answer === "number") return formatNumber(answer);
   if (typeof answer === "string") return answer;
   if (!answer.length) return kind === "moves" ? _("none") : _("no other element");
   const named = answer.slice(0, MOST_NAMED).map((position) => formatElement("x", indexOf(position, shape))).join(", "), more = answer.length - MOST_NAMED;
   return more > 0 ? ngettext("{named} and {n} more", "{named} and {n} more", more, { named }) : named;
+}
+
+/**
+ * How toggles stand: "N", "C / 2, H, W".
+ * @param {string} standing
+ * @param {string[]} names
+ */
+export function togglesText(standing, names) {
+  const pressed = standing.split(",").map(Number).map((parts, axis) => parts && (parts > 1 ? `${names[axis]} / ${parts}` : names[axis]).toUpperCase());
+  return pressed.filter(Boolean).join(", ") || _("none");
 }
 
 /** @param {number} seconds */

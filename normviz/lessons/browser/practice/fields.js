@@ -1,7 +1,8 @@
 // The field in which an exercise is answered: a number, one of several choices, or marks on the elements of a tensor.
 
 import { findAll, html } from "../../../figures/browser/common/dom.js";
-import { _ } from "../../../figures/browser/common/messages.js";
+import { _, ngettext } from "../../../figures/browser/common/messages.js";
+import { makeItem, showItem } from "../../../figures/browser/panels/toggles.js";
 import { Marking } from "../questions/marking.js";
 import { indexOf, positionOf } from "../../../figures/browser/tensor/sharing.js";
 import { readNumber } from "../questions/prediction.js";
@@ -12,10 +13,11 @@ const WITH_CODE = ["code", "pattern"]; // kinds whose options are calls, pattern
  * The field of an exercise, with what the reader has entered before.
  * @param {HTMLElement} parent
  * @param {PracticeExercise} exercise
- * @param {{ label: string, draft: PracticeAnswer | null, onChange: () => void }} options ``label``: the id of the prompt
+ * @param {{ label: string, draft: PracticeAnswer | null, tensor?: HTMLElement, onChange: () => void }} options ``label``: the id of the prompt
  * @returns {PracticeField}
  */
 export function makeField(parent, exercise, options) {
+  if (exercise.steps) return new BuildField(parent, exercise, options);
   if (exercise.options) return new ChoiceField(parent, exercise, options);
   return Array.isArray(exercise.answer) ? new MarkField(parent, exercise, options) : new NumberField(parent, exercise, options);
 }
@@ -149,4 +151,104 @@ class MarkField {
   reveal(answer) {
     return this.marking.reveal(this.indices(/** @type {number[]} */ (answer)));
   }
+}
+
+/** Toggles, one for each axis, that say over which axes the mean is taken; the figure outlines the elements that then share it. */
+class BuildField {
+  /**
+   * @param {HTMLElement} parent
+   * @param {PracticeExercise} exercise
+   * @param {FieldOptions} options
+   */
+  constructor(parent, exercise, { label, draft, tensor, onChange }) {
+    const { names, steps = [] } = exercise;
+    this.exercise = exercise;
+    this.cells = tensor ? findAll(tensor, "[data-position]") : [];
+    this.root = html("div", "nv-toggles nv-build", parent);
+    this.root.role = "group";
+    this.root.setAttribute("aria-labelledby", label);
+    html("span", "", this.root, _("mean over"));
+    const group = html("span", "nv-toggle-group", this.root);
+    this.items = names.map((axis, number) =>
+      makeItem(group, { axis, groups: Number(this.isGrouped(number)) }, (by = 1) => {
+        this.press(number, by);
+        onChange();
+      }));
+    this.line = html("p", "nv-small nv-build-line", parent);
+    this.line.role = "status";
+    for (const cell of this.cells) cell.classList.toggle("nv-build-target", exercise.target?.includes(Number(cell.dataset.position)));
+    this.standing = steps.map(([first]) => first);
+    const kept = typeof draft === "string" ? draft.split(",").map(Number) : [];
+    if (kept.length === steps.length && kept.every((one, axis) => steps[axis].includes(one))) this.standing = kept;
+    this.update();
+  }
+
+  get draft() {
+    return this.standing.join();
+  }
+
+  get value() {
+    return this.draft;
+  }
+
+  get needed() {
+    return "";
+  }
+
+  /**
+   * Whether the toggle of an axis counts groups.
+   * @param {number} axis
+   */
+  isGrouped(axis) {
+    return !this.exercise.steps?.[axis].includes(0);
+  }
+
+  /**
+   * @param {number} axis
+   * @param {number} by
+   */
+  press(axis, by) {
+    const { steps = [] } = this.exercise, possible = steps[axis];
+    this.standing[axis] = possible[(possible.indexOf(this.standing[axis]) + by) % possible.length];
+    this.update();
+  }
+
+  update() {
+    const { names, shape, at = [], target = [], steps = [], labels = [] } = this.exercise;
+    for (const [axis, one] of this.items.entries()) {
+      const parts = this.standing[axis], isGrouped = this.isGrouped(axis);
+      const buttons = showItem(one, { axis: names[axis], name: labels[axis], pressed: parts === 1, groups: isGrouped ? parts : 0 });
+      if (isGrouped) for (const [number, last] of [steps[axis][0], steps[axis].at(-1)].entries()) buttons[number].disabled = parts === last;
+    }
+    const shared = sharing(this.standing, shape, at);
+    for (const cell of this.cells) cell.classList.toggle("nv-build-group", shared.includes(Number(cell.dataset.position)));
+    const filled = shared.filter((position) => target.includes(position)).length, others = shared.length - filled;
+    this.line.textContent = ngettext(
+      "Outlined, with one mean: {filled} of the {all} filled elements, and {n} other.",
+      "Outlined, with one mean: {filled} of the {all} filled elements, and {n} others.", others, { filled, all: target.length });
+  }
+
+  /**
+   * @param {PracticeAnswer} answer
+   * @param {boolean} isRight
+   */
+  reveal(answer, isRight) {
+    if (!isRight) this.standing = String(answer).split(",").map(Number);
+    this.update();
+    for (const one of /** @type {HTMLButtonElement[]} */ (findAll(this.root, "button"))) one.disabled = true;
+    return null;
+  }
+}
+
+/**
+ * The positions of the elements that share a mean with the one at an index, itself among them.
+ * @param {number[]} standing of the toggles: for each axis the number of groups along it; 0: a mean for each index
+ * @param {number[]} shape
+ * @param {Index} at
+ */
+export function sharing(standing, shape, at) {
+  const all = [...Array(shape.reduce((product, size) => product * size, 1)).keys()], sizes = shape.map((size, axis) => size / (standing[axis] || size));
+  /** @type {(index: Index) => string} */
+  const group = (index) => index.map((i, axis) => Math.floor(i / sizes[axis])).join();
+  return all.filter((position) => group(indexOf(position, shape)) === group(at));
 }

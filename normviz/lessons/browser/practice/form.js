@@ -4,6 +4,8 @@ import { copyFrom } from "../../../figures/browser/common/clipboard.js";
 import { button, findAll, html, uniqueNumber } from "../../../figures/browser/common/dom.js";
 import { _ } from "../../../figures/browser/common/messages.js";
 import { queryOf } from "../share/links.js";
+import { RISING } from "./bank.js";
+import { drawProgress } from "./progress.js";
 
 const NEW_SEEDS = 10_000; // few digits: a teacher may say the seed aloud
 
@@ -33,8 +35,11 @@ export class SetForm {
     const actions = html("div", "nv-set-actions", this.root), sharing = html("div", "nv-set-link", this.root);
     button("nv-practice-main", actions, _("Start"), () => {}).type = "submit";
     button("nv-practice-quiet", actions, _("New exercises"), () => this.openNew());
-    this.link = html("textarea", "", html("label", "", sharing, _("Link to this set: everyone gets the same exercises")));
+    const label = html("label", "", sharing);
+    this.linkLabel = html("span", "", label);
+    this.link = html("textarea", "", label);
     Object.assign(this.link, { readOnly: true, rows: 1 });
+    this.progress = html("div", "", this.root);
     const copy = button("nv-practice-quiet", sharing, _("Copy"), () => void copyFrom(copy, this.link));
     this.root.addEventListener("input", () => this.updateLink());
     this.root.addEventListener("submit", (event) => {
@@ -48,7 +53,10 @@ export class SetForm {
   toggle(open = Boolean(this.root.hidden)) {
     this.root.hidden = !open;
     this.opener.ariaExpanded = String(open);
-    if (open) this.updateLink();
+    if (!open) return;
+    this.updateLink();
+    this.progress.replaceChildren();
+    drawProgress(this.progress, this.data);
   }
 
   /**
@@ -73,7 +81,10 @@ export class SetForm {
   }
 
   updateLink() {
-    this.link.value = this.linkOf(this.chosen, this.timed.checked);
+    const { chosen } = this;
+    this.linkLabel.textContent =
+      chosen.level === RISING ? _("Link to this set: each reader gets exercises of their own") : _("Link to this set: everyone gets the same exercises");
+    this.link.value = this.linkOf(chosen, this.timed.checked);
   }
 
   /**
@@ -83,7 +94,7 @@ export class SetForm {
   set(set, timed) {
     for (const input of /** @type {HTMLInputElement[]} */ (findAll(this.root, "input[name]")))
       if (input.type === "number") input.value = set[input.name];
-      else input.checked = set[input.name].split(",").includes(input.value);
+      else input.checked = namedBy(set, input.name, this.data.settings[input.name]).includes(input.value);
     this.timed.checked = timed;
     this.updateLink();
   }
@@ -91,15 +102,33 @@ export class SetForm {
   /** @returns {PracticeSet} */
   get chosen() {
     const { set, settings } = this.data, entered = new FormData(this.root);
-    return Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, nearestText(setting, entered.getAll(name).join()) ?? set[name]]));
+    const chosen = Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, nearestText(setting, entered.getAll(name).join()) ?? set[name]]));
+    const hasAll = chosen.kinds.split(",").length === settings.kinds.options?.length; // as a rising set without a choice
+    return chosen.level === RISING && hasAll ? { ...chosen, kinds: "" } : chosen;
   }
 
   // Other exercises with the same settings.
   openNew() {
-    const { chosen } = this, other = Math.floor(Math.random() * NEW_SEEDS);
+    const { chosen } = this;
+    if (chosen.level === RISING) {
+      this.toggle(false);
+      return this.onOpen(chosen, this.timed.checked);
+    }
+    const other = Math.floor(Math.random() * NEW_SEEDS);
     this.toggle(false);
     this.onOpen({ ...chosen, seed: String(other === Number(chosen.seed) ? other + 1 : other) }, this.timed.checked);
   }
+}
+
+/**
+ * What a set names in a setting. Kinds of exercises are always shown as they are chosen: a rising set has all of them.
+ * @param {PracticeSet} set
+ * @param {string} name
+ * @param {PracticeSetting} setting
+ */
+function namedBy(set, name, { unnamed = [], options = [] }) {
+  if (set[name] || name !== "kinds") return set[name].split(",");
+  return set.level === RISING ? options.map(([value]) => value) : unnamed;
 }
 
 /**
@@ -121,7 +150,7 @@ function addChoice(parent, type, text) {
  */
 export function writeSet(set, timed, own) {
   const pairs = Object.entries(set).filter(([name, value]) => value || own[name]);
-  return queryOf(timed ? pairs : [...pairs, ["hide", "time"]]);
+  return queryOf(timed ? [...pairs, ["time", "true"]] : pairs);
 }
 
 /**
@@ -133,18 +162,20 @@ export function writeSet(set, timed, own) {
  * @returns {Data}
  */
 export function shareSet(data, set, timed) {
-  const pairs = Object.entries(set).filter(([, value]) => value), others = data.query.filter(([name]) => !(name in set));
-  return { ...data, query: [...pairs, ...others], hidden: [...data.hidden.filter((name) => name !== "time"), ...(timed ? [] : ["time"])] };
+  const pairs = Object.entries(set).filter(([, value]) => value), others = data.query.filter(([name]) => !(name in set) && name !== "time");
+  return { ...data, query: [...pairs, ...(timed ? [["time", "true"]] : []), ...others], hidden: data.hidden.filter((name) => name !== "time") };
 }
 
 /**
- * The set that the address of a file asks for, after "#" or "?". The file's own values replace those that are left out or not valid.
+ * The set that the address of a file asks for, after "#" or "?". The file's own values replace those that are left out or not valid; any
+ * setting makes a fixed set of a rising one.
  * @param {PracticeData} data
  */
 export function setOfAddress({ set, settings, timed }) {
   const asked = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : location.search);
-  const found = Object.entries(settings).map(([name, setting]) => [name, nearestText(setting, asked.get(name)) ?? set[name]]);
-  return { set: /** @type {PracticeSet} */ (Object.fromEntries(found)), timed: timed && !(asked.get("hide") ?? "").split(",").includes("time") };
+  const isFixed = set.level === RISING && Object.keys(settings).some((name) => asked.has(name)), own = isFixed ? { ...set, level: "all" } : set;
+  const found = Object.entries(settings).map(([name, setting]) => [name, nearestText(setting, asked.get(name)) ?? own[name]]);
+  return { set: /** @type {PracticeSet} */ (Object.fromEntries(found)), timed: (asked.has("time") ? asked.get("time") === "true" : timed) && !(asked.get("hide") ?? "").split(",").includes("time") };
 }
 
 /**
@@ -152,7 +183,7 @@ export function setOfAddress({ set, settings, timed }) {
  * @param {PracticeSetting} setting
  * @param {string | null} text
  */
-export function nearestText({ low = 0, high = 0, several, options }, text) {
+export function nearestText({ low = 0, high = 0, several, unnamed, options }, text) {
   if (text === null) return null;
   if (!options) {
     const number = text.trim() ? Math.round(Number(text)) : NaN;
@@ -160,5 +191,5 @@ export function nearestText({ low = 0, high = 0, several, options }, text) {
   }
   const named = text.split(",").map((word) => word.trim().toLowerCase()), known = options.map(([value]) => value).filter((value) => named.includes(value));
   if (!several) return known[0] ?? null;
-  return known.length < options.length ? known.join() : ""; // a link without topics has all of them
+  return known.join() === unnamed?.join() ? "" : known.join(); // a link without topics has all of them
 }

@@ -5,10 +5,12 @@ import { Memory } from "../../../figures/browser/common/memory.js";
 import { _, ngettext } from "../../../figures/browser/common/messages.js";
 import { EXTRAS } from "../page.js";
 import { readStart } from "../start/lesson.js";
-import { bankIn } from "./bank.js";
-import { ExerciseView, judgeAnswer, timeText } from "./exercise.js";
+import { RISING, bankIn } from "./bank.js";
+import { ExerciseView, resultOfTries, timeText } from "./exercise.js";
 import { SetForm, setOfAddress, shareSet, writeSet } from "./form.js";
-import { drawSummary } from "./summary.js";
+import { openInProgress, keepProgress } from "./progress.js";
+import { levelAfter, nextExercise } from "./rising.js";
+import { drawSummary, outcomeOf } from "./summary.js";
 
 /** What a reader has answered in the last sets, the newest first. The tab keeps it, so that it is there after a reload. */
 const ATTEMPTS = new Memory("sessionStorage", "normviz.practice");
@@ -17,8 +19,10 @@ const MOST_ATTEMPTS = 10;
 class Practice {
   /** @type {PracticeSet} the set that is shown */
   set;
-  /** @type {PracticeExercise[]} */
+  /** @type {PracticeExercise[]} of the set; of a rising one, those that were chosen so far */
   exercises;
+  /** @type {PracticeExercise[]} from which those of a rising set are chosen */
+  pool = [];
   /** @type {PracticeAttempt} */
   attempt;
   /** @type {ExerciseView | null} null at the end */
@@ -31,10 +35,12 @@ class Practice {
   constructor(root, page) {
     this.page = page;
     this.data = /** @type {PracticeData} */ (JSON.parse(root.dataset.practice ?? ""));
-    this.bank = bankIn(root);
+    const choose = bankIn(root);
+    this.bank = this.data.served ? null : choose;
     this.root = html("div", "nv-practice-root", root);
     const head = html("div", "nv-practice-head", this.root);
     this.place = html("span", "nv-practice-place", head);
+    this.level = html("span", "nv-practice-level", head);
     this.track = html("span", "nv-practice-track", head);
     this.score = html("span", "nv-practice-score", head);
     this.time = html("span", "nv-practice-time", head);
@@ -42,7 +48,8 @@ class Practice {
     if (this.data.controls) this.form = new SetForm(head, this.data, (set, timed) => this.open(set, timed), (set, timed) => this.linkOf(set, timed));
     this.card = html("div", "nv-practice-card", this.root);
     this.timer = setInterval(() => this.tick(), 1000);
-    this.begin(this.data.set, this.data.exercises);
+    if (this.data.set.level === RISING && choose) void choose(this.data.set).then((pool) => this.begin(this.data.set, pool));
+    else this.begin(this.data.set, this.data.exercises);
     if (!this.bank) return;
     if (location.hash || location.search) this.readAddress();
     window.addEventListener("popstate", () => this.root.isConnected && this.readAddress());
@@ -55,21 +62,50 @@ class Practice {
     if (this.bank) this.begin(set, await this.bank(set));
   }
 
+  get isRising() {
+    return this.set.level === RISING;
+  }
+
+  /** How many exercises the set has. */
+  get count() {
+    return this.isRising ? Math.min(Number(this.set.count), this.pool.length) : this.exercises.length;
+  }
+
   /**
    * @param {PracticeSet} set
-   * @param {PracticeExercise[]} exercises
+   * @param {PracticeExercise[]} exercises of the set, or from which those of a rising set are chosen
+   * @param {boolean} [anew] leaves a rising set that is done
    */
-  begin(set, exercises) {
+  begin(set, exercises, anew = false) {
     this.set = set;
-    this.exercises = exercises;
     this.form?.set(set, !this.time.hidden);
-    this.attempt = readAttempt(exercises.map(({ id }) => id).join(), exercises.length);
+    this.pool = this.isRising ? exercises : [];
+    const key = this.isRising ? `${RISING} ${JSON.stringify(set)}` : exercises.map(({ id }) => id).join();
+    this.attempt = anew ? newAttempt(key) : readAttempt(key, this.isRising ? Number(set.count) : exercises.length);
+    const known = new Map(this.pool.map((one) => [one.id, one]));
+    this.exercises = this.isRising ? this.attempt.ids.flatMap((id) => known.get(id) ?? []) : exercises;
+    if (this.isRising && this.exercises.length < this.attempt.tries.length) {
+      this.attempt = newAttempt(key); // of another version of the bank
+      this.exercises = [];
+    }
+    this.choose();
     this.show();
+  }
+
+  // The next exercise of a rising set, and its id: the result holds the ids of all.
+  choose() {
+    const { attempt } = this;
+    if (this.isRising && attempt.at === this.exercises.length && attempt.at < this.count) {
+      const next = nextExercise(this.pool, this.results, attempt.seed, attempt.due);
+      if (next) this.exercises.push(next);
+    }
+    attempt.ids = this.exercises.map(({ id }) => id);
   }
 
   /** Does the same exercises again. */
   restart() {
-    this.attempt = newAttempt(this.attempt.key);
+    const { key, ids, seed, due } = this.attempt;
+    this.attempt = { ...newAttempt(key), ids, seed, due };
     this.keep();
     this.show(true);
   }
@@ -81,12 +117,16 @@ class Practice {
    */
   async open(set, timed) {
     const query = writeSet(set, timed, this.data.set);
+    if (set.level === RISING && this.isRising && JSON.stringify(set) === JSON.stringify(this.set)) {
+      this.begin(set, this.pool, true); // other exercises at the same address
+      return this.focus();
+    }
     if (!this.bank) {
       if (!this.page.host.go?.("practice", query)) location.href = this.addressOf(`/practice${query}`) ?? query;
       return;
     }
     this.time.hidden = !timed;
-    this.begin(set, await this.bank(set));
+    this.begin(set, await this.bank(set), set.level === RISING);
     this.writeAddress(query);
     this.focus();
   }
@@ -137,9 +177,9 @@ class Practice {
     return link ? link.replace(/\/practice(\?.*)?$/s, "") : null;
   }
 
-  /** @returns {PracticeResult[]} of the answers so far */
+  /** @returns {PracticeResult[]} of the tries so far */
   get results() {
-    return this.attempt.answers.map((value, number) => ({ exercise: this.exercises[number], value, ...judgeAnswer(this.exercises[number], value) }));
+    return this.attempt.tries.map((tries, number) => resultOfTries(this.exercises[number], tries));
   }
 
   /** @param {boolean} [focus] whether the reader has asked for what is shown */
@@ -150,10 +190,10 @@ class Practice {
     this.updateHead();
     if (at < exercises.length) {
       this.view = new ExerciseView(this.card, exercises[at], {
-        draft: result ? result.value : draft, data: this.data, isLast: at === exercises.length - 1, addressOf: (link) => this.addressOf(link),
+        draft: result?.isDone ? result.value : draft ?? result?.value ?? null, tries: result?.tries ?? [], data: this.data, isLast: at === this.count - 1, addressOf: (link) => this.addressOf(link),
         onChange: (value) => this.keep(value), onCheck: (value) => this.check(value), onNext: () => this.next(),
       });
-      if (result) this.view.reveal(result, focus);
+      if (result) this.tell(result, focus);
     } else if (exercises.length)
       drawSummary(this.card, this.results, {
         set: this.set, data: this.data, seconds: this.time.hidden ? null : this.attempt.seconds, link: this.linkOf(this.set, !this.time.hidden), addressOf: (link) => this.addressOf(link),
@@ -176,6 +216,16 @@ class Practice {
     return this.form && isPerfect && exists ? () => void this.open({ ...this.set, level }, !this.time.hidden) : null;
   }
 
+  /**
+   * What the reader learns of an answer.
+   * @param {PracticeResult} result
+   * @param {boolean} focus
+   */
+  tell(result, focus) {
+    if (result.isDone) this.view?.reveal(result, focus);
+    else this.view?.giveHint(result, focus);
+  }
+
   // Where a reader reads on: at the prompt, or at the title of the summary.
   focus() {
     find(this.card, "[tabindex]")?.focus();
@@ -183,15 +233,19 @@ class Practice {
 
   /** @param {PracticeAnswer | null} value null: the reader asks for the answer */
   check(value) {
-    this.attempt.answers.push(value);
-    this.keep();
+    const { attempt } = this;
+    attempt.tries[attempt.at] = [...(attempt.tries[attempt.at] ?? []), value];
+    const result = this.results[attempt.at];
+    this.keep(result.isDone ? null : value);
+    if (result.isDone) keepProgress(result);
     this.updateHead();
-    this.view?.reveal(this.results[this.attempt.at], true);
+    this.tell(result, true);
     this.page.glossary.markAgain();
   }
 
   next() {
     this.attempt.at += 1;
+    this.choose();
     this.keep();
     this.show(true);
   }
@@ -203,13 +257,15 @@ class Practice {
   }
 
   updateHead() {
-    const { at, seconds } = this.attempt, count = this.exercises.length, { results } = this, right = results.filter(({ isRight }) => isRight).length;
+    const { at, seconds } = this.attempt, { count, isRising } = this, results = this.results.filter(({ isDone }) => isDone), kinds = results.map(outcomeOf);
+    const [right, second] = ["right", "second"].map((kind) => kinds.filter((one) => one === kind).length), level = this.exercises[at]?.level;
     this.place.textContent = at < count ? _("{n} of {count}", { n: at + 1, count }) : "";
-    this.score.textContent = results.length && at < count ? ngettext("{n} right", "{n} right", right) : "";
+    this.level.textContent = at < count && level ? _("Level {level}", { level: this.data.levels[isRising ? levelAfter(this.results.slice(0, at)) : level] }) : "";
+    this.score.textContent = results.length && at < count ? [ngettext("{n} right", "{n} right", right), ...(second ? [_("{n} at the second try", { n: second })] : [])].join(", ") : "";
     this.time.textContent = timeText(seconds);
-    this.track.replaceChildren(...this.exercises.map((_exercise, number) => {
+    this.track.replaceChildren(...Array.from({ length: count }, (_none, number) => {
       const step = html("span", "nv-practice-step");
-      if (results[number]) step.dataset.result = results[number].isRight ? "right" : "wrong";
+      if (results[number]) step.dataset.result = outcomeOf(results[number]);
       else if (number === at) step.dataset.result = "here";
       return step;
     }));
@@ -220,7 +276,7 @@ class Practice {
   // The time stops while the page is out of sight, and after the last answer.
   tick() {
     if (!this.root.isConnected) return clearInterval(this.timer);
-    if (document.hidden || this.attempt.answers.length >= this.exercises.length) return;
+    if (!this.attempt || this.time.hidden || document.hidden || this.results.filter(({ isDone }) => isDone).length >= this.count) return;
     this.attempt.seconds += 1;
     this.time.textContent = timeText(this.attempt.seconds);
     keepAttempt(this.attempt);
@@ -228,7 +284,7 @@ class Practice {
 }
 
 /** @param {string} key of the set @returns {PracticeAttempt} */
-const newAttempt = (key) => ({ key, at: 0, seconds: 0, draft: null, answers: [] });
+const newAttempt = (key) => ({ key, at: 0, seconds: 0, draft: null, ids: [], tries: [], seed: Math.floor(Math.random() * 2 ** 31), due: openInProgress() });
 
 /** @returns {PracticeAttempt[]} */
 function keptAttempts() {
@@ -250,8 +306,9 @@ function readAttempt(key, count) {
  * @param {PracticeAttempt} attempt
  * @param {number} count
  */
-function isPossible({ at, answers }, count) {
-  return Array.isArray(answers) && at >= 0 && at <= answers.length && answers.length <= count;
+function isPossible({ at, tries, ids, due }, count) {
+  const isList = [tries, ids, due].every(Array.isArray) && tries.every((one) => Array.isArray(one) && one.length > 0);
+  return isList && at >= 0 && at <= tries.length && tries.length <= count;
 }
 
 /** @param {PracticeAttempt} attempt */

@@ -3,7 +3,9 @@
 import { copyFrom } from "../../../figures/browser/common/clipboard.js";
 import { button, html } from "../../../figures/browser/common/dom.js";
 import { _, betweenSentences, joinSentences, ngettext } from "../../../figures/browser/common/messages.js";
-import { addLink, answerText, timeText, writeWithCode } from "./exercise.js";
+import { RISING } from "./bank.js";
+import { addLink, answerText, sentenceOf, timeText, writeWithCode } from "./exercise.js";
+import { drawProgress } from "./progress.js";
 
 /**
  * @param {HTMLElement} parent
@@ -18,10 +20,10 @@ export function drawSummary(parent, results, options) {
   if (found.length) {
     html("h3", "", root, _("What came up"));
     const list = html("ul", "nv-practice-confusions", root);
-    for (const { confusion, count } of found) {
+    for (const { confusion, count, sentence } of found) {
       const item = html("li", "", list);
       html("strong", "", item, timesText(confusion, count));
-      item.append(betweenSentences(), confusion.sentence, betweenSentences());
+      item.append(betweenSentences(), sentence, betweenSentences());
       addLink(item, _("Read: {title}", { title: confusion.title }), `/questions?q=${confusion.question}`, addressOf);
       if (!confusion.step) continue;
       const [step, title] = confusion.step;
@@ -34,13 +36,14 @@ export function drawSummary(parent, results, options) {
   const list = html("ol", "nv-practice-answers", root);
   for (const result of results) {
     const item = html("li", "", list);
-    item.dataset.result = result.isRight ? "right" : "wrong";
+    Object.assign(item.dataset, { result: outcomeOf(result), exercise: result.exercise.id });
     writeWithCode(item, result.exercise.prompt, result.exercise.layer);
     html("div", "nv-small", item, resultText(result));
   }
+  drawProgress(root, options.data);
   const actions = html("div", "nv-exercise-actions", root), text = html("textarea", "nv-practice-copied", root);
   Object.assign(text, { readOnly: true, tabIndex: -1, ariaHidden: "true", value: summaryText(results, options) });
-  if (onHarder) button("nv-practice-main", actions, _("Go on with level {level}", { level: Number(set.level) + 1 }), onHarder);
+  if (onHarder) button("nv-practice-main", actions, _("Go on with level {level}", { level: options.data.levels[Number(set.level) + 1] }), onHarder);
   if (onNew) button(onHarder ? "nv-practice-quiet" : "nv-practice-main", actions, _("New exercises"), onNew);
   button("nv-practice-quiet", actions, _("Do these again"), onRestart);
   const copy = button("nv-practice-quiet", actions, _("Copy the summary"), () => void copyFrom(copy, text));
@@ -59,20 +62,34 @@ const addStartLink = (parent, addressOf) => addLink(html("p", "nv-practice-new",
  * @param {SummaryOptions} options
  */
 function scoreText(results, { seconds }) {
-  const right = results.filter(({ isRight }) => isRight).length, values = { right, count: results.length };
-  return seconds === null ? _("{right} of {count} right", values) : _("{right} of {count} right, in {time}", { ...values, time: timeText(seconds) });
+  const counts = results.map(outcomeOf), values = { right: counts.filter((kind) => kind === "right").length, second: counts.filter((kind) => kind === "second").length, count: results.length };
+  const score = values.second ? _("{right} of {count} right at the first try, {second} at the second", values) : _("{right} of {count} right at the first try", values);
+  return seconds === null ? score : _("{score}, in {time}", { score, time: timeText(seconds) });
 }
 
 /**
- * The confusions that the answers follow from, the most frequent first.
+ * Both tries are counted.
+ * @param {PracticeResult} result
+ * @returns {"right" | "second" | "wrong"}
+ */
+export const outcomeOf = ({ isRight, tries }) => (!isRight ? "wrong" : tries.length > 1 ? "second" : "right");
+
+/**
+ * The confusions that the answers follow from, the most frequent first, each with what is true of the last tensor on which it came up.
  * @param {PracticeResult[]} results
  * @param {PracticeData} data
  */
 function confusionsOf(results, { confusions }) {
   /** @type {Map<string, number>} */
   const counts = new Map();
-  for (const { confusion } of results) if (confusion && confusions[confusion]) counts.set(confusion, (counts.get(confusion) ?? 0) + 1);
-  return [...counts].sort(([, one], [, other]) => other - one).map(([id, count]) => ({ confusion: confusions[id], count }));
+  /** @type {Map<string, string>} */
+  const sentences = new Map();
+  for (const { exercise, confusions: found } of results)
+    for (const confusion of found.filter((one) => confusions[one])) {
+      counts.set(confusion, (counts.get(confusion) ?? 0) + 1);
+      sentences.set(confusion, sentenceOf(confusions[confusion], confusion, exercise));
+    }
+  return [...counts].sort(([, one], [, other]) => other - one).map(([id, count]) => ({ confusion: confusions[id], count, sentence: sentences.get(id) ?? "" }));
 }
 
 /**
@@ -85,8 +102,8 @@ function timesText({ name }, count) {
 }
 
 /** @param {PracticeResult} result */
-function resultText({ exercise, value, isRight }) {
-  const answer = answerText(value, exercise);
+function resultText(result) {
+  const { exercise, tries, isRight } = result, answer = tries.map((value) => answerText(value, exercise)).join(_(", then "));
   return isRight ? _("✓ {answer}", { answer }) : _("✗ {answer}; right: {right}", { answer, right: answerText(exercise.answer, exercise) });
 }
 
@@ -96,8 +113,8 @@ function resultText({ exercise, value, isRight }) {
  */
 function summaryText(results, options) {
   const { set, data, link } = options;
-  const lines = [_("Practice with normviz, seed {seed}", { seed: set.seed }), link, scoreText(results, options), ""];
-  for (const [number, result] of results.entries()) lines.push(`${number + 1}. ${result.exercise.prompt}`, `   ${resultText(result)}`);
+  const lines = [set.level === RISING ? _("Practice with normviz, a rising set") : _("Practice with normviz, seed {seed}", { seed: set.seed }), link, scoreText(results, options), ""];
+  for (const [number, result] of results.entries()) lines.push(`${number + 1}. ${result.exercise.prompt}`, `   ${resultText(result)}`, `   ${result.exercise.id}`);
   const found = confusionsOf(results, data);
   if (found.length) lines.push("", _("What came up"), ...found.map(({ confusion, count }) => `- ${joinSentences([timesText(confusion, count), _("Read: {title}", { title: confusion.title })])}`));
   return lines.join("\n");

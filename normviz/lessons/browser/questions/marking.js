@@ -15,7 +15,7 @@ const MOST_ACROSS = 7; // cells side by side on a phone
 export class Marking {
   /** @type {MarkedCell[]} In row-major order. */
   cells = [];
-  /** After ``reveal``, nothing can be marked any more. */
+  /** After ``close`` or ``reveal``, nothing can be marked any more. */
   isRevealed = false;
   /** @type {{ cell: MarkedCell, marked: boolean, moved: boolean } | null} A mouse is dragging, and marks or unmarks. */
   drag = null;
@@ -30,9 +30,9 @@ export class Marking {
     this.onChange = onChange;
     this.root = html("div", "nv-marking", parent);
     const { shape, facets, col } = task, columns = shape[col];
-    const count = facets.reduce((product, axis) => product * shape[axis], 1);
+    const inBand = facets.slice(facets.length > 1 ? 1 : 0).reduce((product, axis) => product * shape[axis], 1);
     this.root.style.setProperty("--nv-columns", String(columns));
-    const across = Math.max(1, Math.min(count, Math.floor(MOST_ACROSS / columns)));
+    const lines = Math.ceil(inBand / Math.max(1, Math.floor(MOST_ACROSS / columns))), across = Math.ceil(inBand / lines);
     this.root.style.setProperty("--nv-across", String(across));
     this.root.classList.toggle("nv-marking-side", across > 1); // facets side by side on a phone have short headers
     this.addBands();
@@ -58,6 +58,13 @@ export class Marking {
     for (const cell of this.cells) this.setMarked(cell, indices.some((index) => sameIndex(index, cell.index)));
   }
 
+  /** Nothing can be marked from now on. */
+  close() {
+    this.isRevealed = true;
+    this.root.classList.add("nv-revealed");
+    for (const { root } of this.cells) root.setAttribute("aria-disabled", "true");
+  }
+
   /**
    * Shows which marks are right, which are extra and what is missing, and returns how many of each.
    * @param {Index[]} [answer]
@@ -66,12 +73,10 @@ export class Marking {
     const counts = { right: 0, extra: 0, missing: 0 };
     /** @type {Record<string, string>} */
     const words = { right: _("right"), extra: _("extra"), missing: _("missing") };
-    this.isRevealed = true;
-    this.root.classList.add("nv-revealed");
+    this.close();
     for (const { index, root, marked } of this.cells) {
       const belongs = answer.some((other) => sameIndex(index, other));
       const result = marked ? (belongs ? "right" : "extra") : belongs ? "missing" : "";
-      root.setAttribute("aria-disabled", "true");
       if (!result) continue;
       counts[/** @type {keyof typeof counts} */ (result)]++;
       root.dataset.result = result;

@@ -17,11 +17,11 @@ export const upTo = (size) => [...Array(size).keys()];
  * @param {HTMLElement} parent
  * @param {SmallTensor} tensor
  */
-export function drawTensor(parent, { shape, names, facets, row, col, at, numbers, values }) {
+export function drawTensor(parent, { shape, names, facets, row, col, at, numbers, values, target }) {
   const place = html("div", "nv-numbers", parent), shown = numbers ?? values;
   place.classList.toggle("nv-numbers-shape", !shown);
   place.ariaHidden = String(!shown); // the prompt has the shape
-  const most = numbers ? Infinity : values ? MOST_ALONG : shape.reduce((product, size) => product * size, 1) > MOST_CELLS ? FEW_ALONG : MOST_ALONG;
+  const most = numbers || target ? Infinity : values ? MOST_ALONG : shape.reduce((product, size) => product * size, 1) > MOST_CELLS ? FEW_ALONG : MOST_ALONG;
   /** @param {number | null} axis */
   const along = (axis) => (axis === null ? [0] : indicesOf(shape[axis], most, at?.[axis]));
   const [bands, across] = facets.length > 1 ? [along(facets[0]), facets.slice(1)] : [[0], facets];
@@ -30,6 +30,7 @@ export function drawTensor(parent, { shape, names, facets, row, col, at, numbers
     if (band === LEFT_OUT) line.append("⋮");
     else for (const rest of combinations(across.map(along))) addFacet(line, facets.length > 1 ? [band, ...rest] : rest);
   }
+  return place;
 
   /**
    * @param {HTMLElement} parent
@@ -68,6 +69,7 @@ export function drawTensor(parent, { shape, names, facets, row, col, at, numbers
    */
   function fill(cell, index) {
     cell.classList.toggle("nv-numbers-framed", String(index) === String(at));
+    if (target) cell.dataset.position = String(positionOf(index, shape));
     if (!shown) return;
     const number = shown[positionOf(index, shape)];
     cell.textContent = formatNumber(number);

@@ -53,10 +53,14 @@ def item(exercise: Exercise, app: str = "") -> Item:
     """The exercise as a question; ``app`` is the address of the app that its link opens."""
     is_number = exercise.about.form == NUMBER
     options = [
-        Option(exercise.text_of(value), feedback(confusion) if confusion else _("Right."), not confusion)
+        Option(exercise.text_of(value), feedback(confusion, exercise.case) if confusion else _("Right."), not confusion)
         for confusion, value in exercise.choices
     ]
-    mistakes = [(float(value), feedback(key)) for key, value in exercise.wrong if not isinstance(value, str | tuple)]
+    mistakes = [
+        (float(value), feedback(key, exercise.case))
+        for key, value in exercise.wrong
+        if not isinstance(value, str | tuple)
+    ]
     assert not is_number or not isinstance(exercise.answer, str | tuple)
     return Item(
         exercise.id,

@@ -111,8 +111,13 @@ def eval_changes_outputs() -> Facts:
     """``train_and_eval`` runs without an optimizer and under ``no_grad``."""
     x = example("scales", (6, 3), ("n", "d"))
     first, later = (train_and_eval("BatchNorm1d(3)", x, warmup) for warmup in (1, WARM_UP))
-    changed = bool(later.changed_by_train), bool(later.changed_by_eval)
     layer = train_and_eval("LayerNorm(3)", x)
+    norm = module_of("BatchNorm1d(3)")
+    norm(x)
+    before = [one.clone() for one in norm.parameters()]
+    uses_running = _uses(norm.eval(), x, norm.get_buffer("running_mean"), norm.get_buffer("running_var"))
+    uses_own = _uses(norm.train(), x, x.mean(0), x.var(0, correction=0))
+    is_changed = any(not one.equal(other) for one, other in zip(norm.parameters(), before, strict=True))
     return {
         "changed": len(later.changed_by_train),
         "names": ", ".join(f"`{name}`" for name in later.changed_by_train),
@@ -120,8 +125,14 @@ def eval_changes_outputs() -> Facts:
         "later": later.largest_difference,
         "batches": WARM_UP,
         "layer": layer.largest_difference,
-        "right": {(False, False): "step", (True, False): "train", (True, True): "any"}.get(changed, "eval"),
+        "right": which(statistics=uses_running and uses_own, weights=is_changed, neither="broken"),
     }
+
+
+def _uses(norm: torch.nn.Module, x: torch.Tensor, mean: torch.Tensor, var: torch.Tensor) -> bool:
+    """Whether a layer with a fresh gamma and beta normalizes x with this mean and variance."""
+    by_hand = (x - mean) / torch.sqrt(var + 1e-5)  # before the forward pass, which may write the running ones
+    return largest_difference(by_hand, norm(x).detach()) < ROUNDING
 
 
 @TRAIN_AND_EVAL.question("s3k", TRAIN_AND_EVAL_PAGE, "show=modes&shape=6,3&layer=BatchNorm1d(3)&at=2,1", [ARTICLE])
