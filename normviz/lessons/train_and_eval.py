@@ -36,6 +36,7 @@ from normviz.lessons.page import SCENE_ROWS, ControlRow, Page
 from normviz.lessons.parts.containers import Beside, Cell, Details, Table
 from normviz.lessons.parts.part import Chart, Index, Note, Part, Sentence, Text, part_or_note, value_part
 from normviz.lessons.titles import LOOK_UP, TITLES
+from normviz.lessons.training import TRAINING_SETTINGS, training_parts
 from normviz.scene import edits
 from normviz.scene.controls import Control, Input, inputs_of
 from normviz.scene.scene import OWN, Scene
@@ -544,7 +545,12 @@ def _devices(scene: Scene, settings: Settings) -> Iterator[Part]:
     yield from map(Text, devices_texts(found))
 
 
+def _training(scene: Scene, settings: Settings) -> Iterator[Part]:
+    yield from training_parts(settings["norm"], settings["batch"])
+
+
 EXPERIMENTS: dict[str, Callable[[Scene, Settings], Iterator[Part]]] = {
+    "training": _training,
     "stream": _stream,
     "modes": _modes,
     "batches": _batches,
@@ -573,7 +579,8 @@ def _opening(view: View) -> View:
 
 
 def _rows(view: View) -> tuple[ControlRow, ...]:
-    others = SCENE_ROWS if view.settings["show"] == "modes" else (ControlRow("controls", (SETTINGS[1:],)),)
+    own = [setting for setting in SETTINGS[1:] if setting.widget]
+    others = SCENE_ROWS if view.settings["show"] == "modes" else (ControlRow("controls", (own,)),)
     return (ControlRow("", ((EXPERIMENT,),)), *others)
 
 
@@ -581,6 +588,7 @@ MOST_DEVICES = 8
 SETTINGS = (
     experiment(
         {
+            "training": N_("Training a network"),
             "stream": N_("Over time"),
             "modes": N_("train() and eval()"),
             "batches": N_("Small batches"),
@@ -588,7 +596,9 @@ SETTINGS = (
             "devices": N_("Several devices"),
         },
         "devices",
+        default="stream",
     ),
+    *TRAINING_SETTINGS,
     integer("batch_size", 2, BATCH_SIZES[-1], 8, widget=slider("2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"), label=N_("batch size"), about=N_("the examples in a batch"), example="16", applies=in_experiments("stream", "batches"), in_file=("2", "8", "32")),
     number_or_none("momentum", 0, 1, 0.1, widget=slider("0", "0.001", "0.01", "0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "0.9", "1", "none"), label=N_("momentum"), about=N_("the momentum of the running statistics; none for a cumulative average"), example="none", applies=in_experiments("stream"), in_file=("0.01", "0.1", "0.5", "none")),
     number("drift", -LARGEST_DRIFT, LARGEST_DRIFT, 0.0, widget=slider("-10", "-1", "-0.5", "-0.1", "-0.05", "0", "0.05", "0.1", "0.5", "1", "10"), label=N_("mean drifts by"), about=N_("how far the mean moves in each step"), example="0.5", applies=in_experiments("stream"), in_file=("0", "0.05")),
@@ -597,7 +607,8 @@ SETTINGS = (
     integer("longest", 1, 100, 30, widget=slider("1", "2", "5", "10", "20", "30", "60", "100"), label=N_("longest"), about=N_("the length of the longest sequence"), example="50", applies=in_experiments("sequences"), in_file=("10", "30", "60")),
     integer("devices", 2, MOST_DEVICES, 4, widget=slider("2", "3", "4", "5", "6", "7", "8"), label=N_("devices"), about=N_("the number of devices"), example="8", applies=in_experiments("devices"), in_file=("2", "4", "8")),
 )  # fmt: skip
-ASKED = {"stream": "s2a", "modes": "q16", "batches": "s2c", "sequences": "s2b", "devices": "q27"}
+RANDOM = ("stream", "modes", "batches", "sequences", "devices")  # the experiments that use the seed
+ASKED = {"training": "s2r", "stream": "s2a", "modes": "q16", "batches": "s2c", "sequences": "s2b", "devices": "q27"}
 
 
 def _asked(view: View) -> str:
@@ -614,6 +625,7 @@ PAGE = Page(
     lambda view: EXPERIMENTS[view.settings["show"]](view.scene, view.settings),
     SETTINGS,
     rows=_rows,
+    start={"show": "training"},
     opening=_opening,
     whole_in_answer=True,
     asks=_asked,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
+import torch
+
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.running.modes import one_example, train_and_eval
@@ -23,13 +25,29 @@ def s1c() -> Statements:
 
 def q16() -> Statements:
     both = train_and_eval("BatchNorm1d(3)", example("scales", (6, 3), ("n", "d")), 20)
-    f = facts("q16")
+    f, x = facts("q16"), example("scales", (6, 3), ("n", "d"))
+    norm = module_of("BatchNorm1d(3)")
+    norm(x)
+    state = {name: value.clone() for name, value in norm.state_dict().items()}
+    evaluated = norm.eval()(x)
+    with torch.no_grad():
+        without_gradients = norm(x)
     return {
+        "torch.no_grad() changes no output": evaluated.equal(without_gradients),
+        "eval() changes neither gamma nor beta": all(norm.state_dict()[name].equal(state[name]) for name in state),
+        "a forward pass in train mode changes buffers under no_grad": _changes_under_no_grad(norm.train(), x),
         "a forward pass in train mode changes buffers, without an optimizer and under no_grad": both.changed_by_train,
         "a forward pass in eval mode changes none": not both.changed_by_eval,
         "the difference is larger after fewer batches": f["first"] > f["later"],
         "LayerNorm gives the same in both modes": f["layer"] == 0,
     }
+
+
+def _changes_under_no_grad(norm: torch.nn.Module, x: torch.Tensor) -> bool:
+    before = norm.get_buffer("running_mean").clone()
+    with torch.no_grad():
+        norm(x)
+    return not norm.get_buffer("running_mean").equal(before)
 
 
 def s3k() -> Statements:
