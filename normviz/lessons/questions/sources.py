@@ -82,5 +82,7 @@ PAPERS = {
     "GroupNorm": ("Wu & He 2018", "1803.08494"),
     "RMSNorm": ("Zhang & Sennrich 2019", "1910.07467"),
     "Llama 2": ("Touvron et al. 2023", "2307.09288"),
+    "Transformer": ("Vaswani et al. 2017", "1706.03762"),
+    "How BatchNorm helps": ("Santurkar et al. 2018", "1805.11604"),
     "ConvNeXt": ("Liu et al. 2022", "2201.03545"),
 }

@@ -1,0 +1,402 @@
+"""The eight figures of the story, and the numbers in its prose. Six of them show the same 48 numbers, as a table, as sequences or as images."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from itertools import product
+from math import prod
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from normviz.analysis.description import Description, describe
+from normviz.analysis.examples import example
+from normviz.analysis.forward import largest_difference
+from normviz.figures.payload import PanelValues, compare_payload, values_payload
+from normviz.lessons.parts.containers import Table
+from normviz.lessons.parts.part import Panels
+from normviz.lessons.start import SIZES, depth
+from normviz.lessons.story.parts import DepthFigure, LinkedFigure, Pictures, StoryControl, StoryPicture
+from normviz.lessons.story.scenery import address, lake, town
+from normviz.scene.grid import grid
+from normviz.texts.messages import _, cache_by_language, english, format_difference, format_number
+
+Facts = Mapping[str, Any]
+
+TABLE, SEQUENCES, IMAGES = (8, 6), (2, 4, 6), (2, 6, 2, 2)
+AT = (0, 1)  # the number that the text follows
+SCALES, OFFSETS = (1.0, 2.0, 0.5, 1.0, 3.0, 1.0), (0.0, 4.0, -1.0, 2.0, 0.0, -3.0)  # of the features
+BATCHES = (2, 3, 4, 6, 8)  # sizes
+SEEN = (0, 1, 2, 5, 10, 20, 50)  # batches before eval()
+PADDED = (0, 1, 2, 3)  # tokens of the second sequence
+CONTRASTS = (1.0, 0.5, 0.2)
+SHIFTS, FACTORS = (0.0, 1.0, 3.0), (1.0, 2.0, 10.0)
+GROUPS = (1, 2, 3, 6)
+MOST = 2.5  # the output that has the full color
+MIDDLE, PER_DEVIATION = 0.5, 0.2  # the brightness of 0, and that of a standard deviation, in a picture of an output
+
+
+def numbers(seed: int = 0) -> Tensor:
+    """The 48 numbers: eight examples of six features, each with its own scale and offset; other batches have other seeds.
+
+    >>> numbers().shape
+    torch.Size([8, 6])
+    """
+    noise = example("normal", TABLE, ("n", "d"), seed)
+    return (noise * torch.tensor(SCALES) + torch.tensor(OFFSETS)).mul(10).round() / 10
+
+
+def _before_and_after(
+    e: Description, x: Tensor, output: Tensor, captions: tuple[str, str], at: tuple[int, ...] | None = None
+) -> Panels:
+    """A layer's input and output, in colors that mean the same in all states of a figure."""
+    before = PanelValues("x", "x", captions[0], x, most=float(numbers().abs().max()))
+    return _values(e, (before, PanelValues("output", _("output"), captions[1], output, most=MOST)), at)
+
+
+def _values(e: Description, panels: Iterable[PanelValues], at: tuple[int, ...] | None = None) -> Panels:
+    return Panels(values_payload(e, grid(e.shape, e.axes), panels, at=at), ())
+
+
+# 1. Values that grow from layer to layer.
+
+
+def depth_figure() -> DepthFigure:
+    return DepthFigure(depth())
+
+
+def depth_numbers() -> Facts:
+    data = depth()
+    plain, first = data["plain"], data["first"]
+    return {
+        "elements": prod(TABLE),
+        "layers": len(plain[0]),
+        "large": SIZES[first],
+        "grown": format_number(plain[first][-1], 2),
+        "small": SIZES[0],
+        "shrunk": format_number(plain[0][-1], 2),
+        "spread": format_number(data["normalized"][first][-1], 2),
+    }
+
+
+# 2. A batch of two.
+
+
+def batch_figure() -> LinkedFigure:
+    sizes = StoryControl(_("examples in the batch"), tuple(map(str, BATCHES)))
+    return LinkedFigure((sizes,), tuple(map(_batch, BATCHES)))
+
+
+def _batch(n: int) -> Panels:
+    x = numbers()[:n]
+    e = describe(nn.BatchNorm1d(x.shape[1]), x)
+    return _before_and_after(e, x, in_batch(n), (_("the input"), ""), AT)
+
+
+@cache
+def in_batch(n: int) -> Tensor:
+    """The first n examples after BatchNorm in train mode."""
+    return nn.BatchNorm1d(TABLE[1])(numbers()[:n]).detach()
+
+
+def batch_numbers() -> Facts:
+    two = in_batch(BATCHES[0])
+    return {
+        "value": float(numbers()[AT]),
+        "examples": TABLE[0],
+        "features": TABLE[1],
+        "two": float(two[AT]),
+        "all": float(in_batch(TABLE[0])[AT]),
+        "refusal": _refusal(),
+    }
+
+
+def _refusal() -> str:
+    """What torch says to a batch of one."""
+    try:
+        nn.BatchNorm1d(TABLE[1])(numbers()[:1])
+    except ValueError as error:
+        return english(str(error).partition(", got")[0])
+    raise AssertionError("torch's BatchNorm1d takes a batch of one")
+
+
+# 3. Eval, and running statistics.
+
+
+def eval_figure() -> LinkedFigure:
+    seen = StoryControl(_("batches seen in train mode"), tuple(map(str, SEEN)), first=1)
+    mode = StoryControl(_("mode of the layer"), ("train()", "eval()"), "buttons")
+    return LinkedFigure((seen, mode), tuple(_mode(n, training) for n, training in product(SEEN, (True, False))))
+
+
+def _mode(seen: int, training: bool) -> Panels:
+    x, output = numbers(), after_batches(seen, training)
+    caption = _("with this batch's statistics") if training else _("with running statistics")
+    e = describe(nn.BatchNorm1d(x.shape[1]), x)
+    return _before_and_after(e, x, output, (_("the input"), caption))
+
+
+def after_batches(seen: int, training: bool) -> Tensor:
+    """The table after a BatchNorm that has seen so many other batches of the same kind."""
+    return _after_batches()[seen, training]
+
+
+@cache
+def _after_batches() -> Mapping[tuple[int, bool], Tensor]:
+    """The outputs in both modes, for each number of batches in SEEN."""
+    layer, found = nn.BatchNorm1d(TABLE[1]), {}
+    for seen in range(SEEN[-1] + 1):
+        if seen in SEEN:
+            found[seen, False] = layer.eval()(numbers()).detach()
+            found[seen, True] = in_batch(TABLE[0])  # in train mode, what is stored has no effect
+        layer.train()(numbers(seen + 1))
+    return found
+
+
+def eval_numbers() -> Facts:
+    layer = nn.BatchNorm1d(TABLE[1])
+    momentum = layer.momentum or 0
+    many = SEEN[-1]
+    return {
+        "momentum": momentum,
+        "first_mean": float(layer.running_mean[0]),  # type: ignore[index]
+        "first_var": float(layer.running_var[0]),  # type: ignore[index]
+        "kept": 1 - momentum,
+        "many": many,
+        "off_one": _off(1),
+        "off_many": _off(many),
+    }
+
+
+def _off(seen: int) -> str:
+    """The largest difference between the modes."""
+    return format_number(largest_difference(after_batches(seen, True), after_batches(seen, False)), 2)
+
+
+# 4. Sequences with padding.
+
+
+def padding_figure() -> LinkedFigure:
+    padded = StoryControl(_("padded tokens in the second sequence"), tuple(map(str, PADDED)))
+    layer = StoryControl(_("layer"), ("BatchNorm", "LayerNorm"), "buttons")
+    return LinkedFigure((padded, layer), tuple(_padding(n, name) for n, name in product(PADDED, layer.options)))
+
+
+def sequences(padded: int = 0) -> Tensor:
+    """The 48 numbers as two sequences of four tokens; the last tokens of the second one are padding, zeros."""
+    x = numbers().reshape(SEQUENCES).clone()
+    x[1, SEQUENCES[1] - padded :] = 0
+    return x
+
+
+def _on_sequences(name: str, x: Tensor) -> Description:
+    layers = {
+        "BatchNorm": f"ChannelsLastBatchNorm({SEQUENCES[-1]})",
+        "LayerNorm": f"LayerNorm({SEQUENCES[-1]})",
+        "RMSNorm": f"RMSNorm({SEQUENCES[-1]})",
+    }
+    return describe(layers[name], x)
+
+
+@cache
+def padded_output(name: str, padded: int) -> Tensor:
+    """The sequences after a layer."""
+    x, features = sequences(padded), SEQUENCES[-1]
+    if name == "BatchNorm":
+        return nn.BatchNorm1d(features)(x.transpose(1, 2)).transpose(1, 2).detach()
+    return nn.LayerNorm(features)(x).detach()
+
+
+def _padding(padded: int, name: str) -> Panels:
+    x, output = sequences(padded), padded_output(name, padded)
+    return _before_and_after(_on_sequences(name, x), x, output, (_("the input; padding is zero"), name))
+
+
+def padding_numbers() -> Facts:
+    most, at = PADDED[-1], (0, *AT)
+    return {
+        "shape": SEQUENCES,
+        "elements": prod(SEQUENCES),
+        "before": float(padded_output("BatchNorm", 0)[at]),
+        "after": float(padded_output("BatchNorm", most)[at]),
+        "layer_norm": float(padded_output("LayerNorm", most)[at]),
+        "most": most,
+    }
+
+
+# 5. The contrast of a picture.
+
+
+def pictures_figure() -> Pictures:
+    contrast = StoryControl(_("contrast of the first picture"), tuple(f"{round(100 * one)} %" for one in CONTRASTS))
+    layer = StoryControl(_("layer"), ("BatchNorm", "InstanceNorm"), "buttons")
+    return Pictures((contrast, layer), tuple(_pictures(*one) for one in product(CONTRASTS, layer.options)))
+
+
+def photographs(contrast: float) -> Tensor:
+    """Both pictures, (2, 3, H, W); the colors of the first are nearer to their means if ``contrast`` is below 1."""
+    first = lake()
+    mean = first.mean(dim=(1, 2), keepdim=True)
+    return torch.stack([mean + contrast * (first - mean), town()])
+
+
+@cache
+def normalized_photographs(contrast: float, name: str) -> Tensor:
+    layer = {"BatchNorm": nn.BatchNorm2d, "InstanceNorm": nn.InstanceNorm2d}[name](3)
+    return layer(photographs(contrast)).detach()
+
+
+def _pictures(contrast: float, name: str) -> tuple[StoryPicture, ...]:
+    before, after = photographs(contrast), normalized_photographs(contrast, name)
+    names = (_("a lake at noon"), _("a town at night"))
+    inputs = [StoryPicture(address(x), alt, _spread(x)) for x, alt in zip(before, names, strict=True)]
+    outputs = [
+        StoryPicture(
+            address(MIDDLE + PER_DEVIATION * y), _("{picture}, after {layer}", picture=alt, layer=name), _spread(y)
+        )
+        for y, alt in zip(after, names, strict=True)
+    ]
+    return (*inputs, *outputs)
+
+
+def _spread(picture: Tensor) -> str:
+    """The standard deviation of its red values."""
+    spread = float(picture[0].std(correction=0))
+    return _("standard deviation of red: {spread}", spread=format_number(spread, 2))
+
+
+def pictures_numbers() -> Facts:
+    low = CONTRASTS[-1]
+    return {
+        "low": f"{round(100 * low)} %",
+        "batch_change": format_number(_change("BatchNorm", low), 2),
+        "instance_change": format_number(_change("InstanceNorm", low), 2),
+    }
+
+
+def _change(name: str, contrast: float) -> float:
+    """How far the lake moves after the layer when its contrast is lowered."""
+    return largest_difference(normalized_photographs(1.0, name)[0], normalized_photographs(contrast, name)[0])
+
+
+# 6. Large images on few examples.
+
+
+def groups_figure() -> LinkedFigure:
+    groups = StoryControl(_("groups of channels"), tuple(map(str, GROUPS)), first=1)
+    return LinkedFigure((groups,), tuple(map(_groups, GROUPS)))
+
+
+def _groups(groups: int) -> Panels:
+    _n, c, h, w = IMAGES
+    return _shared(
+        (f"LayerNorm([{c}, {h}, {w}])", f"GroupNorm({groups}, {c})", f"InstanceNorm2d({c})"), ("params", "cube")
+    )
+
+
+def _shared(layers: tuple[str, ...], hidden: tuple[str, ...]) -> Panels:
+    """Who shares a mean, and who shares a gamma, on the images. What is hidden is not sent."""
+    found = [describe(layer, IMAGES) for layer in layers]
+    data = compare_payload(found, grid(found[0].shape, found[0].axes), at=(0, 0, 0, 0))
+    panels = [panel for panel in data["panels"] if panel["row"] not in hidden]
+    return Panels(data | {"panels": panels, "hidden": list(hidden)}, ())
+
+
+def groups_numbers() -> Facts:
+    n, c, h, w = IMAGES
+    return {
+        "shape": IMAGES,
+        "channels": c,
+        "first": GROUPS[1],
+        "means": n * GROUPS[1],
+        "elements": prod(IMAGES),
+        "size": c // GROUPS[1] * h * w,
+    }
+
+
+# 7. A cheaper transformer.
+
+
+def rms_figure() -> LinkedFigure:
+    shift = StoryControl(_("added to every number"), tuple(map(format_number, SHIFTS)))
+    factor = StoryControl(_("every number is multiplied by"), tuple(map(format_number, FACTORS)))
+    return LinkedFigure((shift, factor), tuple(_rms(*one) for one in product(SHIFTS, FACTORS)))
+
+
+@cache
+def moved_output(name: str, shift: float, factor: float) -> Tensor:
+    """The sequences, multiplied and shifted, after a layer."""
+    layer = {"LayerNorm": nn.LayerNorm, "RMSNorm": nn.RMSNorm}[name](SEQUENCES[-1])
+    return layer(sequences() * factor + shift).detach()
+
+
+def _rms(shift: float, factor: float) -> Panels:
+    x = sequences() * factor + shift
+    outputs = [
+        PanelValues(name, name, "", moved_output(name, shift, factor), "", MOST) for name in ("LayerNorm", "RMSNorm")
+    ]
+    return _values(_on_sequences("RMSNorm", x), outputs)
+
+
+def rms_numbers() -> Facts:
+    shift = SHIFTS[-1]
+    features = SEQUENCES[-1]
+    return {
+        "shift": shift,
+        "factor": FACTORS[-1],
+        "layer_change": format_difference(_moves("LayerNorm", shift, 1.0)),
+        "rms_change": format_number(_moves("RMSNorm", shift, 1.0), 2),
+        "features": features,
+        "layer_parameters": _parameters(nn.LayerNorm(features)),
+        "rms_parameters": _parameters(nn.RMSNorm(features)),
+    }
+
+
+def _moves(name: str, shift: float, factor: float) -> float:
+    return largest_difference(moved_output(name, 0.0, 1.0), moved_output(name, shift, factor))
+
+
+def _parameters(layer: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in layer.parameters())
+
+
+# 8. What stayed the same.
+
+
+def five_layers() -> tuple[str, ...]:
+    """The five layers on the images."""
+    _n, c, h, w = IMAGES
+    sizes = f"[{c}, {h}, {w}]"
+    return (
+        f"BatchNorm2d({c})",
+        f"LayerNorm({sizes})",
+        f"InstanceNorm2d({c}, affine=True)",
+        f"GroupNorm({GROUPS[1]}, {c})",
+        f"RMSNorm({sizes})",
+    )
+
+
+def five_figure() -> LinkedFigure:
+    return LinkedFigure((), (_shared(five_layers(), ("cube",)),))
+
+
+@cache_by_language()
+def five_table() -> Table:
+    """The counts of the five layers."""
+    heads = (_("layer"), _("means"), _("elements per mean"), _("gammas"), _("eval() uses running statistics"))
+    found = [describe(layer, IMAGES) for layer in five_layers()]
+    rows = tuple(
+        (
+            e.title,
+            e.counts.statistics,
+            e.counts.elements_per_statistic,
+            prod(e.counts.gamma_shape or (0,)),
+            bool(e.counts.buffers),
+        )
+        for e in found
+    )
+    return Table(heads, rows, code=(0,))
+
+
+def five_numbers() -> Facts:
+    return {"shape": IMAGES}
