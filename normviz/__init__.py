@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         train_and_eval,
     )
     from normviz.api import open as open
-    from normviz.export.measured import Check, Norms, check, norms
+    from normviz.export.measured import Check, Norms, check, check_backward, norms
     from normviz.export.output import Choices, Output
     from normviz.layers.layer import Layer
     from normviz.layers.norm import Norm
@@ -54,6 +54,7 @@ __all__ = [
     "Output",
     "Trace",
     "check",
+    "check_backward",
     "compare",
     "explain",
     "explore",
@@ -71,7 +72,7 @@ PAGES = ("compare", "explore", "gradients", "numerics", "open", "questions", "st
 NAMES = {
     "normviz.analysis.forward": ["Trace"],
     "normviz.api": ["Explanation", "explain", "live", *PAGES],
-    "normviz.export.measured": ["Check", "Norms", "check", "norms"],
+    "normviz.export.measured": ["Check", "Norms", "check", "check_backward", "norms"],
     "normviz.export.output": ["Choices", "Output"],
     "normviz.layers.layer": ["Layer"],
     "normviz.layers.norm": ["Norm"],

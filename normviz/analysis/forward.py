@@ -213,8 +213,13 @@ def running_statistics(values: Values) -> tuple[Tensor, Tensor]:
 
 def group_mean(norm: Norm, x: Tensor) -> Tensor:
     """The mean of every statistics group, broadcastable to x."""
-    means: Tensor = reduce(x, norm.stats, "mean", **norm.split_sizes)
-    return _broadcast(norm, tuple(x.shape), means, norm.pattern.right)
+    return group_statistic(norm, x, "mean")
+
+
+def group_statistic(norm: Norm, x: Tensor, how: str | Callable[[Tensor, tuple[int, ...]], Tensor]) -> Tensor:
+    """A statistic of every group, broadcastable to x. ``how`` is one for ``einops.reduce``."""
+    found: Tensor = reduce(x, norm.stats, how, **norm.split_sizes)
+    return _broadcast(norm, tuple(x.shape), found, norm.pattern.right)
 
 
 def broadcast(norm: Norm, shape: tuple[int, ...], parameter: Tensor) -> Tensor:

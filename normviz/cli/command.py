@@ -19,8 +19,8 @@ from normviz.analysis.forward import use_one_thread
 from normviz.cli import checking, practice, views
 from normviz.cli.signals import on_signal
 from normviz.export.document import CHOICES, FOLLOW
-from normviz.export.files import check_writable, write
-from normviz.export.pictures import save
+from normviz.export.files import STDOUT, check_writable, short_path, write
+from normviz.export.pictures import FORMATS, save
 from normviz.export.site import ALL, Entry, build, build_all, pack
 from normviz.figures.bundle import plotly_js
 from normviz.figures.palette import THEMES
@@ -126,7 +126,9 @@ def _parser() -> Parser:
     export = commands.add_parser("export", help=_("one HTML file that needs no server"))
     views.add_view(export)
     file = export.add_argument_group(_("the file"))
-    file.add_argument("-o", "--out", metavar="FILE", required=True, help=_("such as page.html"))
+    file.add_argument(
+        "-o", "--out", metavar="FILE", required=True, help=_("such as page.html; - for the standard output")
+    )
     add_theme(file, CHOICES, FOLLOW)
     add_language(file)
     file.add_argument(
@@ -196,6 +198,10 @@ def _language_of(args: argparse.Namespace) -> str:
 
 
 def _export(args: argparse.Namespace) -> None:
+    if Path(args.out).suffix.lower().removeprefix(".") in FORMATS:
+        raise NormvizError(
+            "{file} is not a web page; end it in .html, or use normviz image.", file=short_path(args.out)
+        )
     check_writable(args.out)
     output = views.output(args, args.fixed).with_(theme=args.theme, plotlyjs=args.plotlyjs, caption=args.caption)
     if args.fixed and (args.shapes or args.app):
@@ -264,5 +270,5 @@ def _progress(entries: Sequence[Entry]) -> Iterable[Entry]:
 
 def _print_size(path: str | Path) -> None:
     """Print the size of what was written, if it is a file."""
-    if Path(path).is_file():
+    if str(path) != STDOUT and Path(path).is_file():
         print(f"{path}: {Path(path).stat().st_size / 1000:,.0f} kB")

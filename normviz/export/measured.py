@@ -6,7 +6,7 @@ their views: as links, or with ``explore``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -28,8 +28,11 @@ from normviz.measuring.models import norms as models
 from normviz.measuring.models.norms import NormRow
 from normviz.scene.grid import grid, start_with
 from normviz.scene.view import link
+from normviz.texts.errors import NormvizError
 from normviz.texts.languages import with_language
 from normviz.texts.messages import _, join_sentences, ngettext
+
+__tracebackhide__ = True  # pytest shows the frame of the caller
 
 CELL = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
 NUMBER = "padding:2px 12px 2px 0;text-align:right;vertical-align:top"
@@ -42,23 +45,36 @@ def check(
     *,
     layout: str | None = None,
     params: Mapping[str, Any] | None = None,
+    shapes: Sequence[Sequence[int]] = (),
+    backward: bool | None = None,
 ) -> Check:
     """Which normalization ``fn`` computes, measured from outside, and whether it is the one of ``like``.
 
+    With ``like``, the output of fn is compared with that of ``like`` on x, in its dtype, with the gamma and beta of fn; then on other
+    values of x, gamma and beta, with the gradients, and for a module in both modes and after two batches. An output is wrong if its
+    error exceeds the tolerance of ``torch.testing.assert_close`` and a few times torch's own error. If it is, the parts of the formula
+    are measured to say why.
+
     fn      a function of a tensor (or of a NumPy array, if x is one), or a module; the output has the shape of x, or is the first
             of a tuple
-    x       a tensor, an array, or a shape: fn is called with generic values of this shape, and with x
-    like    what fn should be: the text of a layer, a module, or a ``Norm``. Values of gamma and beta do not matter.
+    x       a tensor, an array of NumPy or JAX, or a shape: fn is called with x, and with other values of its shape
+    like    what fn should be: the text of a layer, a module, or a ``Norm``. A module gives its layer: the values of its gamma and beta
+            do not matter.
     layout  axis letters, ``"NHWC"``; default: the axes of ``like``. Layers of channels, such as BatchNorm2d, are expected to use the
             axis C, wherever it is.
-    params  further arguments of fn by name; gamma and beta are found among them
+    params  further arguments of fn by name; gamma and beta are found among them, by name or by what they do
+    shapes  other shapes of x on which fn must do the same; ``like`` must take them, too
+    backward  whether the gradients are compared; default: if the output requires a gradient
 
-    Nothing is changed: neither x, nor modules that fn uses, nor the random state of torch and NumPy.
-    Above 4,096 elements, only some elements of x are moved; above 262,144, a smaller tensor is measured where fn and like take it; the text
-    says so.
+    Parameters of a module, and tensors in a closure that require a gradient, may have any values. Other numbers that fn multiplies by
+    or adds are differences. Without params and parameters, gamma is 1 and beta is 0.
 
-    Raises NormvizError if fn raises, is random, or returns something else than a tensor of the shape of x, and if ``like``
-    does not take an x of this shape.
+    Nothing is changed: neither x, nor modules that fn uses, nor params, nor the random state of torch and NumPy.
+    Where the parts of the formula are measured, only some elements are moved above 4,096, and above 262,144, a smaller tensor is
+    measured where fn and like take it; the text says so.
+
+    Raises NormvizError if fn raises, is random, or returns something else than a tensor of the shape of x, if ``like``
+    does not take an x of this shape or of one of ``shapes``, and if ``backward`` is true and the gradients cannot be compared.
 
     >>> import torch
     >>> print(check(torch.nn.BatchNorm1d(4), (4, 4), like="LayerNorm(4)"))
@@ -71,7 +87,45 @@ def check(
     ... ).differences[0].what
     'variance'
     """
-    return Check.of(fn, x, like, layout=layout, params=params)
+    try:
+        return Check.of(fn, x, like, layout=layout, params=params, shapes=shapes, backward=backward)
+    except NormvizError as error:
+        raise error.with_traceback(None) from error.__cause__  # without the frames of this library
+
+
+def check_backward(
+    backward: Callable[..., Any],
+    x: Any,
+    like: str | Layer | Norm | nn.Module,
+    *,
+    forward: Callable[..., Any],
+    layout: str | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> Check:
+    """Whether ``backward`` gives the gradients of ``like``: dx, dgamma and dbeta for a random dout.
+
+    backward  called as ``backward(dout, cache)``; it returns dx, or (dx, dgamma, dbeta)
+    x         a tensor, an array of NumPy or JAX, or a shape
+    like      the layer, as in ``check``
+    forward   called as ``forward(x, **params)``; it returns (out, cache)
+    params    further arguments of forward by name, as in ``check``
+
+    Only the gradients are compared; ``check`` compares the output of forward.
+
+    Raises NormvizError if forward or backward raises or returns something else, and if ``like`` does not take x or uses stored statistics.
+
+    >>> import numpy as np
+    >>> def forward(x):
+    ...     return x / np.sqrt((x**2).mean(1, keepdims=True) + 1e-6), x
+    >>> def backward(dout, x):
+    ...     return dout / np.sqrt((x**2).mean(1, keepdims=True) + 1e-6)
+    >>> print(check_backward(backward, (4, 6), like="RMSNorm(6, eps=1e-6)", forward=forward).differences[0].what)
+    backward
+    """
+    try:
+        return Check.of_backward(backward, x, like, forward, layout=layout, params=params)
+    except NormvizError as error:
+        raise error.with_traceback(None) from error.__cause__
 
 
 class Check(functions.Check):  # its docstring with the fields is inherited
@@ -103,11 +157,13 @@ class Check(functions.Check):  # its docstring with the fields is inherited
 
 def _as_layer(check: Check) -> Description | None:
     """The function as a layer, whatever its eps and variance are; None if no pattern describes its groups."""
-    found, known = check.measured, check.norm or check.expected
-    if found is None or found.formula is None or known is None:
+    found, norm, known = check.measured, check.norm, check.norm or check.expected
+    if known is None:
         return None
-    norm = check.norm or norm_of(with_usual_formula(found), known.axes)
-    return None if norm is None else expect(norm, found.shape, layout_text(known.axes), _("your function"))
+    if norm is None and found is not None and found.formula is not None:
+        norm = norm_of(with_usual_formula(found), known.axes)
+    shape = found.shape if found is not None else check.expected.shape if check.expected is not None else None
+    return None if norm is None or shape is None else expect(norm, shape, layout_text(known.axes), _("your function"))
 
 
 def _peers_text(own: Description, expected: Description) -> str:
@@ -135,9 +191,10 @@ def norms(model: nn.Module, *inputs: Any, **kwargs: Any) -> Norms:
 
     The model and its inputs may be on ``torch.device("meta")``: nothing is computed then, and a large model takes seconds. Nothing is
     changed: the model's buffers, mode and gradients and the random states are as before. A forward pass that fails gives the rows up to
-    the failure, which ``failure`` explains.
+    the failure, which ``failure`` explains. ``to_dict()`` is for JSON, ``to_pandas()`` gives a DataFrame.
 
-    Raises NormvizError if ``model`` is not a module, or is lazy.
+    A model of ``torch.compile`` is read as it was before. Raises NormvizError if ``model`` is not a module, is lazy, or is scripted,
+    traced or exported.
 
     >>> import torch
     >>> found = norms(nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)), torch.randn(2, 3, 8, 8))
@@ -181,7 +238,7 @@ def _cells(row: NormRow, name: str) -> Iterator[str]:
         address = escape(with_language(f"{base}/{link(view_query(row))}"))
         title = f'<a href="{address}" target="_blank" rel="noopener">{title}</a>'
     yield f'<td style="{CELL}">{escape(name)}</td><td style="{CELL}">{title}</td>'
-    yield from (f'<td style="{CELL}">{escape(str(value))}</td>' for value in (row.shape, row.reduced))
+    yield from (f'<td style="{CELL}">{escape(text)}</td>' for text in (row.shapes_text, str(row.reduced)))
     yield from (f'<td style="{NUMBER}">{number:,}</td>' for number in (row.statistics, row.parameters, row.calls))
 
 

@@ -287,10 +287,14 @@ OTHER_SIZE = 2
 
 
 def example_shape(axes: Sequence[str], sizes: Mapping[str, int] | None = None) -> tuple[int, ...]:
-    """The shape of an example with these axes, and these sizes of some of them. C differs from the positions: equal sizes hide an axis.
+    """The shape of an example with these axes, and these sizes of some of them. N and C differ from the positions: equal sizes hide an axis.
 
-    >>> example_shape(("n", "c", "h", "w")), example_shape(("n", "c", "l"), {"c": 5})
-    ((2, 4, 3, 5), (2, 5, 6))
+    >>> (
+    ...     example_shape(("n", "c", "h", "w")),
+    ...     example_shape(("n", "c", "h", "w"), {"n": 3}),
+    ...     example_shape(("n", "c", "l"), {"c": 5}),
+    ... )
+    ((2, 4, 3, 5), (3, 4, 2, 5), (2, 5, 6))
     """
     usual = SIZES_OF_ROWS if set(axes) == set(SIZES_OF_ROWS) else SIZES_OF_VOLUMES if {"d", "w"} <= set(axes) else {}
     known = dict(sizes or {})
@@ -299,6 +303,8 @@ def example_shape(axes: Sequence[str], sizes: Mapping[str, int] | None = None) -
     found["c"] = known["c"] if "c" in known else next(size for size in (4, 6, 8, 10) if size not in positions)
     for axis in ("l", "h", "w"):
         found[axis] += axis not in known and found[axis] == found["c"]
+    if "h" not in known and found["n"] == found["h"]:
+        found["h"] = OTHER_SIZE
     return tuple(found.get(axis, OTHER_SIZE) for axis in axes)
 
 

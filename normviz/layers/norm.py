@@ -84,7 +84,8 @@ class Norm:
         """One name for each axis of x. A split axis has the name that params uses for it."""
         split = [axis for axis in self.pattern.left if len(axis) > 1]
         whole = [name for name in self.gamma_axes if name not in self.pattern.names]
-        spare = (name for name in chain("cdef", (f"c{i}" for i in count(1))) if name not in self.pattern.names)
+        usual = "cdef" if len(self.pattern.left) > 2 else "dcef"  # channels, or the features of (N, D)
+        spare = (name for name in chain(usual, (f"c{i}" for i in count(1))) if name not in self.pattern.names)
         free = (name for name in spare if name not in whole)
         names = dict(zip(split, chain(whole, free), strict=False))
         return tuple(names.get(axis, axis[0]) for axis in self.pattern.left)

@@ -11,21 +11,39 @@ from itertools import count
 from math import prod
 from typing import Any, Self
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from normviz.analysis.description import Description, describe, tensor_and_shape
+from normviz.analysis.forward import used_eps
 from normviz.layers.axes import layout_text, parse_layout
 from normviz.layers.fit import default_layer, is_equivalent, torch_layer
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring import probe
-from normviz.measuring.formula import BIASED, Eps, Measurement, Quotient, measure
+from normviz.measuring.backward import Unjudged, compare_by_hand, compare_gradients
+from normviz.measuring.formula import BIASED, Eps, Measurement, Quotient, measure_function, with_divisor
 from normviz.measuring.groups import Axis, from_ids, same_partition
-from normviz.measuring.probe import is_number_array
-from normviz.measuring.report import Difference, differences, text, without_like
-from normviz.texts.errors import NormvizError, echo
+from normviz.measuring.mistakes import mistaken, uses
+from normviz.measuring.probe import Function
+from normviz.measuring.report import (
+    Difference,
+    differences,
+    extreme_note,
+    imprecise,
+    other_dtype,
+    other_on_shape,
+    other_values,
+    text,
+    vanishing_eps,
+    without_like,
+)
+from normviz.measuring.running import mode_differences
+from normviz.measuring.verdict import LayerComparison, Verdict, judge, reference_of
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import _, join_sentences
+
+__tracebackhide__ = True  # pytest shows the frame of the caller
 
 LAYOUTS = {1: "D", 2: "ND", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
 USUAL_EPS = 1e-5  # assumed where eps cannot be measured, as with stored statistics that no module has
@@ -37,9 +55,10 @@ class Check:
 
     norm         the Norm that computes the same, or None
     layer        the text of the torch layer that computes the same, or None
-    reduced      the numbers of the axes over which the statistics are taken: those along which elements reach each other
+    reduced      the numbers of the axes over which the statistics are taken: those along which elements reach each other; () for stored statistics
     differences  from the expected layer; without one, from any normalization that a Norm describes
     sampled      whether only some of the inputs were moved, because x has more than 4,096 elements; or a smaller x was measured
+    notes        what the check does not judge, and differences that show only for x unlike the given one, as sentences
     """
 
     norm: Norm | None
@@ -47,6 +66,7 @@ class Check:
     reduced: tuple[int, ...]
     differences: tuple[Difference, ...]
     sampled: bool
+    notes: tuple[str, ...] = ()
     expected: Description | None = field(default=None, repr=False)
     measured: Measurement | None = field(default=None, repr=False)
     text: str = field(default="", repr=False)
@@ -60,6 +80,8 @@ class Check:
         *,
         layout: str | None = None,
         params: Mapping[str, Any] | None = None,
+        shapes: Sequence[Sequence[int]] = (),
+        backward: bool | None = None,
         whole: bool = False,
     ) -> Self:
         """Measure ``fn`` on x and compare it with ``like``: see ``normviz.check``.
@@ -68,40 +90,178 @@ class Check:
 
         Raises NormvizError if fn or like cannot be measured.
         """
-        given, shape = tensor_and_shape(x)
-        tensor = probe.generic(shape, torch.float32) if given is None else given
+        if like is None and (shapes or backward):
+            raise NormvizError("shapes and backward compare with a layer; give like, such as like='LayerNorm(6)'.")
+        kind = probe.kind_of(fn, x)
+        given, shape = tensor_and_shape(probe.from_jax(x) if probe.is_jax(x) else x)
+        tensor = probe.generic(shape, _usual_dtype(fn, kind, params)) if given is None else given
         expected, plus_one = (None, False) if like is None else _expected(like, tensor, layout)
-        takes = bool if expected is None else partial(_takes, expected)
-        found = measure(fn, tensor, isinstance(x, np.ndarray), params, takes, whole=whole)
-        if expected is not None and expected.shape != found.shape:
-            expected = _on(expected, found.shape)
-        if expected is not None:
-            axes = expected.axes
-        else:
-            axes = usual_axes(len(shape)) if layout is None else parse_layout(layout, len(shape))
-        usual = None if found.formula is None else norm_of(with_usual_formula(found), axes)
-        if expected is None and layout is None and usual is not None:
-            axes, usual = usual_names(found, usual, axes)
+        with probe.isolated(fn, tensor, kind, params or {}) as function:
+            if expected is None:
+                return cls._measured(function, tensor, layout, whole)
+            return cls._compared(function, tensor, expected, plus_one, shapes, backward)
 
-        norm, layer = norm_of(found, axes), None
-        if norm is not None:
-            known = [None if expected is None else expected.layer, _known(fn)]
-            layer = usual_layer(norm, found.shape, [one for one in known if one is not None])
-        if expected is None:
-            differs = tuple(without_like(found, norm))
-        else:
-            used = [name for name, value in (params or {}).items() if is_number_array(value)]
-            differs = tuple(differences(found, expected, tensor.dtype, plus_one, used))
+    @classmethod
+    def _measured(cls, function: Function, x: Tensor, layout: str | None, whole: bool) -> Self:
+        """What the function computes."""
+        found, shape = measure_function(function, x, whole=whole), tuple(x.shape)
+        axes = usual_axes(len(shape)) if layout is None else parse_layout(layout, len(shape))
+        usual = None if found.formula is None else norm_of(with_usual_formula(found), axes)
+        if layout is None and usual is not None:
+            axes, usual = usual_names(found, usual, axes)
+        norm = norm_of(found, axes)
+        layer = None if norm is None else usual_layer(norm, found.shape, _known_layers(function.fn))
+        differs = tuple(without_like(found, norm))
         similar = None if usual is None else layer_of_channels(usual, axes, found.shape)
         return cls(
             norm,
             None if layer is None else str(layer),
             found.reach.reduced,
             differs,
-            found.reach.is_sampled or found.instead is not None,
+            found.is_sampled or found.instead is not None,
+            _notes(function),
+            None,
+            found,
+            join_sentences(
+                [text(found, None, differs, axes, "" if similar is None else similar.name), *_notes(function)]
+            ),
+        )
+
+    @classmethod
+    def _compared(
+        cls,
+        function: Function,
+        x: Tensor,
+        expected: Description,
+        plus_one: bool,
+        shapes: Sequence[Sequence[int]],
+        backward: bool | None,
+    ) -> Self:
+        """How the function differs from the expected layer."""
+        notes = list(_notes(function))
+
+        def on(shape: tuple[int, ...]) -> Description | None:
+            try:
+                return _on(expected, shape)
+            except NormvizError:
+                return None
+
+        others = [_other_shape(one, expected) for one in shapes]
+        reference = reference_of(function, expected, plus_one)
+        if reference.is_known:
+            verdict, compared = judge(function, expected, reference, x, others, on)
+            forward_ok = verdict.right and verdict.given is not None and verdict.given.ok
+        else:
+            verdict, compared, forward_ok = Verdict(), LayerComparison(function, expected, reference, x), False
+        found: Measurement | None = None
+        differs: list[Difference] = []
+        if forward_ok and verdict.sizes is not None and not shapes:
+            shape, error = verdict.sizes
+            expected = _on(expected, shape)
+            found = with_divisor(
+                measure_function(function, compared.alike(shape, 18).to(x.dtype)), used_eps(expected.norm, x)
+            )
+            if found.formula is not None:
+                differs = list(differences(found, expected, x.dtype, plus_one))
+            differs = differs or [other_on_shape(shape, error, expected.title)]
+        elif forward_ok:
+            differs += _after_forward(verdict, expected, x)
+            notes += [extreme_note(name, error, expected.title) for name, error in verdict.extreme]
+            if not differs:
+                differs += _gradients(compared, backward, notes)
+            module = function.fn
+            if not differs and verdict.dtype is None and isinstance(module, nn.Module):
+                function.restore()
+                differs += mode_differences(module, compared)
+        elif verdict.right and verdict.own_right and verdict.given is not None:
+            differs = [imprecise(verdict.given, x.dtype, verdict.only_near)]
+        else:
+            found = measure_function(function, x, partial(_takes, expected))
+            if expected.shape != found.shape:
+                expected = _on(expected, found.shape)
+                compared = compared.on(expected)
+            mistake = _mistake(found, compared, plus_one) if reference.is_known else None
+            if mistake is not None:
+                differs, found = [mistake], None
+            else:
+                found = with_divisor(found, used_eps(expected.norm, x))
+                differs = _explained(found, expected, compared, plus_one, x, verdict, reference.is_known)
+        if verdict.dtype is not None:
+            differs.insert(0, other_dtype(*verdict.dtype))
+        norm = (
+            _norm_of_pass(expected, compared)
+            if forward_ok and found is None
+            else norm_of(found, expected.axes)
+            if found
+            else None
+        )
+        layer = None
+        if norm is not None:
+            preferred = [] if expected.layer is None else [expected.layer]
+            layer = usual_layer(norm, expected.shape, [*preferred, *_known_layers(function.fn)])
+        usual = None if found is None or found.formula is None else norm_of(with_usual_formula(found), expected.axes)
+        similar = None if usual is None or found is None else layer_of_channels(usual, expected.axes, found.shape)
+        words = text(found, expected, differs, expected.axes, "" if similar is None else similar.name)
+        return cls(
+            norm,
+            None if layer is None else str(layer),
+            _reduced(expected) if found is None else found.reach.reduced,
+            tuple(differs),
+            found is not None and (found.is_sampled or found.instead is not None),
+            tuple(notes),
             expected,
             found,
-            text(found, expected, differs, axes, "" if similar is None else similar.name),
+            join_sentences([words, *notes]),
+        )
+
+    @classmethod
+    def of_backward(
+        cls,
+        backward: Callable[..., Any],
+        x: Any,
+        like: str | Layer | Norm | nn.Module,
+        forward: Callable[..., Any],
+        *,
+        layout: str | None = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Compare the gradients of ``backward`` with those of ``like``: see ``normviz.check_backward``."""
+        kind = probe.kind_of(forward, x)
+        given, shape = tensor_and_shape(probe.from_jax(x) if probe.is_jax(x) else x)
+        tensor = probe.generic(shape, _usual_dtype(forward, kind, params)) if given is None else given
+        expected, plus_one = _expected(like, tensor, layout)
+        with probe.isolated(forward, tensor, kind, params or {}) as function:
+            reference = reference_of(function, expected, plus_one)
+            compared = LayerComparison(function, expected, reference, tensor)
+            if not reference.is_known:
+                raise NormvizError(
+                    "{layer} uses stored statistics: its gradient is not compared.", layer=expected.title
+                )
+            function.use_own()
+            forward_ok = compared.agrees(tensor, {}, tensor.dtype, strict=True).ok
+            differs = compare_by_hand(backward, compared)
+            roles = compared.best
+        notes = (
+            []
+            if forward_ok
+            else [_("The output of forward is not that of {layer}: use check first.", layer=expected.title)]
+        )
+        names = ["dx", *(f"d{name}" for name, role in vars(roles).items() if role is not None)]
+        right = _(
+            "Your backward function gives the gradients of {layer}: {names}.",
+            layer=expected.title,
+            names=listed(names, "and"),
+        )
+        return cls(
+            expected.norm,
+            None if expected.layer is None else str(expected.layer),
+            _reduced(expected),
+            tuple(differs),
+            False,
+            tuple(notes),
+            expected,
+            None,
+            join_sentences([*([one.sentence for one in differs] or [right]), *notes]),
         )
 
     @property
@@ -114,13 +274,127 @@ class Check:
 
     def require(self) -> None:
         """Raise NormvizError with the text of the differences, if there are any."""
+        __tracebackhide__ = True
         if not self.ok:
             raise NormvizError(str(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values, for JSON. The keys are the names of its attributes."""
+        return {
+            "ok": self.ok,
+            "text": self.text,
+            "norm": None if self.norm is None else repr(self.norm),
+            "layer": self.layer,
+            "reduced": list(self.reduced),
+            "differences": [vars(one) for one in self.differences],
+            "sampled": self.sampled,
+            "notes": list(self.notes),
+        }
 
     def __str__(self) -> str:
         return self.text
 
     __repr__ = __str__
+
+
+def _usual_dtype(fn: Callable[..., Any], kind: str, params: Mapping[str, Any] | None) -> torch.dtype:
+    """The dtype of an x of which only the shape is given: that of the parameters; else float32 for torch and JAX, float64 for NumPy."""
+    tensors = list(fn.parameters()) if isinstance(fn, nn.Module) else []
+    for value in [*tensors, *(params or {}).values()]:
+        if kind != probe.JAX and probe.is_number_array(value):
+            return torch.as_tensor(value).dtype
+    return torch.float64 if kind == probe.ARRAYS else torch.float32
+
+
+def _known_layers(fn: Any) -> list[Layer]:
+    known = _known(fn)
+    return [] if known is None else [known]
+
+
+def _notes(function: Function) -> tuple[str, ...]:
+    if not function.switched:
+        return ()
+    if function.kind == probe.JAX:
+        return (_("Your function was called with JAX arrays, because it returns one."),)
+    return (_("Your function was called with NumPy arrays, because it returns one."),)
+
+
+def _other_shape(shape: Sequence[int], expected: Description) -> tuple[int, ...]:
+    """One of ``shapes``. Raises NormvizError if the expected layer does not take it."""
+    found = tuple(int(size) for size in shape)
+    _on(expected, found)
+    return found
+
+
+def _after_forward(verdict: Verdict, expected: Description, x: Tensor) -> Iterator[Difference]:
+    """What differs although the outputs are right on x."""
+    if verdict.constant:
+        yield vanishing_eps(x.dtype)
+    if verdict.sizes is not None:
+        shape, error = verdict.sizes
+        yield other_on_shape(shape, error, expected.title)
+
+
+def _gradients(compared: LayerComparison, backward: bool | None, notes: list[str]) -> list[Difference]:
+    """The differences of the gradients; a note if they cannot be compared. Raises NormvizError if they were asked for and cannot be."""
+    if backward is False:
+        return []
+    found = compare_gradients(compared)
+    if isinstance(found, Unjudged):
+        sentence = _("The backward pass is not judged: {reason}.", reason=found.reason)
+        if backward:
+            raise NormvizError("{sentence} Leave backward out, or use check_backward.", sentence=sentence)
+        notes.append(sentence)
+        return []
+    return found
+
+
+def _mistake(found: Measurement, compared: LayerComparison, plus_one: bool) -> Difference | None:
+    """The mistake in the formula of a function whose output no groups explain, or not all of it."""
+    if found.formula is not None and found.agrees:
+        return None
+    return mistaken(compared, found, plus_one)
+
+
+def _explained(
+    found: Measurement,
+    expected: Description,
+    compared: LayerComparison,
+    plus_one: bool,
+    x: Tensor,
+    verdict: Verdict,
+    is_known: bool,
+) -> list[Difference]:
+    """The mistakes that explain a wrong output, as far as they can be told."""
+    differs = list(differences(found, expected, x.dtype, plus_one))
+    kinds = {one.what for one in differs}
+    if not kinds - {"variance", "eps", "eps_placement"} and found.formula is not None and is_known:
+        differs += uses(compared, found, plus_one)
+    if not differs and (is_known or not found.agrees):
+        differs.append(other_values(verdict.given))
+    return differs
+
+
+def _norm_of_pass(expected: Description, compared: LayerComparison) -> Norm:
+    """The Norm of a function that does what the layer does: it may lack gamma or beta."""
+    norm, roles = expected.norm, compared.best
+    if norm.params is None or norm.running:
+        return norm
+    if roles.gamma is None and roles.beta is None:
+        return replace(norm, params=None, bias=False)
+    return replace(norm, bias=norm.bias and roles.beta is not None)
+
+
+def _reduced(expected: Description) -> tuple[int, ...]:
+    """The axes along which elements share statistics."""
+    norm, sizes = expected.norm, expected.norm.axis_sizes(expected.shape)
+    if norm.running:
+        return ()
+    return tuple(
+        axis
+        for axis, parts in enumerate(norm.pattern.left)
+        if any(part in norm.pattern.reduced and sizes[part] > 1 for part in parts)
+    )
 
 
 # What a function should be: ``like`` on the axes of x.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import permutations
-from math import isclose, prod, sqrt
+from math import inf, isclose, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from torch import Tensor
 from normviz.measuring import probe
 from normviz.measuring.groups import Index, Reach, from_ids, is_alike, measure_reach, smaller_shape
 from normviz.measuring.probe import Function, Values, isolated
+
+__tracebackhide__ = True  # pytest shows the frame of the caller
 
 Ids = NDArray[np.int64]
 Run = Callable[[Tensor], Tensor]
@@ -253,6 +255,7 @@ def equal_ids(values: Tensor, dtype: torch.dtype) -> Ids:
 SMALLEST = {torch.float64: -22, torch.float32: -15}  # powers of ten: squares of smaller x may vanish
 SEEN = 0.05  # eps must remove at least this share of the output, and leave at least as much
 ELEMENTS = 500  # at most this many outputs are examined
+EPS_TOLERANCE = 0.01  # relative
 SPREAD = 0.02  # largest relative spread of the estimates: a wrong formula gives another eps for each group
 
 
@@ -304,13 +307,13 @@ def measure_eps(
             return None
         if not left.isfinite().all() or float(left.median()) <= SEEN:
             break
-        if float(left.median()) < 1 - SEEN:
+        if abs(float(left.median()) - 1) > SEEN:
             moderate.append(power)
     if not moderate:
         return Eps(0.0, "inside")
     measured = [rest(power / 2) for power in range(2 * moderate[-1] - 1, 2 * moderate[0] + 2)]
     left, denominator = (torch.cat(parts) for parts in zip(*measured, strict=True))
-    seen = (left > SEEN) & (left < 1 - SEEN)
+    seen = (left > SEEN) & ((left - 1).abs() > SEEN) & left.isfinite()
     left, denominator = left[seen], denominator[seen]
     estimates = {
         "inside": (1 / left.square() - 1) * denominator.square(),
@@ -319,7 +322,7 @@ def measure_eps(
     }
     for place, values in estimates.items():
         middle = float(values.median())
-        if middle > 0 and float((values / middle - 1).abs().quantile(0.9)) < SPREAD:
+        if (middle > 0 or place == "inside") and float((values / middle - 1).abs().quantile(0.9)) < SPREAD:
             return Eps(_rounded(middle), place)
     return Eps(0.0, "")
 
@@ -332,7 +335,7 @@ def _rounded(value: float) -> float:
 
 # Everything that is measured of a function.
 
-BIASED, UNBIASED, SUM = "m", "m - 1", "1"  # what the sum of squares is divided by
+BIASED, UNBIASED, SUM = "m", "m - 1", "1"  # what the sum of squares is divided by; another number as text
 LEARNED = ("weight", "bias", "gamma", "beta")  # names of parameters, which are buffers in a frozen layer
 OUTLIER, SHIFT = 50.0, 100.0
 MOST_PARAMETERS = 2**20
@@ -346,7 +349,7 @@ class Measurement:
     dtype    in which it was measured
     ids      the number of each element's group; with stored statistics, of its statistics. None if there are no groups, or if they are unknown
     formula  its formula; None if it is no normalization over these groups
-    divisor  by what the sum of squares is divided: "m", "m - 1" or "1"
+    divisor  by what the sum of squares is divided: "m", "m - 1", "1" or another number
     eps      None if it has no influence or cannot be measured
     gamma    the parameter that each output is multiplied with; None if no parameter is
     beta     the parameter that is added to each output; None if no parameter is
@@ -371,6 +374,11 @@ class Measurement:
     def shape(self) -> Index:
         """The shape of the x with which it was measured."""
         return self.reach.shape
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether x has so many elements that only some of them were moved. Of fewer elements, the formula gave all outputs if some were moved."""
+        return self.reach.is_sampled and prod(self.shape) > probe.MOST_INPUTS
 
     @cached_property
     def elements(self) -> int:
@@ -425,7 +433,7 @@ class Measurement:
 def measure(
     fn: Callable[..., Any],
     x: Tensor,
-    takes_arrays: bool = False,
+    kind: str = probe.TENSORS,
     params: Mapping[str, Any] | None = None,
     allowed: Callable[[Index], bool] = bool,
     most_inputs: int = probe.MOST_INPUTS,
@@ -437,28 +445,50 @@ def measure(
 
     Raises NormvizError if fn cannot be measured: it raises, is random, or returns no tensor like x.
     """
-    with isolated(fn, x, takes_arrays, params or {}) as function:
-        shape = _shape(function, tuple(x.shape), allowed)
-        smaller = shape if whole else smaller_shape(function, shape, allowed)
-        if smaller != shape:
-            function.choose_dtype(probe.generic(smaller, x.dtype))
-            found = _measured(function, smaller, x, most_inputs)
-            function.choose_dtype(x)
-            if is_alike(function, shape, smaller, found.reach.axes):
-                return replace(found, instead=shape)
-        return _measured(function, shape, x, most_inputs)
+    with isolated(fn, x, kind, params or {}) as function:
+        return measure_function(function, x, allowed, most_inputs, whole)
+
+
+def measure_function(
+    function: Function,
+    x: Tensor,
+    allowed: Callable[[Index], bool] = bool,
+    most_inputs: int = probe.MOST_INPUTS,
+    whole: bool = False,
+) -> Measurement:
+    """``measure`` of a function that is isolated already."""
+    shape = _shape(function, tuple(x.shape), allowed)
+    smaller = shape if whole else smaller_shape(function, shape, allowed)
+    if smaller != shape:
+        function.choose_dtype(probe.generic(smaller, x.dtype))
+        found = _measured(function, smaller, x, most_inputs)
+        function.choose_dtype(x)
+        if is_alike(function, shape, smaller, found.reach.axes):
+            return replace(found, instead=shape)
+    return _measured(function, shape, x, most_inputs)
 
 
 def _measured(function: Function, shape: Index, x: Tensor, most_inputs: int) -> Measurement:
     # Other values of the parameters: a gamma of 0, with which some layers begin, would hide what they compute.
-    generic: Values = generic_values(_parameters(function), seed=3)
+    generic: Values = generic_values(parameters_of(function), seed=3)
     generic = generic if function.takes(shape, generic) else {}
-    reach = measure_reach(partial(function, values=generic), shape, function.dtype, most_inputs)
+    run = partial(function, values=generic)
+    # A sample tells groups that are made of axes: the formula then has to give all outputs. Otherwise all inputs are moved.
+    for most in sorted({min(most_inputs, probe.FEW_INPUTS), most_inputs}):
+        reach = measure_reach(run, shape, function.dtype, most)
+        found = _explained(function, generic, reach, x if shape == x.shape else None)
+        if not reach.is_sampled or (found.formula is not None and found.formula.exact):
+            break
+    return found
+
+
+def _explained(function: Function, generic: Values, reach: Reach, x: Tensor | None) -> Measurement:
+    """What the outputs that changed together tell of the function."""
     if reach.is_elementwise:
         return _elementwise(function, reach)
     if reach.ids is None:
         return Measurement(reach, function.dtype, None)
-    return _normalization(function, generic, reach, reach.ids, x if shape == x.shape else None)
+    return _normalization(function, generic, reach, reach.ids, x)
 
 
 def _shape(function: Function, shape: Index, allowed: Callable[[Index], bool]) -> Index:
@@ -478,7 +508,7 @@ def _normalization(function: Function, generic: Values, reach: Reach, ids: Ids, 
     if formula is None or own is None or formula.kind is None:
         return Measurement(reach, dtype, ids)
     known = (generic, formula) if generic else None
-    gamma, beta = measure_learned(formula_with, _parameters(function), dtype, known)
+    gamma, beta = measure_learned(formula_with, parameters_of(function), dtype, known)
     divisor = _divisor(gamma, own.factor, groups.elements, dtype)
     constant = constant_of(divisor, groups.elements)
     run = partial(function, values=generic)
@@ -515,7 +545,28 @@ def _divisor(gamma: Learned | None, factor: Tensor, elements: int, dtype: torch.
 def constant_of(divisor: str, elements: int) -> float:
     """The output with this divisor over the output with m, for groups of so many elements."""
     m = max(elements, 1)
-    return {BIASED: 1.0, UNBIASED: sqrt(max(m - 1, 1) / m), SUM: sqrt(1 / m)}[divisor]
+    number = {BIASED: m, UNBIASED: max(m - 1, 1)}.get(divisor) or float(divisor)
+    return sqrt(number / m)
+
+
+def with_divisor(found: Measurement, eps: float) -> Measurement:
+    """The measurement with another divisor, if that explains both a constant factor and an eps that is not the expected one.
+
+    With the sum of squares over d, the output is that with m times the root of d / m, and eps is d / m times as large.
+    """
+    if found.formula is None or found.formula.kind is None or found.divisor != BIASED or found.eps is None:
+        return found
+    ratio = found.eps.value / eps
+    if found.eps.place != "inside" or not 0 < ratio < inf or abs(ratio - 1) < EPS_TOLERANCE or not found.elements:
+        return found
+    factor = found.formula.factor
+    constant = found.gamma.constant if found.gamma is not None else float(factor.median())
+    if found.gamma is None and not bool(((factor / constant - 1).abs() < EPS_TOLERANCE).all()):
+        return found
+    if not isclose(constant**2, ratio, rel_tol=EPS_TOLERANCE):
+        return found
+    gamma = None if found.gamma is None else replace(found.gamma, constant=1.0)
+    return replace(found, divisor=f"{found.elements * ratio:.4g}", eps=Eps(eps, "inside"), gamma=gamma)
 
 
 def _others(shape: Index, dtype: torch.dtype, x: Tensor | None) -> list[Tensor]:
@@ -548,9 +599,9 @@ def _agreement(
     return agrees
 
 
-def _parameters(function: Function) -> dict[int, Tensor]:
+def parameters_of(function: Function) -> dict[int, Tensor]:
     """The floating-point tensors that may be gamma or beta, by position: all but buffers."""
-    stored = _stored(function)
+    stored = stored_of(function)
     return {
         position: value
         for position, value in enumerate(function.values)
@@ -573,8 +624,8 @@ def _elementwise(function: Function, reach: Reach) -> Measurement:
     def affine_with(values: Values) -> Formula | None:
         return measure_affine(partial(function, values=values), shape, dtype)
 
-    gamma, beta = measure_learned(affine_with, _parameters(function), dtype)
-    stored = _stored(function)
+    gamma, beta = measure_learned(affine_with, parameters_of(function), dtype)
+    stored = stored_of(function)
     other = affine_with({i: probe.generic(tuple(function.values[i].shape), dtype).abs() + 1 for i in stored})
     changes = affine.factor if not stored or other is None else other.factor / affine.factor
     ids = equal_ids(changes, dtype)
@@ -582,7 +633,7 @@ def _elementwise(function: Function, reach: Reach) -> Measurement:
     return Measurement(reach, dtype, known, affine, BIASED, _stored_eps(function), gamma, beta, running=True)
 
 
-def _stored(function: Function) -> set[int]:
+def stored_of(function: Function) -> set[int]:
     """The positions of floating-point tensors that are no parameters: constants of the function, and buffers except gamma and beta."""
     buffers = {
         id(buffer)

@@ -19,6 +19,8 @@ from normviz.layers.axes import divisors
 from normviz.measuring import probe
 from normviz.measuring.probe import Function
 
+__tracebackhide__ = True  # pytest shows the frame of the caller
+
 Index = tuple[int, ...]
 Mask = NDArray[np.bool_]
 

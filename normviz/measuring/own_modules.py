@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from normviz.analysis.description import Description, tensor_and_shape
 from normviz.analysis.forward import Values
@@ -26,11 +27,22 @@ def describe_any(made: type[D], layer: AnyLayer, x: Any, layout: str | None = No
 
     Raises NormvizError, as ``Description.of`` does, for a model, and for a module whose output is no normalization.
     """
+    if isinstance(layer, nn.Module):
+        check_has_shapes(layer)
     if isinstance(layer, nn.Module) and own_class(layer) and not list(layer.children()):
         found = _measured(made, layer, x, layout)
         if found is not None:
             return found
     return made.of(layer, x, layout=layout)
+
+
+def check_has_shapes(model: nn.Module) -> None:
+    """Raise NormvizError if a parameter or a buffer gets its shape with the first call."""
+    for name, tensor in (*model.named_parameters(), *model.named_buffers()):
+        if is_lazy(tensor):
+            raise NormvizError(
+                "{name} of the model has no shape yet, because it is lazy; call the model once first.", name=name
+            )
 
 
 def own_class(layer: AnyLayer) -> str:
@@ -45,15 +57,16 @@ def own_class(layer: AnyLayer) -> str:
 
 
 def _measured(made: type[D], module: nn.Module, x: Any, layout: str | None) -> D | None:
+    tensor, shape = tensor_and_shape(x)
+    x = shape if tensor is None else tensor  # a module takes no array
     try:
         found = Check.of(module, x, layout=layout, whole=True)
     except NormvizError:
         return None
-    tensor, shape = tensor_and_shape(x)
     if found.norm is None or found.measured is None or found.measured.shape != shape:
         return None
     if found.norm.running:
-        return _frozen(made, module, x, found)
+        return _frozen(made, module, x, found, layout)
     dtype = _dtype(module) if tensor is None else tensor.dtype
     return made.of(found.norm, x, values=_values(found.measured, found.norm, dtype))
 
@@ -63,13 +76,13 @@ def _dtype(module: nn.Module) -> torch.dtype:
     return next((tensor.dtype for tensor in tensors if tensor.is_floating_point()), torch.float32)
 
 
-def _frozen(made: type[D], module: nn.Module, x: Any, found: Check) -> D | None:
+def _frozen(made: type[D], module: nn.Module, x: Any, found: Check, layout: str | None) -> D | None:
     """A module with stored statistics: the layer of torch in eval mode, with gamma and beta such that the output is the same."""
     statistics = [dict(module.named_buffers()).get(name) for name in ("running_mean", "running_var")]
     mean, var = (None if one is None else one.detach().clone() for one in statistics)
     if found.layer is None or found.measured is None or found.measured.formula is None or mean is None or var is None:
         return None
-    described = made.of(Layer.parse(found.layer), x)
+    described = made.of(Layer.parse(found.layer), x, layout=layout)
     formula, deviation = found.measured.formula, (var + (described.norm.eps or 0)).sqrt()
     factor, offset = (
         one.movedim(1, 0).reshape(len(mean), -1)[:, 0].to(mean.dtype) for one in (formula.factor, formula.offset)

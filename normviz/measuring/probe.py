@@ -9,17 +9,24 @@ import functools
 import inspect
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from itertools import chain
 from math import prod, sqrt
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, jit, nn
+from torch.nn.parameter import is_lazy
 
 from normviz.texts.errors import NormvizError, echo
 
+__tracebackhide__ = True  # pytest shows the frame of the caller
+
 SEED = 20
+TENSORS, ARRAYS, JAX = "tensors", "arrays", "jax"  # what a function takes
+FEW_INPUTS = 150  # up to so many elements of x are moved one by one at first
 MOST_INPUTS = 4096  # elements of x that are moved one by one; above, a sample of them
 SAMPLE, SMALL_SAMPLE = 24, 8  # elements in a sample; the smaller number if x has more than LARGE elements
 LARGE = 2**18
@@ -126,12 +133,30 @@ def _referred(value: Any) -> Iterable[Any]:
     return ()
 
 
+def names_in(fn: Callable[..., Any]) -> dict[int, str]:
+    """The names of the tensors to which a function, or the object that it is, refers directly, by the id of the tensor."""
+    owner = called_object(fn)
+    named: dict[str, Any] = {} if owner is None else dict(vars(owner))
+    function = inspect.unwrap(fn.__func__ if inspect.ismethod(fn) else fn)
+    if inspect.isfunction(function):
+        with suppress(ValueError):  # a variable without a value
+            variables = inspect.getclosurevars(function)
+            named |= {**variables.globals, **variables.nonlocals}
+    if isinstance(fn, functools.partial):
+        named |= fn.keywords
+    return {id(value): name for name, value in named.items() if isinstance(value, Tensor)}
+
+
 def called_object(fn: Any) -> Any:
     """The callable object, or the object of a bound method; None for functions (also scripted), classes and modules."""
     owner = getattr(fn, "__self__", None) if inspect.isroutine(fn) else fn
     known = nn.Module | functools.partial | type | jit.ScriptFunction
     has_attributes = hasattr(owner, "__dict__") and not isinstance(owner, known)
     return owner if has_attributes and not inspect.isroutine(owner) and not inspect.ismodule(owner) else None
+
+
+def _registered(fn: Any) -> Iterable[Tensor]:
+    return chain(fn.parameters(), fn.buffers()) if isinstance(fn, nn.Module) else ()
 
 
 class State:
@@ -145,7 +170,9 @@ class State:
         module = owner if isinstance(owner, nn.Module) and not self.scripted else nn.Module()
         self.registered = {name: dict(vars(module)[name]) for name in DICTIONARIES if module is owner}
         self.plain = [
-            (value, value.detach().clone()) for value in self.attributes.values() if isinstance(value, Tensor)
+            (value, value.detach().clone())
+            for value in self.attributes.values()
+            if isinstance(value, Tensor) and not value.is_meta  # which has no values to restore
         ]
         self.gradients = [(tensor, tensor.grad) for tensor in module.parameters(recurse=False)]
 
@@ -181,11 +208,15 @@ class Function:
     tensors    that it uses: parameters and buffers of the modules, other tensors that it refers to, leaves of autograd's graph, gamma and
                beta in ``params``
     constants  the ids of tensors outside of the modules that need no gradient
+    kind       what it takes: TENSORS, ARRAYS (of NumPy) or JAX
+    switched   whether it returned an array for a tensor, and takes arrays since
+    converts   whether it takes tensors and returns arrays
     dtype      in which it computes: x and its tensors are converted to it
     """
 
-    def __init__(self, fn: Callable[..., Any], takes_arrays: bool, params: Mapping[str, Any]) -> None:
-        self.fn, self.takes_arrays = fn, takes_arrays
+    def __init__(self, fn: Callable[..., Any], kind: str, params: Mapping[str, Any]) -> None:
+        self.fn, self.kind, self.switched = unbound(fn), kind, False
+        self.converts = False
         self.params = {name: _own_tensor(value) for name, value in params.items()}
         self.modules, others = found_in(fn)
         self.constants = {id(tensor) for tensor in others if not tensor.requires_grad}
@@ -195,6 +226,12 @@ class Function:
         self.dtype = torch.float32
         owner = called_object(fn)
         self._states = [State(one) for one in (*self.modules, *([] if owner is None else [owner]))]
+        self.named: dict[int, str] = names_in(fn) | {
+            id(tensor): name
+            for module in self.modules
+            for name, tensor in chain(module.named_parameters(recurse=False), module.named_buffers(recurse=False))
+        }
+        self.named |= {id(value): name for name, value in self.params.items()}
         self.add(tensor for module in self.modules for tensor in (*module.parameters(), *module.buffers()))
         self.add(others)
         self.add(value for value in self.params.values() if isinstance(value, Tensor))
@@ -207,22 +244,32 @@ class Function:
         self.originals += [tensor.data for tensor in new.values()]
         self.values += [tensor.data for tensor in new.values()]
 
+    @property
+    def names(self) -> dict[int, str]:
+        """The names of its tensors, by position: of parameters, arguments and variables."""
+        return {i: self.named[id(tensor)] for i, tensor in enumerate(self.tensors) if id(tensor) in self.named}
+
     def choose_dtype(self, x: Tensor) -> None:
         """Compute in float64 if the function takes it and x is not large; otherwise in the dtype of x. A less precise output decides the dtype."""
-        for dtype in (torch.float64, x.dtype) if x.numel() <= LARGE else (x.dtype,):
-            self._use(dtype)
+        for dtype in (torch.float64, x.dtype) if x.numel() <= LARGE and self.kind != JAX else (x.dtype,):
+            self.use(dtype)
             try:
                 output = self(x.to(dtype)).dtype
             except NormvizError:
                 continue
             if output.itemsize < torch.float32.itemsize:
-                self._use(output)
+                self.use(output)
             return
-        self._use(x.dtype)
+        self.use(x.dtype)
 
-    def _use(self, dtype: torch.dtype) -> None:
+    def use(self, dtype: torch.dtype) -> None:
+        """Convert its tensors to this dtype."""
         self.dtype = dtype
         self.values = [value.to(dtype) if value.is_floating_point() else value for value in self.originals]
+
+    def use_own(self) -> None:
+        """Use its tensors in their own dtypes."""
+        self.values = list(self.originals)
 
     def takes(self, shape: tuple[int, ...], values: Values | None = None) -> bool:
         """Whether it can be called with an x of this shape and with these values."""
@@ -235,14 +282,20 @@ class Function:
     def __call__(self, x: Tensor, values: Values | None = None) -> Tensor:
         """The output for x, with other values of some tensors. x is not changed.
 
+        Modules in train mode may make a graph, as in training: some tell the modes by that.
+
         Raises NormvizError if the function raises, or if its output is not a floating-point tensor of the shape of x.
         """
-        with torch.no_grad():
+        with torch.set_grad_enabled(any(module.training for module in self.modules)):
             return self._call(x, values or {}).detach()
+
+    def with_graph(self, x: Tensor, values: Values) -> Tensor:
+        """The output with its graph, if autograd makes one."""
+        return self._call(x, values)
 
     def leaves(self, x: Tensor) -> list[Tensor]:
         """The leaf tensors from which autograd would compute the output: parameters, also of modules that ``found_in`` does not find."""
-        if self.takes_arrays:
+        if self.kind != TENSORS:
             return []
         with torch.enable_grad():
             waiting = [self._call(x, {}).grad_fn]
@@ -260,11 +313,15 @@ class Function:
         return list(found.values())
 
     def _call(self, x: Tensor, values: Values) -> Tensor:
+        return _checked(self.raw(x, values), x)
+
+    def raw(self, x: Tensor, values: Values) -> Any:
+        """What the function itself returns for x, with other values of some tensors. Raises NormvizError if it raises."""
         self.restore()
         for position, tensor in enumerate(self.tensors):
             tensor.data = values.get(position, self.values[position]).clone()
         try:
-            output = self._run(x.clone())
+            return self._run(x.clone())
         except Exception as error:
             raise NormvizError(
                 "the function raises on an x of shape {shape}: {kind}: {error}",
@@ -272,14 +329,33 @@ class Function:
                 kind=type(error).__name__,
                 error=error,
             ) from error
-        return _checked(output, x)
 
     def _run(self, x: Tensor) -> Any:
         others = copy.deepcopy({name: value for name, value in self.params.items() if not isinstance(value, Tensor)})
-        if not self.takes_arrays:
-            return self.fn(x, **self.params | others)
-        arrays = {name: value.numpy() for name, value in self.params.items() if isinstance(value, Tensor)}
-        return self.fn(x.numpy(), **arrays | others)
+        if self.kind == TENSORS:
+            output = self.fn(x, **self.params | others)
+            kind = None if self.converts else _array_kind(output)
+            if kind is None:
+                return output
+            # A function of arrays that takes a tensor for one, or that converts it.
+            self.kind = kind
+            try:
+                output = self._run_on_arrays(x, others)
+                self.switched = True
+            except Exception:
+                self.kind, self.converts = TENSORS, True
+            return output
+        return self._run_on_arrays(x, others)
+
+    def _run_on_arrays(self, x: Tensor, others: Mapping[str, Any]) -> Any:
+        arrays = {name: self.own_array(value) for name, value in self.params.items() if isinstance(value, Tensor)}
+        return self.fn(self.own_array(x.detach()), **{**arrays, **others})
+
+    def own_array(self, tensor: Tensor) -> Any:
+        """The tensor as what the function takes."""
+        if self.kind == TENSORS:
+            return tensor
+        return tensor.numpy() if self.kind == ARRAYS else import_module("jax.numpy").from_dlpack(tensor.contiguous())
 
     def restore(self) -> None:
         """Give the modules the state that they had, and the tensors their own storage."""
@@ -289,19 +365,86 @@ class Function:
             tensor.data = original
 
 
+def _array_kind(output: Any) -> str | None:
+    """Whether the output, or the first one of a tuple, is an array of NumPy or JAX; None for a tensor."""
+    found = output[0] if isinstance(output, tuple | list) and output else output
+    return JAX if is_jax(found) else ARRAYS if isinstance(found, np.ndarray) else None
+
+
+def unbound(fn: Any) -> Any:
+    """A module of Flax that is bound to its variables, as a function: the module itself can be called only once."""
+    home = type(fn).__mro__[-2].__module__ if isinstance(fn, object) and len(type(fn).__mro__) > 1 else ""
+    if not home.startswith("flax.linen") or getattr(fn, "scope", None) is None:
+        return fn
+    module, variables = fn.unbind()
+    return functools.partial(module.apply, variables)
+
+
+def is_jax(value: Any) -> bool:
+    """Whether it is an array of JAX, which is not imported for this."""
+    return type(value).__module__.partition(".")[0] in ("jax", "jaxlib")
+
+
+def from_jax(array: Any) -> Tensor:
+    """A tensor with a copy of the values of a JAX array."""
+    return torch.from_dlpack(array).clone()
+
+
+def kind_of(fn: Callable[..., Any], x: Any) -> str:
+    """What a function takes: what x is. If x is only a shape, a function that refers to NumPy or JAX, and not to torch, takes their arrays."""
+    if is_jax(x):
+        return JAX
+    if isinstance(x, np.ndarray):
+        return ARRAYS
+    if isinstance(x, Tensor):
+        return TENSORS
+    libraries = _libraries(fn)
+    if "torch" in libraries or isinstance(fn, nn.Module):
+        return TENSORS
+    return JAX if libraries & {"jax", "flax", "jaxlib"} else ARRAYS if "numpy" in libraries else TENSORS
+
+
+def _libraries(fn: Callable[..., Any]) -> set[str]:
+    """The libraries to which a function and the functions that it calls refer."""
+    found: set[str] = set()
+    waiting, seen = [fn], set()
+    while waiting:
+        value = waiting.pop()
+        home = value.__name__ if inspect.ismodule(value) else str(getattr(type(value), "__module__", ""))
+        found.add(home.partition(".")[0])
+        function = getattr(value, "__func__", value)
+        if inspect.isfunction(function) and id(function) not in seen:
+            seen.add(id(function))
+            found.add(str(function.__module__).partition(".")[0])
+            with suppress(ValueError):
+                variables = inspect.getclosurevars(function)
+                waiting += [*variables.globals.values(), *variables.nonlocals.values()]
+        elif is_jax(value):
+            waiting += [value.__wrapped__] if hasattr(value, "__wrapped__") else []
+    return found
+
+
 @contextmanager
-def isolated(fn: Callable[..., Any], x: Tensor, takes_arrays: bool, params: Mapping[str, Any]) -> Iterator[Function]:
+def isolated(fn: Callable[..., Any], x: Tensor, kind: str, params: Mapping[str, Any]) -> Iterator[Function]:
     """``fn`` as a Function. Afterwards its tensors and modules and the random states of torch, NumPy and Python are as before.
 
     Raises NormvizError if fn cannot be called with x, or if it is random.
     """
+    lazy = any(is_lazy(one) for one in _registered(fn))
+    if lazy or (
+        getattr(fn, "built", True) is False and hasattr(fn, "build")
+    ):  # a layer of Keras is built by its first call
+        raise NormvizError(
+            "the parameters of {name} have no shapes yet. Call it once with an x before the check.",
+            name=type(fn).__name__,
+        )
     if not callable(fn):
         raise NormvizError("{fn} is not a function of a tensor; give a function or a module.", fn=echo(fn))
     # An object that is called may keep what it computes. Functions and modules are restored instead.
     own = fn if called_object(fn) is None else copy.deepcopy(fn)
     threads = torch.get_num_threads()
     with same_random_states():
-        function = Function(own, takes_arrays, params)
+        function = Function(own, kind, params)
         try:
             torch.set_num_threads(1 if x.numel() <= FEW else threads)
             _check_not_random(function, x)
@@ -327,6 +470,8 @@ def same_random_states() -> Iterator[None]:
 
 def is_number_array(value: Any) -> bool:
     """Whether it is a tensor or an array of floating-point numbers."""
+    if is_jax(value):
+        return value.dtype.kind == "f" or value.dtype.name == "bfloat16"
     if isinstance(value, Tensor):
         return value.is_floating_point()
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
@@ -334,6 +479,8 @@ def is_number_array(value: Any) -> bool:
 
 def _own_tensor(value: Any) -> Any:
     """A number array as a tensor of its own; anything else as it is."""
+    if is_jax(value) and is_number_array(value):
+        return from_jax(value)
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         return torch.from_numpy(value.copy())
     return value.detach().clone() if isinstance(value, Tensor) else value
@@ -342,6 +489,8 @@ def _own_tensor(value: Any) -> Any:
 def _checked(output: Any, x: Tensor) -> Tensor:
     """The output as a tensor; the first one of ``(out, cache)``."""
     found = output[0] if isinstance(output, tuple | list) and output else output
+    if is_jax(found):
+        found = from_jax(found)
     if isinstance(found, np.ndarray):
         found = torch.from_numpy(np.array(found))
     if not isinstance(found, Tensor):

@@ -3,29 +3,29 @@
 ``differences`` and ``without_like`` find each ``Difference``, ``text`` writes all of them.
 """
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from math import isclose, prod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import isclose, isfinite, prod
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from normviz.analysis.description import Description
 from normviz.layers.norm import Norm
-from normviz.measuring.formula import BIASED, SUM, Ids, Measurement
+from normviz.measuring.formula import BIASED, EPS_TOLERANCE, SUM, UNBIASED, Ids, Learned, Measurement
 from normviz.measuring.groups import Axis, from_ids, refines, same_partition
+from normviz.measuring.verdict import Error
 from normviz.texts.errors import listed
 from normviz.texts.messages import N_, _, join_sentences, ngettext
-
-EPS_TOLERANCE = 0.01  # relative
 
 
 @dataclass(frozen=True)
 class Difference:
     """One difference.
 
-    what      "statistics", "parameters", "center", "variance", "eps", "eps_placement", "gamma", "beta", "training",
-              "not_normalization" or "values"
+    what      "statistics", "parameters", "center", "variance", "eps", "eps_placement", "gamma", "beta", "factor", "offset",
+              "training", "running", "backward", "dtype", "precision", "not_normalization" or "values"
     found     what the function does
     expected  what it should do
     sentence  both in a sentence
@@ -38,21 +38,13 @@ class Difference:
 
 
 def differences(
-    found: Measurement, expected: Description, dtype: torch.dtype, plus_one: bool = False, given: Collection[str] = ()
-) -> list[Difference]:
-    """What differs from the expected layer.
+    found: Measurement, expected: Description, dtype: torch.dtype, plus_one: bool = False
+) -> Iterator[Difference]:
+    """What differs from the expected layer in groups, formula, eps and parameters, as far as probing tells.
 
     dtype     of x
     plus_one  whether the layer multiplies by 1 + gamma
-    given     "gamma" and "beta", if the function is given them as arguments
     """
-    differs = list(_layer_differences(found, expected, dtype, plus_one))
-    return [*(differs if differs or found.agrees else [_values()]), *_unused(found, expected.norm, given)]
-
-
-def _layer_differences(
-    found: Measurement, expected: Description, dtype: torch.dtype, plus_one: bool
-) -> Iterator[Difference]:
     norm = expected.norm
     if norm.running != found.running and (found.running or found.formula is not None):
         words = (_("the statistics of x"), _("stored statistics"))
@@ -61,7 +53,7 @@ def _layer_differences(
             _("It uses stored statistics, as in eval mode, instead of those of x."),
         )
         yield Difference("training", words[found.running], words[norm.running], sentences[found.running])
-    if not _has_groups(found, expected):
+    if not has_groups(found, expected):
         own, wanted = groups_text(found, expected.axes), axes_text(norm, expected.axes, expected.shape)
         sentence = _(
             "Your function averages over {own}; {layer} averages over {wanted}.",
@@ -82,8 +74,7 @@ def _layer_differences(
         yield _spread(kind.spread)
     if kind is not None:
         yield from _divisor(found)
-    yield from _placement(found)
-    yield from _eps(found, norm, dtype)
+    yield from eps_differences(found, norm, dtype)
     yield from _parameters(found, expected, plus_one)
 
 
@@ -110,7 +101,7 @@ def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
     yield from other or [_values()]
 
 
-def _has_groups(found: Measurement, expected: Description) -> bool:
+def has_groups(found: Measurement, expected: Description) -> bool:
     """Whether the groups are the expected ones, as far as they were measured."""
     if found.running != expected.norm.running or (found.running and found.ids is None):
         return True  # unknown, or one has none
@@ -143,8 +134,14 @@ def _divisor(found: Measurement) -> Iterator[Difference]:
         return
     if found.divisor == SUM:
         sentence = _("It does not divide the sum of squares by m, the size of a group.")
-    else:
+    elif found.divisor == UNBIASED:
         sentence = _("It divides the sum of squares by m - 1, not m, the size of a group.")
+    else:
+        sentence = _(
+            "It divides the sum of squares by {divisor}, not by m = {m}, the size of a group.",
+            divisor=found.divisor,
+            m=found.elements,
+        )
     yield Difference("variance", found.divisor, BIASED, sentence)
 
 
@@ -161,6 +158,12 @@ def _placement(found: Measurement) -> Iterator[Difference]:
         words = _("elsewhere")
         sentence = _("Its output for small x is not that of an eps inside or outside the root.")
     yield Difference("eps_placement", words, _("inside the root"), sentence)
+
+
+def eps_differences(found: Measurement, norm: Norm, dtype: torch.dtype) -> Iterator[Difference]:
+    """What differs in eps and its place."""
+    yield from _placement(found)
+    yield from _eps(found, norm, dtype)
 
 
 def _eps(found: Measurement, norm: Norm, dtype: torch.dtype) -> Iterator[Difference]:
@@ -185,11 +188,9 @@ def _parameters(found: Measurement, expected: Description, plus_one: bool) -> It
         own, wanted = ("gamma", "1 + gamma") if plus_one else ("1 + gamma", "gamma")
         yield Difference("gamma", own, wanted, _("It multiplies by {own}, not by {wanted}.", own=own, wanted=wanted))
     elif not gamma and ids is None:
-        yield Difference(
-            "gamma", "gamma", _("no gamma"), _("It multiplies by a gamma, and {layer} has none.", layer=expected.title)
-        )
+        yield unexpected("gamma", found.gamma, found.gammas, expected)
     if not beta and (ids is None or not bias):
-        yield Difference("beta", "beta", _("no beta"), _("It adds a beta, and {layer} has none.", layer=expected.title))
+        yield unexpected("beta", found.beta, found.formula.offset if found.formula else None, expected)
     if ids is None or (gamma and (beta or not bias)):
         return
     if gamma:
@@ -199,6 +200,47 @@ def _parameters(found: Measurement, expected: Description, plus_one: bool) -> It
     own = pattern_text(numbers if learned is None else learned.ids, expected.axes)
     wanted = each_text([name.upper() for name in expected.norm.gamma_axes])
     yield Difference("parameters", own, wanted, _(message, own=own, wanted=wanted, layer=expected.title))
+
+
+def unexpected(name: str, learned: Learned | None, values: Tensor | None, expected: Description) -> Difference:
+    """A gamma or beta of a layer that has none. One number for all elements is a constant."""
+    layer = expected.title
+    constant = None if learned is not None or values is None else constant_value(values)
+    if name == "gamma":
+        if constant is not None:
+            return constant_factor(constant)
+        return Difference(
+            "gamma", "gamma", _("no gamma"), _("It multiplies by a gamma, and {layer} has none.", layer=layer)
+        )
+    if constant is not None:
+        return constant_offset(constant)
+    return Difference("beta", "beta", _("no beta"), _("It adds a beta, and {layer} has none.", layer=layer))
+
+
+CLOSE = 2e-4  # relative
+
+
+def constant_value(values: Tensor) -> float | None:
+    """The number that all values are, or None."""
+    middle = float(values.median())
+    same = bool(((values - middle).abs() <= CLOSE * max(1e-3, abs(middle))).all())
+    return float(f"{middle:.3g}") if same else None
+
+
+def constant_factor(value: float | None) -> Difference:
+    """A factor that no parameter explains; None: another one for each element."""
+    if value is None:
+        return Difference(
+            "factor", _("another factor"), "1", _("It multiplies by numbers that are no parameter of it.")
+        )
+    return Difference("factor", f"{value:g}", "1", _("It multiplies by {n:g}, which is no parameter.", n=value))
+
+
+def constant_offset(value: float | None) -> Difference:
+    """An offset that no parameter explains; None: another one for each element."""
+    if value is None:
+        return Difference("offset", _("another offset"), "0", _("It adds numbers that are no parameter of it."))
+    return Difference("offset", f"{value:g}", "0", _("It adds {n:g}, which is no parameter.", n=value))
 
 
 def _gamma_fits(found: Measurement, ids: Ids | None) -> bool:
@@ -222,14 +264,7 @@ def _beta_fits(found: Measurement, ids: Ids | None) -> bool:
     return not found.has_beta if ids is None else refines(ids, found.offsets)
 
 
-def _unused(found: Measurement, norm: Norm, given: Collection[str]) -> Iterator[Difference]:
-    """The given gamma and beta that have no part in the output."""
-    groups_of_one = not found.running and found.elements == 1  # the output is beta
-    if found.formula is None or norm.params is None or groups_of_one:
-        return
-    for name, used, constant in (("gamma", found.gamma, "1"), ("beta", found.beta, "0")):
-        if name in given and used is None and (name == "gamma" or norm.bias):
-            yield Difference(name, constant, name, _("It does not use {name}.", name=name))
+# Differences of a function whose formula is right
 
 
 def _values() -> Difference:
@@ -241,21 +276,118 @@ def _values() -> Difference:
     )
 
 
+def other_values(error: Error | None) -> Difference:
+    """Another output, without a known reason."""
+    if error is None or error.ok or not isfinite(error.largest):
+        return _values()
+    return replace(
+        _values(),
+        sentence=_(
+            "Its output differs by up to {largest:.3g}, at {at}, and no usual mistake explains it: it may clip, round or replace values.",
+            largest=error.largest,
+            at=list(error.at),
+        ),
+    )
+
+
+def imprecise(error: Error, dtype: torch.dtype, only_near: bool = False) -> Difference:
+    """Right in float64, or near zero, and wrong on x in its dtype."""
+    name = str(dtype).removeprefix("torch.")
+    right = _("It is right for x near zero.") if only_near else _("It is right in float64.")
+    if isfinite(error.largest):
+        wrong = _(
+            "In {dtype}, its largest error on x is {largest:.3g}, at {at}.",
+            dtype=name,
+            largest=error.largest,
+            at=list(error.at),
+        )
+    else:
+        wrong = _("In {dtype}, its output is not finite at {at}.", dtype=name, at=list(error.at))
+    return Difference(
+        "precision",
+        _("rounding errors in {dtype}", dtype=name),
+        _("the precision of torch"),
+        join_sentences([right, wrong]),
+    )
+
+
+def rounds(error: Error, dtype: torch.dtype, wanted: torch.dtype) -> Difference:
+    """Rounding errors of a half-precision dtype in one that is more precise."""
+    names = [str(one).removeprefix("torch.") for one in (dtype, wanted)]
+    sentence = _(
+        "It rounds to {dtype} on the way: its largest error is {largest:.3g}, at {at}. Compute in {wanted}.",
+        dtype=names[0],
+        wanted=names[1],
+        largest=error.largest,
+        at=list(error.at),
+    )
+    return Difference(
+        "precision", _("rounding errors in {dtype}", dtype=names[0]), _("the precision of torch"), sentence
+    )
+
+
+def vanishing_eps(dtype: torch.dtype) -> Difference:
+    """eps is 0 in half precision."""
+    name = str(dtype).removeprefix("torch.")
+    sentence = _(
+        "Its output is not finite where all elements of a group are equal: in {dtype}, its eps is too small to count. Compute in float32.",
+        dtype=name,
+    )
+    return Difference("precision", _("an eps of 0 in {dtype}", dtype=name), _("a finite output"), sentence)
+
+
+def other_dtype(own: torch.dtype, wanted: torch.dtype) -> Difference:
+    """Another dtype of the output."""
+    found, expected = (str(dtype).removeprefix("torch.") for dtype in (own, wanted))
+    return Difference("dtype", found, expected, _("Its output is {own}, not {wanted}.", own=found, wanted=expected))
+
+
+def other_on_shape(shape: tuple[int, ...], error: Error, layer: str) -> Difference:
+    """Another output on another shape."""
+    sentence = _(
+        "On an x of shape {shape}, its output differs from that of {layer} by up to {largest:.3g}.",
+        shape=shape,
+        layer=layer,
+        largest=error.largest,
+    )
+    return Difference("values", _("other values on {shape}", shape=shape), _("those of {layer}", layer=layer), sentence)
+
+
+EXTREME = {
+    "far": N_("For an x much farther from zero, its output differs from that of {layer} by up to {largest:.3g}."),
+    "large": N_("For a much larger x, its output differs from that of {layer} by up to {largest:.3g}."),
+    "small": N_("For a much smaller x, its output differs from that of {layer} by up to {largest:.3g}."),
+}
+
+
+def extreme_note(name: str, largest: float, layer: str) -> str:
+    """A difference that shows only for x unlike the given one."""
+    return _(EXTREME[name], layer=layer, largest=largest)
+
+
 def text(
-    found: Measurement, expected: Description | None, differs: Sequence[Difference], axes: Sequence[str], similar: str
+    found: Measurement | None,
+    expected: Description | None,
+    differs: Sequence[Difference],
+    axes: Sequence[str],
+    similar: str,
 ) -> str:
     """What the function does, then each difference. ``similar`` names a layer with the same groups and parameters, or is empty."""
     sentences = []
-    if expected is None:
+    if expected is None and found is not None:
         sentences = [_groups(found, axes, similar)]
-    elif not differs:
+    elif expected is not None and not differs:
         sentences = [_same(expected)]
     for one in differs:
-        if one.what == "statistics" and expected is not None:  # then the function: the next sentence begins with "It"
+        if (
+            one.what == "statistics" and expected is not None and found is not None
+        ):  # then the function: the next sentence begins with "It"
             over = _("{layer} averages over {axes}.", layer=expected.title, axes=one.expected)
             sentences += [over, _groups(found, axes, similar)]
         else:
             sentences.append(one.sentence)
+    if found is None:
+        return join_sentences(dict.fromkeys(sentences))
     if found.instead is not None:
         sentences.append(
             ngettext(
@@ -266,7 +398,7 @@ def text(
                 whole=found.instead,
             )
         )
-    elif found.reach.is_sampled:
+    elif found.is_sampled:
         moved = len(found.reach.changed)
         sentences.append(
             ngettext(
@@ -276,7 +408,7 @@ def text(
                 moved=moved,
             )
         )
-    return join_sentences(sentences)
+    return join_sentences(dict.fromkeys(sentences))
 
 
 def _same(expected: Description) -> str:

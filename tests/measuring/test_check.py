@@ -156,21 +156,17 @@ def by_hand(x):
 
 
 @pytest.mark.parametrize(
-    ("fn", "layer", "measured"),
+    ("fn", "measured"),
     [
-        (nn.BatchNorm2d(32), "BatchNorm2d(32)", (3, 32, 5, 6)),
-        (nn.GroupNorm(4, 32), "GroupNorm(4, 32)", (3, 32, 5, 6)),
-        (nn.LayerNorm([48, 48]), "LayerNorm([48, 48])", (3, 4, 48, 48)),
-        (
-            lambda x: nn.functional.group_norm(x, 2),
-            "GroupNorm(2, 32, affine=False)",
-            LARGE,
-        ),  # 6 channels would be other groups
-        (by_hand, "BatchNorm2d(32, affine=False, track_running_stats=False)", LARGE),
+        (nn.BatchNorm2d(32), (3, 32, 5, 6)),
+        (nn.GroupNorm(4, 32), (3, 32, 5, 6)),
+        (nn.LayerNorm([48, 48]), (3, 4, 48, 48)),
+        (lambda x: nn.functional.group_norm(x, 2), LARGE),  # 6 channels would be other groups
+        (by_hand, LARGE),
     ],
 )
-def test_of_a_large_tensor_a_smaller_one_is_measured_if_the_function_does_the_same_there(fn, layer, measured):
-    found = nv.check(fn, LARGE, like=layer)
+def test_of_a_large_tensor_a_smaller_one_is_measured_if_the_function_does_the_same_there(fn, measured):
+    found = nv.check(fn, LARGE)
     assert found.ok, found
     assert found.measured.shape == measured
     assert found.sampled
@@ -186,7 +182,7 @@ def test_many_gammas_are_told_apart_by_their_place():
 
 
 def test_a_sampled_check_says_so():
-    found = nv.check(nn.BatchNorm2d(8), (4, 8, 12, 12), like="BatchNorm2d(8)")
+    found = nv.check(nn.BatchNorm2d(8), (4, 8, 12, 12))
     assert found.sampled
     assert "4,608 elements" in str(found)
     assert not nv.check(nn.BatchNorm2d(8), (2, 8, 3, 3)).sampled
@@ -209,6 +205,13 @@ REFUSED = [
 def test_a_function_that_cannot_be_measured_is_refused(fn, words):
     with pytest.raises(nv.NormvizError, match=re.escape(words)):
         nv.check(fn, SEQUENCES, like="LayerNorm(5)")
+
+
+@pytest.mark.parametrize("fn", [lambda x: 1 / 0, lambda x: x.mean(-1)], ids=["raises", "another shape"])
+def test_pytest_shows_one_frame_of_an_error(fn):
+    with pytest.raises(nv.NormvizError) as raised:
+        nv.check(fn, SEQUENCES, like="LayerNorm(5)")
+    assert [entry.name for entry in raised.traceback.filter(raised)] == ["test_pytest_shows_one_frame_of_an_error"]
 
 
 def test_a_layer_that_does_not_take_x_is_refused():

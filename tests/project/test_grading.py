@@ -19,4 +19,4 @@ def test_the_assignment_is_graded_as_the_page_says():
         with contextlib.redirect_stdout(io.StringIO()) as out:
             exec(text, names)
         printed = out.getvalue()
-    assert compared == 5
+    assert compared == 6

@@ -1,0 +1,319 @@
+"""Whether the gradients of a function are those of a layer: dx, dgamma and dbeta for a random dout."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from normviz.analysis.forward import broadcast, group_mean, used_eps
+from normviz.measuring import probe
+from normviz.measuring.formula import parameters_of
+from normviz.measuring.probe import Function
+from normviz.measuring.report import Difference
+from normviz.measuring.verdict import Error, GammaBeta, LayerComparison, Reference, compare, signed_values
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import N_, _, join_sentences
+
+__tracebackhide__ = True  # pytest shows the frame of the caller
+
+NAMES = {"x": "dx", "gamma": "dgamma", "beta": "dbeta"}
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """Why the gradients are not compared, as a message."""
+
+    reason: str
+
+
+NO_GRADIENT = N_("its output requires no gradient, as under torch.no_grad() or through NumPy or JAX")
+NOT_DIFFERENTIABLE = N_("autograd cannot differentiate it: {error}")
+
+
+def gradients(
+    output_of: Callable[[Tensor, Mapping[str, Tensor]], Tensor], x: Tensor, given: Mapping[str, Tensor], dout: Tensor
+) -> dict[str, Tensor]:
+    """dx, dgamma and dbeta by autograd; zeros where the output does not depend on the tensor."""
+    leaf = x.detach().clone().requires_grad_()
+    leaves = {name: value.detach().clone().requires_grad_() for name, value in given.items()}
+    with torch.enable_grad():
+        output = output_of(leaf, leaves)
+    inputs = {"x": leaf, **leaves}
+    found = torch.autograd.grad(output, list(inputs.values()), dout.to(output.dtype), allow_unused=True)
+    return {
+        name: torch.zeros_like(value) if one is None else one
+        for (name, value), one in zip(inputs.items(), found, strict=True)
+    }
+
+
+def compare_gradients(compared: LayerComparison) -> list[Difference] | Unjudged:
+    """Compare the gradients on an x like the given one, and on x itself in half precision. The outputs must be right."""
+    function, x, roles = compared.function, compared.x, compared.best
+    if function.kind != probe.TENSORS or function.converts:
+        return Unjudged(_(NO_GRADIENT))
+    shape = tuple(x.shape)
+    others = signed_values(parameters_of(function), seed=5)
+    if not function.takes(shape, others):
+        others = {}
+    cases = [(compared.alike(shape, 15).to(function.dtype), others)]
+    try:
+        for given, values in cases:
+            differs = _differences(compared, roles, given, values)
+            if differs:
+                return differs
+        if x.dtype.itemsize < 4 <= function.dtype.itemsize:
+            dtype = function.dtype
+            function.use_own()
+            try:
+                return _differences(compared, roles, x, {})
+            finally:
+                function.use(dtype)
+    except _NoGradientError:
+        return Unjudged(_(NO_GRADIENT))
+    except RuntimeError as error:
+        return Unjudged(_(NOT_DIFFERENTIABLE, error=str(error).splitlines()[0]))
+    return []
+
+
+class _NoGradientError(Exception):
+    """The output requires no gradient although x does."""
+
+
+def _differences(
+    compared: LayerComparison, roles: GammaBeta, x: Tensor, values: Mapping[int, Tensor]
+) -> list[Difference]:
+    function = compared.function
+    tensors = {i: values.get(i, value) for i, value in enumerate(function.values)}
+    dout = (probe.generic(tuple(x.shape), torch.float64, 16) - 0.5).to(x.dtype)
+    own = _own_gradients(function, roles, x, values, dout)
+    exact, rounded, low = _wanted(compared, x, tensors, dout)
+    wrong = _wrong(own, exact, rounded, low)
+    if not wrong:
+        return []
+    given = roles.values(tensors)
+    return [_difference(wrong, _cause(compared.reference, own["x"], x, given, dout) if "x" in wrong else "")]
+
+
+def _wanted(
+    compared: LayerComparison, x: Tensor, tensors: Mapping[int, Tensor], dout: Tensor
+) -> tuple[dict[str, Tensor], dict[str, Tensor], torch.dtype]:
+    """The gradients of the layer in float64, then in a lower dtype, and that dtype."""
+    given = compared.best.values(tensors)
+    stored = {i: value.double() for i, value in tensors.items() if value.is_floating_point()}
+
+    def wanted(dtype: torch.dtype) -> dict[str, Tensor]:
+        parameters = {name: value.to(torch.promote_types(dtype, torch.float32)) for name, value in given.items()}
+        return gradients(lambda a, b: compared.reference(a, b, stored), x.to(dtype), parameters, dout.to(dtype))
+
+    low = x.dtype if x.dtype.itemsize < 4 else torch.float32
+    exact, rounded = wanted(torch.float64), wanted(low)
+    wide = {name: value.double() for name, value in given.items()}
+    own = _of_torch(compared, x.to(low), wide, stored, dout.to(low))
+    farther = {
+        name: max(value, own.get(name, value), key=partial(_distance, exact[name])) for name, value in rounded.items()
+    }
+    return exact, farther, low
+
+
+def _of_torch(
+    compared: LayerComparison, x: Tensor, given: Mapping[str, Tensor], stored: Mapping[int, Tensor], dout: Tensor
+) -> dict[str, Tensor]:
+    """The gradients of torch's own layer; empty if torch has none."""
+    if compared.torch_output(x, given, stored) is None:
+        return {}
+    return gradients(lambda a, b: compared.torch_output(a, b, stored), x, given, dout)  # type: ignore[arg-type,return-value]
+
+
+def _distance(exact: Tensor, other: Tensor) -> float:
+    return float((other.double() - exact).abs().nan_to_num(posinf=0.0).max())
+
+
+def _wrong(
+    own: Mapping[str, Tensor], exact: Mapping[str, Tensor], rounded: Mapping[str, Tensor], dtype: torch.dtype
+) -> dict[str, Error]:
+    """The errors of the gradients that rounding does not explain."""
+    found = {}
+    for name, gradient in own.items():
+        # A small gradient is a difference of large numbers, and a sum of many rounded terms.
+        error = compare(gradient, exact[name], rounded[name], dtype, relative_to_largest=True)
+        if not error.ok:
+            found[name] = error
+    return found
+
+
+def _own_gradients(
+    function: Function, roles: GammaBeta, x: Tensor, values: Mapping[int, Tensor], dout: Tensor
+) -> dict[str, Tensor]:
+    """The gradients of the function. Raises _NoGradientError, or RuntimeError of autograd."""
+    leaf = x.detach().clone().requires_grad_()
+    used = {
+        name: role
+        for name, role in (("gamma", roles.gamma), ("beta", roles.beta))
+        if role is not None and not role.is_log
+    }
+    tensors = {name: function.tensors[role.position] for name, role in used.items()}
+    required = {name: tensor.requires_grad for name, tensor in tensors.items()}
+    try:
+        for tensor in tensors.values():
+            tensor.requires_grad_()
+        with torch.enable_grad():
+            output = function.with_graph(leaf, values)
+        if not output.requires_grad:
+            raise _NoGradientError
+        found = torch.autograd.grad(output, [leaf, *tensors.values()], dout.to(output.dtype), allow_unused=True)
+    finally:
+        for name, tensor in tensors.items():
+            tensor.requires_grad_(required[name])
+    own = {"x": torch.zeros_like(leaf) if found[0] is None else found[0]}
+    for (name, role), gradient in zip(used.items(), found[1:], strict=True):
+        zeros = torch.zeros_like(tensors[name])
+        own[name] = role.of({role.position: zeros if gradient is None else gradient}).detach()
+    return own
+
+
+def _difference(wrong: Mapping[str, Error], cause: str) -> Difference:
+    names = listed([NAMES[name] for name in wrong], "and")
+    largest = max(error.largest for error in wrong.values())
+    sentence = _(
+        "Its output is right, but not its gradient: {names} differs by up to {largest:.2g}.",
+        names=names,
+        largest=largest,
+    )
+    return Difference("backward", _("another {names}", names=names), names, f"{sentence} {cause}".rstrip())
+
+
+CAUSES = {
+    "mean": N_("It treats the mean as a constant: do not detach it."),
+    "variance": N_("It treats the variance as a constant: do not detach it."),
+    "both": N_("It treats the mean and the variance as constants: do not detach them."),
+    "gamma": N_("dx does not contain gamma."),
+    "sign": N_("dx has the opposite sign."),
+}
+
+
+def _cause(reference: Reference, dx: Tensor, x: Tensor, given: Mapping[str, Tensor], dout: Tensor) -> str:
+    """What was forgotten, if one of the usual mistakes gives this dx."""
+    wide = {name: value.double() for name, value in given.items()}
+
+    def run(detached: tuple[str, ...], parameters: Mapping[str, Tensor]) -> Tensor:
+        def output(a: Tensor, b: Mapping[str, Tensor]) -> Tensor:
+            return _detached(reference, a, b, detached)
+
+        return gradients(output, x.double(), parameters, dout.double())["x"]
+
+    if reference.norm.running:
+        return ""
+    tries = {
+        "mean": lambda: run(("mean",), wide),
+        "variance": lambda: run(("variance",), wide),
+        "both": lambda: run(("mean", "variance"), wide),
+        "gamma": lambda: run((), {}),
+        "sign": lambda: -run((), wide),
+    }
+    for name, make in tries.items():
+        wanted = make()
+        scale = float(wanted.abs().max())
+        if scale and float((dx.double() - wanted).abs().max()) < 1e-4 * scale:
+            return _(CAUSES[name])
+    return ""
+
+
+def _detached(reference: Reference, x: Tensor, given: Mapping[str, Tensor], detached: tuple[str, ...]) -> Tensor:
+    """The output, with some statistics treated as constants."""
+    norm, shape = reference.norm, tuple(x.shape)
+    mean = group_mean(norm, x) if norm.center else torch.zeros_like(x)
+    used = mean.detach() if "mean" in detached else mean
+    variance = group_mean(norm, (x - mean).square())
+    if "variance" in detached:
+        variance = variance.detach()
+    output = (x - used) / (variance + used_eps(norm, x)).sqrt()
+    if "gamma" in given:
+        gamma = given["gamma"] + 1 if reference.plus_one else given["gamma"]
+        output = output * broadcast(norm, shape, gamma)
+    return output + broadcast(norm, shape, given["beta"]) if "beta" in given else output
+
+
+# A backward function that is written by hand
+
+
+def compare_by_hand(backward: Callable[..., Any], compared: LayerComparison) -> list[Difference]:
+    """Compare ``backward(dout, cache)`` with the gradients of the layer. The compared function is forward, which makes the cache.
+
+    The values of gamma and beta are the given ones, then others: ones and zeros would hide a missing gamma.
+
+    Raises NormvizError if forward gives no cache, backward no gradients, or if it raises.
+    """
+    function, x = compared.function, compared.x
+    others = signed_values(parameters_of(function), seed=5)
+    choices: list[Mapping[int, Tensor]] = [{}]
+    if others and function.takes(tuple(x.shape), others):
+        choices.append(others)
+    for number, values in enumerate(choices):
+        dout = (probe.generic(tuple(x.shape), torch.float64, 16 + number) - 0.5).to(x.dtype)
+        differs = _by_hand(_returned(backward, function, x, values, dout), compared, values, dout)
+        if differs:
+            return differs
+    return []
+
+
+def _returned(
+    backward: Callable[..., Any], function: Function, x: Tensor, values: Mapping[int, Tensor], dout: Tensor
+) -> list[Tensor]:
+    """What backward returns."""
+    with torch.no_grad():
+        found = function.raw(x, values)
+        if not isinstance(found, tuple | list) or len(found) != 2:
+            raise NormvizError("forward must return (out, cache), and it returned {found}.", found=echo(found))
+        try:
+            gradients = backward(function.own_array(dout.clone()), found[1])
+        except Exception as error:
+            raise NormvizError("backward raises {kind}: {error}", kind=type(error).__name__, error=error) from error
+    several = list(gradients) if isinstance(gradients, tuple | list) else [gradients]
+    for one in several:
+        if not probe.is_number_array(one):
+            raise NormvizError(
+                "backward must return arrays of floating-point numbers; one is {found}.", found=echo(one)
+            )
+    return [one.detach() if isinstance(one, Tensor) else torch.from_numpy(np.array(one)) for one in several]
+
+
+def _by_hand(
+    found: Sequence[Tensor], compared: LayerComparison, values: Mapping[int, Tensor], dout: Tensor
+) -> list[Difference]:
+    """What differs in dx, dgamma and dbeta."""
+    function, x = compared.function, compared.x
+    tensors = {i: values.get(i, value) for i, value in enumerate(function.values)}
+    given = compared.best.values(tensors)
+    names = [NAMES[name] for name in ("x", *given)]
+    if len(found) != len(names):
+        raise NormvizError(
+            "backward must return {names}, and it returned {n} of them.",
+            names=f"({', '.join(names)})" if len(names) > 1 else names[0],
+            n=len(found),
+        )
+    own = dict(zip(("x", *given), found, strict=True))
+    exact, rounded, low = _wanted(compared, x, tensors, dout)
+    for name, gradient in own.items():
+        shape = tuple(exact[name].shape)
+        if gradient.numel() != exact[name].numel() or (name == "x" and tuple(gradient.shape) != shape):
+            sentence = _(
+                "{name} has the shape {own}; it must be {wanted}.",
+                name=NAMES[name],
+                own=tuple(gradient.shape),
+                wanted=shape,
+            )
+            return [Difference("backward", str(tuple(gradient.shape)), str(shape), sentence)]
+    flat = {name: gradient.reshape(exact[name].shape) for name, gradient in own.items()}
+    wrong = _wrong(flat, exact, rounded, low)
+    if not wrong:
+        return []
+    cause = _cause(compared.reference, flat["x"], x, given, dout) if "x" in wrong else ""
+    if {"gamma", "beta"} <= wrong.keys() and not _wrong(
+        {"gamma": flat["beta"], "beta": flat["gamma"]}, exact, rounded, low
+    ):
+        cause = join_sentences([cause, _("dgamma and dbeta are exchanged.")])
+    return [_difference(wrong, cause)]

@@ -1,0 +1,238 @@
+"""Running statistics and modes: whether a module does what a layer does in train and in eval mode, and after two batches.
+
+The module is copied; neither it nor its buffers change.
+"""
+
+import copy
+from collections.abc import Iterator, Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _NormBase
+
+from normviz.analysis.description import Description
+from normviz.measuring.report import Difference
+from normviz.measuring.verdict import LayerComparison, compare
+from normviz.texts.messages import N_, _
+
+__tracebackhide__ = True  # pytest shows the frame of the caller
+
+STATISTICS = ("running_mean", "running_var")
+
+
+def mode_differences(module: nn.Module, compared: LayerComparison) -> Iterator[Difference]:
+    """What differs in the modes, or in the running statistics after two batches. In its own mode the module is right."""
+    expected, x = compared.expected, compared.x
+    try:
+        own = copy.deepcopy(module)
+    except Exception:  # a module that cannot be copied is judged in its own mode alone
+        return
+    reference = _torch_layer(expected, compared, own)
+    batches = [compared.alike(tuple(x.shape), seed).to(_dtype(own, x)) for seed in (21, 22, 23)]
+    if reference is None or reference.running_mean is None:
+        yield from _other_mode(own, compared, batches[0], not module.training)
+        return
+    yield from _tracking(own, reference, compared, batches)
+
+
+def _dtype(module: nn.Module, x: Tensor) -> torch.dtype:
+    tensors = [*module.parameters(), *module.buffers()]
+    return next((tensor.dtype for tensor in tensors if tensor.is_floating_point()), x.dtype)
+
+
+def _other_mode(own: nn.Module, compared: LayerComparison, x: Tensor, training: bool) -> Iterator[Difference]:
+    """A layer without running statistics does the same in both modes."""
+    output = _run(own.train(training), x)
+    if output is None or not _agrees(output, compared, x):
+        mode = "train" if training else "eval"
+        sentence = _(
+            "In {mode} mode, its output is not that of {layer}, which is the same in both modes.",
+            mode=mode,
+            layer=compared.expected.title,
+        )
+        yield Difference("training", _("another output in {mode} mode", mode=mode), _("the same output"), sentence)
+
+
+def _run(module: nn.Module, x: Tensor) -> Tensor | None:
+    try:
+        with torch.set_grad_enabled(module.training):
+            output = module(x.clone())
+    except Exception:
+        return None
+    found = output[0] if isinstance(output, tuple | list) and output else output
+    return found.detach() if isinstance(found, Tensor) and found.shape == x.shape else None
+
+
+def _agrees(output: Tensor, compared: LayerComparison, x: Tensor) -> bool:
+    values = dict(enumerate(compared.function.originals))
+    return compared.error_of(output, x, compared.best, values, x.dtype, strict=True).ok
+
+
+# Running statistics
+
+
+def _torch_layer(expected: Description, compared: LayerComparison, own: nn.Module) -> _NormBase | None:
+    """torch's layer in float64 with gamma and beta of the function, if the expected layer is one of channels with running statistics."""
+    if expected.layer is None:
+        return None
+    made = expected.layer.with_(training=True).module(torch.float64)
+    if not isinstance(made, _NormBase):
+        return None
+    arguments = {
+        name: value
+        for name, value in expected.layer.given.items()
+        if name in ("eps", "momentum", "affine", "track_running_stats")
+    }
+    kind = nn.BatchNorm1d if "Instance" not in expected.layer.kind.name else nn.InstanceNorm1d
+    reference = kind(made.num_features, **arguments, dtype=torch.float64)
+    given = compared.best.values(dict(enumerate(compared.function.originals)))
+    with torch.no_grad():
+        for name, parameter in (("gamma", reference.weight), ("beta", reference.bias)):
+            if parameter is not None:
+                if name in given:
+                    parameter.copy_(given[name].double())
+                else:
+                    parameter.fill_(1.0 if name == "gamma" else 0.0)
+    if reference.running_mean is not None:
+        _set(reference, _named(own, reference.num_features))
+    return reference
+
+
+def _named(module: nn.Module, channels: int) -> dict[str, Tensor]:
+    """The buffers with the names of torch's running statistics, in its order; empty unless there is one of each."""
+    found: dict[str, Tensor] = {}
+    for name in STATISTICS:
+        one = [b for full, b in module.named_buffers() if full.rpartition(".")[2] == name and b.numel() == channels]
+        if len(one) != 1:
+            return {}
+        found[name] = one[0].detach().clone().double().flatten()
+    return found
+
+
+def _set(reference: nn.Module, statistics: Mapping[str, Tensor]) -> None:
+    for name, value in statistics.items():
+        getattr(reference, name).copy_(value)
+
+
+def _on_channels(reference: nn.Module, expected: Description, x: Tensor) -> Tensor:
+    """torch's layer on the channels of x, wherever they are."""
+    axis = expected.axes.index("c") if "c" in expected.axes else 1
+    dtype = next(value.dtype for value in reference.buffers() if value.is_floating_point())
+    moved = x.to(dtype).movedim(axis, 1)
+    with torch.no_grad():
+        output = reference(moved.flatten(2) if moved.dim() > 2 else moved)
+    return output.reshape(moved.shape).movedim(1, axis)
+
+
+def _tracking(
+    own: nn.Module, reference: _NormBase, compared: LayerComparison, batches: list[Tensor]
+) -> Iterator[Difference]:
+    """The module in train mode on two batches, its running statistics, and then its output in eval mode."""
+    expected, dtype = compared.expected, batches[0].dtype
+    own.train()
+    reference.train()
+    begin = _named(own, reference.num_features)
+    # The same layer in the dtype of x has rounding errors, too.
+    low = copy.deepcopy(reference).to(dtype if dtype.itemsize < 4 else torch.float32)
+    for batch in batches[:2]:
+        output = _run(own, batch)
+        if output is None or not _is_output(output, reference, low, expected, batch):
+            sentence = _("In train mode, its output is not that of {layer}.", layer=expected.title)
+            yield Difference("training", _("another output in train mode"), _("the same output"), sentence)
+            return
+    end = _named(own, reference.num_features)
+    if begin:
+        wrong = list(_wrong_statistics(begin, end, reference, low, expected, batches[:2]))
+        if wrong:
+            yield from wrong
+            return
+        _set(reference, end)
+        _set(low, end)
+    own.eval()
+    reference.eval()
+    low.eval()
+    output = _run(own, batches[2])
+    if output is None or not _is_output(output, reference, low, expected, batches[2]):
+        yield _in_eval(output, reference, expected, batches[2])
+        return
+    after = _named(own, reference.num_features)
+    for name in STATISTICS:
+        if begin and not torch.equal(end[name], after[name]):
+            sentence = _("It updates {name} in eval mode, too.", name=name)
+            yield Difference("running", _("another {name}", name=name), name, sentence)
+
+
+def _is_output(output: Tensor, reference: nn.Module, low: nn.Module, expected: Description, x: Tensor) -> bool:
+    exact, rounded = (_on_channels(one, expected, x) for one in (reference, low))
+    return compare(output, exact, rounded, rounded.dtype).ok
+
+
+def _close(output: Tensor, wanted: Tensor, dtype: torch.dtype) -> bool:
+    scale = max(1.0, float(wanted.abs().max()))
+    limit = {torch.float16: 5e-3, torch.bfloat16: 4e-2}.get(dtype, 1e-5)
+    return bool(((output.double() - wanted).abs() <= limit * scale).all())
+
+
+def _in_eval(output: Tensor | None, reference: _NormBase, expected: Description, x: Tensor) -> Difference:
+    reference.train()
+    if output is not None and _close(output, _on_channels(reference, expected, x), x.dtype):
+        sentence = _("In eval mode it uses the statistics of x, not the running ones.")
+    else:
+        sentence = _("In eval mode, after two batches, its output is not that of {layer}.", layer=expected.title)
+    return Difference("running", _("another output in eval mode"), _("the output with running statistics"), sentence)
+
+
+MISTAKES = {
+    "never": N_("It never updates {name}."),
+    "momentum": N_("It exchanges momentum and 1 - momentum in {name}."),
+    "biased": N_("Its {name} is updated with the biased variance; torch uses the unbiased one, divided by m - 1."),
+    "replaced": N_("It replaces {name} by the statistics of the last batch."),
+    "deviation": N_("Its {name} is updated with the standard deviation, not with the variance."),
+}
+
+
+def _wrong_statistics(
+    begin: Mapping[str, Tensor],
+    end: Mapping[str, Tensor],
+    reference: _NormBase,
+    low: _NormBase,
+    expected: Description,
+    batches: list[Tensor],
+) -> Iterator[Difference]:
+    dtype = batches[0].dtype
+    for name in STATISTICS:
+        wanted, rounded = getattr(reference, name), getattr(low, name)
+        if compare(end[name], wanted, rounded, rounded.dtype).ok:
+            continue
+        sentence = _("Its {name} after two batches differs from that of {layer}.", name=name, layer=expected.title)
+        for mistake, value in _mistaken(name, begin[name], reference, expected, batches):
+            if _close(end[name], value, dtype):
+                sentence = _(MISTAKES[mistake], name=name)
+                break
+        yield Difference("running", _("another {name}", name=name), name, sentence)
+
+
+def _mistaken(
+    name: str, begin: Tensor, reference: _NormBase, expected: Description, batches: list[Tensor]
+) -> Iterator[tuple[str, Tensor]]:
+    """The running statistic that each usual mistake would give."""
+    axis = expected.axes.index("c") if "c" in expected.axes else 1
+    momentum = reference.momentum if reference.momentum is not None else 0.1
+    rows = [batch.double().movedim(axis, 0).flatten(1) for batch in batches]
+
+    def updated(statistics: list[Tensor], rate: float) -> Tensor:
+        value = begin
+        for one in statistics:
+            value = (1 - rate) * value + rate * one
+        return value
+
+    if name == "running_mean":
+        right = [row.mean(1) for row in rows]
+    else:
+        right = [row.var(1, correction=1) for row in rows]
+        yield "biased", updated([row.var(1, correction=0) for row in rows], momentum)
+        yield "deviation", updated([row.std(1, correction=1) for row in rows], momentum)
+        yield "deviation", updated([row.std(1, correction=0) for row in rows], momentum)
+    yield "never", begin
+    yield "momentum", updated(right, 1 - momentum)
+    yield "replaced", right[-1]

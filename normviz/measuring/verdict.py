@@ -1,0 +1,580 @@
+"""Whether a function computes what a layer computes: its output against the layer's, on the given x and on others like it.
+
+The reference is the forward pass in float64. The output may differ from it by the tolerance of ``torch.testing.assert_close`` for the dtype
+plus ``TIMES`` the largest error of the same computation in that dtype: without the second term, right code would be accused where
+rounding is large, as in float32 for an x far from zero.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import permutations, product
+from math import prod
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from normviz.analysis.description import Description
+from normviz.analysis.forward import Trace, Values, broadcast, forward
+from normviz.layers.norm import Norm
+from normviz.measuring import probe
+from normviz.measuring.formula import parameters_of, stored_of
+from normviz.measuring.groups import Index
+from normviz.measuring.probe import Function
+
+__tracebackhide__ = True  # pytest shows the frame of the caller
+
+TIMES = 5
+TOLERANCES = {  # relative and absolute: those of torch.testing.assert_close
+    torch.float64: (1e-7, 1e-7),
+    torch.float32: (1.3e-6, 1e-5),
+    torch.float16: (1e-3, 1e-5),
+    torch.bfloat16: (1.6e-2, 1e-5),
+}
+SYSTEMATIC = 1e-6  # a relative error of all outputs together; rounding of single outputs cancels
+GAMMA_NAMES, BETA_NAMES = ("weight", "gamma", "scale"), ("bias", "beta", "shift")
+MOST_CANDIDATES = 24
+
+
+# Which tensors of a function are gamma and beta
+
+
+@dataclass(frozen=True)
+class Role:
+    """A tensor of the function as gamma or beta of the expected layer.
+
+    position  in ``Function.tensors``
+    order     the permutation of its axes that gives the layer's parameter; None: the elements in their order
+    shape     of the layer's parameter
+    is_log    whether it is the logarithm of the parameter, as its name says
+    """
+
+    position: int
+    order: tuple[int, ...] | None
+    shape: tuple[int, ...]
+    is_log: bool = False
+
+    def of(self, values: Sequence[Tensor] | Mapping[int, Tensor]) -> Tensor:
+        """The parameter of the layer, from the values of the function's tensors."""
+        value = values[self.position].exp() if self.is_log else values[self.position]
+        return (value if self.order is None else value.permute(self.order)).reshape(self.shape)
+
+
+@dataclass(frozen=True)
+class GammaBeta:
+    """gamma and beta of a function; None if it has none."""
+
+    gamma: Role | None = None
+    beta: Role | None = None
+
+    @property
+    def count(self) -> int:
+        """How many of the two it has."""
+        return (self.gamma is not None) + (self.beta is not None)
+
+    def values(self, values: Mapping[int, Tensor]) -> dict[str, Tensor]:
+        """The values of gamma and beta, by name."""
+        return {name: role.of(values) for name, role in vars(self).items() if role is not None}
+
+
+def candidates(function: Function, expected: Description) -> list[GammaBeta]:
+    """The tensors that may be gamma and beta: those with the usual names, otherwise every choice of as many as there are.
+
+    A tensor that the function stores and does not use is thus no gamma or beta that it may lack. The first choice has both, if there are two.
+    """
+    if expected.norm.params is None:
+        return [GammaBeta()]
+    learned, names = list(parameters_of(function)), function.names
+    gammas = [position for position in learned if names.get(position) in GAMMA_NAMES]
+    betas = [position for position in learned if names.get(position) in BETA_NAMES]
+    unnamed: list[int | None] = [position for position in learned if position not in {*gammas, *betas}]
+    counts = expected.counts
+    for_gamma = _roles(function, gammas or [*unnamed, None], counts.gamma_shape)
+    for_beta = _roles(function, betas or [*unnamed, None], counts.beta_shape) if expected.norm.bias else [None]
+    pairs = [
+        GammaBeta(gamma, beta)
+        for gamma, beta in product(for_gamma, for_beta)
+        if gamma is None or beta is None or gamma.position != beta.position
+    ]
+    most = max((pair.count for pair in pairs), default=0)
+    return [pair for pair in pairs if pair.count == most][:MOST_CANDIDATES]
+
+
+def _roles(function: Function, positions: Sequence[int | None], shape: tuple[int, ...] | None) -> list[Role | None]:
+    found: list[Role | None] = []
+    for position in positions:
+        if position is None:
+            found.append(None)
+        elif shape is not None:
+            own = tuple(function.tensors[position].shape)
+            if prod(own) == prod(shape):
+                is_log = function.names.get(position, "").partition("_")[0] == "log"
+                found += [Role(position, order, shape, is_log) for order in _orders(own, shape)]
+    return found
+
+
+def _orders(own: tuple[int, ...], shape: tuple[int, ...]) -> Iterator[tuple[int, ...] | None]:
+    """How a parameter of this shape becomes one of the layer's shape: as it is, or with its axes permuted."""
+    given = tuple(size for size in own if size > 1)
+    wanted = tuple(size for size in shape if size > 1)
+    if given == wanted or sorted(given) != sorted(wanted) or len(own) != len(shape):
+        yield None
+        return
+    for order in permutations(range(len(own))):
+        if tuple(own[i] for i in order) == shape:
+            yield order
+
+
+# The reference
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The expected layer on tensors.
+
+    norm      its patterns and eps
+    plus_one  whether it multiplies by 1 + gamma
+    stats     for stored statistics: the positions of running_mean and running_var in ``Function.tensors``
+    """
+
+    norm: Norm
+    plus_one: bool = False
+    stats: tuple[int, int] | None = None
+
+    def __call__(self, x: Tensor, given: Mapping[str, Tensor], values: Mapping[int, Tensor] | None = None) -> Tensor:
+        """The output in the dtype of x.
+
+        given   gamma and beta
+        values  of the function's tensors, for stored statistics
+        """
+        return self.trace(x, given, values).output
+
+    def trace(self, x: Tensor, given: Mapping[str, Tensor], values: Mapping[int, Tensor] | None = None) -> Trace:
+        """The output with its statistics."""
+        return forward(self.norm, x, self.tensors(given, values))
+
+    def tensors(self, given: Mapping[str, Tensor], values: Mapping[int, Tensor] | None = None) -> Values:
+        """The tensors of the layer."""
+        gamma, beta = given.get("gamma"), given.get("beta")
+        if gamma is not None and self.plus_one:
+            gamma = 1 + gamma
+        stats: dict[str, Tensor] = {}
+        if self.norm.running and self.stats is not None and values is not None:
+            stats = {"running_mean": values[self.stats[0]], "running_var": values[self.stats[1]]}
+        return Values(gamma, beta, **stats)
+
+    def rounding(self, x: Tensor, given: Mapping[str, Tensor], values: Mapping[int, Tensor] | None = None) -> Tensor:
+        """By how much an output differs if the mean is wrong by the rounding of float32, of the shape of x."""
+        trace = self.trace(x.double(), given, values)
+        gamma = self.tensors(given, values).gamma
+        factor = 1.0 if gamma is None else broadcast(self.norm, tuple(x.shape), gamma.double()).abs()
+        return torch.finfo(torch.float32).eps * trace.mean.abs() / (trace.var + trace.eps).sqrt() * factor
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its output can be computed: stored statistics are known by their names only."""
+        return not self.norm.running or self.stats is not None
+
+
+def reference_of(function: Function, expected: Description, plus_one: bool) -> Reference:
+    """The expected layer, with the stored statistics of the function."""
+    stats = None
+    if expected.norm.running:
+        named = {name: position for position, name in function.names.items() if position in stored_of(function)}
+        both = named.get("running_mean"), named.get("running_var")
+        count = expected.counts.statistics
+        if all(position is not None and function.tensors[position].numel() == count for position in both):
+            stats = both
+    return Reference(expected.norm, plus_one, stats)  # type: ignore[arg-type]
+
+
+# Comparing
+
+
+@dataclass(frozen=True)
+class Error:
+    """How far an output is from the reference where it differs most.
+
+    largest  the largest difference; NaN where only one of the two is a number
+    at       its index
+    ok       whether rounding explains all differences
+    """
+
+    largest: float
+    at: Index
+    ok: bool
+
+
+def compare(
+    output: Tensor,
+    exact: Tensor,
+    rounded: Tensor,
+    dtype: torch.dtype,
+    relative_to_largest: bool = False,
+    rounding: Tensor | float = 0.0,
+) -> Error:
+    """An output against the reference in float64.
+
+    rounded  the reference computed in ``dtype``
+    relative_to_largest  measure the relative tolerance by the largest number, as for gradients in half precision
+    rounding  an error of another computation of the reference, for each output
+    """
+    output, rounded = output.double(), rounded.double()
+    relative, absolute = TOLERANCES[dtype]
+    own = (rounded - exact).abs()
+    size = exact.abs()
+    if relative_to_largest:
+        size = torch.full_like(size, float(size[size.isfinite()].max()) if size.isfinite().any() else 0.0)
+    allowed = absolute + relative * size + TIMES * float(own[own.isfinite()].max() if own.isfinite().any() else 0.0)
+    allowed = allowed + TIMES * rounding
+    difference = (output - exact).abs()
+    same = (difference <= allowed) | (output == exact) | (output.isnan() & (exact.isnan() | rounded.isnan()))
+    same |= output == rounded
+    excess = torch.where(same, -1.0, torch.where(difference.isfinite(), difference, torch.inf))
+    flat = int(excess.flatten().argmax()) if not bool(same.all()) else int(difference.nan_to_num().flatten().argmax())
+    at = tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), output.shape))
+    return Error(float(difference.flatten()[flat]), at, bool(same.all()))
+
+
+def is_systematic(output: Tensor, exact: Tensor, offset: Tensor, rounded: Tensor) -> bool:
+    """Whether all outputs are too large or too small by the same small factor: that is no rounding."""
+    wanted, given, low = ((one.double() - offset).flatten() for one in (exact, output, rounded))
+    square = float(wanted @ wanted)
+    if not square or not torch.isfinite(given).all():
+        return False
+    own = abs(float(low @ wanted) / square - 1)
+    return abs(float(given @ wanted) / square - 1) > max(SYSTEMATIC, TIMES * own)
+
+
+# The verdict
+
+FAR, MUCH = 1000.0, 1000.0  # standard deviations from zero; times larger or smaller
+EPS_SCALES = (10.0, 1.0, 0.1)  # standard deviations of an x that shows eps, in roots of eps
+
+
+@dataclass
+class Verdict:
+    """What the comparison of a function with the expected layer found.
+
+    roles    its gamma and beta: the candidate that agreed longest
+    given    the error on the given x, in its dtype; None if nothing was compared
+    dtype    the dtypes of the function's output and of the expected one, if they differ
+    right    whether it agrees on other x, in the most precise dtype that it takes
+    only_near  whether these are near zero, unlike x
+    constant the error on an x of equal values, in a half-precision dtype, where the output should be finite
+    sizes    a shape on which it differs, and the error
+    notes    sentences about x unlike the given one, as (message, error)
+    """
+
+    roles: GammaBeta = field(default_factory=GammaBeta)
+    given: Error | None = None
+    dtype: tuple[torch.dtype, torch.dtype] | None = None
+    right: bool = False
+    only_near: bool = False
+    own_right: bool = True
+    constant: bool = False
+    sizes: tuple[Index, Error] | None = None
+    extreme: list[tuple[str, float]] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing differs."""
+        given = self.given is not None and self.given.ok
+        return given and self.right and self.dtype is None and self.sizes is None and not self.constant
+
+
+class LayerComparison:
+    """A function and the layer that it should be. The candidates that do not agree are dropped from ``alive``."""
+
+    def __init__(self, function: Function, expected: Description, reference: Reference, x: Tensor) -> None:
+        if reference.norm.eps is None:  # the machine epsilon of the dtype of x
+            norm = replace(reference.norm, eps=torch.finfo(_computes_in(x.dtype)).eps)
+            reference = replace(reference, norm=norm)
+        self.function, self.expected, self.reference, self.x = function, expected, reference, x
+        self.near = False  # whether rounding hides for x far from zero whether the function is right
+        self.alive = self.started = candidates(function, expected)
+        self.best = self.alive[0] if self.alive else GammaBeta()
+        usable = x.double()[torch.isfinite(x.double())]
+        spread = float(usable.std(correction=0)) if usable.numel() > 1 else 0.0
+        self.mean, self.spread = (float(usable.mean()), spread) if spread > 0 else (0.5, 1.0)
+
+    def on(self, expected: Description) -> Self:
+        """The comparison with the same layer on another shape. All candidates are alive."""
+        reference = replace(self.reference, norm=expected.norm)
+        other = type(self)(self.function, expected, reference, self.x)
+        other.near = self.near
+        return other
+
+    def alike(self, shape: Index, seed: int) -> Tensor:
+        """Other values of the size of x, or near zero, in float64."""
+        if self.near:
+            return probe.generic(shape, torch.float64, seed)
+        return (probe.generic(shape, torch.float64, seed) - 0.5) * self.spread + self.mean
+
+    def agrees(self, x: Tensor, values: Mapping[int, Tensor], dtype: torch.dtype, strict: bool = False) -> Error:
+        """Compare the outputs for x with these values of the function's tensors. Candidates that do not agree are dropped."""
+        output = self.function(x, values)
+        tensors = {i: values.get(i, value) for i, value in enumerate(self.function.values)}
+        errors: dict[int, Error] = {}
+        for number, roles in enumerate(self.alive):
+            errors[number] = self.error_of(output, x, roles, tensors, dtype, strict)
+        kept = [roles for number, roles in enumerate(self.alive) if errors[number].ok]
+        if kept:
+            self.alive, self.best = kept, kept[0]
+            return next(error for error in errors.values() if error.ok)
+        if not errors:
+            return Error(float("nan"), (0,) * x.dim(), False)
+        return min(errors.values(), key=lambda error: error.largest if error.largest == error.largest else float("inf"))
+
+    def exact(self, x: Tensor, values: Mapping[int, Tensor]) -> Tensor:
+        """The expected output in float64, with these values of the function's tensors."""
+        tensors = {i: values.get(i, value) for i, value in enumerate(self.function.values)}
+        return self._reference(x.double(), self.best, tensors, torch.float64)
+
+    def stored(self, values: Mapping[int, Tensor]) -> tuple[Tensor, Tensor]:
+        """The stored mean, and the root of the stored variance plus eps, of each element."""
+        assert self.reference.stats is not None
+        mean, var = (values.get(i, self.function.values[i]).double() for i in self.reference.stats)
+        shape = self.expected.shape
+        trace = forward(
+            self.reference.norm, torch.zeros(shape, dtype=torch.float64), Values(running_mean=mean, running_var=var)
+        )
+        return trace.mean, (trace.var + trace.eps).sqrt()
+
+    def rounds_to(self, dtype: torch.dtype, x: Tensor, values: Mapping[int, Tensor]) -> Error:
+        """The error of the output; it is ok if rounding to this dtype explains it, and rounding to float32 does not."""
+        tensors = {i: values.get(i, value) for i, value in enumerate(self.function.values)}
+        output, exact = self.function(x, values), self.exact(x, values)
+        coarse, fine = (
+            compare(output, exact, self._reference(x.to(one), self.best, tensors, one), one)
+            for one in (dtype, torch.float32)
+        )
+        return replace(coarse, ok=coarse.ok and not fine.ok)
+
+    def error_of(
+        self,
+        output: Tensor,
+        x: Tensor,
+        roles: GammaBeta,
+        tensors: Mapping[int, Tensor],
+        dtype: torch.dtype,
+        strict: bool,
+    ) -> Error:
+        """The error of an output for x, with these roles and values of the function's tensors. ``strict``: in exactly this dtype."""
+        exact = self._reference(x.double(), roles, tensors, torch.float64)
+        # A function may compute in float32 inside; its output in float64 has errors of float32 then.
+        low = _lower(dtype, output.dtype) if strict else dtype if dtype.itemsize < 4 else torch.float32
+        rounded = self._reference(x.to(low), roles, tensors, low).double()
+        error = compare(output, exact, rounded, low)
+        if not error.ok:
+            error = self._with_rounding(output, exact, rounded, x, roles, tensors, low)
+        if strict:
+            return error
+        if error.ok and dtype == torch.float64:
+            offset = self._offset(x, roles, tensors)
+            return replace(error, ok=not is_systematic(output, exact, offset, rounded))
+        return error
+
+    def _with_rounding(
+        self,
+        output: Tensor,
+        exact: Tensor,
+        rounded: Tensor,
+        x: Tensor,
+        roles: GammaBeta,
+        tensors: Mapping[int, Tensor],
+        dtype: torch.dtype,
+    ) -> Error:
+        """The error, with the larger tolerances of another order of computation, and of torch's own layer."""
+        given = {name: value.double() for name, value in roles.values(tensors).items()}
+        stored = {i: value.double() for i, value in tensors.items() if value.is_floating_point()}
+        rounding = self.reference.rounding(x, given, stored)
+        error = compare(output, exact, rounded, dtype, rounding=rounding)
+        if error.ok:
+            return error
+        own = self.torch_output(x.to(dtype), given, stored)
+        return error if own is None else compare(output, exact, own.detach(), dtype, rounding=rounding)
+
+    def torch_output(
+        self, x: Tensor, given: Mapping[str, Tensor], stored: Mapping[int, Tensor] | None = None
+    ) -> Tensor | None:
+        """The output of torch's own layer in the dtype of x; None if torch has none."""
+        layer, axes = self.expected.layer, self.expected.axes
+        if layer is None or not layer.kind.in_torch:
+            return None
+        module = layer.module(x.dtype)
+        own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+        state = {
+            name: value.to(x.dtype).reshape(own[name].shape)
+            for name, value in self.reference.tensors(given, stored).state.items()
+            if name in own
+        }
+        channel, own_channel = layer.kind.channel(x.dim()), axes.index("c") if "c" in axes else None
+        last = channel is not None and own_channel is not None and channel != own_channel
+        moved = x.movedim(own_channel, channel) if last else x  # type: ignore[arg-type]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            output: Tensor = torch.func.functional_call(module, state, (moved,))
+        return output.movedim(channel, own_channel) if last else output  # type: ignore[arg-type]
+
+    def _offset(self, x: Tensor, roles: GammaBeta, tensors: Mapping[int, Tensor]) -> Tensor:
+        given = {name: value.double() for name, value in roles.values(tensors).items()}
+        if "beta" not in given:
+            return torch.zeros_like(x, dtype=torch.float64)
+        zero = (
+            {"gamma": torch.zeros_like(given["beta"])}
+            if not self.reference.plus_one
+            else {"gamma": -torch.ones_like(given["beta"])}
+        )
+        return self.reference(
+            x.double(), given | zero, {i: v.double() for i, v in tensors.items() if v.is_floating_point()}
+        )
+
+    def _reference(self, x: Tensor, roles: GammaBeta, tensors: Mapping[int, Tensor], dtype: torch.dtype) -> Tensor:
+        """In this dtype; with gamma and beta of the function as they are, rounded to no less than float32."""
+        wide = dtype if dtype.itemsize > 4 else torch.float32
+        given = {name: value.to(wide) for name, value in roles.values(tensors).items()}
+        stored = {i: value.to(wide) for i, value in tensors.items() if value.is_floating_point()}
+        return self.reference(x, given, stored)
+
+
+def _computes_in(dtype: torch.dtype) -> torch.dtype:
+    return torch.promote_types(dtype, torch.float32)
+
+
+def _lower(one: torch.dtype, other: torch.dtype) -> torch.dtype:
+    return min(one, other, key=lambda dtype: -torch.finfo(dtype).eps)
+
+
+def signed_values(tensors: Mapping[int, Tensor], seed: int) -> dict[int, Tensor]:
+    """Values of parameters, by position: their sizes are from 0.5 to 2, some are negative, and all differ."""
+    values = {}
+    for position, tensor in tensors.items():
+        generator = torch.Generator().manual_seed(probe.SEED + 10 * position + seed)
+        size = 0.5 + 1.5 * torch.rand(tensor.shape, generator=generator, dtype=torch.float64)
+        sign = torch.rand(tensor.shape, generator=generator, dtype=torch.float64) < 0.4
+        values[position] = torch.where(sign, -size, size).to(tensor.dtype)
+    return values
+
+
+def judge(
+    function: Function,
+    expected: Description,
+    reference: Reference,
+    x: Tensor,
+    shapes: Sequence[Index],
+    on: Callable[[Index], Description | None],
+) -> tuple[Verdict, LayerComparison]:
+    """Compare a function with the expected layer on x.
+
+    shapes  other shapes on which it must agree
+    on      the expected layer on another shape; None if it does not take it
+    """
+    compared = LayerComparison(function, expected, reference, x)
+    verdict = Verdict()
+    shape, precise = tuple(x.shape), function.dtype
+    if expected.norm.eps is None:  # the machine epsilon of the dtype of x
+        precise = function.dtype if function.dtype.itemsize <= x.dtype.itemsize else x.dtype
+    function.use(precise)
+    others = signed_values(parameters_of(function), seed=4)
+    if not function.takes(shape, others):
+        others = {}
+    verdict.right = _right(compared, shape, others, precise)
+    if verdict.right:
+        verdict.own_right = compared.agrees(x.to(precise), {}, precise).ok
+    else:  # a function that computes in float32 is imprecise far from zero; near zero it shows whether the formula is right
+        near = LayerComparison(function, expected, reference, probe.generic(shape, precise))
+        verdict.only_near = verdict.right = verdict.own_right = _right(near, shape, others, precise)
+        if verdict.right:
+            compared.alive, compared.best, compared.near = near.alive, near.best, True
+    function.use_own()
+    output = function(x, {})
+    wanted = _output_dtype(function, x)
+    verdict.dtype = None if output.dtype == wanted else (output.dtype, wanted)
+    verdict.given = compared.agrees(x, {}, x.dtype, strict=True)
+    if verdict.right and verdict.given.ok and x.dtype.itemsize < 4:
+        same = torch.full(shape, compared.mean if expected.norm.center else 0.0, dtype=x.dtype)
+        verdict.constant = not bool(function(same, {}).isfinite().all()) and bool(
+            compared._reference(same, compared.best, dict(enumerate(function.values)), x.dtype).isfinite().all()
+        )
+    if verdict.right and verdict.given.ok:
+        verdict.extreme = list(_extreme(compared, x))
+        function.use(precise)
+        verdict.sizes = _sizes(compared, shapes, on, precise)
+    function.use(precise)
+    verdict.roles = compared.best
+    return verdict, compared
+
+
+def _right(compared: LayerComparison, shape: Index, others: Mapping[int, Tensor], dtype: torch.dtype) -> bool:
+    """Whether the outputs agree for other values of x and of gamma and beta, and for x so small that eps counts."""
+    inputs = [compared.alike(shape, seed) for seed in (11, 12)]
+    norm = compared.reference.norm
+    eps = norm.eps or 0.0
+    if eps > 0 and not norm.running:
+        small = probe.generic(shape, torch.float64, 13) - 0.5
+        inputs += [small * scale * eps**0.5 for scale in EPS_SCALES]
+    return all(compared.agrees(x.to(dtype), others, dtype).ok for x in inputs)
+
+
+def _output_dtype(function: Function, x: Tensor) -> torch.dtype:
+    """The dtype of x; NumPy promotes it to that of gamma and beta."""
+    dtype = x.dtype
+    if function.kind != probe.TENSORS:
+        for value in function.params.values():
+            if isinstance(value, Tensor) and value.is_floating_point():
+                dtype = torch.promote_types(dtype, value.dtype)
+    return dtype
+
+
+def _extreme(compared: LayerComparison, x: Tensor) -> Iterator[tuple[str, float]]:
+    """The errors for x much farther from zero, larger and smaller than the given one, where rounding does not explain them."""
+    times = MUCH if x.dtype.itemsize >= 4 else 8.0
+    centered = x.double() - compared.mean
+    for name, other in (
+        ("far", centered + compared.mean + (FAR if x.dtype.itemsize >= 4 else 8.0) * compared.spread),
+        ("large", x.double() * times),
+        ("small", x.double() / times),
+    ):
+        alive, best = compared.alive, compared.best
+        error = compared.agrees(other.to(x.dtype), {}, x.dtype, strict=True)
+        compared.alive, compared.best = alive, best
+        if not error.ok:
+            yield name, error.largest
+
+
+def _sizes(
+    compared: LayerComparison, shapes: Sequence[Index], on: Callable[[Index], Description | None], dtype: torch.dtype
+) -> tuple[Index, Error] | None:
+    """The first of the shapes on which the function differs.
+
+    Without shapes: those with 3 in place of each free axis of size 1, and with one other odd size of a free axis, if the function takes them.
+    """
+    function, own = compared.function, tuple(compared.x.shape)
+    wanted = [(shape, on(shape)) for shape in shapes or [*_wider(own), *list(_odd(own, on))[:1]]]
+    for shape, expected in wanted:
+        if expected is None or (not shapes and not function.takes(shape)):
+            continue
+        other = compared.on(expected)
+        other.alive = [compared.best]
+        error = other.agrees(other.alike(shape, 14).to(dtype), {}, dtype)
+        if not error.ok and not other.near:  # rounding of a function that computes in float32
+            other.near = True
+            error = other.agrees(other.alike(shape, 14).to(dtype), {}, dtype)
+        if not error.ok:
+            return shape, error
+    return None
+
+
+def _odd(shape: Index, on: Callable[[Index], Description | None]) -> Iterator[Index]:
+    """Shapes with another odd size of one axis that the layer leaves free, the last axis first."""
+    for axis in reversed(range(len(shape))):
+        other = (*shape[:axis], 5 if shape[axis] != 5 else 7, *shape[axis + 1 :])
+        if on(other) is not None:
+            yield other
+
+
+def _wider(shape: Index) -> Iterator[Index]:
+    if 1 in shape:
+        yield tuple(3 if size == 1 else size for size in shape)

@@ -1,0 +1,72 @@
+"""``check`` refuses every wrong implementation with the right reason, and accuses no right one."""
+
+import importlib.util
+
+import pytest
+import torch
+from torch import nn
+
+from normviz.measuring import running
+from normviz.measuring.check import Check
+from normviz.measuring.probe import Function
+from tests.measuring.mutations import JAX_RIGHT, JAX_WRONG, RIGHT, WRONG, contradictions
+
+MOST_CALLS_OF_RIGHT, MOST_CALLS_OF_WRONG = 100, 600
+if importlib.util.find_spec("jax"):
+    RIGHT, WRONG = [*RIGHT, *JAX_RIGHT], [*WRONG, *JAX_WRONG]
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The calls of the checked function, and of the copy that shows its modes."""
+    made = []
+    for owner in (Function, running):
+        run = owner._run
+        monkeypatch.setattr(owner, "_run", lambda *arguments, run=run: made.append(1) or run(*arguments))
+    return made
+
+
+@pytest.mark.parametrize("one", WRONG, ids=lambda one: one.name)
+def test_a_wrong_implementation_is_refused_with_the_reason(one, calls):
+    assert contradictions(one)
+    found = one.check()
+    assert {difference.what for difference in found.differences} == one.differs, found
+    assert len(calls) <= MOST_CALLS_OF_WRONG
+
+
+@pytest.mark.parametrize("one", RIGHT, ids=lambda one: one.name)
+def test_a_right_implementation_is_not_accused(one, calls):
+    assert not contradictions(one)
+    found = one.check()
+    assert found.ok, found
+    assert len(calls) <= MOST_CALLS_OF_RIGHT
+
+
+@pytest.mark.parametrize("one", RIGHT, ids=lambda one: one.name)
+def test_without_a_layer_there_are_not_many_calls(one, calls):
+    one.check(like=None, shapes=())
+    assert len(calls) <= MOST_CALLS_OF_WRONG
+
+
+LARGE = [
+    (nn.BatchNorm2d(8), (2, 8, 16, 16), "BatchNorm2d(8)"),
+    (nn.LayerNorm([32, 24, 24]), (4, 32, 24, 24), "LayerNorm([32, 24, 24])"),
+    (nn.GroupNorm(2, 8), (2, 8, 16, 16), "GroupNorm(2, 8)"),
+    (nn.RMSNorm(1024), (2, 160, 1024), "RMSNorm(1024)"),
+]
+
+
+@pytest.mark.parametrize(("module", "shape", "like"), LARGE, ids=lambda value: str(value))
+def test_the_number_of_calls_does_not_grow_with_x(module, shape, like, calls):
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(1))
+    assert Check.of(module, x, like)
+    assert len(calls) <= MOST_CALLS_OF_RIGHT
+    calls.clear()
+    assert not Check.of(module, x, f"LayerNorm({shape[-1]}, eps=1e-3)")
+    assert len(calls) <= MOST_CALLS_OF_WRONG
+
+
+def test_the_table_is_large():
+    assert len(WRONG) >= 120
+    assert len(RIGHT) >= 40
+    assert len({one.name for one in [*WRONG, *RIGHT]}) == len(WRONG) + len(RIGHT)
