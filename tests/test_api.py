@@ -1,5 +1,7 @@
 """Each page has a function of the same name: its values are those of torch, its errors one line, and its link opens the same view."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +12,7 @@ from normviz.figures.payload import sent
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.part import Chart, Code, Note, Panels, Sentence, flat
+from normviz.lessons.training import Training
 from normviz.texts.errors import NormvizError
 
 SMALL = torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 9]])
@@ -24,7 +27,7 @@ def contents(output):
             found.append(sent(part.data) | {"editable": False})  # only the app is editable
         elif isinstance(part, Chart):
             found.append((part.lines.figure().to_json(), part.alt))
-        elif isinstance(part, Sentence | Table | Code | Note):
+        elif isinstance(part, Sentence | Table | Code | Note | Training):
             found.append(part)
         else:
             found.append(getattr(part, "text", getattr(part, "title", type(part).__name__)))
@@ -110,7 +113,7 @@ REFUSED = [
     (lambda: PAGES["explore"].parse({"what": 1}), "what=1 is not a setting here; leave it out"),
     (lambda: nv.numerics(seed=-1), "seed=-1 must be a whole number"),
     (lambda: nv.questions("zz"), "q='zz' is not a question"),
-    (lambda: nv.open("/nowhere?x=1"), "does not name a page; choose start, explore"),
+    (lambda: nv.open("/nowhere?x=1"), "does not name a page; choose start, story, explore"),
     (lambda: nv.open(3), "link=3 does not name a page"),
     (lambda: nv.open("http://example.com"), "names neither a page nor a setting, so it may be a link to another site"),
     (lambda: nv.open("https://example.com/?x=1"), "add the page, as in https://example.com/explore"),
@@ -119,7 +122,28 @@ REFUSED = [
     (lambda: nv.explain(nn.Sequential(nn.ReLU(), nn.BatchNorm2d(3)), (2, 3, 4, 4)), "It contains '1' .BatchNorm2d."),
     (lambda: nv.explore("LayerNorm(4)", (2, 4), at=(9, 9)), "index .9, 9. is not an element"),
     (lambda: nv.explore(3), "layer=3 is not a layer"),
+    (lambda: nv.explain(nn.LazyBatchNorm1d(), (3, 4)), "no shape yet, because it is lazy; call the model once first"),
+    (
+        lambda: nv.train_and_eval("LayerNorm(4)", (2, 4), show="stream"),
+        "show='stream' has batches of its own and does not use layer and x",
+    ),
+    (
+        lambda: nv.train_and_eval("LayerNorm(4)", steps=5),
+        r"steps has no effect on train_and_eval\(show='modes'\); leave it out",
+    ),
+    (lambda: nv.live("train_and_eval", "BatchNorm1d(4)", show="batches"), "does not use layer"),
+    (lambda: nv.numerics(show="constant", seed=1), r"seed has no effect on numerics\(show='constant'\)"),
+    (lambda: nv.steps(LastAxis(7)), "LastAxis has a forward of its own, which is measured on x; give x"),
 ]
+
+
+class LastAxis(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.weight, self.shape = nn.Parameter(torch.full((size,), 2.0)), (size,)
+
+    def forward(self, x):
+        return self.weight * (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, correction=0) + 1e-3).sqrt()
 
 
 @pytest.mark.parametrize(("call", "words"), REFUSED, ids=range(len(REFUSED)))
@@ -167,3 +191,46 @@ def test_without_x_layers_are_compared_on_an_example_that_all_of_them_take():
     layers = ["BatchNorm2d(3)", "LayerNorm([3,4,4])"]
     assert "shape=2,3,4,4" in nv.compare(layers).url()
     assert nv.live("compare", layers).shape == (2, 3, 4, 4)
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("show", [{}, {"show": "modes"}])
+def test_train_and_eval_uses_the_running_statistics_of_the_module(training, show):
+    module, x = nn.BatchNorm1d(3).train(training), torch.randn(8, 3)
+    module.running_mean.fill_(5)
+    module.running_var.fill_(9)
+    fresh = copy.deepcopy(module)
+    with torch.no_grad():
+        gap = (fresh.train()(x) - copy.deepcopy(module).eval()(x)).abs().max()
+    assert f"by up to {float(gap):.3g}." in str(nv.train_and_eval(module, x, **show))
+    assert f"by up to {float(gap):.3g}." in str(nv.live("train_and_eval", module, x, **show).output())
+    assert module.running_mean.tolist() == [5, 5, 5]
+
+
+class Ghost(nn.Module):
+    """It normalizes each half of the batch."""
+
+    def forward(self, x):
+        halves = x.reshape(2, -1, *x.shape[1:])
+        deviation = (halves.var(1, keepdim=True, correction=0) + 1e-5).sqrt()
+        return ((halves - halves.mean(1, keepdim=True)) / deviation).reshape(x.shape)
+
+
+@pytest.mark.parametrize("layers", [[Ghost(), "LayerNorm(3)"], ["LayerNorm(3)", Ghost()], [nn.LayerNorm(3), Ghost()]])
+def test_groups_of_the_batch_are_compared_with_a_layer(layers):
+    x = torch.randn(6, 3)
+    assert "Norm('(g k) d -> g d', sizes={'g': 2})" in nv.compare(layers, x).title
+    widget = nv.live("compare", layers, x)
+    assert widget.problem == ""
+    assert "Norm('(g k) d -> g d'" in str(widget.output())
+
+
+def test_every_page_takes_a_module_of_ones_own():
+    module, x = LastAxis(4), torch.randn(3, 4)
+    assert nv.explain(module, x.numpy()).title == nv.explain(module, x).title == nv.explain(module, (3, 4)).title
+    for shown in (nv.steps, nv.explore, nv.gradients):
+        assert nv.explain(module, x).title in shown(module, x).title
+    assert nv.live("steps", module, x).shape == nv.live(module, x).shape == (3, 4)
+    for layers in ([module, "BatchNorm1d(4)"], ["BatchNorm1d(4)", module]):
+        assert "Norm('n d -> n', 'd', eps=0.001, bias=False)" in nv.compare(layers, x).title
+        assert nv.live("compare", layers, x).problem == ""

@@ -53,7 +53,8 @@ def read_tour(text: str, name: str, pages: Collection[str] = ()) -> Tour:
         raise NormvizError(
             "the tour {name} is not YAML: {reason}.", name=echo(name), reason=" ".join(str(error).split())
         ) from None
-    title, stops = (given.get("title"), given.get("stops")) if isinstance(given, dict) else (None, None)
+    known = isinstance(given, dict) and {*given} <= {"title", "stops"}
+    title, stops = (given.get("title"), given.get("stops")) if known else (None, None)
     if not isinstance(title, str) or not isinstance(stops, list) or not 1 <= len(stops) <= MOST_STOPS:
         raise NormvizError(
             ngettext(
@@ -78,6 +79,10 @@ def _read_stop(given: Any, number: int, pages: Collection[str]) -> Stop:
                 number=number,
                 form=FORM,
             )
+        )
+    if unknown := [key for key in given if key not in ("link", "caption")]:
+        raise NormvizError(
+            "stop {number} has an unknown key, {key}; write {form}.", number=number, key=echo(unknown[0]), form=FORM
         )
     address = urlsplit(link)
     page = address.path.rstrip("/").rpartition("/")[2] or EXPLORE

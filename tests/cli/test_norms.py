@@ -1,5 +1,6 @@
 """``normviz norms`` prints the normalizations of a model on the path."""
 
+import json
 import sys
 
 import pytest
@@ -18,6 +19,21 @@ class Text(nn.Module):
         self.embed, self.norm = nn.Embedding(50, 8), nn.LayerNorm(8)
         assert self.norm.weight.is_meta
     def forward(self, ids, mask): return self.norm(self.embed(ids)) * mask
+class Channels(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.ones(size)), nn.Parameter(torch.zeros(size))
+    def forward(self, x):
+        x = x - x.mean(1, keepdim=True)
+        x = x / torch.sqrt(x.pow(2).mean(1, keepdim=True) + 1e-6)
+        return self.weight[:, None, None] * x + self.bias[:, None, None]
+class Root(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+    def forward(self, x): return self.weight * x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+def own(): return nn.Sequential(Channels(8), Root(3))
+def scripted(): return torch.jit.script(nn.LayerNorm(8))
 ready = nn.Sequential(nn.LayerNorm(8)).to("meta")
 """
 
@@ -31,10 +47,11 @@ def models(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("arguments", "lines"), [
-    ("images --input 1,3,4,5", ["* x 2  BatchNorm2d(8).eval()  (1, 8, 4, 5)  (0, 2, 3)     8           32"]),
+    ("images --input 1,3,4,5", ["* x 2  BatchNorm2d(8).eval()  (1, 8, 4, 5)  ()            8           32"]),
     ("images --input 1,3,4,5 --all --device cpu --train", ["1     BatchNorm2d(8)  (1, 8, 4, 5)", "2     BatchNorm2d(8)"]),
     ("Text --input 1,16:int64 --input 1,16,1", ["norm  LayerNorm([8])  (1, 16, 8)", "3.8 % of the model"]),
     ("ready --input 2,8", ["0     LayerNorm([8])  (2, 8)"]),
+    ("own --input 2,8,3,3", ["0     Norm('n c h w -> n h w', 'c', eps=1e-06)  (2, 8, 3, 3)", "1     RMSNorm([3], eps=1e-06)"]),
 ])  # fmt: skip
 def test_the_table_is_printed(run, arguments, lines):
     name, *rest = arguments.split()
@@ -50,6 +67,21 @@ def test_a_forward_pass_that_fails_prints_the_rows_until_there(run):
     assert "0     LayerNorm([8])" in out
     assert "Expected size 6 in axis -1 of its input, got shape (2, 8)" in out
     assert "the table ends where the forward pass failed" in err
+
+
+def test_the_list_as_json(run):
+    code, out, err = run("norms", "lab_models:images", "--input", "1,3,4,5", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    (row,) = found["rows"]
+    assert (row["title"], row["shapes"], found["members"]) == ("BatchNorm2d(8).eval()", [[1, 8, 4, 5]], [2])
+
+
+@pytest.mark.filterwarnings("ignore:.*jit:DeprecationWarning")
+def test_a_scripted_model_is_refused(run):
+    code, out, err = run("norms", "lab_models:scripted", "--input", "2,8")
+    assert (code, out) == (2, "")
+    assert "is scripted, traced or exported" in err
 
 
 @pytest.mark.parametrize(("arguments", "words"), [

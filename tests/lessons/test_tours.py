@@ -221,7 +221,12 @@ WRONG = [
     ("- 1", "must have a title and 1 to 99 stops"),
     ("title: T\nstops: []", "must have a title and 1 to 99 stops"),
     ("title: T\nstops: [3]", "stop 1 must have a link and a caption"),
-    ("title: T\nstops: [{link: /x}]", "stop 1: link='/x' does not name a page; choose start, explore, compare"),
+    ("title: T\nstops: [{link: /x}]", "stop 1: link='/x' does not name a page; choose start, story, explore, compare"),
+    ("title: T\nstop: []\nstops: [{link: /}]", "must have a title and 1 to 99 stops"),
+    (
+        "title: T\nstops: [{link: /}, {link: /, captoin: a}]",
+        "stop 2 has an unknown key, 'captoin'; write title: ..., stops:",
+    ),
     (f"title: T\nstops: [{{link: /, caption: {'x' * 301}}}]", "caption of up to 300 characters"),
 ]
 

@@ -24,7 +24,7 @@ from normviz.texts.messages import _
 def with_query(page: str, view: View, query: str) -> View:
     """The view of a query, or of a whole link. It shows the reader's own tensors where they fit and the link names no others.
 
-    If the page has no setting of a name, only the message changes.
+    If the page has no setting of a name, or if the link has another error, only the message changes.
     """
     is_link = query.startswith(("/", "https://", "http://"))
     asked = dict(parse_qsl(urlsplit(query).query if is_link else query.removeprefix("?"), keep_blank_values=True))
@@ -33,6 +33,8 @@ def with_query(page: str, view: View, query: str) -> View:
         rule = _("{name} is not a setting of this page; choose {known}.", name=echo(unknown[0]), known=listed(known))
         return replace(view, problem=rule)
     found, own = PAGES[page].view(asked), view.scene.own
+    if problem := PAGES[page].problem(found):
+        return replace(view, problem=problem)
     found = replace(found, display=replace(found.display, lang=view.display.lang))  # the widget keeps its language
     if own is None:
         return found

@@ -6,12 +6,13 @@ The calls are recorded in ``recording``; a module that torch.nn does not have is
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import SequenceMatcher
+from importlib import import_module
 from typing import Any, Self, overload
 
+import torch
 from torch import nn
-from torch.nn.parameter import is_lazy
 
 from normviz.analysis.description import Description, describe
 from normviz.layers.fit import torch_layer
@@ -20,29 +21,34 @@ from normviz.layers.norm import Norm
 from normviz.layers.substitutes import is_probably_channels_last
 from normviz.layers.torch_errors import check
 from normviz.measuring.models.names import common_name, name_pattern
-from normviz.measuring.models.probing import Prober
-from normviz.measuring.models.recording import Call, Failure, Shape, layer_of, record
+from normviz.measuring.models.probing import Prober, lacks_a_number
+from normviz.measuring.models.recording import Call, Failure, Shape, layer_of, record, sealed, unwrapped
+from normviz.measuring.own_modules import check_has_shapes
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, ngettext
+
+MOST_SHAPES = 8  # in the table
 
 
 @dataclass(frozen=True)
 class NormRow:
     """A normalization that ran.
 
-    name        of the module, as in ``model.named_modules()``; of the calling module for a function
-    layer       the text of the torch layer that computes the same, or None
-    shape       of its first input
-    reduced     the numbers of the axes over which its statistics are taken; in eval mode, were taken
-    norm        the same as a Norm
-    statistics  the number of means and variances
-    parameters  the number of elements of its parameters
-    buffers     the number of elements of its buffers
-    calls       how often it ran
-    notes       what is legal and seldom intended
-    function    the function that was called, such as "F.layer_norm"; empty for a module
-    kind        the name of the module's class
-    plus_one    whether it multiplies by 1 + gamma
+    name          of the module, as in ``model.named_modules()``; of the calling module for a function
+    layer         the text of the torch layer that computes the same, or None
+    shape         of its first input
+    reduced       the numbers of the axes of this shape over which its statistics are taken; () for stored statistics, as in ``Check``
+    norm          the same as a Norm
+    statistics    the number of means and variances for this shape
+    parameters    the number of elements of its parameters; 0 in a further row of the same module
+    buffers       the number of elements of its buffers; 0 in a further row
+    calls         how often it ran
+    notes         what is legal and seldom intended
+    function      the function that was called, such as "F.layer_norm"; empty for a module
+    kind          the name of the module's class
+    plus_one      whether it multiplies by 1 + gamma
+    shapes        of all its inputs, each once, in the order of the calls
+    of_parameter  the name of the parameter of the model that it normalizes, as in weight standardization; empty for activations
     """
 
     name: str
@@ -58,12 +64,30 @@ class NormRow:
     function: str = ""
     kind: str = ""
     plus_one: bool = False
+    shapes: tuple[Shape, ...] = ()
+    of_parameter: str = ""
 
     @property
     def title(self) -> str:
-        """The layer, or the Norm if torch has no such layer."""
+        """The layer, or the Norm if torch has no such layer; and the parameter that it normalizes."""
+        if self.of_parameter:
+            return _("{layer} on {parameter}", layer=self._layer_title, parameter=self.of_parameter)
+        return self._layer_title
+
+    @property
+    def _layer_title(self) -> str:
         title = self.layer or repr(self.norm)
         return _("{layer} with 1 + gamma", layer=title) if self.plus_one else title
+
+    @property
+    def shapes_text(self) -> str:
+        """The first shapes of its inputs."""
+        return ", ".join([*map(str, self.shapes[:MOST_SHAPES]), *["..."] * (len(self.shapes) > MOST_SHAPES)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON. The keys are the names of its attributes."""
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        return plain | {"title": self.title, "norm": repr(self.norm), "shapes": [list(shape) for shape in self.shapes]}
 
 
 # What differs between the norms of a model and the norms of its port.
@@ -92,12 +116,12 @@ def _between(first: NormRow, second: NormRow) -> Iterator[str]:
     plus_one = {False: "gamma", True: "1 + gamma"}
     values = [
         (one.eps, other.eps, _("{name}: eps differs: {ours} and {theirs}.")),
-        (first.reduced, second.reduced, _("{name}: the averaged axes differ: {ours} and {theirs}.")),
+        (_axes(first), _axes(second), _("{name}: the averaged axes differ: {ours} and {theirs}.")),
         (plus_one[first.plus_one], plus_one[second.plus_one], _("{name}: the factors differ: {ours} and {theirs}.")),
         (_momentum(first), _momentum(second), _("{name}: momentum differs: {ours} and {theirs}.")),
         (*shapes, _("{name}: the shapes of gamma differ: {ours} and {theirs}.")),
     ]
-    if first.reduced == second.reduced:
+    if _axes(first) == _axes(second):
         values.append(
             (one.stats, other.stats, _("{name}: the patterns of the statistics differ: {ours} and {theirs}."))
         )
@@ -127,6 +151,12 @@ def _between(first: NormRow, second: NormRow) -> Iterator[str]:
             yield (only_first if ours else only_second).format(name=name)
 
 
+def _axes(row: NormRow) -> tuple[int, ...]:
+    """The axes over which its statistics are taken; of stored statistics, were taken."""
+    left, right = row.norm.pattern.left, row.norm.pattern.right
+    return tuple(i for i, parts in enumerate(left) if not set(parts) <= set(right))
+
+
 def _momentum(row: NormRow) -> object:
     try:
         layer = Layer.parse(row.layer or "")
@@ -151,6 +181,10 @@ def notes_of(described: Description, call: Call, model_trains: bool) -> Iterator
         yield _("It divides by the root of the sum of squares, not of their mean.")
     if call.of_parameter:
         yield _("It normalizes a parameter of the model, not what flows through it.")
+    if call.layer is None and lacks_a_number(call.module):
+        yield _(
+            "It holds a number as a tensor, which has no value on the meta device: eps may differ; run it on the CPU."
+        )
     if not norm.running and norm.center and described.counts.elements_per_statistic == 1:
         if norm.params is not None and norm.bias:
             yield _("Each mean is over a single value, so the output is always beta.")
@@ -192,8 +226,15 @@ def _rows_of_images(layer: Layer, shape: Shape) -> bool:
 
 def failure_text(failure: Failure) -> str:
     """Which module failed, with which shapes, and what to do."""
-    shapes = ", ".join(map(str, failure.shapes)) or _("no tensor")
+    shapes = ", ".join(map(str, failure.shapes))
     name, kind = failure.name or _("the model itself"), type(failure.module).__name__
+    if not shapes:
+        return _(
+            "The forward pass failed in {name} ({kind}): {explained}",
+            name=name,
+            kind=kind,
+            explained=_explained(failure),
+        )
     return _(
         "The forward pass failed in {name} ({kind}) on an input of shape {shapes}: {explained}",
         name=name,
@@ -218,6 +259,11 @@ def _explained(failure: Failure) -> str:
         axis, size = -1, module.in_features
     elif isinstance(module, nn.Conv1d | nn.Conv2d | nn.Conv3d):
         axis, size = 1, module.in_channels
+    if isinstance(module, nn.SyncBatchNorm) and "GPU" in words:
+        return _(
+            "{words}. Where torch.distributed is initialized, SyncBatchNorm in training mode needs a GPU; call model.eval() first.",
+            words=words,
+        )
     if axis is not None and failure.shapes and failure.shapes[0][axis:][:1] != (size,):
         return _(
             "{words}. Expected size {size} in axis {axis} of its input, got shape {shape}. Change {kind}, or what comes before it.",
@@ -227,6 +273,8 @@ def _explained(failure: Failure) -> str:
             shape=failure.shapes[0],
             kind=kind,
         )
+    if not failure.shapes:
+        return f"{words}."
     return _(
         "{words}. Compare this shape with what {kind} takes; the rows show the shapes up to here.",
         words=words,
@@ -243,7 +291,7 @@ class Norms(Sequence[NormRow]):
 
     rows              one for each module, and for each function in a module
     model_parameters  the number of elements of all parameters of the model
-    notes             about the model: norms that never ran
+    notes             about the model: norms that never ran, and parts in which none can be seen
     failure           where the forward pass failed and why, or an empty text
     """
 
@@ -257,23 +305,25 @@ class Norms(Sequence[NormRow]):
     def of(cls, model: nn.Module, *inputs: Any, **kwargs: Any) -> Self:
         """The normalizations that run in ``model(*inputs, **kwargs)``: see ``normviz.norms``.
 
-        Raises NormvizError if ``model`` is not a module, or is lazy.
+        Raises NormvizError if ``model`` is not a module, is lazy, or is scripted, traced or exported.
         """
+        if isinstance(model, torch.export.ExportedProgram):
+            raise NormvizError(_unseen("", model))
         if not isinstance(model, nn.Module):
             raise NormvizError(
                 "{model} is not a model; give a torch.nn.Module and its inputs.", model=type(model).__name__
             )
-        for name, tensor in (*model.named_parameters(), *model.named_buffers()):
-            if is_lazy(tensor):
-                raise NormvizError(
-                    "{name} of the model has no shape yet, because it is lazy; call the model once first.", name=name
-                )
+        model, unseen = unwrapped(model), [_unseen(*each) for each in sealed(model)]
+        check_has_shapes(model)
         calls, failure = record(model, inputs, kwargs)
-        rows = tuple(_rows(calls, model))
+        with torch.device("cpu"):  # also where the default device is meta
+            rows = tuple(_rows(calls, model))
+        if unseen and not rows:
+            raise NormvizError(unseen[0])
         parameters = sum(parameter.numel() for parameter in model.parameters())
         if failure is not None:
-            return cls(rows, parameters, failure=failure_text(failure))
-        return cls(rows, parameters, tuple(_never_called(model, calls, rows)))
+            return cls(rows, parameters, tuple(unseen), failure_text(failure))
+        return cls(rows, parameters, (*unseen, *_never_called(model, calls, rows)))
 
     @overload
     def __getitem__(self, index: int) -> NormRow: ...
@@ -300,14 +350,16 @@ class Norms(Sequence[NormRow]):
 
         It has the sums of their parameters, buffers and calls; ``members`` counts them.
         """
-        groups: dict[tuple[str, Shape, str, bool, str], list[NormRow]] = {}
+        groups: dict[tuple[object, ...], list[NormRow]] = {}
         for row in self.rows:
-            key = (row.title, row.shape, row.function, row.plus_one, name_pattern(row.name))
+            names = name_pattern(row.name), name_pattern(row.of_parameter)
+            key = (row.layer or row.norm, row.shapes, row.function, row.plus_one, *names)
             groups.setdefault(key, []).append(row)
         rows = tuple(
             replace(
                 rows[0],
                 name=common_name([row.name for row in rows]),
+                of_parameter=common_name([row.of_parameter for row in rows]),
                 parameters=sum(row.parameters for row in rows),
                 buffers=sum(row.buffers for row in rows),
                 calls=sum(row.calls for row in rows),
@@ -318,8 +370,41 @@ class Norms(Sequence[NormRow]):
         return replace(self, rows=rows, members=tuple(map(len, groups.values())))
 
     def diff(self, other: Norms) -> tuple[str, ...]:
-        """What differs in a port of the model, one sentence for each difference. ``other`` are its normalizations."""
+        """What differs in a port of the model, one sentence for each difference. ``other`` are its normalizations.
+
+        Raises NormvizError if ``other`` is something else, such as the model.
+        """
+        if not isinstance(other, Norms):
+            raise NormvizError(
+                "{other} is not a list of normalizations; give one, as in a.diff(nv.norms(model, x)).",
+                other=type(other).__name__,
+            )
         return tuple(differences(self, other))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The list as plain values, for JSON. The keys are the names of its attributes."""
+        return {
+            "rows": [row.to_dict() for row in self.rows],
+            "summary": self.summary,
+            "parameters": self.parameters,
+            "model_parameters": self.model_parameters,
+            "share": self.share,
+            "notes": list(self.notes),
+            "failure": self.failure,
+            "members": list(self.members),
+        }
+
+    def to_pandas(self) -> Any:
+        """The rows as a DataFrame of pandas, with a column for each attribute of a row. Raises NormvizError without pandas."""
+        try:
+            pandas = import_module("pandas")
+        except ModuleNotFoundError as error:
+            raise NormvizError(
+                "to_pandas() needs {module}, which is not installed; install it, or use to_dict().", module=error.name
+            ) from error
+        columns = ["name", "title", *(one.name for one in fields(NormRow) if one.name != "name")]
+        table = pandas.DataFrame([[getattr(row, column) for column in columns] for row in self.rows], columns=columns)
+        return table.assign(norm=list(map(repr, table["norm"])))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -338,7 +423,7 @@ class Norms(Sequence[NormRow]):
         table = [
             (_("name"), _("layer"), _("shape"), _("reduced axes"), _("statistics"), _("parameters")),
             *(
-                (name, row.title, str(row.shape), str(row.reduced), f"{row.statistics:,}", f"{row.parameters:,}")
+                (name, row.title, row.shapes_text, str(row.reduced), f"{row.statistics:,}", f"{row.parameters:,}")
                 for name, row in zip(self.names, self.rows, strict=True)
             ),
         ]
@@ -363,18 +448,39 @@ class Norms(Sequence[NormRow]):
 
 
 def _rows(calls: Sequence[Call], model: nn.Module) -> Iterator[NormRow]:
-    prober, normalizing = Prober(), set[int]()
-    found: list[NormRow | Call] = []
-    for call in calls:
-        row = call if call.function else _module_row(call, prober, model.training)
-        if isinstance(row, NormRow):
-            normalizing.add(id(call.module))
-        found += [] if row is None else [row]
-    for one in found:
-        if isinstance(one, NormRow):
-            yield one
-        elif id(one.module) not in normalizing and one.layer is not None:
-            yield _row(one, one.layer, model.training)
+    """One row for all calls of a module, or of a function with the same arguments, in the order of the first calls."""
+    prober = Prober()
+    of_modules = [None if call.function else _module_row(call, prober, model.training) for call in calls]
+    normalizing = {id(call.module) for call, row in zip(calls, of_modules, strict=True) if row is not None}
+    same: dict[tuple[object, ...], list[NormRow]] = {}
+    for call, of_module in zip(calls, of_modules, strict=True):
+        row = of_module
+        if call.function and call.layer is not None and id(call.module) not in normalizing:
+            row = _row(call, call.layer, model.training)
+        if row is not None:
+            same.setdefault((call.name, call.function, str(call.layer), call.of_parameter), []).append(row)
+    modules = set[str]()
+    for row in map(_merged, same.values()):
+        counted = not row.function and row.name in modules  # with another mode, or on a parameter
+        modules |= set() if row.function else {row.name}
+        yield replace(row, parameters=0, buffers=0) if counted else row
+
+
+def _merged(rows: list[NormRow]) -> NormRow:
+    """The first row, with the shapes, the calls and the notes of all."""
+    notes = list(rows[0].notes)
+    for row in rows[1:]:
+        notes += [f"{row.shape}: {note}" for note in row.notes if note not in rows[0].notes]
+    shapes = tuple(row.shape for row in rows)
+    return replace(rows[0], shapes=shapes, calls=sum(row.calls for row in rows), notes=tuple(notes))
+
+
+def _unseen(name: str, module: object) -> str:
+    return _(
+        "{name} ({kind}) is scripted, traced or exported, so its normalizations cannot be seen; give the module from which it was made.",
+        name=name or _("the model itself"),
+        kind=type(module).__name__,
+    )
 
 
 def _module_row(call: Call, prober: Prober, model_trains: bool) -> NormRow | None:
@@ -390,11 +496,11 @@ def _row(call: Call, layer: Layer | Norm, model_trains: bool, plus_one: bool = F
         described = describe(layer, call.shape, layout="NHWC")
     norm = described.norm
     same = layer if isinstance(layer, Layer) else _same_layer(norm, call)
-    return NormRow(
+    row = NormRow(
         call.name,
         None if same is None else str(same),
         call.shape,
-        tuple(i for i, parts in enumerate(norm.pattern.left) if not set(parts) <= set(norm.pattern.right)),
+        (),
         norm,
         described.counts.statistics,
         call.parameters,
@@ -404,7 +510,10 @@ def _row(call: Call, layer: Layer | Norm, model_trains: bool, plus_one: bool = F
         call.function,
         type(call.module).__name__,
         plus_one,
+        (call.shape,),
+        call.of_parameter,
     )
+    return row if norm.running else replace(row, reduced=_axes(row))
 
 
 def _same_layer(norm: Norm, call: Call) -> Layer | None:

@@ -152,11 +152,20 @@ def _copy(module: nn.Module, smaller: Mapping[int, int]) -> nn.Module:
                     buffer, smaller, torch.float32 if buffer.is_floating_point() else buffer.dtype
                 )
         for name, value in vars(part).items():
-            if isinstance(value, tuple):
+            if isinstance(value, Tensor):
+                vars(part)[name] = _ones(value, smaller, value.dtype)
+            elif isinstance(value, tuple):
                 vars(part)[name] = tuple(smaller.get(each, each) if type(each) is int else each for each in value)
             elif type(value) is int:
                 vars(part)[name] = smaller.get(value, value)
     return twin
+
+
+def lacks_a_number(module: nn.Module) -> bool:
+    """Whether it holds a number, such as eps, as a tensor of the meta device, which has no value."""
+    attributes = [value for part in module.modules() for value in vars(part).values() if isinstance(value, Tensor)]
+    tensors = (*module.buffers(), *attributes)
+    return any(one.is_meta and one.numel() == 1 and one.is_floating_point() for one in tensors)
 
 
 def _ones(tensor: Tensor, smaller: Mapping[int, int], dtype: torch.dtype) -> Tensor:

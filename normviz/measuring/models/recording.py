@@ -14,6 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.weak import WeakIdKeyDictionary
 
 from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import kind_of_module
@@ -128,14 +130,14 @@ LIKE_X, OTHER = object(), object()
 
 @dataclass
 class Call:
-    """A module or a normalization function that ran, and how often.
+    """A module or a normalization function that ran, and how often on inputs of this shape.
 
     returned      the shape of its output
     function      a name such as ``F.layer_norm``; empty for a module
     layer         of a function, or of a module of torch.nn in its mode during the call
     parameters    the number of elements of its gamma and beta; for a module, of all its parameters, also of parametrizations
     buffers       the number of elements of its stored statistics, or of all its buffers
-    of_parameter  whether a function normalizes a parameter, as in weight standardization
+    of_parameter  the name of the parameter of the model that is its input, as in weight standardization; or empty
     others        the further arguments of a module by position: LIKE_X for a tensor with the shape of its first input, OTHER for anything
                   else that is neither a number nor a text
     """
@@ -149,7 +151,7 @@ class Call:
     count: int = 1
     parameters: int = 0
     buffers: int = 0
-    of_parameter: bool = False
+    of_parameter: str = ""
     others: tuple[Any, ...] = ()
 
 
@@ -168,8 +170,12 @@ class Recorder(TorchFunctionMode):
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
-        self.calls: dict[tuple[str, str, str, Shape], Call] = {}
+        self.calls: dict[tuple[str, str, str, Shape, str], Call] = {}
         self.names: dict[int, str] = {}
+        self.parameters: Any = WeakIdKeyDictionary()  # the name and size of the parameter that a tensor is made of
+        for name, parameter in model.named_parameters():
+            plain = name.replace("parametrizations.", "").removesuffix(".original")
+            self.parameters[parameter] = plain, parameter.numel()
         for name, module in model.named_modules():
             self.names.setdefault(id(module), name)
         self.running: list[tuple[nn.Module, list[Shape]]] = []
@@ -184,11 +190,11 @@ class Recorder(TorchFunctionMode):
         if tensors and tensors[0].is_floating_point():
             shape = tuple(tensors[0].shape)
             others = tuple(_kept(value, shape) for value in args[1:])
-            parameters, buffers = (_elements(tensors) for tensors in (module.parameters(), module.buffers()))
+            parameters, buffers = (_elements(own) for own in (module.parameters(), module.buffers()))
             call = self._add(
                 Call(
-                    self.names[id(module)], module, shape, layer=layer_of(module),
-                    parameters=parameters, buffers=buffers, others=others,
+                    self.names[id(module)], module, shape, layer=layer_of(module), parameters=parameters,
+                    buffers=buffers, of_parameter=self._parameter(tensors[0]), others=others,
                 )
             )  # fmt: skip
         self.open.append(call)
@@ -206,8 +212,7 @@ class Recorder(TorchFunctionMode):
             call.returned = tuple(first.shape)
 
     def _add(self, call: Call) -> Call:
-        """Record the call; the same layer with another shape counts as the first one."""
-        key = (call.name, call.function, *((str(call.layer), call.shape) if call.function else ("", ())))
+        key = (call.name, call.function, str(call.layer), call.shape, call.of_parameter)
         known = self.calls.setdefault(key, call)
         known.count += known is not call
         return known
@@ -215,6 +220,7 @@ class Recorder(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         output = func(*args, **kwargs)
+        self._follow(args, kwargs, output)
         found = read_call(func, args, kwargs) if self.running else None
         if found is not None:
             layer, given = found
@@ -222,15 +228,26 @@ class Recorder(TorchFunctionMode):
             parameters, buffers = (
                 _elements(map(given.get, names)) for names in (("weight", "bias"), ("running_mean", "running_var"))
             )
-            of_parameter = isinstance(x, nn.Parameter) or isinstance(x._base, nn.Parameter)
             name, shape = f"F.{ALIASES.get(func, func).__name__}", tuple(x.shape)
             self._add(
                 Call(
                     self.names[id(module)], module, shape, shape, name, layer,
-                    parameters=parameters, buffers=buffers, of_parameter=of_parameter,
+                    parameters=parameters, buffers=buffers, of_parameter=self._parameter(x),
                 )
             )  # fmt: skip
         return output
+
+    def _follow(self, args: tuple[Any, ...], kwargs: Arguments, output: Any) -> None:
+        """Remember a tensor that is made of parameters alone, such as a weight in another shape."""
+        if isinstance(output, Tensor) and output not in self.parameters:
+            tensors = [value for value in tree_leaves((args, kwargs)) if isinstance(value, Tensor)]
+            if tensors and all(tensor in self.parameters for tensor in tensors):
+                self.parameters[output] = max((self.parameters[tensor] for tensor in tensors), key=lambda one: one[1])
+
+    def _parameter(self, x: Tensor) -> str:
+        """The name of the parameter whose elements x has; or empty."""
+        name, elements = self.parameters.get(x, ("", 0))
+        return name if name and elements == x.numel() else ""
 
 
 def _kept(value: Any, shape: Shape) -> Any:
@@ -257,6 +274,8 @@ def record(
     recorder, failure = Recorder(model), None
     args, kwargs = _copied(args), _copied(dict(kwargs))
     with _unchanged(model), ExitStack() as stack, torch.no_grad():
+        if "torch._dynamo" in sys.modules:  # compiled parts run as they were written
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
         for module in _with_hooks(model):
             for handle in (
                 module.register_forward_pre_hook(recorder.before, with_kwargs=True),
@@ -270,6 +289,31 @@ def record(
             seen = recorder.failure
             failure = seen if seen is not None and seen.error is error else Failure("", model, [], error)
     return tuple(recorder.calls.values()), failure
+
+
+def unwrapped(model: nn.Module) -> nn.Module:
+    """The module that ``torch.compile`` was given."""
+    while isinstance(inner := getattr(model, "_orig_mod", None), nn.Module):
+        model = inner
+    return model
+
+
+def sealed(model: nn.Module) -> list[tuple[str, nn.Module]]:
+    """The scripted, traced and exported modules, without those in them: hooks see nothing of them."""
+    found: list[tuple[str, nn.Module]] = []
+    for name, module in model.named_modules():
+        inside = any(outer == "" or name.startswith(f"{outer}.") for outer, _module in found)
+        if not inside and (isinstance(module, torch.jit.ScriptModule) or _is_exported(module)):
+            found.append((name, module))
+    return found
+
+
+def _is_exported(module: nn.Module) -> bool:
+    """Whether it runs operators of ATen, as ``torch.export`` writes them, instead of modules and functions."""
+    graph: object = getattr(module, "graph", None)
+    nodes = graph.nodes if isinstance(graph, torch.fx.Graph) else ()
+    is_unflattened = type(module).__module__ == "torch.export.unflatten"
+    return is_unflattened or any(isinstance(node.target, torch._ops.OpOverload) for node in nodes)
 
 
 def _with_hooks(model: nn.Module) -> list[nn.Module]:

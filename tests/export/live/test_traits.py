@@ -147,10 +147,34 @@ def test_a_query_with_an_unknown_name_changes_nothing_and_the_message_says_what_
     assert re.match(f"{name} is not a setting of this page; choose .*shape, .*layer", widget.problem)
 
 
-def test_a_query_with_an_error_gives_the_nearest_view_and_the_message(widget):
-    widget.query = "shape=2,3,4,4&layer=LayerNorm([5])"
-    assert widget.layer == "LayerNorm([4])"
-    assert "torch refuses" in widget.problem
+ERRORS = [
+    ("shape=abc", "shape='abc'"),
+    ("shape=2,3,4,4&layer=LayerNorm([5])", "torch refuses"),
+    ("shape=2,3,4,4&at=9,9,9,9", "at"),
+    ("/?shape=2,3&seed=x", "seed='x'"),
+    ("hide=nothing", "hide='nothing'"),
+]
+
+
+@pytest.mark.parametrize(("query", "words"), ERRORS)
+def test_a_query_with_an_error_changes_only_the_message(widget, reader, query, words):
+    widget.layer = "BatchNorm2d(3)"
+    widget.at = (0, 1, 2, 3)
+    before = (widget.query, widget.layer, widget.shape, widget.at)
+    widget.query = query
+    assert (widget.query, widget.layer, widget.shape, widget.at) == before
+    assert words in widget.problem
+    assert torch.equal(widget.explanation.x, X)
+    assert "(2, 3, 4, 4)" in sentence_of(reader.replies[-1])
+
+
+@pytest.mark.parametrize("query", ["layers=BatchNorm2d(3);Nothing(9)", "cards=none"])
+def test_a_comparison_keeps_its_layers_where_a_query_has_an_error(query):
+    widget = nv.live("compare", ["BatchNorm2d(3)", "LayerNorm(4)"], X)
+    before = widget.query
+    widget.query = f"shape=2,3,4,4&{query}"
+    assert widget.query == before
+    assert widget.problem
 
 
 def test_a_link_that_names_other_values_shows_these(widget):

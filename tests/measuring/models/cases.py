@@ -47,7 +47,7 @@ S, P = (2, 8, 4, 5), (2, 5, 8)
 FIRST, HEADS, KEYS, WHOLE = (2, 5, 12), (2, 5, 4, 3), (2, 5, 2, 3), (2, 5, 6)
 CASES = [
     Case("ResNet", images(nn.BatchNorm2d(8)), IMAGES, [("1", "BatchNorm2d(8)", S, (0, 2, 3), 16)]),
-    Case("eval", images(nn.BatchNorm2d(8)).eval(), IMAGES, [("1", "BatchNorm2d(8).eval()", S, (0, 2, 3), 16)]),
+    Case("eval", images(nn.BatchNorm2d(8)).eval(), IMAGES, [("1", "BatchNorm2d(8).eval()", S, (), 16)]),
     Case(
         "ViT",
         nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval(),
@@ -99,7 +99,7 @@ CASES = [
         [
             ("", "LayerNorm([8])", P, (2,), 16),
             ("", "GroupNorm(4, 8, affine=False)", (2, 8, 5), (1, 2), 0),
-            ("", "BatchNorm1d(8).eval()", (2, 8, 5), (0, 2), 16),
+            ("", "BatchNorm1d(8).eval()", (2, 8, 5), (), 16),
             ("", "Norm('n c l -> n l', center=False, eps=0.0)", (2, 8, 5), (1,), 0),
             ("", "RMSNorm([8], elementwise_affine=False)", P, (2,), 0),
             ("", "LayerNorm([8], elementwise_affine=False)", P, (2,), 0),

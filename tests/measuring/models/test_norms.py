@@ -1,11 +1,14 @@
 """``nv.norms`` lists what runs, in order, and changes nothing."""
 
 import copy
+import json
 import random
+import sys
 
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 import normviz as nv
@@ -52,11 +55,58 @@ def test_calls_and_functions_are_counted():
     assert not rows[2].norm.running
 
 
-def test_a_frozen_batch_norm_averages_over_what_its_buffers_were_taken_over():
+def test_a_frozen_batch_norm_averages_over_nothing():
     (row,) = nv.norms(nn.Sequential(Frozen(8)), torch.zeros(2, 8, 4, 5))
     assert row.norm.running
-    assert (row.reduced, row.parameters, row.buffers, row.norm.eps) == ((0, 2, 3), 0, 32, 1e-5)
+    assert (row.reduced, row.parameters, row.buffers, row.norm.eps) == ((), 0, 32, 1e-5)
     assert row.layer == "BatchNorm2d(8).eval()"  # its gamma and beta are buffers
+
+
+STORED = [(nn.BatchNorm1d(4), (5, 4)), (nn.BatchNorm2d(4), (2, 4, 3, 3)), (Frozen(4), (2, 4, 3, 3)), (nn.InstanceNorm1d(4, track_running_stats=True), (2, 4, 5))]  # fmt: skip
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize(("module", "shape"), STORED, ids=lambda one: type(one).__name__)
+def test_the_reduced_axes_are_those_of_check(module, shape, training):
+    (row,) = nv.norms(module.train(training), torch.zeros(shape))
+    assert row.reduced == nv.check(module, shape).reduced
+
+
+class Pyramid(nn.Module):
+    """It uses the same norms on several shapes."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.own = nn.GroupNorm(4, 8), zoo.OverChannels(8)
+
+    def forward(self, x):
+        for size in (4, 2, 1):
+            smaller = F.layer_norm(x[..., :size, :size], [size])
+            self.own(self.norm(smaller[:, :, :, 0] if size == 1 else smaller).reshape(smaller.shape))
+        return x
+
+
+def test_every_shape_of_a_norm_is_listed():
+    shapes = ((2, 8, 4, 4), (2, 8, 2, 2), (2, 8, 1))
+    found = nv.norms(Pyramid(), torch.randn(shapes[0]))
+    assert [(row.name, row.function, row.calls, row.shapes) for row in found] == [
+        ("", "F.layer_norm", 1, shapes[:1]),
+        ("norm", "", 3, shapes),
+        ("own", "", 3, (*shapes[:2], (2, 8, 1, 1))),
+        ("", "F.layer_norm", 1, shapes[1:2]),
+        ("", "F.layer_norm", 1, ((2, 8, 1, 1),)),
+    ]
+    assert found[1].shape == shapes[0]
+    assert "(2, 8, 4, 4), (2, 8, 2, 2), (2, 8, 1)  " in str(found)
+    assert "(2, 8, 2, 2), (2, 8, 1)" in found._repr_html_()
+
+
+def test_a_note_about_a_later_shape_names_the_shape():
+    model = nn.Module()
+    model.norm = nn.LayerNorm(6)
+    model.forward = lambda x: [model.norm(x[:, :, :size]) for size in (4, 6)]
+    (row,) = nv.norms(model, torch.randn(2, 3, 6, 6))
+    assert [note.split(" alone")[0] for note in row.notes] == ["(2, 3, 6, 6): It normalizes each row of an image"]
 
 
 class Spoiler(nn.Module):
@@ -170,6 +220,63 @@ NOTES = [
 ]  # fmt: skip
 
 
+class Standardize(nn.Module):
+    """Weight standardization as a parametrization."""
+
+    def forward(self, weight):
+        mean, var = weight.mean((1, 2, 3), keepdim=True), weight.var((1, 2, 3), keepdim=True, correction=0)
+        return (weight - mean) / (var + 1e-5).sqrt()
+
+
+class Scaled(nn.Conv2d):
+    """It standardizes a weight that it has scaled and copied."""
+
+    def forward(self, x):
+        weight = (self.weight * 0.5).contiguous(memory_format=torch.channels_last).reshape(1, 4, -1)
+        return F.conv2d(x, F.batch_norm(weight, None, None, training=True).reshape(self.weight.shape))
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_weight_standardization_is_listed_with_the_weight(device):
+    with torch.device(device):
+        parametrized = nn.utils.parametrize.register_parametrization(nn.Conv2d(3, 4, 2), "weight", Standardize())
+        model, x = (
+            nn.Sequential(parametrized, Standardized(4, 4, 1), Scaled(4, 4, 1), nn.BatchNorm2d(4)),
+            torch.ones(2, 3, 5, 5),
+        )
+    found = nv.norms(model, x)
+    assert [(row.of_parameter, row.title) for row in found] == [
+        ("0.weight", "LayerNorm([3, 2, 2], elementwise_affine=False) on 0.weight"),
+        ("1.weight", "BatchNorm1d(4, affine=False, track_running_stats=False) on 1.weight"),
+        ("2.weight", "BatchNorm1d(4, affine=False, track_running_stats=False) on 2.weight"),
+        ("", "BatchNorm2d(4)"),
+    ]
+    assert [row.of_parameter for row in found.grouped()] == ["0.weight", "*.weight", ""]
+
+
+class Latents(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.latents, self.norm = nn.Parameter(torch.randn(3, 8)), nn.BatchNorm1d(8)
+
+    def forward(self, x):
+        return self.norm(self.latents) + self.norm(x) + self.norm.eval()(x)
+
+
+def test_a_module_with_several_rows_counts_its_parameters_once():
+    found = nv.norms(Latents(), torch.randn(3, 8))
+    assert [(row.title, row.calls, row.parameters, row.buffers) for row in found] == [
+        ("BatchNorm1d(8) on latents", 1, 16, 17), ("BatchNorm1d(8)", 1, 0, 0), ("BatchNorm1d(8).eval()", 1, 0, 0),
+    ]  # fmt: skip
+    assert (found.parameters, found.share) == (16, 16 / 40)
+
+
+def test_the_output_of_a_layer_is_no_parameter():
+    model = nn.Sequential(nn.Linear(8, 8), Llama(8))
+    (row,) = nv.norms(model, torch.ones(8, 8))
+    assert row.of_parameter == ""
+
+
 @pytest.mark.parametrize(("model", "shape", "note"), NOTES)
 def test_what_is_seldom_intended_is_noted(model, shape, note):
     (row,) = nv.norms(model, torch.zeros(shape))
@@ -217,12 +324,114 @@ def test_a_forward_that_fails_gives_the_rows_until_there(model, shape, rows, wor
         raise AssertionError(found.failure)
 
 
-@pytest.mark.filterwarnings("ignore:.*jit.trace:DeprecationWarning")
-def test_traced_modules_are_passed_over():
-    found = nv.norms(
-        nn.Sequential(torch.jit.trace(nn.Linear(8, 8), torch.zeros(2, 8)), nn.LayerNorm(8)), torch.zeros(2, 8)
-    )
-    assert [row.name for row in found] == ["1"]
+TWO, TWO_X = nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8)), torch.zeros(2, 8)
+UNSEEN = {
+    "scripted": torch.jit.script,
+    "traced": lambda model: torch.jit.trace(model, TWO_X),
+    "exported": lambda model: torch.export.export(model, (TWO_X,)),
+    "exported module": lambda model: torch.export.export(model, (TWO_X,)).module(),
+}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")  # of torch.jit and torch.export
+@pytest.mark.parametrize("kind", UNSEEN)
+def test_norms_that_cannot_be_seen_are_never_counted_as_none(kind):
+    made = UNSEEN[kind](TWO)
+    words = r"the model itself \(\w+\) is scripted, traced or exported, so its normalizations cannot be seen; give the module"
+    with pytest.raises(nv.NormvizError, match=words):
+        nv.norms(made, TWO_X)
+    if isinstance(made, nn.Module):
+        found = nv.norms(nn.Sequential(made, nn.LayerNorm(8)), TWO_X)
+        assert [row.name for row in found] == ["1"]
+        (note,) = found.notes
+        assert note.startswith("0 (")
+        assert "cannot be seen" in str(found)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch.compile
+def test_compiled_models_are_unwrapped():
+    for model, name in ((TWO, "1"), (Llama(8), "")):
+        (row,) = nv.norms(torch.compile(model), TWO_X)
+        assert row.name == name
+    (row,) = nv.norms(nn.Sequential(torch.compile(TWO)), TWO_X)
+    assert row.name == "0._orig_mod.1"
+
+
+def test_norms_of_ones_own_work_where_the_default_device_is_meta():
+    with torch.device("meta"):
+        found = nv.norms(nn.Sequential(zoo.OverChannels(8), zoo.Permuted(8), Gemma(5)), torch.empty(2, 8, 4, 5))
+    assert [row.name for row in found] == ["0", "1", "2"]
+
+
+class EpsAsTensor(nn.Module):
+    def __init__(self, registered):
+        super().__init__()
+        self.weight, eps = nn.Parameter(torch.ones(6)), torch.tensor(1e-3)
+        self.register_buffer("eps", eps) if registered else setattr(self, "eps", eps)
+
+    def forward(self, x):
+        return self.weight * x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)
+
+
+@pytest.mark.parametrize("registered", [True, False])
+def test_an_eps_without_a_value_is_noted(registered):
+    (row,) = nv.norms(EpsAsTensor(registered), torch.ones(2, 6))
+    assert (row.layer, row.notes) == ("RMSNorm([6], eps=0.001)", ())
+    with torch.device("meta"):
+        (row,) = nv.norms(EpsAsTensor(registered), torch.ones(2, 6))
+    assert row.reduced == (1,)
+    assert "no value on the meta device: eps may differ" in row.notes[0]
+
+
+def test_a_list_as_plain_values():
+    found = nv.norms(nn.Sequential(Twice(), Llama(8)), torch.zeros(2, 5, 8))
+    plain = json.loads(json.dumps(found.to_dict()))
+    assert [row["name"] for row in plain["rows"]] == ["0.norm", "1"]
+    assert (plain["summary"], plain["parameters"], plain["failure"]) == (found.summary, 24, "")
+    row = plain["rows"][0]
+    assert (row["layer"], row["shape"], row["reduced"], row["calls"]) == ("LayerNorm([8])", [2, 5, 8], [2], 2)
+    assert row["norm"] == repr(found[0].norm)
+    assert set(row) == {"title", *vars(found[0])}
+
+
+def test_a_list_as_a_table_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    found = nv.norms(nn.Sequential(nn.LayerNorm(8), nn.BatchNorm1d(8)), torch.zeros(4, 8))
+    table = found.to_pandas()
+    assert isinstance(table, pandas.DataFrame)
+    assert table[["name", "layer", "shape", "parameters"]].to_numpy().tolist() == [
+        ["0", "LayerNorm([8])", (4, 8), 16], ["1", "BatchNorm1d(8)", (4, 8), 16],
+    ]  # fmt: skip
+    assert list(nv.norms(nn.Linear(8, 8), torch.zeros(4, 8)).to_pandas().columns) == list(table.columns)
+
+
+def test_without_pandas_one_line_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(nv.NormvizError, match=r"to_pandas\(\) needs pandas, which is not installed"):
+        nv.norms(nn.LayerNorm(8), torch.zeros(4, 8)).to_pandas()
+
+
+def test_a_difference_needs_two_lists():
+    found = nv.norms(nn.LayerNorm(8), torch.zeros(4, 8))
+    with pytest.raises(nv.NormvizError, match=r"Linear is not a list of normalizations; give one, as in a\.diff"):
+        found.diff(nn.Linear(8, 8))
+
+
+def test_a_model_without_a_tensor_fails_with_a_sentence():
+    failure = nv.norms(nn.LayerNorm(8)).failure
+    assert failure.startswith("The forward pass failed in the model itself (LayerNorm): ")
+    assert "no tensor" not in failure
+
+
+def test_a_synchronized_norm_in_training_mode_says_what_helps(monkeypatch):
+    def refuse(module, x):
+        raise ValueError(
+            "SyncBatchNorm expected input tensor to be on GPU"
+        )  # torch, where torch.distributed is initialized
+
+    monkeypatch.setattr(nn.SyncBatchNorm, "forward", refuse)
+    failure = nv.norms(nn.Sequential(nn.SyncBatchNorm(4)), torch.randn(2, 4)).failure
+    assert "SyncBatchNorm in training mode needs a GPU; call model.eval() first." in failure
 
 
 def test_only_models_have_norms():
