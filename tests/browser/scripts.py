@@ -14,6 +14,14 @@ MIDDLES = f"""key => {{
   return [columns.map((j) => box.left + middle(x, j)), rows.map((i) => box.top + middle(y, i))];
 }}"""
 
+# Open the fold around a part, as a reader would, and wait until what it holds is drawn.
+UNFOLD = """selector => {
+  const fold = document.querySelector(selector).closest("details:not([open])");
+  if (!fold) return;
+  fold.open = true;
+  return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+}"""
+
 # The element that the mouse wheel scrolls over ``part``.
 SCROLLER = """part => {
   while (part && !(part.scrollHeight > part.clientHeight && /auto|scroll/.test(getComputedStyle(part).overflowY))) part = part.parentElement;

@@ -25,7 +25,19 @@ from normviz.scene.grid import Grid
 from normviz.scene.scene import Scene
 from normviz.scene.view import read
 from tests.browser.readout import Index, Readout, number
-from tests.browser.scripts import ADDRESS_HAS, MARKED, MIDDLES, NAMES, NAVIGATE, OPEN, PAINTED, REVEAL, SETTLED, SHOWN
+from tests.browser.scripts import (
+    ADDRESS_HAS,
+    MARKED,
+    MIDDLES,
+    NAMES,
+    NAVIGATE,
+    OPEN,
+    PAINTED,
+    REVEAL,
+    SETTLED,
+    SHOWN,
+    UNFOLD,
+)
 
 __all__ = ["Index", "Readout", "View", "number", "peers"]
 
@@ -157,8 +169,14 @@ class View:
     def readout(self) -> Readout:
         return Readout(self.page.inner_text(".nv-readout"))
 
+    def unfold(self, selector: str) -> Locator:
+        """A part, which may be in a fold; the fold stays open."""
+        self.page.evaluate(UNFOLD, selector)
+        return self.page.locator(selector)
+
     def worked(self) -> list[tuple[str, str, str]]:
         """The lines of worked arithmetic: name, expression, result."""
+        self.unfold(".nv-lines")
         texts = self.page.locator(".nv-lines > span").all_inner_texts()
         return list(zip(texts[::3], texts[1::3], texts[2::3], strict=True))
 
@@ -198,6 +216,7 @@ class View:
 
     def spots(self, key: str) -> dict[Index, tuple[float, float]]:
         """The center of every drawn element on the screen."""
+        self.unfold(f".nv-panel-{key}")
         return middles(self.scene, *self.page.evaluate(MIDDLES, key))
 
     def spot(self, key: str, index: Index) -> tuple[float, float]:
@@ -222,12 +241,14 @@ class View:
 
     def open_elements(self, key: str) -> set[Index]:
         """The elements of the panel that are not veiled."""
+        self.unfold(f".nv-panel-{key}")
         across, down, opened = self.page.evaluate(OPEN, key)
         cells = middles(self.scene, range(len(across)), range(len(down)))
         return {index for index, (column, line) in cells.items() if opened[line][column]}
 
     def marked(self, key: str, what: str = "frame") -> Index | None:
         """The element inside the frame of the selection, or inside the "cursor"."""
+        self.unfold(f".nv-panel-{key}")
         across, down, middle = self.page.evaluate(MARKED, [key, what])
         if middle is None:
             return None

@@ -77,11 +77,12 @@ def test_a_view_for_a_projector_and_an_embedded_one(look):
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The index and a question of the site, an exported view, and a tour; without plotly.js, which axe does not need."""
+    """The index and a question of the site, an exported view, Start here, and a tour; without plotly.js, which axe does not need."""
     folder = tmp_path_factory.mktemp("accessible")
     build(folder, only=["s0"])
     view = output_of_query("explore", {"shape": "2,3", "layer": "LayerNorm(3)", "at": "0,0"})
-    for name, output in (("view", view), ("tour", tour_output(tours()["normalized-shape"]))):
+    start, tour = output_of_query("start", {}), tour_output(tours()["normalized-shape"])
+    for name, output in (("view", view), ("start", start), ("tour", tour)):
         (folder / f"{name}.html").write_text(output.to_html(plotlyjs="none.js"), encoding="utf-8")
     return folder
 
@@ -98,4 +99,13 @@ def test_files_of_every_kind(files, offline, subtests):
         with subtests.test(name):
             offline.goto((files / f"{name}.html").as_uri())
             offline.locator(".nv-view[data-state=ready], .nv-links a, .nv-prediction").first.wait_for()
+            check(offline)
+
+
+def test_steps_of_start_here_with_their_answers(files, offline, subtests):
+    for step in (7, 8, 9):
+        with subtests.test(step):
+            offline.goto(f"{(files / 'start.html').as_uri()}?step={step}")
+            offline.get_by_role("button", name="Show me").click()
+            offline.locator(".nv-start-done:visible").wait_for()
             check(offline)

@@ -59,7 +59,7 @@ def test_a_click_selects_and_the_arithmetic_and_the_counts_are_those_of_torch(lo
     assert_a_click_selects(view)
     e = view.scene.description
     assert e.norm.stats.replace("->", "→") in view.find(".nv-panel-stats .nv-caption").inner_text()
-    assert [text.split("\n")[0] for text in view.find(".nv-count dd").all_inner_texts()][:2] == [
+    assert [text.split("\n")[0] for text in view.unfold(".nv-count dd").all_inner_texts()][:2] == [
         f"{e.counts.statistics:,}",
         f"{e.counts.elements_per_statistic:,}",
     ]
@@ -77,7 +77,7 @@ def assert_a_click_selects(view: View) -> None:
     view.leave()
     assert view.marked("stats") == view.marked("output") == index
     assert view.open_elements("x") == peers(view.scene, "x", index)
-    assert f"x[{', '.join(map(str, index))}]" in view.find(".nv-worked h2").inner_text()
+    assert f"x[{', '.join(map(str, index))}]" in view.unfold(".nv-worked h2").inner_text()
     assert_arithmetic(view.worked(), view.scene, index)
 
 
@@ -86,12 +86,12 @@ def test_names_that_depend_on_the_rank_follow_it_and_the_next_change_does_not_se
     view = look("?shape=2,3,4,4&layer=BatchNorm2d(3,eps=0.001)")
     view.segment("Tensor", "N, L, C")
     view.wait_for_view(shape="2,5,3", layer="ChannelsLastBatchNorm(3,eps=0.001)")
-    expect(view.page.get_by_role("combobox", name="Layer")).to_have_value("ChannelsLastBatchNorm")
+    expect(view.page.get_by_role("combobox", name="Layer")).to_have_value("ChannelsLastBatchNorm(3, eps=0.001)")
     view.write("C", "6")
     view.wait_for_view(shape="2,5,6", layer="ChannelsLastBatchNorm(6,eps=0.001)")
     view.segment("Tensor", "N, C, H, W")
     view.wait_for_view(layer="BatchNorm2d(6,eps=0.001)")
-    expect(view.page.get_by_role("combobox", name="Layer")).to_have_value("BatchNorm2d")
+    expect(view.page.get_by_role("combobox", name="Layer")).to_have_value("BatchNorm2d(6, eps=0.001)")
     view = look("?shape=2,3,4,4&layer=LayerNorm([3,4,4])")
     view.segment("Tensor", "N, L, C")
     view.wait_for_view(layer="LayerNorm([3])")
@@ -131,6 +131,7 @@ def test_a_file_has_the_code_of_the_layer_and_a_table_that_opens_and_closes_with
     view = look_file("?shape=2,4,4,4&layer=GroupNorm(2,4)")
     e = view.scene.description
     tabs = {"torch.nn": "torch", "torch from scratch": "torch-scratch", "NumPy": "numpy", "einops": "einops", "loops": "loops"}  # fmt: skip
+    view.unfold(".nv-code")
     for name, flavor in tabs.items():
         view.page.get_by_role("tab", name=name, exact=True).click()
         shown = view.find("[role=tabpanel] .nv-code code").locator("visible=true")
@@ -138,6 +139,7 @@ def test_a_file_has_the_code_of_the_layer_and_a_table_that_opens_and_closes_with
     expect(view.page.get_by_text("matches torch.nn.GroupNorm")).to_contain_text(
         f"largest difference {format_difference(e.agreement)}"
     )
+    view.unfold(".nv-counts, .nv-count")
     view.find(".nv-table summary").focus()
     view.page.keyboard.press("Enter")
     rows = view.find(".nv-table tbody tr")
@@ -146,3 +148,18 @@ def test_a_file_has_the_code_of_the_layer_and_a_table_that_opens_and_closes_with
     assert means == pytest.approx(e.trace.mean.flatten().tolist()[::2], abs=6e-4)  # two channels share a mean
     view.page.keyboard.press("Enter")  # the focus has not moved
     rows.first.wait_for(state="hidden")
+
+
+LAYER_HELP = "Help for Layer as code, or an error of torch"
+
+
+def test_the_tensor_and_the_layer_have_their_help_beside_them(view: View) -> None:
+    view.open()
+    for label, words in (
+        ("Help for Tensor", "Values are computed up to"),
+        (LAYER_HELP, "F.layer_norm(x, x.shape[1:])"),
+    ):
+        view.page.get_by_role("button", name=label).hover()
+        expect(view.page.get_by_role("tooltip").filter(has_text=words)).to_be_visible()
+    view.page.goto(f"{view.server}/gradients")  # where the field has less room
+    view.page.get_by_role("button", name=LAYER_HELP).hover()

@@ -134,6 +134,8 @@ def test_the_buttons_of_the_header_come_before_the_controls_and_tab_enters_a_row
     view.page.get_by_role("button", name="Project", exact=True).focus()
     group = view.page.get_by_role("radiogroup", name="Tensor")
     view.page.keyboard.press("Tab")
+    expect(view.page.get_by_role("button", name="Help for Tensor")).to_be_focused()
+    view.page.keyboard.press("Tab")
     expect(group.get_by_role("radio", name="N, C, H, W", exact=True)).to_be_focused()
     view.page.keyboard.press("Tab")
     expect(view.field("N")).to_be_focused()

@@ -33,6 +33,7 @@ MISPLACED = """() => {
   }
   const cross = (a, b, slack) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > slack && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > slack;
   for (const panel of document.querySelectorAll(".nv-panel:not([hidden]):has(.nv-plot svg)")) {
+    if (!panel.checkVisibility()) continue; // in a closed fold
     const labels = [...panel.querySelectorAll(".nv-labels text")], boxes = labels.map((label) => label.getBoundingClientRect());
     const frame = panel.getBoundingClientRect(), plot = panel.querySelector(".nv-plot"), at = plot.getBoundingClientRect(), { x, y } = plot.data[0];
     const bands = (edges, z) => edges.slice(1).map((edge, i) => [edges[i], edge]).filter((_, i) => z(i));
@@ -86,7 +87,7 @@ def test_on_a_laptop_and_on_a_phone_nothing_is_cut_off_or_overlaps(look, tab, su
     """The view is opened on the screen of the view before, so every second one becomes wider, and the others narrower."""
     for query in SHAPES:
         with subtests.test(query):
-            view = look(query)
+            view = look(f"{query}&open=values,worked,code")
             for screen in sorted((SCREEN, PHONE), key=lambda shown: shown != tab[0].page.viewport_size):
                 resize(view, screen)
                 assert view.page.evaluate(MISPLACED) == []
@@ -95,7 +96,7 @@ def test_on_a_laptop_and_on_a_phone_nothing_is_cut_off_or_overlaps(look, tab, su
 
 
 def assert_panels_are_below_each_other(view: View) -> None:
-    panels = [view.find(f".nv-panel-{key}").bounding_box() for key in ("stats", "params", "x", "normalized", "output")]
+    panels = [view.find(f".nv-panel-{key}").bounding_box() for key in ("stats", "params", "x")]
     for above, below in itertools.pairwise(panels):
         assert above["x"] == below["x"]
         assert above["y"] + above["height"] <= below["y"]
@@ -120,7 +121,7 @@ def test_after_the_screen_is_rotated_the_elements_are_found_where_they_are_drawn
 
 
 def test_a_page_opened_on_a_phone_is_not_cut_off_and_a_tap_selects(first_visit):
-    view = first_visit(viewport=PHONE, has_touch=True).open("?layer=BatchNorm2d(3)&at=none")
+    view = first_visit(viewport=PHONE, has_touch=True).open("?layer=BatchNorm2d(3)&at=none&open=values")
     assert view.page.evaluate(MISPLACED) == []
     view.page.touchscreen.tap(*view.spot("stats", (1, 1, 2, 3)))
     view.wait_for_view(at="1,1,2,3")
@@ -160,7 +161,7 @@ def check_colors(view: View, theme: str) -> None:
     box = view.find(".nv-panel-stats .nv-plot").bounding_box()
     for index, (x, y) in view.spots("stats").items():
         if box["y"] < y < 715 and index != (0, 1, 1, 1):
-            block = np.array(picture.crop((round(x - 14), round(y - 14), round(x - 5), round(y - 5)))).reshape(-1, 3)
+            block = np.array(picture.crop((round(x - 11), round(y - 5), round(x - 6), round(y + 5)))).reshape(-1, 3)
             fill = np.array(rgb(colors.few[index[1]]))
             veiled = 255 * np.array(over(colors.veil, tuple(fill / 255)))
             found = {
@@ -185,7 +186,7 @@ def check_colors(view: View, theme: str) -> None:
 def test_values_outside_of_the_group_have_no_color_of_the_scale(laptop, theme):
     view = laptop("?shape=2,3&layer=LayerNorm(3)&at=0,1")
     view.page.emulate_media(color_scheme=theme)
-    view.find(".nv-panel-x").scroll_into_view_if_needed()
+    view.unfold(".nv-panel-x").scroll_into_view_if_needed()
     view.page.wait_for_function(
         "text => document.querySelector('.nv-view').style.getPropertyValue('--nv-text') === text",
         arg=THEMES[theme].text,
@@ -207,7 +208,7 @@ def test_an_embedded_page_has_no_header_works_and_can_be_dark(view):
     assert view.open_elements("stats") == peers(view.scene, "stats", (0, 0, 0, 0))
     view.click("stats", (0, 0, 0, 0))
     view.wait_for_view(at="0,0,0,0", embed="true")
-    view.choose("Layer", "LayerNorm")
+    view.segment("Layer", "LayerNorm")
     view.wait_for_view(layer="LayerNorm([3,4,4])", embed="true")
 
 

@@ -60,9 +60,10 @@ def overlap(one: Locator, other: Locator) -> bool:
 def test_the_controls_are_one_line_until_they_are_asked_for_or_a_link_has_an_error(phone, look):
     fold = phone.page.get_by_role("button", name="BatchNorm2d(3) on (2, 3, 4, 4)")
     expect(phone.find(".st-key-controls")).to_be_hidden()
-    assert phone.find(".nv-sentence").bounding_box()["y"] < PHONE["height"] / 3
+    first = phone.find(".nv-panel-stats").bounding_box()  # above it, the names of the layers and the sentence
+    assert first["y"] + first["height"] < PHONE["height"]
     fold.click()
-    phone.choose("Layer", "InstanceNorm2d")
+    phone.write(phone.page.get_by_role("combobox", name="Layer"), "InstanceNorm2d(3)")
     phone.wait_for_view(layer="InstanceNorm2d(3)")
     expect(phone.find(".nv-fold")).to_have_text("InstanceNorm2d(3) on (2, 3, 4, 4) Close")
     phone.find(".nv-fold").click()
@@ -70,7 +71,6 @@ def test_the_controls_are_one_line_until_they_are_asked_for_or_a_link_has_an_err
     view = look("?layer=GroupNorm(2,3)")
     expect(view.find(".nv-problem")).to_have_count(1)
     expect(view.find(".st-key-controls")).to_be_visible()
-    expect(view.find(".nv-contents")).to_be_visible()
     view.find(".nv-fold").click()
     expect(view.find(".st-key-controls")).to_be_hidden()
 
@@ -87,14 +87,16 @@ def test_the_readout_is_visible_beside_every_panel_and_a_second_tap_on_the_selec
     phone.wait_for_view(at="0,1,1,1")
 
 
-def test_the_contents_of_a_long_page_lead_to_its_parts(phone):
+def test_the_contents_of_a_long_page_lead_to_its_parts(phone, look):
     contents = phone.find(".nv-contents")
+    expect(contents).to_be_hidden()
+    look("?shape=2,3,4,4&layer=BatchNorm2d(3)&at=0,1,1,1&open=values,worked,code")
     contents.locator("summary").click()
-    output = contents.get_by_role("button", name="output", exact=True)
-    output.wait_for()
+    values = contents.get_by_role("button", name="x", exact=True)  # the first one of the tabs
+    values.wait_for()
     names = contents.get_by_role("button").all_inner_texts()
     assert names[:3] == ["Who shares my mean and variance?", "Who shares my gamma and beta?", "x"]
-    assert names[-2:] == ["Code", "Questions"]
-    output.click()
+    assert names[-2:] == ["Code", "Does BatchNorm2d normalize each position separately?"]
+    values.click()
     expect(contents).not_to_have_attribute("open", "")
-    expect(phone.find(".nv-panel-output .nv-title")).to_be_in_viewport()
+    expect(phone.find(".nv-panel-x .nv-title")).to_be_in_viewport()

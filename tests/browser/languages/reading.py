@@ -9,15 +9,15 @@ from playwright.sync_api import Page
 
 # Words of torch, of formulas and of other frameworks; names of layers and numbers are no plain words for the pattern below.
 CODE = """
-affine axis beta bias cache center dbeta dgamma dout dx dxhat einops eps eval Flax gamma iframe Keras Markdown mean momentum
-NaN NCHW NCL NLC normalized num_groups NumPy out output PNG reduce RMSNorm running scale stats ResNet SVG timm torch train var weight
+affine axis beta bias cache center dbeta dgamma dims dout dx dxhat einops eps eval Flax gamma iframe Keras Markdown mean momentum
+False NaN NCHW NCL NLC normalized num_groups NumPy out output PNG reduce RMSNorm running scale stats ResNet SVG timm torch train True var weight
 Welford xhat
 """
 STREAMLITS_OWN = ["Skip to main content"]  # and the name of the menu of pages that have no room, which shows "…"
 
 READ = r"""([code, own]) => {
   const WORD = /(?<![\p{L}\p{N}_.])[A-Za-z]{2,}(?![\p{L}\p{N}_(.]|\[|')/gu, NORM = /Norm/, allowed = new Set(code.trim().split(/\s+/));
-  const KEPT = "code, pre, script, style, noscript, template, select, [translate=no], [lang=en], .nv-plot, svg, [hidden], .rc-overflow-item-rest";
+  const KEPT = "code, a[href*='arxiv.org'], pre, script, style, noscript, template, select, [translate=no], [lang=en], .nv-plot, svg, [hidden], .rc-overflow-item-rest";
   const english = (text) => (text.match(WORD) ?? []).filter((word) => !allowed.has(word) && !NORM.test(word));
   const shown = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const found = { english: new Set(), cut: new Set(), over: new Set() }, boxes = [];
@@ -29,7 +29,7 @@ READ = r"""([code, own]) => {
       if (clipPath !== "none" || (up.clientWidth <= 1 && overflowX !== "visible")) return "";
       if (up.matches("dialog")) return up;
       if (up.matches("[data-testid=stHeader], .nvs-corner")) layer = "header";
-      else if (position === "fixed" || position === "sticky") layer = up;
+      else if (layer === "page" && (position === "fixed" || position === "sticky")) layer = up; // such as a read-out in a figure that stays
     }
     return layer;
   };

@@ -22,8 +22,8 @@ NEXT = (
     "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))"
 )
 
-# Is every visible figure drawn for a page of this width, and not cut off?
-FITS = """width => [...document.querySelectorAll(".nv-view")].filter(view => view.checkVisibility()).every(view => [view, ...view.querySelectorAll("svg")].every(part => {
+# Is every visible figure drawn for a page of this width, and not cut off? What a closed fold contains is laid out when it opens.
+FITS = """width => [...document.querySelectorAll(".nv-view")].filter(view => view.checkVisibility()).every(view => [view, ...view.querySelectorAll("svg")].filter(part => part.checkVisibility()).every(part => {
   const box = part.getBoundingClientRect();
   return !box.width || (box.left >= 0 && box.right <= width && (part === view || box.right <= view.getBoundingClientRect().right + 1));
 }))"""
@@ -53,7 +53,7 @@ class Lesson(View):
 
     def ready(self, figures: bool = True) -> "Lesson":
         """Wait until the page has its text, and its figures are drawn."""
-        self.find(":is(.nv-sentence, .nv-page h2, .nv-note-box)").first.wait_for()
+        self.find(":is(.nv-sentence, .nv-page h2, .nv-note-box)").locator("visible=true").first.wait_for()
         if figures:
             self.find(READY).first.wait_for()
         self.wait_until_drawn()

@@ -172,6 +172,7 @@ PAGES: dict[str, list[Check]] = {
         for page in ("train_and_eval", "gradients", "numerics")
         for name in PAGES[page].experiments
     },
+    "train_and_eval?show=training&batch=2": [large_enough(".nv-training-layer, .nv-training-slider input")],
     "models?model=sd_unet&mark=batch": [large_enough(".nv-asked .nv-small a")],
     "questions?of=models": [large_enough(".nv-links-list a")],
     "questions?q=s0": [large_enough(".nv-option")],
@@ -296,9 +297,25 @@ def test_a_question_links_to_the_next(lesson: Lesson) -> None:
     expect(lesson.find(".nv-answer")).not_to_have_attribute("open", "")
 
 
+def test_the_figure_of_an_answer_stands_beside_the_options_in_the_place_of_the_tensor(lesson: Lesson) -> None:
+    lesson.go_to("questions", "?q=s1b")
+    expect(lesson.find(".nv-predict")).to_be_visible()
+    before = lesson.find(".nv-predict").bounding_box()
+    lesson.page.get_by_text("Show the answer").click()
+    expect(lesson.find(".nv-shown .nv-view").first).to_have_attribute("data-state", "ready")
+    expect(lesson.find(".nv-prediction > .nv-bare")).to_be_hidden()
+    options, figure = lesson.find(".nv-predict").bounding_box(), lesson.find(".nv-shown .nv-view").first.bounding_box()
+    assert before
+    assert options
+    assert figure
+    assert (options["x"], options["width"]) == (before["x"], before["width"])  # nothing moves under the pointer
+    assert options["x"] + options["width"] <= figure["x"]
+    assert options["y"] <= figure["y"] < options["y"] + options["height"]
+
+
 def test_the_figure_of_a_closed_answer_is_drawn_when_the_answer_is_opened(lesson: Lesson) -> None:
     lesson.go_to("questions", "?q=s0")
-    figure = lesson.find(".nv-answer .nv-view").first
+    figure = lesson.find(".nv-shown .nv-view").first
     expect(figure).to_have_attribute("data-state", "hidden")
     lesson.resize(NARROW)
     lesson.page.get_by_text("Show the answer").click()

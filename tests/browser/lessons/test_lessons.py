@@ -254,6 +254,30 @@ def test_choosing_another_experiment_changes_the_figure(lesson: Lesson) -> None:
     expect(lesson.find(READY)).to_have_count(2)
 
 
+def test_a_smaller_batch_changes_the_training_at_once_and_the_address_when_the_slider_rests(lesson: Lesson) -> None:
+    lesson.go_to("train_and_eval", "?show=training&batch=8")
+    slider, figure = lesson.page.get_by_role("slider", name="batch size"), lesson.find(".nv-training")
+    expect(lesson.sentence).to_contain_text("batches of 8 with BatchNorm")
+    before = lesson.find(".nv-training-region.nv-class-1").last.get_attribute("d")
+    moved = """slider => {
+      slider.value = 0;
+      slider.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      return document.querySelector(".nv-training .nv-sentence").textContent;
+    }"""
+    assert "batches of 2 with BatchNorm" in slider.evaluate(moved)  # while the reader drags
+    assert lesson.find(".nv-training-region.nv-class-1").last.get_attribute("d") != before
+    slider.press("ArrowRight")
+    lesson.wait_for_address(batch="4")
+    figure.get_by_role("radio", name="GroupNorm").check(force=True)
+    lesson.wait_for_address(norm="GroupNorm", batch="4")
+    expect(lesson.sentence).to_contain_text("batches of 4 with GroupNorm")
+    expect(figure.get_by_role("img")).to_have_count(3)
+    lesson.page.go_back()
+    expect(lesson.sentence).to_contain_text("batches of 4 with BatchNorm")
+    lesson.page.reload()
+    expect(lesson.sentence).to_contain_text("batches of 4 with BatchNorm")
+
+
 def test_moving_another_input_changes_the_sentence(lesson: Lesson) -> None:
     lesson.go_to("gradients", "?shape=3,4&layer=LayerNorm(4)&at=0,1")
     expect(lesson.sentence).to_contain_text("Move x[0, 1] and 4 of 12 outputs move")
@@ -274,7 +298,8 @@ def test_moving_another_input_changes_the_sentence(lesson: Lesson) -> None:
 def test_the_list_of_pages_keeps_the_scene(lesson: Lesson) -> None:
     lesson.visit("?shape=2,6&layer=RMSNorm(6)")
     lesson.wait_for_scene()
-    lesson.page.get_by_role("link", name="Compare").click()
+    lesson.page.get_by_test_id("stTopNavSection").filter(has_text="Look up").click()
+    lesson.page.get_by_role("menuitem", name="Compare").click()
     lesson.wait_for_address(shape="2,6", layer="RMSNorm([6])")
     lesson.ready()
     expect(lesson.find(".nv-stats .nv-title").first).to_have_text("RMSNorm([6])")

@@ -156,7 +156,7 @@ def test_after_a_restart_of_the_kernel_the_output_answers_by_itself(lab, live):
     menu(page, "Kernel", "Restart Kernel…")
     page.locator(".jp-Dialog button.jp-mod-accept").click()
     sentence(live, "LayerNorm([3, 4, 4]) on (2, 3, 4, 4)")  # as when the cell ran
-    live.get_by_role("radio", name="BatchNorm", exact=True).check(force=True)
+    live.get_by_label("Layer", exact=True).select_option(label="BatchNorm2d")
     sentence(live, "BatchNorm2d(3) on (2, 3, 4, 4)")
 
 
@@ -177,7 +177,7 @@ def test_a_notebook_that_another_ran_says_what_to_do_and_answers_by_itself_once_
     expect(shown.locator(".nv-view")).to_have_count(4)
     live = shown.locator(".nv-doc").last
     live.scroll_into_view_if_needed()
-    live.get_by_role("radio", name="GroupNorm", exact=True).check(force=True)
+    live.get_by_label("Layer", exact=True).select_option(label="GroupNorm")
     sentence(live, "GroupNorm(3, 3) on (2, 3, 4, 4)")
     assert reads(shown, -1, nth=3).startswith(f"{LAST} = 95")
     assert host.outside == []

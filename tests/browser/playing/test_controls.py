@@ -1,6 +1,7 @@
 """The controls of files that answer, opened from disk without a network, used as a reader uses them."""
 
 import re
+from urllib.parse import unquote
 
 import pytest
 from playwright.sync_api import expect
@@ -41,6 +42,32 @@ def test_a_change_writes_the_new_groups_into_the_texts_that_are_there(show):
     assert sorted(seen) == sorted(2 * planes)  # each in a muted and in a strong text
 
 
+def test_the_toggles_lead_to_positions_with_and_without_a_name_and_the_others_to_the_app(show):
+    page = show("shapes")
+
+    def toggle(panel, axis):
+        return page.locator(f".nv-panel-{panel} .nv-toggle-group").get_by_role("button", name=axis)
+
+    toggle("stats", "N, examples").click()
+    expect_sentence(page, "LayerNorm([2, 3, 4, 4]) on (2, 3, 4, 4): 1 mean and 1 variance")
+    toggle("stats", "H, rows").click()
+    expect_sentence(page, "on (2, 3, 4, 4): 4 means and 4 variances, each from 24 elements")
+    expect(toggle("params", "H, rows")).to_have_attribute(
+        "aria-pressed", "false"
+    )  # gamma is for each normalized element
+    assert unquote(page.evaluate("location.hash")) == "#shape=2,3,4,4&layer=Norm('n c h w -> h','n c w')"
+    expect(toggle("params", "C, channels")).to_be_disabled()
+    link = page.locator(".nv-panel-params .nv-rest a")
+    expect(link).to_have_text("Others in the app")
+    assert link.get_attribute("href").startswith("https://example.org/lab/")
+    choose(page, "Layer", "GroupNorm")
+    page.get_by_role("button", name="more groups").click()
+    expect_sentence(page, "GroupNorm(1, 3)")
+    page.go_back()
+    page.go_back()
+    expect_sentence(page, "4 means and 4 variances")
+
+
 def test_a_changed_value_ends_with_the_next_view(show):
     page = show("explore")
     line = page.locator(".nv-readout")
@@ -49,6 +76,19 @@ def test_a_changed_value_ends_with_the_next_view(show):
     expect(line).not_to_contain_text("x[1, 2, 0, 3] = 0.73")
     segment(page, re.compile("normalized_shape"), "H, W")
     expect(line).to_contain_text("x[1, 2, 0, 3] = 0.73")
+
+
+def test_the_trained_networks_that_a_reader_chooses_are_in_the_fragment(show):
+    page = show("train")
+    segment(page, "Experiment", "Training a network")
+    page.get_by_role("slider", name="batch size").press("Home")
+    expect_sentence(page, "batches of 2 with BatchNorm")
+    page.locator(".nv-training").get_by_role("radio", name="LayerNorm").check(force=True)
+    page.wait_for_function("() => location.hash.endsWith('&show=training&norm=LayerNorm&batch=2')")
+    page.reload()
+    expect_sentence(page, "batches of 2 with LayerNorm")
+    segment(page, "Experiment", "Small batches")
+    page.wait_for_function("() => location.hash.endsWith('&show=batches&batch_size=8')")
 
 
 def test_gamma_and_beta_of_the_sliders_are_in_the_fragment_until_another_layer_is_chosen(show):

@@ -232,7 +232,7 @@ def test_the_table_of_a_chart_waits_for_plotly_js_without_an_error(new_tab: NewT
     view = View(new_tab(), server)
     watch = Watch(view.page)
     view.page.route("**/lib/plotly-*", lambda route: held.append(route))
-    view.page.goto(f"{server}/train_and_eval", wait_until="commit")
+    view.page.goto(f"{server}/train_and_eval?show=stream", wait_until="commit")
     tool = view.page.locator(".nv-chart").get_by_role("button", name="The figure as a table").first
     tool.wait_for(state="attached")
     tool.dispatch_event("click")

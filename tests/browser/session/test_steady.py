@@ -31,7 +31,8 @@ SAMPLE = """() => {
     if (seen.done) return;
     seen.frames++;
     fault(!view.isConnected || document.querySelector(".nv-view") !== view, "another view");
-    for (const part of [view, document.querySelector(".nv-sentence"), document.querySelector(".st-key-controls")])
+    const headline = document.querySelector(".nv-how-many:not([hidden])") ?? document.querySelector(".nv-sentence"); // a prediction may stand in its place
+    for (const part of [view, headline, document.querySelector(".st-key-controls")])
       fault(!part || opacity(part) < 1 || part.getBoundingClientRect().height < 20, `${part?.className} is faint or gone`);
     for (const key of ["stats", "params"]) {
       const picture = view.querySelector(`.nv-panel-${key} .nv-plot image`);

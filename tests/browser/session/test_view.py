@@ -66,7 +66,7 @@ def test_a_page_is_not_complete_while_streamlit_loads_the_script_of_a_control(vi
     """Until then, it shows a placeholder of another height. In a test of a frame, four of them made the page 112 px too short."""
     page, held = view.page, list[Route]()
     page.route("**/static/js/Slider.*", lambda route: held.append(route))
-    page.goto(f"{view.server}/train_and_eval")
+    page.goto(f"{view.server}/train_and_eval?show=stream")
     placeholders = page.get_by_test_id("stSkeleton")
     expect(placeholders).to_have_count(4)
     page.locator(READY).first.wait_for()

@@ -328,7 +328,7 @@ def test_with_a_base_path_plotly_loads_and_links_are_right(page: Page, lab: str)
     panel.measured()
     (_, frame) = page.frames
     assert frame.url == panel.text("Only its address")
-    assert frame.url.startswith(f"{lab}/{whole}&")
+    assert frame.url.startswith(f"{lab}/explore{whole}&")
     assert_nothing_scrolls(frame)
     offer = frame.get_by_role("link", name="Open the full app").get_attribute("href")
-    assert offer == f"{lab}/?at=none"
+    assert offer == f"{lab}/explore?at=none"

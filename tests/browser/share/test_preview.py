@@ -32,7 +32,7 @@ CHANGE_TWICE = """dialog => {
 def view(tab: tuple[View, Watch]) -> Iterator[View]:
     """The app in a tab that the tests share."""
     view, watch = tab
-    yield view
+    yield view.go("?at=none")
     view.page.evaluate("document.querySelector('dialog[open]')?.close()")
     watch.check()
 
