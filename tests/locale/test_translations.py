@@ -30,7 +30,7 @@ PLACEHOLDER, CODE = re.compile(r"\{\w*(?::[^{}]*)?\}"), re.compile(r"`[^`]+`")
 NUMBER, TAG = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?![\w])"), re.compile(r"</?\w[^<>]*>")
 LINK, KEY = re.compile(r"\]\(([^)]*)\)|https?://[^\s).]+"), re.compile(r"^- \[(\w+)\]", re.MULTILINE)
 HEADING = re.compile(r"^##? .*$", re.MULTILINE)
-KEPT_HEADINGS = {"## Predict", "## Answer", "## Do", "## Hint", "## Done"}
+KEPT_HEADINGS = {"## Predict", "## Answer", "## Do", "## Hint", "## Done", "## Figure"}
 
 
 def without(text: str, *patterns: re.Pattern[str]) -> str:
