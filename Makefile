@@ -29,7 +29,7 @@ ALIVE := $(shell $(BIN)/python -c 'import pip; print("yes")' 2>/dev/null)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick practice translations fuzz mutants check format screenshots docker clean distclean
+.PHONY: help run test quick practice training translations fuzz mutants check format screenshots docker clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ test: $(DEV) ## run every test
 
 practice: $(DEV) ## ask torch again for the answer of every exercise
 	@$(BIN)/python -m tools.make_practice --check
+
+training: $(DEV) ## train some networks of the recorded training again, and compare them with the record
+	@$(BIN)/python -m tools.record_training --check
 
 translations: $(DEV) ## update the translations from the code, and print what is left to do
 	@$(BIN)/python -m tools.translations

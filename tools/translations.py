@@ -29,7 +29,7 @@ from normviz.texts.languages import STAMP
 
 PACKAGE = Path(__file__).resolve().parents[1] / "normviz"
 LOCALE, ENGLISH = PACKAGE / "locale", PACKAGE / "locale" / "en"
-PROSE = ("glossary.md", "questions/*.md", "start/*.md", "tours/*.yaml")
+PROSE = ("glossary.md", "questions/*.md", "start/*.md", "story/*.md", "tours/*.yaml")
 MOST_COMPARED = 200  # new messages: each is compared with all old ones
 HEADER = "# {language} texts of normviz.\n# To correct one, see docs/translating.md."
 
