@@ -16,7 +16,7 @@ from normviz.measuring.probe import Function
 from normviz.measuring.report import Difference
 from normviz.measuring.verdict import Error, GammaBeta, LayerComparison, Reference, compare, signed_values
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import N_, _, join_sentences
+from normviz.texts.messages import N_, _, join_sentences, ngettext
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
 
@@ -59,12 +59,10 @@ def compare_gradients(compared: LayerComparison) -> list[Difference] | Unjudged:
     others = signed_values(parameters_of(function), seed=5)
     if not function.takes(shape, others):
         others = {}
-    cases = [(compared.alike(shape, 15).to(function.dtype), others)]
     try:
-        for given, values in cases:
-            differs = _differences(compared, roles, given, values)
-            if differs:
-                return differs
+        differs = _differences(compared, roles, compared.alike(shape, 15).to(function.dtype), others)
+        if differs:
+            return differs
         if x.dtype.itemsize < 4 <= function.dtype.itemsize:
             dtype = function.dtype
             function.use_own()
@@ -87,7 +85,7 @@ def _differences(
     compared: LayerComparison, roles: GammaBeta, x: Tensor, values: Mapping[int, Tensor]
 ) -> list[Difference]:
     function = compared.function
-    tensors = {i: values.get(i, value) for i, value in enumerate(function.values)}
+    tensors = function.with_values(values)
     dout = (probe.generic(tuple(x.shape), torch.float64, 16) - 0.5).to(x.dtype)
     own = _own_gradients(function, roles, x, values, dout)
     exact, rounded, low = _wanted(compared, x, tensors, dout)
@@ -103,7 +101,7 @@ def _wanted(
 ) -> tuple[dict[str, Tensor], dict[str, Tensor], torch.dtype]:
     """The gradients of the layer in float64, then in a lower dtype, and that dtype."""
     given = compared.best.values(tensors)
-    stored = {i: value.double() for i, value in tensors.items() if value.is_floating_point()}
+    stored = probe.floats(tensors)
 
     def wanted(dtype: torch.dtype) -> dict[str, Tensor]:
         parameters = {name: value.to(torch.promote_types(dtype, torch.float32)) for name, value in given.items()}
@@ -175,15 +173,26 @@ def _own_gradients(
     return own
 
 
-def _difference(wrong: Mapping[str, Error], cause: str) -> Difference:
+def _difference(wrong: Mapping[str, Error], cause: str, is_output_right: bool = True) -> Difference:
     names = listed([NAMES[name] for name in wrong], "and")
     largest = max(error.largest for error in wrong.values())
-    sentence = _(
-        "Its output is right, but not its gradient: {names} differs by up to {largest:.2g}.",
-        names=names,
-        largest=largest,
-    )
-    return Difference("backward", _("another {names}", names=names), names, f"{sentence} {cause}".rstrip())
+    if is_output_right:
+        sentence = ngettext(
+            "Its output is right, but not its gradient: {names} differs by up to {largest:.2g}.",
+            "Its output is right, but not its gradient: {names} differ by up to {largest:.2g}.",
+            len(wrong),
+            names=names,
+            largest=largest,
+        )
+    else:
+        sentence = ngettext(
+            "Its gradient is not right: {names} differs by up to {largest:.2g}.",
+            "Its gradient is not right: {names} differ by up to {largest:.2g}.",
+            len(wrong),
+            names=names,
+            largest=largest,
+        )
+    return Difference("backward", _("another {names}", names=names), names, join_sentences([sentence, cause]))
 
 
 CAUSES = {
@@ -286,7 +295,7 @@ def _by_hand(
 ) -> list[Difference]:
     """What differs in dx, dgamma and dbeta."""
     function, x = compared.function, compared.x
-    tensors = {i: values.get(i, value) for i, value in enumerate(function.values)}
+    tensors = function.with_values(values)
     given = compared.best.values(tensors)
     names = [NAMES[name] for name in ("x", *given)]
     if len(found) != len(names):
@@ -316,4 +325,4 @@ def _by_hand(
         {"gamma": flat["beta"], "beta": flat["gamma"]}, exact, rounded, low
     ):
         cause = join_sentences([cause, _("dgamma and dbeta are exchanged.")])
-    return [_difference(wrong, cause)]
+    return [_difference(wrong, cause, is_output_right=False)]

@@ -92,9 +92,7 @@ class Check:
         """
         if like is None and (shapes or backward):
             raise NormvizError("shapes and backward compare with a layer; give like, such as like='LayerNorm(6)'.")
-        kind = probe.kind_of(fn, x)
-        given, shape = tensor_and_shape(probe.from_jax(x) if probe.is_jax(x) else x)
-        tensor = probe.generic(shape, _usual_dtype(fn, kind, params)) if given is None else given
+        kind, tensor = _kind_and_tensor(fn, x, params)
         expected, plus_one = (None, False) if like is None else _expected(like, tensor, layout)
         with probe.isolated(fn, tensor, kind, params or {}) as function:
             if expected is None:
@@ -226,9 +224,7 @@ class Check:
         params: Mapping[str, Any] | None = None,
     ) -> Self:
         """Compare the gradients of ``backward`` with those of ``like``: see ``normviz.check_backward``."""
-        kind = probe.kind_of(forward, x)
-        given, shape = tensor_and_shape(probe.from_jax(x) if probe.is_jax(x) else x)
-        tensor = probe.generic(shape, _usual_dtype(forward, kind, params)) if given is None else given
+        kind, tensor = _kind_and_tensor(forward, x, params)
         expected, plus_one = _expected(like, tensor, layout)
         with probe.isolated(forward, tensor, kind, params or {}) as function:
             reference = reference_of(function, expected, plus_one)
@@ -295,6 +291,13 @@ class Check:
         return self.text
 
     __repr__ = __str__
+
+
+def _kind_and_tensor(fn: Callable[..., Any], x: Any, params: Mapping[str, Any] | None) -> tuple[str, Tensor]:
+    """What ``fn`` takes, and x as a tensor; values for it, if only its shape is given."""
+    kind = probe.kind_of(fn, x)
+    tensor, shape = tensor_and_shape(probe.from_jax(x) if probe.is_jax(x) else x)
+    return kind, probe.generic(shape, _usual_dtype(fn, kind, params)) if tensor is None else tensor
 
 
 def _usual_dtype(fn: Callable[..., Any], kind: str, params: Mapping[str, Any] | None) -> torch.dtype:

@@ -45,7 +45,6 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 
 # How gamma and beta are used. ``g`` and ``b`` are gamma and beta of each element.
 
-Use = tuple[str, Callable[[Tensor, Tensor], Tensor]]
 FACTORS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     N_("It multiplies by beta, not by gamma."): lambda g, b: b,
     N_("It does not use gamma."): lambda g, b: torch.ones_like(g),
@@ -96,7 +95,7 @@ def uses(compared: LayerComparison, found: Measurement, plus_one: bool) -> list[
     if formula is None:
         return []
     factor, offset = formula
-    tensors = {i: values.get(i, value).double() for i, value in enumerate(function.values) if value.is_floating_point()}
+    tensors = probe.floats(function.with_values(values))
     choices = [
         list(_differences(compared, roles, factor, offset, tensors, plus_one))
         for roles in compared.started or [GammaBeta()]
@@ -176,7 +175,7 @@ def _denominator(
     formula = measure_affine(partial(function, values=values), found.shape, function.dtype)
     if formula is None:
         return None
-    tensors = {i: values.get(i, value).double() for i, value in enumerate(function.values) if value.is_floating_point()}
+    tensors = probe.floats(function.with_values(values))
     return _affine(compared.reference.norm, found.shape, roles.values(tensors), plus_one)[0] / formula.factor
 
 
@@ -264,7 +263,7 @@ def mistaken(compared: LayerComparison, found: Measurement, plus_one: bool) -> D
     values = signed_values(parameters_of(function), seed=8)
     if not function.takes(shape, values):
         values = {}
-    tensors = {i: values.get(i, value).double() for i, value in enumerate(function.values) if value.is_floating_point()}
+    tensors = probe.floats(function.with_values(values))
     outputs = [function(one, values).double() for one in (x, 3 * x)]
     mistakes = list(_mistakes(norm, x.double(), compared.expected.axes))
     right = compared.reference(x.double(), {})

@@ -271,6 +271,10 @@ class Function:
         """Use its tensors in their own dtypes."""
         self.values = list(self.originals)
 
+    def with_values(self, values: Values) -> dict[int, Tensor]:
+        """Its tensors by position, some of them with other values."""
+        return {i: values.get(i, value) for i, value in enumerate(self.values)}
+
     def takes(self, shape: tuple[int, ...], values: Values | None = None) -> bool:
         """Whether it can be called with an x of this shape and with these values."""
         try:
@@ -287,18 +291,18 @@ class Function:
         Raises NormvizError if the function raises, or if its output is not a floating-point tensor of the shape of x.
         """
         with torch.set_grad_enabled(any(module.training for module in self.modules)):
-            return self._call(x, values or {}).detach()
+            return self.with_graph(x, values or {}).detach()
 
     def with_graph(self, x: Tensor, values: Values) -> Tensor:
         """The output with its graph, if autograd makes one."""
-        return self._call(x, values)
+        return _checked(self.raw(x, values), x)
 
     def leaves(self, x: Tensor) -> list[Tensor]:
         """The leaf tensors from which autograd would compute the output: parameters, also of modules that ``found_in`` does not find."""
         if self.kind != TENSORS:
             return []
         with torch.enable_grad():
-            waiting = [self._call(x, {}).grad_fn]
+            waiting = [self.with_graph(x, {}).grad_fn]
         found: dict[int, Tensor] = {}
         seen = set()
         while waiting:
@@ -311,9 +315,6 @@ class Function:
                 found[id(leaf)] = leaf
             waiting += [following for following, _position in node.next_functions]
         return list(found.values())
-
-    def _call(self, x: Tensor, values: Values) -> Tensor:
-        return _checked(self.raw(x, values), x)
 
     def raw(self, x: Tensor, values: Values) -> Any:
         """What the function itself returns for x, with other values of some tensors. Raises NormvizError if it raises."""
@@ -373,7 +374,7 @@ def _array_kind(output: Any) -> str | None:
 
 def unbound(fn: Any) -> Any:
     """A module of Flax that is bound to its variables, as a function: the module itself can be called only once."""
-    home = type(fn).__mro__[-2].__module__ if isinstance(fn, object) and len(type(fn).__mro__) > 1 else ""
+    home = type(fn).__mro__[-2].__module__ if len(type(fn).__mro__) > 1 else ""
     if not home.startswith("flax.linen") or getattr(fn, "scope", None) is None:
         return fn
     module, variables = fn.unbind()
@@ -466,6 +467,11 @@ def same_random_states() -> Iterator[None]:
         torch.set_rng_state(states[0])
         np.random.set_state(states[1])
         random.setstate(states[2])
+
+
+def floats(tensors: Values, dtype: torch.dtype = torch.float64) -> dict[int, Tensor]:
+    """The floating-point tensors in this dtype."""
+    return {i: value.to(dtype) for i, value in tensors.items() if value.is_floating_point()}
 
 
 def is_number_array(value: Any) -> bool:

@@ -8,7 +8,7 @@ rounding is large, as in float32 for an x far from zero.
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import permutations, product
+from itertools import islice, permutations, product
 from math import prod
 from typing import Self
 
@@ -257,17 +257,16 @@ EPS_SCALES = (10.0, 1.0, 0.1)  # standard deviations of an x that shows eps, in 
 class Verdict:
     """What the comparison of a function with the expected layer found.
 
-    roles    its gamma and beta: the candidate that agreed longest
     given    the error on the given x, in its dtype; None if nothing was compared
     dtype    the dtypes of the function's output and of the expected one, if they differ
     right    whether it agrees on other x, in the most precise dtype that it takes
     only_near  whether these are near zero, unlike x
-    constant the error on an x of equal values, in a half-precision dtype, where the output should be finite
-    sizes    a shape on which it differs, and the error
-    notes    sentences about x unlike the given one, as (message, error)
+    own_right  whether it agrees on x in that dtype
+    constant   whether the output for equal values of x is not finite in half precision, and should be
+    sizes      a shape on which it differs, and the error
+    extreme    the errors for x unlike the given one, by the name of what is unlike
     """
 
-    roles: GammaBeta = field(default_factory=GammaBeta)
     given: Error | None = None
     dtype: tuple[torch.dtype, torch.dtype] | None = None
     right: bool = False
@@ -276,12 +275,6 @@ class Verdict:
     constant: bool = False
     sizes: tuple[Index, Error] | None = None
     extreme: list[tuple[str, float]] = field(default_factory=list)
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing differs."""
-        given = self.given is not None and self.given.ok
-        return given and self.right and self.dtype is None and self.sizes is None and not self.constant
 
 
 class LayerComparison:
@@ -315,7 +308,7 @@ class LayerComparison:
     def agrees(self, x: Tensor, values: Mapping[int, Tensor], dtype: torch.dtype, strict: bool = False) -> Error:
         """Compare the outputs for x with these values of the function's tensors. Candidates that do not agree are dropped."""
         output = self.function(x, values)
-        tensors = {i: values.get(i, value) for i, value in enumerate(self.function.values)}
+        tensors = self.function.with_values(values)
         errors: dict[int, Error] = {}
         for number, roles in enumerate(self.alive):
             errors[number] = self.error_of(output, x, roles, tensors, dtype, strict)
@@ -329,7 +322,7 @@ class LayerComparison:
 
     def exact(self, x: Tensor, values: Mapping[int, Tensor]) -> Tensor:
         """The expected output in float64, with these values of the function's tensors."""
-        tensors = {i: values.get(i, value) for i, value in enumerate(self.function.values)}
+        tensors = self.function.with_values(values)
         return self._reference(x.double(), self.best, tensors, torch.float64)
 
     def stored(self, values: Mapping[int, Tensor]) -> tuple[Tensor, Tensor]:
@@ -344,7 +337,7 @@ class LayerComparison:
 
     def rounds_to(self, dtype: torch.dtype, x: Tensor, values: Mapping[int, Tensor]) -> Error:
         """The error of the output; it is ok if rounding to this dtype explains it, and rounding to float32 does not."""
-        tensors = {i: values.get(i, value) for i, value in enumerate(self.function.values)}
+        tensors = self.function.with_values(values)
         output, exact = self.function(x, values), self.exact(x, values)
         coarse, fine = (
             compare(output, exact, self._reference(x.to(one), self.best, tensors, one), one)
@@ -388,7 +381,7 @@ class LayerComparison:
     ) -> Error:
         """The error, with the larger tolerances of another order of computation, and of torch's own layer."""
         given = {name: value.double() for name, value in roles.values(tensors).items()}
-        stored = {i: value.double() for i, value in tensors.items() if value.is_floating_point()}
+        stored = probe.floats(tensors)
         rounding = self.reference.rounding(x, given, stored)
         error = compare(output, exact, rounded, dtype, rounding=rounding)
         if error.ok:
@@ -427,16 +420,13 @@ class LayerComparison:
             if not self.reference.plus_one
             else {"gamma": -torch.ones_like(given["beta"])}
         )
-        return self.reference(
-            x.double(), given | zero, {i: v.double() for i, v in tensors.items() if v.is_floating_point()}
-        )
+        return self.reference(x.double(), given | zero, probe.floats(tensors))
 
     def _reference(self, x: Tensor, roles: GammaBeta, tensors: Mapping[int, Tensor], dtype: torch.dtype) -> Tensor:
         """In this dtype; with gamma and beta of the function as they are, rounded to no less than float32."""
         wide = dtype if dtype.itemsize > 4 else torch.float32
         given = {name: value.to(wide) for name, value in roles.values(tensors).items()}
-        stored = {i: value.to(wide) for i, value in tensors.items() if value.is_floating_point()}
-        return self.reference(x, given, stored)
+        return self.reference(x, given, probe.floats(tensors, wide))
 
 
 def _computes_in(dtype: torch.dtype) -> torch.dtype:
@@ -503,7 +493,6 @@ def judge(
         function.use(precise)
         verdict.sizes = _sizes(compared, shapes, on, precise)
     function.use(precise)
-    verdict.roles = compared.best
     return verdict, compared
 
 
@@ -552,7 +541,7 @@ def _sizes(
     Without shapes: those with 3 in place of each free axis of size 1, and with one other odd size of a free axis, if the function takes them.
     """
     function, own = compared.function, tuple(compared.x.shape)
-    wanted = [(shape, on(shape)) for shape in shapes or [*_wider(own), *list(_odd(own, on))[:1]]]
+    wanted = [(shape, on(shape)) for shape in shapes or [*_wider(own), *islice(_odd(own, on), 1)]]
     for shape, expected in wanted:
         if expected is None or (not shapes and not function.takes(shape)):
             continue

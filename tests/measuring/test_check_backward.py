@@ -69,6 +69,14 @@ def test_a_wrong_backward_function_is_found_with_its_reason(old):
     found = check(backward=BACKWARD.replace(old, new, 1))
     assert [one.what for one in found.differences] == ["backward"]
     assert reason in str(found)
+    assert "output is right" not in str(found)  # only the gradient is compared
+
+
+def test_several_gradients_differ():
+    found = check(
+        backward=BACKWARD.replace("dout.sum(0)", "dout.mean(0)").replace("(dout * xhat).sum", "(dout * xhat).mean")
+    )
+    assert "dgamma and dbeta differ by up to" in str(found)
 
 
 def test_batchnorm_changes_no_dictionary_of_the_caller():
