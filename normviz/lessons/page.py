@@ -275,7 +275,7 @@ class Page:
     def view(self, query: Mapping[str, str] | str) -> View:
         """The view that a query asks for; the view with which the page opens, if the query names no setting."""
         given = dict(parse_qsl(query)) if isinstance(query, str) else dict(query)
-        if not self.names_something(given):
+        if not self.names_something(given) or self._names_only_the_start(given):
             given = {**self._start_of(given), **given}
         view = read_view(given, self.settings)
         return view if "layer" in given else self.opening(view)
@@ -293,7 +293,7 @@ class Page:
         if self.name == HOME:
             return Display(lang=view.display.lang).query()
         written = view.query(self.settings)
-        if self.start and not self.names_something(written):
+        if self.start and (not self.names_something(written) or self._names_only_the_start(written)):
             written = self._settings_of_start(view) | written
         is_opened = bool(self.start or view.display.tour) and not self.names_something(written)
         has_other_layer = "layer" not in written and self.opening(view).scene != view.scene
@@ -308,6 +308,15 @@ class Page:
             for setting in self.settings
             if setting.name in self.start and view.settings[setting.name] not in ("", ())
         }
+
+    def _names_only_the_start(self, query: Mapping[str, str]) -> bool:
+        """Whether a query has settings, and only such as the view with which the page opens has, and that with the default values has not."""
+        names = [name for name in query if self.names_something({name: ""})]
+        named = [one for one in self.settings if one.name in names]
+        if not self.start or not named or len(named) < len(names):
+            return False
+        start, usual = read_view(self.start, self.settings), read_view({}, self.settings)
+        return all(one.applies(start) and not one.applies(usual) for one in named)
 
     def names_something(self, query: Mapping[str, str]) -> bool:
         """Whether a query has more than what is hidden and how the view is shown, and the selected element of a tour."""

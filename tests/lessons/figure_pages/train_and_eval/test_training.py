@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -204,6 +205,15 @@ def test_the_page_opens_with_the_training_and_old_links_and_the_api_keep_the_str
     assert PAGE.view("hide=controls").settings["show"] == "training"
     assert nv.train_and_eval().view.settings["show"] == "stream"
     assert "BatchNorm" in str(nv.train_and_eval(show="training", norm="BatchNorm", batch=2))
+
+
+@pytest.mark.parametrize("query", ["batch=2", "norm=none", "norm=none&batch=8&hide=controls"])
+def test_a_setting_of_the_training_alone_opens_it(query):
+    view = PAGE.view(query)
+    assert view.settings["show"] == "training"
+    assert view == PAGE.view(f"show=training&{query}")
+    stream = replace(view, settings=view.settings | {"show": "stream"})
+    assert PAGE.view(PAGE.query(stream)) == stream
 
 
 @pytest.mark.parametrize("query", ["show=stream", "show=training&batch=2", "show=training&norm=none&hide=controls"])
