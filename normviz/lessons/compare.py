@@ -376,7 +376,7 @@ def _file_title(view: View) -> str:
 
 OWN_SET = ""
 SETTINGS = (
-    texts("layers", (), MOST, label=N_("Layers"), about=N_("the layers, separated by semicolons"), example="BatchNorm2d(3);LayerNorm([3,4,4])"),
+    texts("layers", (), MOST, label=N_("Layers"), about=N_("the layers, separated by semicolons"), example="BatchNorm2d(4);LayerNorm([4,3,5])"),
     Setting("cards", CARDS[0], parse_choice("cards", CARDS), widget=None, about=N_("what is drawn of each layer: mean, gamma or cube"), example="gamma"),
 )  # fmt: skip
 SET = Control("set", N_("Ready-made sets"), _ready_sets)

@@ -144,7 +144,7 @@ def view_parts(view: View) -> Iterator[Part]:
         N_("In your own pages"),
         N_("*Share*, at the top of each page, writes a frame, a link or Markdown for what you see. A file needs no server."), "embed",
         (
-            Snippet(shown, '<iframe src="', '" width="100%" height="900" style="border: 0"></iframe>'),
+            Snippet(shown, '<iframe src="', '" title="normviz" loading="lazy" width="100%" height="900" style="border: 0"></iframe>'),
             Command(f'{NORMVIZ} export "{compact(scene.layer)}" --shape {",".join(map(str, scene.shape))} -o layer.html'),
         ),
     )  # fmt: skip
