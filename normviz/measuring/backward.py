@@ -282,6 +282,7 @@ def _returned(
         except Exception as error:
             raise NormvizError("backward raises {kind}: {error}", kind=type(error).__name__, error=error) from error
     several = list(gradients) if isinstance(gradients, tuple | list) else [gradients]
+    several = [np.asarray(one) if isinstance(one, np.floating) else one for one in several]  # a sum over all elements
     for one in several:
         if not probe.is_number_array(one):
             raise NormvizError(

@@ -90,6 +90,11 @@ class Check:
 
         Raises NormvizError if fn or like cannot be measured.
         """
+        if backward not in (None, True, False):
+            raise NormvizError(
+                "backward={value} is not True, False or None; check_backward takes a backward function.",
+                value=echo(backward),
+            )
         if like is None and (shapes or backward):
             raise NormvizError("shapes and backward compare with a layer; give like, such as like='LayerNorm(6)'.")
         kind, tensor = _kind_and_tensor(fn, x, params)
@@ -324,7 +329,11 @@ def _notes(function: Function) -> tuple[str, ...]:
 
 def _other_shape(shape: Sequence[int], expected: Description) -> tuple[int, ...]:
     """One of ``shapes``. Raises NormvizError if the expected layer does not take it."""
-    found = tuple(int(size) for size in shape)
+    if not isinstance(shape, Sequence) or not all(isinstance(size, int) for size in shape):
+        raise NormvizError(
+            "shapes has {shape}, which is no shape; write a list of shapes, such as shapes=[(5, 6)].", shape=echo(shape)
+        )
+    found = tuple(shape)
     _on(expected, found)
     return found
 

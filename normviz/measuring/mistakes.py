@@ -231,6 +231,8 @@ def _wrong_factor(factor: Tensor, g: Tensor, b: Tensor, has_gamma: bool, has_bet
 
 
 def _wrong_offset(offset: Tensor, g: Tensor, b: Tensor, has_gamma: bool, has_beta: bool) -> Difference:
+    if not has_beta and has_gamma and _is(offset, g):
+        return Difference("beta", "gamma", "beta", _("It adds gamma, not beta."))
     if not has_beta:
         return constant_offset(constant_value(offset))
     for message, use in OFFSETS.items():

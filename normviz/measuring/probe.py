@@ -25,6 +25,7 @@ from normviz.texts.errors import NormvizError, echo
 __tracebackhide__ = True  # pytest shows the frame of the caller
 
 SEED = 20
+GAMMA_NAMES, BETA_NAMES = ("weight", "gamma", "scale"), ("bias", "beta", "shift")
 TENSORS, ARRAYS, JAX = "tensors", "arrays", "jax"  # what a function takes
 FEW_INPUTS = 150  # up to so many elements of x are moved one by one at first
 MOST_INPUTS = 4096  # elements of x that are moved one by one; above, a sample of them
@@ -217,7 +218,9 @@ class Function:
     def __init__(self, fn: Callable[..., Any], kind: str, params: Mapping[str, Any]) -> None:
         self.fn, self.kind, self.switched = unbound(fn), kind, False
         self.converts = False
-        self.params = {name: _own_tensor(value) for name, value in params.items()}
+        self.params = {name: _own(value) for name, value in params.items()}
+        given = list(_named_tensors(self.params))
+        self._given = {id(tensor) for _name, tensor in given}
         self.modules, others = found_in(fn)
         self.constants = {id(tensor) for tensor in others if not tensor.requires_grad}
         self.tensors: list[Tensor] = []
@@ -231,10 +234,10 @@ class Function:
             for module in self.modules
             for name, tensor in chain(module.named_parameters(recurse=False), module.named_buffers(recurse=False))
         }
-        self.named |= {id(value): name for name, value in self.params.items()}
+        self.named |= {id(tensor): name for name, tensor in given}
         self.add(tensor for module in self.modules for tensor in (*module.parameters(), *module.buffers()))
         self.add(others)
-        self.add(value for value in self.params.values() if isinstance(value, Tensor))
+        self.add(tensor for _name, tensor in given)
 
     def add(self, tensors: Iterable[Tensor]) -> None:
         """Also isolate these tensors."""
@@ -332,25 +335,31 @@ class Function:
             ) from error
 
     def _run(self, x: Tensor) -> Any:
-        others = copy.deepcopy({name: value for name, value in self.params.items() if not isinstance(value, Tensor)})
         if self.kind == TENSORS:
-            output = self.fn(x, **self.params | others)
+            output = self.fn(x, **self._arguments(self.params))
             kind = None if self.converts else _array_kind(output)
             if kind is None:
                 return output
             # A function of arrays that takes a tensor for one, or that converts it.
             self.kind = kind
             try:
-                output = self._run_on_arrays(x, others)
+                output = self._run_on_arrays(x)
                 self.switched = True
             except Exception:
                 self.kind, self.converts = TENSORS, True
             return output
-        return self._run_on_arrays(x, others)
+        return self._run_on_arrays(x)
 
-    def _run_on_arrays(self, x: Tensor, others: Mapping[str, Any]) -> Any:
-        arrays = {name: self.own_array(value) for name, value in self.params.items() if isinstance(value, Tensor)}
-        return self.fn(self.own_array(x.detach()), **{**arrays, **others})
+    def _run_on_arrays(self, x: Tensor) -> Any:
+        return self.fn(self.own_array(x.detach()), **self._arguments(self.params))
+
+    def _arguments(self, value: Any) -> Any:
+        """The params of one call: gamma, beta and other tensors as what the function takes, and a copy of everything else."""
+        if id(value) in self._given:
+            return self.own_array(value)
+        if type(value) is dict:
+            return {name: self._arguments(one) for name, one in value.items()}
+        return copy.deepcopy(value)
 
     def own_array(self, tensor: Tensor) -> Any:
         """The tensor as what the function takes."""
@@ -481,6 +490,22 @@ def is_number_array(value: Any) -> bool:
     if isinstance(value, Tensor):
         return value.is_floating_point()
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
+
+
+def _own(value: Any, is_parameter: bool = True) -> Any:
+    """A number array as a tensor of its own; in dictionaries, those with the name of a gamma or beta. Anything else as it is."""
+    if type(value) is dict:
+        return {name: _own(one, name in (*GAMMA_NAMES, *BETA_NAMES)) for name, one in value.items()}
+    return _own_tensor(value) if is_parameter else value
+
+
+def _named_tensors(params: Mapping[str, Any], nested: bool = False) -> Iterator[tuple[str, Tensor]]:
+    """The tensors among params with their names, in dictionaries the gammas and betas."""
+    for name, value in params.items():
+        if type(value) is dict:
+            yield from _named_tensors(value, nested=True)
+        elif isinstance(value, Tensor) and (not nested or name in (*GAMMA_NAMES, *BETA_NAMES)):
+            yield name, value
 
 
 def _own_tensor(value: Any) -> Any:

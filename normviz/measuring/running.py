@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _NormBase
 
 from normviz.analysis.description import Description
+from normviz.measuring.formula import parameters_of
 from normviz.measuring.report import Difference
-from normviz.measuring.verdict import LayerComparison, compare
+from normviz.measuring.verdict import LayerComparison, compare, signed_values
 from normviz.texts.messages import N_, _
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
@@ -27,10 +28,11 @@ def mode_differences(module: nn.Module, compared: LayerComparison) -> Iterator[D
         own = copy.deepcopy(module)
     except Exception:  # a module that cannot be copied is judged in its own mode alone
         return
-    reference = _torch_layer(expected, compared, own)
+    values = _other_values(module, own, compared)
+    reference = _torch_layer(expected, compared, own, values)
     batches = [compared.alike(tuple(x.shape), seed).to(_dtype(own, x)) for seed in (21, 22, 23)]
     if reference is None or reference.running_mean is None:
-        yield from _other_mode(own, compared, batches[0], not module.training)
+        yield from _other_mode(own, compared, batches[0], not module.training, values)
         return
     yield from _tracking(own, reference, compared, batches)
 
@@ -40,10 +42,27 @@ def _dtype(module: nn.Module, x: Tensor) -> torch.dtype:
     return next((tensor.dtype for tensor in tensors if tensor.is_floating_point()), x.dtype)
 
 
-def _other_mode(own: nn.Module, compared: LayerComparison, x: Tensor, training: bool) -> Iterator[Difference]:
+def _other_values(module: nn.Module, own: nn.Module, compared: LayerComparison) -> dict[int, Tensor]:
+    """Give the copy other parameters: ones and zeros would hide how gamma and beta are used. The values of the function's tensors."""
+    function, values = compared.function, dict(enumerate(compared.function.originals))
+    others = signed_values(parameters_of(function), seed=25)
+    if not function.takes(tuple(compared.x.shape), others):
+        return values
+    function.restore()
+    names = {id(parameter): name for name, parameter in module.named_parameters()}
+    for position, value in others.items():
+        if (name := names.get(id(function.tensors[position]))) is not None:
+            parameter = own.get_parameter(name)
+            values[position] = parameter.data = value.to(parameter.dtype)
+    return values
+
+
+def _other_mode(
+    own: nn.Module, compared: LayerComparison, x: Tensor, training: bool, values: Mapping[int, Tensor]
+) -> Iterator[Difference]:
     """A layer without running statistics does the same in both modes."""
     output = _run(own.train(training), x)
-    if output is None or not _agrees(output, compared, x):
+    if output is None or not compared.error_of(output, x, compared.best, values, x.dtype, strict=True).ok:
         mode = "train" if training else "eval"
         sentence = _(
             "In {mode} mode, its output is not that of {layer}, which is the same in both modes.",
@@ -63,15 +82,12 @@ def _run(module: nn.Module, x: Tensor) -> Tensor | None:
     return found.detach() if isinstance(found, Tensor) and found.shape == x.shape else None
 
 
-def _agrees(output: Tensor, compared: LayerComparison, x: Tensor) -> bool:
-    values = dict(enumerate(compared.function.originals))
-    return compared.error_of(output, x, compared.best, values, x.dtype, strict=True).ok
-
-
 # Running statistics
 
 
-def _torch_layer(expected: Description, compared: LayerComparison, own: nn.Module) -> _NormBase | None:
+def _torch_layer(
+    expected: Description, compared: LayerComparison, own: nn.Module, values: Mapping[int, Tensor]
+) -> _NormBase | None:
     """torch's layer in float64 with gamma and beta of the function, if the expected layer is one of channels with running statistics."""
     if expected.layer is None:
         return None
@@ -85,7 +101,7 @@ def _torch_layer(expected: Description, compared: LayerComparison, own: nn.Modul
     }
     kind = nn.BatchNorm1d if "Instance" not in expected.layer.kind.name else nn.InstanceNorm1d
     reference = kind(made.num_features, **arguments, dtype=torch.float64)
-    given = compared.best.values(dict(enumerate(compared.function.originals)))
+    given = compared.best.values(values)
     with torch.no_grad():
         for name, parameter in (("gamma", reference.weight), ("beta", reference.bias)):
             if parameter is not None:

@@ -33,7 +33,6 @@ TOLERANCES = {  # relative and absolute: those of torch.testing.assert_close
     torch.bfloat16: (1.6e-2, 1e-5),
 }
 SYSTEMATIC = 1e-6  # a relative error of all outputs together; rounding of single outputs cancels
-GAMMA_NAMES, BETA_NAMES = ("weight", "gamma", "scale"), ("bias", "beta", "shift")
 MOST_CANDIDATES = 24
 
 
@@ -86,8 +85,8 @@ def candidates(function: Function, expected: Description) -> list[GammaBeta]:
     if expected.norm.params is None:
         return [GammaBeta()]
     learned, names = list(parameters_of(function)), function.names
-    gammas = [position for position in learned if names.get(position) in GAMMA_NAMES]
-    betas = [position for position in learned if names.get(position) in BETA_NAMES]
+    gammas = [position for position in learned if names.get(position) in probe.GAMMA_NAMES]
+    betas = [position for position in learned if names.get(position) in probe.BETA_NAMES]
     unnamed: list[int | None] = [position for position in learned if position not in {*gammas, *betas}]
     counts = expected.counts
     for_gamma = _roles(function, gammas or [*unnamed, None], counts.gamma_shape)

@@ -250,3 +250,77 @@ def test_statistics_and_gamma_may_split_an_axis_differently(blocks, repeats):
     e = nv.explain(norm, (3, 12, 5))
     assert same_partition(e.param_ids, np.broadcast_to(np.unique(gamma, return_inverse=True)[1][:, None], (3, 12, 5)))
     assert same_partition(e.stat_ids, nv.explain("GroupNorm(2, 12)", (3, 12, 5)).stat_ids)
+
+
+class OtherInEval(nn.BatchNorm1d):
+    """A BatchNorm that uses gamma and beta in another way in eval mode; ones and zeros would hide it."""
+
+    def __init__(self, in_eval):
+        super().__init__(4)
+        self.in_eval = in_eval
+
+    def forward(self, x):
+        if self.training:
+            return super().forward(x)
+        return self.in_eval(nn.functional.batch_norm(x, self.running_mean, self.running_var), self.weight, self.bias)
+
+
+@pytest.mark.parametrize(
+    ("in_eval", "right"),
+    [
+        (lambda y, g, b: y * g + b, True),
+        (lambda y, g, b: y, False),
+        (lambda y, g, b: y * g**2 + b, False),
+        (lambda y, g, b: y * g - b, False),
+        (lambda y, g, b: (y + b) * g, False),
+    ],
+    ids=["right", "unused", "squared", "negated", "before"],
+)
+def test_gamma_and_beta_are_compared_in_the_other_mode_too(in_eval, right):
+    module = OtherInEval(in_eval)
+    found = nv.check(module, (6, 4), like="BatchNorm1d(4)")
+    assert found.ok == right
+    assert torch.equal(module.weight, torch.ones(4))
+    assert right or [one.what for one in found.differences] == ["running"]
+
+
+@pytest.mark.parametrize(
+    ("fn", "differs"),
+    [
+        (lambda x, p: layer_norm(x) * p["gamma"] + p["beta"], []),
+        (lambda x, p: layer_norm(x) * p["gamma"] ** 2 - p["beta"], ["gamma", "beta"]),
+        (lambda x, p: layer_norm(x) * p["beta"] + p["gamma"], ["gamma", "beta"]),
+    ],
+    ids=["right", "squared and negated", "exchanged"],
+)
+@pytest.mark.parametrize("values", [(torch.ones(5), torch.zeros(5)), (torch.arange(1.0, 6), torch.arange(5.0))])
+def test_gamma_and_beta_may_be_in_a_dictionary(fn, differs, values):
+    params = {"p": {"gamma": values[0], "beta": values[1]}}
+    assert [one.what for one in nv.check(fn, SEQUENCES, like="LayerNorm(5)", params=params).differences] == differs
+
+
+class OnlyWeight(nn.Module):
+    """LayerNorm that adds its gamma."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(5) + 0.5)
+
+    def forward(self, x):
+        return layer_norm(x) * self.weight + self.weight
+
+
+def test_a_gamma_that_is_added_is_named():
+    found = nv.check(OnlyWeight(), SEQUENCES, like="LayerNorm(5)")
+    assert [(one.what, one.sentence) for one in found.differences] == [("beta", "It adds gamma, not beta.")]
+
+
+@pytest.mark.parametrize("shapes", [(3, 5), [(3.5, 4, 5)], ["3,4,5"]])
+def test_what_is_no_list_of_shapes_is_refused(shapes):
+    with pytest.raises(nv.NormvizError, match="which is no shape; write a list of shapes"):
+        nv.check(layer_norm, SEQUENCES, like="LayerNorm(5)", shapes=shapes)
+
+
+def test_backward_is_a_choice():
+    with pytest.raises(nv.NormvizError, match="is not True, False or None"):
+        nv.check(layer_norm, SEQUENCES, like="LayerNorm(5)", backward="yes")

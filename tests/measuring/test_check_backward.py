@@ -57,6 +57,7 @@ WRONG = {
     "(dout * xhat).sum(0)": ("dout.sum(0)", "dgamma differs by up to"),
     "return dx, dgamma, dbeta": ("return dx, dbeta, dgamma", "dgamma and dbeta are exchanged."),
     "/ std": ("", "dx differs by up to"),
+    "dbeta = dout.sum(0)\n": ("dbeta = dout.sum()\n", "dbeta has the shape (); it must be (6,)."),
     "dout.sum(0)": ("dout.sum(1)", "dbeta has the shape (4,); it must be (6,)."),
     "mean(1, keepdims=True)) / std": ("sum(1, keepdims=True)) / std", "dx differs by up to"),
 }
