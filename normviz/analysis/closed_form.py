@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from einops import reduce
 from torch import Tensor
 
 from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, column, in_float64, output
-from normviz.analysis.forward import Values, as_tensor, broadcast, group_mean, largest_difference
+from normviz.analysis.forward import Values, as_tensor, broadcast, group_mean, largest_difference, reduced
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index, counts, ids, stat_tables
 from normviz.texts.errors import NormvizError, echo, listed
@@ -271,8 +270,7 @@ def _wide(e: Description, dout: Any, most: int = MOST_IN_BACKWARD) -> tuple[Desc
 
 def _parameter_sum(e: Description, numbers: Tensor) -> Tensor:
     """The sum of every parameter group, of gamma's shape."""
-    left, names = e.norm.stats.split("->")[0], " ".join(e.norm.pattern_names(e.norm.gamma_axes))
-    sums: Tensor = reduce(numbers, f"{left} -> {names}", "sum", **e.norm.split_sizes)
+    sums = reduced(e.norm, numbers, e.norm.pattern_names(e.norm.gamma_axes), torch.sum)
     assert e.counts.gamma_shape is not None
     return sums.reshape(e.counts.gamma_shape)
 
@@ -311,8 +309,8 @@ def conditions(norm: Norm) -> tuple[str, str]:
 
 
 EXAMPLES = {
-    "outlier": N_("one element of each group is m and the rest are 0: changing it changes no output"),
-    "signs": N_("half of each group is -1, half is 1: changing one element changes only the outputs of its own half"),
+    "outlier": N_("one element of each group is m and the rest are 0: all derivatives by that element are 0"),
+    "signs": N_("half of each group is -1, half is 1: the derivatives of one half by the other are 0"),
 }
 
 

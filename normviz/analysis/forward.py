@@ -9,12 +9,11 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
+from math import isnan, prod
 from typing import Any
 
 import numpy as np
 import torch
-from einops import reduce
 from torch import Tensor, nn
 
 from normviz.layers.layer import Layer
@@ -34,6 +33,8 @@ def use_one_thread() -> None:
     """Let torch use one thread in this process: on small tensors, synchronizing threads takes longer than the computation."""
     torch.set_num_threads(1)
 
+
+Reduction = Callable[[Tensor, tuple[int, ...]], Tensor]  # of a tensor over its last axes, such as torch.mean
 
 ATTRIBUTES = {"gamma": "weight", "beta": "bias", "running_mean": "running_mean", "running_var": "running_var"}
 
@@ -213,13 +214,21 @@ def running_statistics(values: Values) -> tuple[Tensor, Tensor]:
 
 def group_mean(norm: Norm, x: Tensor) -> Tensor:
     """The mean of every statistics group, broadcastable to x."""
-    return group_statistic(norm, x, "mean")
+    return group_statistic(norm, x, torch.mean)
 
 
-def group_statistic(norm: Norm, x: Tensor, how: str | Callable[[Tensor, tuple[int, ...]], Tensor]) -> Tensor:
-    """A statistic of every group, broadcastable to x. ``how`` is one for ``einops.reduce``."""
-    found: Tensor = reduce(x, norm.stats, how, **norm.split_sizes)
-    return _broadcast(norm, tuple(x.shape), found, norm.pattern.right)
+def group_statistic(norm: Norm, x: Tensor, how: Reduction) -> Tensor:
+    """A statistic of every group, broadcastable to x."""
+    kept = norm.pattern.right
+    return _broadcast(norm, tuple(x.shape), reduced(norm, x, kept, how), kept)
+
+
+def reduced(norm: Norm, x: Tensor, kept: tuple[str, ...], how: Reduction) -> Tensor:
+    """x with the axes ``kept``, in this order: the other axes of the pattern are moved to the end and reduced."""
+    names, sizes = norm.pattern.names, norm.axis_sizes(tuple(x.shape))
+    others = tuple(name for name in names if name not in kept)
+    moved = x.reshape([sizes[name] for name in names]).permute([names.index(name) for name in (*kept, *others)])
+    return how(moved, tuple(range(len(kept), len(names)))) if others else moved
 
 
 def broadcast(norm: Norm, shape: tuple[int, ...], parameter: Tensor) -> Tensor:
@@ -302,4 +311,7 @@ def module_function(layer: Layer, x: Tensor, values: Values) -> Callable[[Tensor
 def largest_difference(one: Tensor, other: Tensor) -> float:
     """The largest absolute difference; NaN where only one of the two is NaN."""
     difference = (one.double() - other.double()).abs()
-    return float(torch.where((one == other) | (one.isnan() & other.isnan()), 0.0, difference).max())
+    largest = float(difference.max())
+    if isnan(largest):  # infinity minus infinity is NaN, too
+        return float(torch.where((one == other) | (one.isnan() & other.isnan()), 0.0, difference).max())
+    return largest

@@ -6,14 +6,18 @@ computed in float64 from these rules, so that a mean that is 0 in exact arithmet
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from normviz.analysis.description import Description
-from normviz.analysis.forward import group_mean
+from normviz.analysis.forward import group_statistic
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+Take = Callable[["Tensor"], "Tensor"]
+SHORT = 16  # elements of a group
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,10 @@ class Moments:
         return Moments(self.mean * by, self.var * by * by)
 
 
-def moments(e: Description) -> dict[str, Moments]:
+def moments(e: Description, take: Take = lambda values: values) -> dict[str, Moments]:
     """The moments of "x", "centered", "normalized" and, for a layer with gamma, "output".
+
+    take  a part of each tensor; by default all of it
 
     Raises NormvizError if only a shape was given.
 
@@ -47,28 +53,38 @@ def moments(e: Description) -> dict[str, Moments]:
     """
     trace, norm = e.trace, e.norm
     assert e.x is not None  # the trace raises an error without x
-    before = _measured(e, e.x)
+    before = _measured(e, e.x, take)
     if norm.running:
-        centered, divisor = before.shifted(-trace.mean.double()), trace.var.double()
+        centered, divisor = before.shifted(-take(trace.mean).double()), take(trace.var).double()
     elif norm.center:
         centered, divisor = Moments(before.mean * 0, before.var), before.var
     else:
         centered, divisor = before, before.mean_square
     normalized = centered.scaled((divisor + trace.eps).rsqrt())
     found = {"x": before, "centered": centered, "normalized": normalized}
-    return found if norm.params is None else found | {"output": _output(e, normalized)}
+    return found if norm.params is None else found | {"output": _output(e, normalized, take)}
 
 
-def _measured(e: Description, values: Tensor) -> Moments:
-    mean = group_mean(e.norm, values.double())
-    return Moments(mean, group_mean(e.norm, (values.double() - mean).square()))
+def _measured(e: Description, values: Tensor, take: Take) -> Moments:
+    wide = values.double()
+    mean = group_statistic(e.norm, wide, _mean)
+    return Moments(take(mean), take(group_statistic(e.norm, (wide - mean).square(), _mean)))
 
 
-def _output(e: Description, normalized: Moments) -> Moments:
+def _mean(values: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """The mean over the last axes."""
+    flat = values.flatten(axes[0])
+    size = flat.shape[-1]
+    if size > SHORT:
+        return flat.mean(-1)
+    return flat @ flat.new_ones(size) / size  # a reduction of torch takes several times as long
+
+
+def _output(e: Description, normalized: Moments, take: Take) -> Moments:
     """By the rule for one gamma and one beta, else measured."""
     held = e.layer_values()
     if any(value is not None and not bool((value == value.flatten()[0]).all()) for value in (held.gamma, held.beta)):
-        return _measured(e, e.trace.output)
+        return _measured(e, e.trace.output, take)
     assert held.gamma is not None  # without gamma, "normalized" is the output
     return normalized.scaled(held.gamma.flatten()[0].double()).shifted(
         0.0 if held.beta is None else held.beta.flatten()[0].double()

@@ -7,7 +7,7 @@ from math import prod
 from normviz.analysis.description import Description
 from normviz.layers.axes import divisors
 from normviz.texts.errors import listed
-from normviz.texts.messages import N_, _, ngettext
+from normviz.texts.messages import N_, _, format_count, ngettext
 
 AXIS_NOUNS = {  # singular and plural: "one per channel", "shared by all channels"
     "n": (N_("example"), N_("examples")),
@@ -127,6 +127,8 @@ def _place(e: Description) -> str:
     if not named:
         return ngettext("one for **{n:,}** element", "one for all **{n:,}** elements", used)
     axes, elements = listed([axis_nouns(name, e.axes)[0] for name in named], "and"), _elements(used)
+    if len(named) > 1:
+        axes = _("combination of {axes}", axes=axes)
     if prod(e.counts.gamma_shape or ()) > 1 or e.norm.bias:
         return _("one per {axes}, each used by {elements}", axes=axes, elements=elements)
     return _("one per {axes}, used by {elements}", axes=axes, elements=elements)
@@ -134,7 +136,7 @@ def _place(e: Description) -> str:
 
 def _shared(e: Description, names: list[str]) -> str:
     if len(names) > 1:
-        return _("shared by all {axes}", axes=listed([axis_nouns(name, e.axes)[1] for name in names], "and"))
+        return _("the same in every {axes}", axes=listed([axis_nouns(name, e.axes)[0] for name in names], "and"))
     size, (one, many) = e.norm.axis_sizes(e.shape)[names[0]], axis_nouns(names[0], e.axes)
     return ngettext("used by the only {one}", "shared by all **{n:,}** {many}", size, one=one, many=many)
 
@@ -149,6 +151,15 @@ def groups_note(e: Description) -> str | None:
         "With C = {other} it has groups of its own.",
         channels=channels,
         other=next(size for size in count(channels + 1) if divisors(size)[1:-1]),
+    )
+
+
+def pairs_note(e: Description) -> str | None:
+    """For groups of two elements: they lie equally far from their mean, so their normalized values are always the same two."""
+    if not e.norm.center or e.norm.running or e.counts.elements_per_statistic != 2:
+        return None
+    return _(
+        "Each group has two elements: as long as eps is small against their variance, their normalized values are 1 and −1, whatever x is."
     )
 
 
@@ -169,7 +180,7 @@ def statistics_title(e: Description) -> str:
 
 def statistics_caption(e: Description) -> str:
     """How many groups there are, and their size: ``2 groups of 48``."""
-    size = f"{e.counts.elements_per_statistic:,}"
+    size = format_count(e.counts.elements_per_statistic)
     return ngettext("{n:,} group of {size}", "{n:,} groups of {size}", e.counts.statistics, size=size)
 
 
@@ -189,6 +200,8 @@ def parameters_caption(e: Description) -> str:
         "{sum} parameter, used by {elements}",
         "{sum} parameters, each used by {elements}",
         total,
-        sum=f"{number:,} + {number:,} = {total:,}" if e.norm.bias else f"{total:,}",
+        sum=f"{format_count(number)} + {format_count(number)} = {format_count(total)}"
+        if e.norm.bias
+        else format_count(total),
         elements=ngettext("{n:,} element", "{n:,} elements", _elements_per_parameter(e)),
     )

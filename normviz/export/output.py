@@ -9,7 +9,7 @@ from functools import cached_property
 from os import environ
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl
 
 from normviz.analysis.checks import LARGEST_VALUE
 from normviz.analysis.description import Description
@@ -33,7 +33,7 @@ from normviz.lessons.tours import Tour, find_tour, read_tour, stop_link, tour_ba
 from normviz.scene.edits import with_fields
 from normviz.scene.grid import start_with
 from normviz.scene.scene import DATA_SETTING, MOST_EDITABLE, OWN, PARAMS, Own, Scene, default_at
-from normviz.scene.view import Display, View, link, setting_names
+from normviz.scene.view import Display, View, link, setting_names, split_link
 from normviz.texts.errors import LONGEST_ECHO, NormvizError, closest, echo, listed
 from normviz.texts.languages import parse_language
 from normviz.texts.messages import ENGLISH, _, in_language, language, ngettext
@@ -256,7 +256,7 @@ def page_and_query(link: str) -> tuple[str, dict[str, str]]:
     >>> page_and_query("https://example.org/normviz/compare?shape=2,3")
     ('compare', {'shape': '2,3'})
     """
-    address = urlsplit(link if isinstance(link, str) and len(link) <= LONGEST_LINK else "no/page")
+    address = split_link(link if isinstance(link, str) and len(link) <= LONGEST_LINK else "no/page")
     page, query = address.path.rstrip("/").rpartition("/")[2], dict(parse_qsl(address.query))
     if page in PAGES:
         return page, query
@@ -279,7 +279,7 @@ def page_and_query(link: str) -> tuple[str, dict[str, str]]:
 
 def _is_foreign(address: SplitResult, query: Mapping[str, str]) -> bool:
     """Whether nothing says that this is an address of the app: no setting in its query, and another host than NORMVIZ_URL."""
-    own = urlsplit(app_of_environment()).netloc
+    own = split_link(app_of_environment()).netloc
     is_own = address.netloc in ("", own) or address.hostname in LOCAL
     return not is_own and set(setting_names()).isdisjoint(query)
 
@@ -287,7 +287,7 @@ def _is_foreign(address: SplitResult, query: Mapping[str, str]) -> bool:
 def output_of_query(page: str, query: Mapping[str, str]) -> Output:
     """The view of a page and a query. Raises NormvizError for an unknown page, and if the app would show an error."""
     with in_language(parse_language(query["lang"]) if query.get("lang") else ""):
-        if page == "questions":
+        if page == "questions" and (query.get("q") or not {"of", "search"} & {*query}):
             return questions(query.get("q", ""))
         if page not in PAGES:
             raise NormvizError("page={page} is unknown; choose {pages}.", page=echo(page), pages=listed(LISTED))

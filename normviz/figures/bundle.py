@@ -15,7 +15,7 @@ from pathlib import Path
 
 from normviz.figures.palette import THEMES
 from normviz.texts.languages import find_language
-from normviz.texts.messages import ENGLISH, translations
+from normviz.texts.messages import DECIMAL_COMMA, ENGLISH, translations
 
 BROWSER = Path(__file__).with_name("browser")
 IMPORT = re.compile(r'^import (?:\{ (?P<names>[\w$, ]+) \} from )?"(?P<source>[^"]+)";\n', re.MULTILINE)
@@ -166,5 +166,6 @@ def _catalogue(script: str, language: str) -> str:
             found[one] = text
     rule = f"Number({formula[2]})" if formula else "Number(n !== 1)"
     tag, direction = (shown := find_language(language)).tag, shown.direction
-    named = f"const LANGUAGE = {json.dumps({'tag': tag, 'direction': direction})};"
+    about = {"tag": tag, "direction": direction, "decimalComma": language in DECIMAL_COMMA}
+    named = f"const LANGUAGE = {json.dumps(about)};"
     return f"const TRANSLATIONS = {json.dumps(found)};\nconst pluralForm = (n) => {rule};\n{named}"

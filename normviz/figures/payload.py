@@ -31,7 +31,7 @@ from normviz.analysis.steps import steps, whole_formula
 from normviz.code.generate import code
 from normviz.layers.sharing import check_groups
 from normviz.scene.grid import Grid
-from normviz.texts.messages import _
+from normviz.texts.messages import _, format_count
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -236,7 +236,7 @@ def value_panels(e: Description, drawing: Grid) -> list[Panel]:
 
 def value_panel(given: PanelValues, drawing: Grid) -> Panel:
     """The values, colored from blue below zero to brown above."""
-    drawn = drawing.take(as_array(given.values))
+    drawn = as_array(drawing.take(given.values))
     finite = np.abs(drawn[np.isfinite(drawn)])
     most = given.most or (float(finite.max()) if finite.size and finite.max() > 0 else 1.0)
     return _panel(
@@ -275,15 +275,18 @@ def counts(e: Description) -> list[dict[str, str]]:
     """The numbers of statistics, elements, parameters and buffers, each with its label and a note."""
     found, has_means = e.counts, e.norm.center or e.norm.running
     gamma, beta = found.gamma_shape, found.beta_shape
-    parameters, note = f"{found.parameters:,}", "" if gamma is None else f"gamma {gamma}"
+    parameters, note = format_count(found.parameters), "" if gamma is None else f"gamma {gamma}"
     if gamma is not None and beta is not None:
-        parameters, note = f"{prod(gamma):,} + {prod(beta):,} = {parameters}", f"{note} + beta {beta}"
+        parameters, note = (
+            f"{format_count(prod(gamma))} + {format_count(prod(beta))} = {parameters}",
+            f"{note} + beta {beta}",
+        )
     buffers = "running_mean, running_var, num_batches_tracked" if found.buffers else _("no running statistics")
     rows = (
-        (_("(mean, variance) pairs") if has_means else _("mean squares"), f"{found.statistics:,}", ""),
-        (_("elements in each group"), f"{found.elements_per_statistic:,}", ""),
+        (_("(mean, variance) pairs") if has_means else _("mean squares"), format_count(found.statistics), ""),
+        (_("elements in each group"), format_count(found.elements_per_statistic), ""),
         (_("parameters"), parameters, note),
-        (_("buffers"), f"{found.buffers:,}", buffers),
+        (_("buffers"), format_count(found.buffers), buffers),
     )
     return [{"label": label, "value": value, "note": note} for label, value, note in rows]
 
@@ -334,7 +337,7 @@ def values_data(e: Description, drawing: Grid) -> dict[str, Any]:
     for name, parameter in (("gamma", held.gamma), ("beta", held.beta)):
         if parameter is not None:
             values[name] = broadcast(e.norm, e.shape, parameter)
-    return {name: drawing.take(as_array(value)) for name, value in values.items()} | {"eps": trace.eps}
+    return {name: as_array(drawing.take(value)) for name, value in values.items()} | {"eps": trace.eps}
 
 
 def as_array(tensor: Tensor) -> NDArray[np.float32]:
@@ -348,8 +351,8 @@ def moments_data(e: Description, drawing: Grid) -> dict[str, dict[str, Any]] | N
     if e.x is None:
         return None
     return {
-        stage: {name: drawing.take(as_array(value)) for name, value in vars(each).items()}
-        for stage, each in moments(e).items()
+        stage: {name: as_array(value) for name, value in vars(each).items()}
+        for stage, each in moments(e, drawing.take).items()
     }
 
 

@@ -40,6 +40,7 @@ from normviz.scene.setting import Choice, Setting, Several, parse_choice, texts
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, format_difference, join_sentences, ngettext
+from normviz.texts.numbers import plain_signs
 
 # The layers of a comparison on a tensor that may have changed since they were chosen.
 
@@ -352,7 +353,7 @@ def _layers(view: View) -> list[Input]:
 
 def _with_layers(view: View, texts: Sequence[str]) -> View:
     """If no layer is chosen, the default layers are used, also after the tensor has changed."""
-    layers, problem = fit_layers(texts, view.scene) if texts else ((), None)
+    layers, problem = fit_layers(list(map(plain_signs, texts)), view.scene) if texts else ((), None)
     return view.with_settings(problem=problem, layers=layers)
 
 

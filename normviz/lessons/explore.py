@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from normviz.analysis.description import Description
-from normviz.analysis.sentences import groups_note, sentence
+from normviz.analysis.sentences import groups_note, pairs_note, sentence
 from normviz.figures.payload import view_payload
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
@@ -55,7 +55,7 @@ def parts(
     if toggles is not None and not e.norm.running:
         yield HowMany(e.counts.statistics, e.norm.center)
     yield Sentence(sentence(e))
-    if note := groups_note(e):
+    for note in filter(None, (groups_note(e), pairs_note(e))):
         yield Caption(note)
     changes = {"editable": scene.editable, "scaled": scene.scaled}
     yield part_or_note(

@@ -1,4 +1,4 @@
-"""The glossary: at most 30 words, each with its forms and one or two sentences (``normviz/locale/<language>/glossary.md``).
+"""The glossary: at most 36 words, each with its forms and one or two sentences (``normviz/locale/<language>/glossary.md``).
 
 The data of a page has the words that occur in it. The page's script marks the first occurrence of each.
 """

@@ -81,7 +81,7 @@ def column(e: Description, at: Index) -> tuple[ClosedForm, Perturbation]:
 
 
 def column_sentence(e: Description, at: Index, form: ClosedForm) -> str:
-    """How many outputs move with x[at]."""
+    """How many derivatives by x[at] are not 0. Where one in the group is 0, a larger change may still change its output."""
     group, count = int(form.group.sum()), form.autograd.numel()
     if unknown := int(form.autograd.isnan().sum()):
         return ngettext(
@@ -92,24 +92,30 @@ def column_sentence(e: Description, at: Index, form: ClosedForm) -> str:
         )
     if not form.autograd.any():
         return ngettext(
-            "Move x[{index}] and the only output does not move.",
-            "Move x[{index}] and none of the **{n:,}** outputs moves.",
+            "The derivative of the only output with respect to x[{index}] is 0.",
+            "The derivatives of all **{n:,}** outputs with respect to x[{index}] are 0.",
             count,
             index=", ".join(map(str, at)),
         )
     moving = ngettext(
-        "Move x[{index}] and **{n}** of **{count:,}** outputs moves, in its statistics group of **{group}**.",
-        "Move x[{index}] and **{n}** of **{count:,}** outputs move, all in its statistics group of **{group}**.",
+        "**{n}** of **{count:,}** derivatives with respect to x[{index}] is not 0, in its statistics group of **{group}**.",
+        "**{n}** of **{count:,}** derivatives with respect to x[{index}] are not 0, all in its statistics group of **{group}**.",
         int((form.autograd != 0).sum()),
         index=", ".join(map(str, at)),
         count=count,
         group=group,
     )
-    return join_sentences([moving, *_zeros(e, form, group)])
+    return join_sentences([moving, *_zeros(e, at, form, group)])
 
 
-def _zeros(e: Description, form: ClosedForm, group: int) -> Iterator[str]:
-    """How many derivatives outside the group and in it are 0, and how many would be without eps and rounding."""
+LARGEST_MOVED, CLEAR = (
+    1e6,
+    1e-9,
+)  # the largest x that is moved by 1, and the smallest change of an output that is no rounding
+
+
+def _zeros(e: Description, at: Index, form: ClosedForm, group: int) -> Iterator[str]:
+    """How many derivatives outside the group and in it are 0, how many would be without eps and rounding, and what a larger change does."""
     if zeros := int((form.autograd[~form.group] == 0).sum()):
         yield ngettext(
             "The **{n}** derivative outside is exactly 0.", "The **{n}** derivatives outside are exactly 0.", zeros
@@ -129,13 +135,23 @@ def _zeros(e: Description, form: ClosedForm, group: int) -> Iterator[str]:
             nearly,
             group=group,
         )
+    assert e.x is not None
+    if vanishing.any() and not e.norm.running and abs(float(e.x[at])) < LARGEST_MOVED:
+        moved = perturb(e, at, h=1.0)
+        yield ngettext(
+            "Moving x[{index}] by {step:g}, which is not tiny, changes **{n}** output.",
+            "Moving x[{index}] by {step:g}, which is not tiny, changes **{n}** outputs.",
+            int(((moved.after - moved.before).abs() > CLEAR).sum()),
+            index=", ".join(map(str, at)),
+            step=moved.h,
+        )
 
 
 def column_panels(form: ClosedForm) -> Iterator[PanelValues]:
     """The column by autograd, and the terms of the closed form without the identity, which is a text."""
-    caption = _("how far each output moves")
+    caption = _("slope of each output")
     if form.m > 1 and form.through_var is not None:
-        caption = _("how far each output moves; its own is off the color scale")
+        caption = _("slope of each output; its own is off the color scale")
     others = _largest(form.autograd * (form.itself == 0))  # x's own derivative is much larger than the others
     through = _("through the variance") if form.through_mean is not None else _("through the mean of x²")
     yield PanelValues("autograd", _("d output / d x, by autograd"), caption, form.autograd, "stats", others)
@@ -228,7 +244,9 @@ def matrix_sentence(values: Tensor, difference: float) -> str:
         count=values.numel(),
     )
     is_diagonal = bool((values.diagonal().diag() == values).all())
-    diagonal = _("Only the diagonal is left: no output depends on another input.") if is_diagonal else ""
+    diagonal = (
+        _("Only the diagonal is left: the derivative of each output by any other input is 0.") if is_diagonal else ""
+    )
     largest = _(
         "Largest difference of the closed form from autograd: **{difference}**.",
         difference=format_difference(difference),
@@ -304,7 +322,7 @@ def backward_texts(e: Description, dout: Tensor, terms: BackwardTerms) -> Iterat
     yield join_sentences([formula, means])
     differences = gradient_differences(terms, autograd_backward(e, dout))
     named = [f"{name} **{format_difference(difference)}**" for name, difference in differences.items()]
-    yield _("Largest differences from autograd: {differences}.", differences=", ".join(named))
+    yield _("Largest differences from autograd: {differences}.", differences=_(", ").join(named))
 
 
 # The page.
@@ -394,11 +412,11 @@ SETTINGS = (
     choice(
         "input",
         {"x": N_("the tensor's own values"), "outlier": N_("one outlier in each group"), "signs": N_("alternating −1 and 1")},
-        segments=False, label=N_("Special values of x"), help=N_("With the last two, some derivatives within a group are 0."),
+        segments=False, label=N_("Special values of x"), help=N_("With the last two, some derivatives within a group are 0, or nearly 0 because of eps."),
         about=N_("the values of x: x (its own), outlier or signs, for which some derivatives are 0"), example="signs",
     ),
 )  # fmt: skip
-ASKED = {"column": "q7", "matrix": "s3i", "parameters": "s1g", "backward": "q26"}
+ASKED = {"column": "q7", "matrix": "s3i", "parameters": "s1g", "backward": "q40"}
 EXPERIMENT, INPUT = SETTINGS
 ROWS = (  # what is chosen less often is behind More: then all is in one row
     replace(

@@ -24,7 +24,8 @@ from normviz.scene.scene import commas, compact
 from normviz.scene.setting import Setting, TextField, choice
 from normviz.scene.view import View, link
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import N_, _, ngettext
+from normviz.texts.messages import N_, _, format_count, ngettext
+from normviz.texts.numbers import plain_signs
 
 OWN_LAYERS = "own"
 MOST_LAYERS, LONGEST = 40, 1500
@@ -44,13 +45,13 @@ REAL_MODELS: Mapping[str, str] = {
     "olmo2": "OLMo 2 7B",
     "sd_unet": "Stable Diffusion 1.5 U-Net",
     "wav2vec2": "wav2vec 2.0 base",
-    "style": "Style transfer (Johnson et al.)",
+    "style": "Style transfer (Ulyanov et al.)",
 }
 
 
 def _parse_layers(text: str) -> tuple[str, ...]:
     """Layers on shapes, separated by semicolons. They are read, never executed. Raises NormvizError for one that torch does not accept."""
-    found = tuple(part.strip() for part in text.split(";") if part.strip())
+    found = tuple(part.strip() for part in plain_signs(text).split(";") if part.strip())
     if len(text) > LONGEST or not 1 <= len(found) <= MOST_LAYERS:
         raise NormvizError(
             ngettext(
@@ -252,7 +253,7 @@ class Strip(Part):
             "{model}: {n} normalizations. Number × positions of an example, in order: {stages}.",
             len(self.model.rows),
             model=self.title,
-            stages=", ".join(stages),
+            stages=_(", ").join(stages),
         )
 
     def _legend(self) -> str:
@@ -338,7 +339,7 @@ def _texts(rows: Sequence[RecordedNorm]) -> list[str]:
         str(kind.shape),
         averaged_axes(kind.described),
         batch,
-        f"{len(rows) * kind.parameters:,}",
+        format_count(len(rows) * kind.parameters),
     ]
 
 
@@ -464,7 +465,7 @@ def source_text(model: RecordedModel, key: str) -> str:
         return _(
             "The text is read and never executed. `normviz norms` lists the normalizations of a whole model of your own."
         )
-    made = _("A network as in the paper")
+    made = _("The network of Johnson et al. (2016), with the instance normalization of Ulyanov et al. (2016)")
     if model.library:
         made = _("`{constructor}` of {library}", constructor=model.constructor, library=model.library)
     return _(
@@ -494,7 +495,7 @@ PAGE: Page = Page(
     rows=lambda _view: (ControlRow("controls", (SETTINGS,), "medium"),),
     uses="nothing",
     summary=lambda view: model_title(view.settings["model"]),
-    share_title=lambda view: f"{PAGE.title}: {model_title(view.settings['model'])}",
+    share_title=lambda view: _("{title}: {caption}", title=PAGE.title, caption=model_title(view.settings["model"])),
     file_title=lambda view: model_title(view.settings["model"]),
     asks=asked,
     answers=tuple(ASKED.values()),

@@ -153,14 +153,14 @@ def failures(found: Sequence[Estimate]) -> str:
     }
     if len(finite) == len(DISTANCES):
         return ngettext(
-            "Of **{n}** distance, {formula} is negative at **{negative}**, and its output is NaN at **{nan}**.",
-            "Of all **{n}** distances, {formula} is negative at **{negative}**, and its output is NaN at **{nan}**.",
+            "{formula} is negative at **{negative}** of **{n}** distance, and its output is NaN at **{nan}**.",
+            "{formula} is negative at **{negative}** of all **{n}** distances, and its output is NaN at **{nan}**.",
             len(finite),
             **counts,
         )
     return ngettext(
-        "Of the **{n}** distance that `{dtype}` can represent, {formula} is negative at **{negative}**, and its output is NaN at **{nan}**.",
-        "Of the **{n}** distances that `{dtype}` can represent, {formula} is negative at **{negative}**, and its output is NaN at **{nan}**.",
+        "{formula} is negative at **{negative}** of the **{n}** distance that `{dtype}` can represent, and its output is NaN at **{nan}**.",
+        "{formula} is negative at **{negative}** of the **{n}** distances that `{dtype}` can represent, and its output is NaN at **{nan}**.",
         len(finite),
         dtype=found[0].dtype,
         **counts,
@@ -453,12 +453,12 @@ def eps_texts(found: Sequence[EpsOutcome], exponent: int, seed: int = 0) -> Iter
     dtype = found[0].dtype
     groups = ngettext("Groups of **{n}** number around 0.", "Groups of **{n}** numbers around 0.", SIZE)
     words = _(
-        "*Spread* is their standard deviation; its square is the variance. *Size* is the root mean square of the output: √(var / (var + eps)), "
-        "which is 1 if eps is far below the variance."
+        "*Spread*: their standard deviation, √var. *Size*: the root mean square of the output, √(var / (var + eps)), near 1 if eps is far below the variance."
     )
     yield join_sentences([groups, words])
     yield _(
-        "*By hand*: every step is computed in x's dtype. torch's own layers compute the statistics of half precision in float32."
+        "*By hand*: every step is computed in x's dtype. torch's own layers compute the statistics of half precision in float32. "
+        "On the CPU, BatchNorm and InstanceNorm round them."
     )
     broken = {name: [as_code(one.eps) for one in found if not isfinite(one.by_torch[name])] for name in TORCH_LAYERS}
     failing = {name: values for name, values in broken.items() if values}
@@ -553,8 +553,8 @@ def placement_sentence(eps: float, found: Sequence[EpsPlacement]) -> str:
 def placement_texts(eps: float) -> Iterator[str]:
     """eps as a variance inside the root, and as a standard deviation outside."""
     yield _(
-        "*Inside*, (x − mean) / √(var + eps), eps is a variance: it dominates below var = eps = **{eps}**. All layers of torch and the "
-        "BatchNorm paper have it there.",
+        "*Inside*, (x − mean) / √(var + eps), eps is a variance: it dominates below var = eps = **{eps}**. torch's BatchNorm, LayerNorm, "
+        "InstanceNorm, GroupNorm and RMSNorm have it there, and so has the BatchNorm paper.",
         eps=format_number(eps, 3),
     )
     yield _(
@@ -701,7 +701,7 @@ def zero_variance_table(found: Sequence[Degenerate]) -> Table:
 def _values(one: Degenerate) -> str:
     assert one.output is not None
     values = list(dict.fromkeys(format_number(value) for value in one.output.flatten().tolist()))
-    return listed(values) if len(values) <= MOST_VALUES else ", ".join([*values[:MOST_VALUES], "…"])
+    return listed(values) if len(values) <= MOST_VALUES else _(", ").join([*values[:MOST_VALUES], "…"])
 
 
 def zero_variance_texts(found: Sequence[Degenerate]) -> Iterator[str]:

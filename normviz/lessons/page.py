@@ -34,6 +34,7 @@ from normviz.scene.controls import (
 from normviz.scene.scene import SCENE_SETTINGS, SEED
 from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField, parse_given
 from normviz.scene.view import Display, View, read_view
+from normviz.texts.errors import encodable
 from normviz.texts.messages import ENGLISH, _, language
 
 MORE = "more"
@@ -166,6 +167,7 @@ def input_data(shown: Input) -> dict[str, Any]:
 
 def entered(shown: Input, value: Any) -> Any:
     """The value of an input from what the control bar sends: the option of its number, else the value itself."""
+    value = encodable(value) if isinstance(value, str) else value
     if isinstance(shown.widget, Choice) and shown.widget.accept_new and isinstance(value, str):
         return value
     if isinstance(shown.widget, Choice | Segments | Slider):

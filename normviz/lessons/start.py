@@ -16,16 +16,16 @@ from normviz.figures.payload import parameters_data, statistics_data
 from normviz.layers.layer import Layer
 from normviz.lessons.page import Page
 from normviz.lessons.parts.groups import groups_picture
-from normviz.lessons.parts.html import Body, data, escape, line, plain
+from normviz.lessons.parts.html import Body, data, escape, line
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Part
 from normviz.lessons.titles import LEARN, TITLES
 from normviz.scene.grid import roles
 from normviz.scene.setting import integer
 from normviz.scene.view import View
-from normviz.texts.errors import NormvizError
+from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import read_text
-from normviz.texts.messages import N_, _, cache_by_language, format_number, join_sentences, language, ngettext
+from normviz.texts.messages import N_, _, cache_by_language, format_number, join_sentences, language, ngettext, plain
 
 Data = dict[str, Any]
 Facts = Mapping[str, Any]
@@ -56,7 +56,7 @@ SAME_GROUPS = N_("The same groups as LayerNorm, no mean is subtracted.")
 NO_GAMMA = N_("In PyTorch, it has no gamma and no beta by default.")
 LEARNT = N_(
     "Subtract the mean and divide by the standard deviation; gamma and beta follow, if the layer has them. "
-    "Layers differ in who shares a mean: each color is one group."
+    "Layers differ above all in who shares a mean: each color is one group."
 )
 
 
@@ -154,9 +154,9 @@ def marks(layer: str, shared: str = "mean") -> Data:
     """The table of the steps on BatchNorm and LayerNorm, and of the step on gamma."""
     is_gamma = shared == "gamma"
     colors = (
-        _("Each color shares one gamma and one beta.")
+        _("Elements of one color share a gamma and a beta.")
         if is_gamma
-        else _("Each color shares one mean and one variance.")
+        else _("Elements of one color share a mean and a variance.")
     )
     task = {"label": layer, "task": _task(layer, torch.tensor(TABLE), FRAMED, shared), "seen": colors}
     return {"kind": "marks", "tasks": [task]}
@@ -316,7 +316,7 @@ def _rule(e: Description) -> str:
 
 
 def _means(e: Description) -> str:
-    kept, reduced = (", ".join(map(_axis, names)) for names in (e.norm.pattern.right, e.norm.pattern.reduced))
+    kept, reduced = (listed(map(_axis, names), "and") for names in (e.norm.pattern.right, e.norm.pattern.reduced))
     values = {"kept": kept, "reduced": reduced}
     if not e.norm.center:
         return ngettext(
@@ -421,7 +421,7 @@ def _line(text: str) -> str:
 
 @dataclass(frozen=True)
 class Lesson(Part):
-    """All steps, and at their end what was learnt.
+    """All steps, and at their end what was learned.
 
     steps  in their order
     first  the number of the step that is shown first, from 1; 0: where the reader left off
@@ -445,7 +445,9 @@ class Lesson(Part):
             plain(f"{number}. {step.prose.title}\n\n{step.prose.text}\n\n{step.prose.done}")
             for number, step in enumerate(self.steps, 1)
         ]
-        return "\n\n".join([*steps, *(f"{one.label}: {_learnt(one)}" for one in asked())])
+        return "\n\n".join(
+            [*steps, *(_("{title}: {caption}", title=one.label, caption=_learnt(one)) for one in asked())]
+        )
 
 
 def _html(step: LessonStep) -> str:
@@ -460,13 +462,13 @@ def _html(step: LessonStep) -> str:
 
 
 def _learnt_html() -> str:
-    """A picture of what was learnt: the groups of each layer of the last step."""
+    """A picture of what was learned: the groups of each layer of the last step."""
     cards = "".join(
         f"<figure>{groups_picture(one.description)}<figcaption><strong>{escape(one.label)}</strong> "
         f"<span>{escape(_learnt(one))}</span></figcaption></figure>"
         for one in asked()
     )
-    title, rule = _("What you have learnt"), _(LEARNT)
+    title, rule = _("What you have learned"), _(LEARNT)
     return f'<section class="nv-start-learnt"><h3>{escape(title)}</h3><p>{escape(rule)}</p><div>{cards}</div></section>'
 
 

@@ -1,15 +1,12 @@
 """The story "Why five layers?": an article in sections, each with a live figure on a problem that an earlier layer does not solve.
 
-The prose of the section ``batch`` is ``normviz/locale/<language>/story/batch.md``. Its front matter lists the general sentences that it
-states without a source; its numbers are placeholders filled from torch's.
+The prose of the section ``batch`` is ``normviz/locale/<language>/story/batch.md``. Its numbers are placeholders filled from torch's.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-
-import yaml
 
 from normviz.lessons.page import Page
 from normviz.lessons.parts.links import Link
@@ -25,7 +22,7 @@ from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text
 from normviz.texts.messages import _, cache_by_language, language
 
-PROSE = re.compile(r"---\n(.+?)---\n+(?:([^#].+?)\n+)?# (.+?)\n+(.+?)\n+## Figure\n+(.+?)\n*", re.DOTALL)
+PROSE = re.compile(r"(?:([^#].+?)\n+)?# (.+?)\n+(.+?)\n+## Figure\n+(.+?)\n*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -36,14 +33,12 @@ class StoryProse:
     title    its heading
     text     its paragraphs
     caption  what a reader can do with the figure
-    claims   general sentences of the text that have no source
     """
 
     lead: str
     title: str
     text: str
     caption: str
-    claims: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -88,19 +83,14 @@ def _prose(section: StorySection, name: str) -> StoryProse:
 def read_story(text: str, name: str, facts: Facts) -> StoryProse:
     """The parts of a Markdown file. Raises NormvizError if one is missing.
 
-    >>> read_story(
-    ...     "---\\nclaims: [It is so.]\\n---\\n# Title\\n\\nIt is {what}.\\n\\n## Figure\\nMove it.",
-    ...     "a.md",
-    ...     {"what": "so"},
-    ... ).text
+    >>> read_story("# Title\\n\\nIt is {what}.\\n\\n## Figure\\nMove it.", "a.md", {"what": "so"}).text
     'It is so.'
     """
     found = PROSE.fullmatch(text)
     if not found:
-        raise NormvizError(f"{name} must have '---', 'claims:', '---', a title (#), a text, '## Figure' and a caption.")
-    claims = yaml.safe_load(found[1])["claims"]
-    lead, title, body, caption = ((part or "").strip().format_map(facts) for part in found.groups()[1:])
-    return StoryProse(lead, title, body, " ".join(caption.split()), tuple(" ".join(claim.split()) for claim in claims))
+        raise NormvizError(f"{name} must have a title (#), a text, '## Figure' and a caption.")
+    lead, title, body, caption = ((part or "").strip().format_map(facts) for part in found.groups())
+    return StoryProse(lead, title, body, " ".join(caption.split()))
 
 
 @cache_by_language()

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from normviz.lessons.page import Page
 from normviz.lessons.parts.containers import Details
-from normviz.lessons.parts.html import Body, block, escape, line, plain
+from normviz.lessons.parts.html import Body, block, escape, line
 from normviz.lessons.parts.links import Link, Links
 from normviz.lessons.parts.part import Caption, Code, Part, Text
 from normviz.lessons.practice.bank import choose
@@ -15,7 +15,7 @@ from normviz.lessons.titles import TEACH, TITLES
 from normviz.lessons.tours import tours
 from normviz.scene.scene import compact
 from normviz.scene.view import View, read
-from normviz.texts.messages import N_, _
+from normviz.texts.messages import N_, _, plain
 
 SEED, COUNT, LEVEL = 7, 5, 1  # of the set that the page shows
 SET = f"seed={SEED}&count={COUNT}&level={LEVEL}"
@@ -125,11 +125,11 @@ def view_parts(view: View) -> Iterator[Part]:
     shown = Link("", "explore", f"shape={','.join(map(str, scene.shape))}&layer={compact(scene.layer)}&embed=true")
     practice = Link(_("Open the five exercises"), "practice", SET)
     yield Way(
-        N_("Project it"), N_("*Project*, at the top of each page with a figure, fills the window with it. Escape leaves."), "project",
+        N_("Project it"), N_("*Project*, at the top of each page with a figure, shows it in the whole window. Escape ends that."), "project",
         (Links((Link(_("Explore, for a projector"), "explore", "present=true"),), kind="choices"),),
     )  # fmt: skip
     yield Way(
-        N_("Tours"), N_("Views with a sentence each. The arrow keys or a clicker go on. As a file, a tour needs no network."), "tours",
+        N_("Tours"), N_("A tour is a series of views, each with a sentence. The arrow keys or a clicker show the next one. As a file, a tour needs no network."), "tours",
         (
             Links(tuple(Link(tour.title, tour.stops[0].page, f"tour={tour.name}") for tour in tours().values()), kind="choices"),
             Command(f"{NORMVIZ} export --tour {next(iter(tours()))} -o tour.html"),
@@ -150,11 +150,11 @@ def view_parts(view: View) -> Iterator[Part]:
     )  # fmt: skip
     yield Way(
         N_("Moodle, Canvas, Anki"),
-        N_("The same set as a quiz, with pictures, and feedback for each wrong answer. It needs `pip install 'normviz[practice]'`."), "course",
+        N_("The same set as a quiz, with pictures, and feedback for each wrong answer. In the folder of the source code, `pip install '.[practice]'` installs what it needs."), "course",
         (Command("\n".join(f"{PRACTICE} {options}" for options in FORMATS.values())),),
     )  # fmt: skip
     yield Way(
-        N_("Answer sheet"), N_("The answers to these five exercises, and why. The command writes those to any set."), "answers",
+        N_("Answer sheet"), N_("The answers to these five exercises, with reasons. The command writes the answers to any set."), "answers",
         (Details(_("Show the answers"), (_answers(),)), Command(f"{PRACTICE} -o answers.json")),
     )  # fmt: skip
     yield Caption(_("More: `docs/teaching.md`, `docs/tours.md` and `docs/embedding.md` in the source code."))
@@ -165,10 +165,17 @@ def _answers() -> Text:
     exercises = choose(SEED, COUNT, (), LEVEL)
     return Text(
         "\n".join(
-            f"{n}. {one.whole_prompt}\n\n   **{item(one).answer}**. {one.explanation}"
+            f"{n}. {one.whole_prompt}\n\n   {_answer(item(one).answer, one.explanation)}"
             for n, one in enumerate(exercises, 1)
         )
     )
+
+
+def _answer(answer: str, explanation: str) -> str:
+    """The answer before its explanation, which may begin with it."""
+    if explanation.casefold().startswith(answer.casefold()):
+        return f"**{explanation[: len(answer)]}**{explanation[len(answer) :]}"
+    return _("{answer}. {reason}", answer=f"**{answer}**", reason=explanation)
 
 
 PAGE = Page("teach", *TITLES["teach"], view_parts, rows=lambda _view: (), uses="nothing", group=TEACH)

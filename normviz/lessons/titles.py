@@ -13,7 +13,10 @@ EXPLORE = "explore"  # where all other links to the address of the app lead
 LEARN, LOOK_UP, TEACH = N_("Learn"), N_("Look up"), N_("Teach")
 NAME = "normviz"
 TITLES: Mapping[str, tuple[str, str]] = {
-    HOME: (NAME, N_("Normalization layers are one formula: they differ in which elements share a mean.")),
+    HOME: (
+        NAME,
+        N_("Which elements of a tensor share a mean, and which share a gamma, in torch's normalization layers."),
+    ),
     "start": (N_("Start here"), N_("Six minutes: from four numbers to a batch of images.")),
     "story": (
         N_("Why five layers?"),
@@ -29,7 +32,7 @@ TITLES: Mapping[str, tuple[str, str]] = {
         N_("Train and eval"),
         N_("What BatchNorm stores from batch to batch, what that changes, and where it fails."),
     ),
-    "gradients": (N_("Gradients"), N_("Which outputs move when one input moves, and what the backward pass sums.")),
+    "gradients": (N_("Gradients"), N_("How each output changes with one input, and what the backward pass sums.")),
     "numerics": (N_("Numerics"), N_("What rounding does to a mean, a variance and eps.")),
     "models": (N_("In real models"), N_("The normalizations of well-known models, in the order in which they run.")),
     "questions": (N_("Questions"), N_("Predict the answer, then see what torch computes.")),

@@ -445,6 +445,19 @@ def one_example_texts(found: TrainAndEval) -> Iterator[str]:
             )
 
 
+def _compared_layers(e: Description) -> list[Layer]:
+    return [layer for layer in one_of_each_family(e.shape, e.layout).values() if layer.kind.module]
+
+
+def draws_batches(scene: Scene) -> bool:
+    """Whether random batches warm up the layer, or another layer of the table; a reader's module has statistics of its own."""
+    e, is_own = scene.description, scene.shown_params == OWN
+    warmed = [] if is_own or e.layer is None else [e.layer]
+    if _x(e).numel() <= MOST_COMPARED:
+        warmed += [layer for layer in _compared_layers(e) if layer != e.layer]
+    return any(layer.tracks for layer in warmed)
+
+
 def modes_table(e: Description, seed: int, known: TrainAndEval) -> Table:
     """The largest difference between the modes for each family of layers, and for BatchNorm without running statistics.
 
@@ -461,7 +474,7 @@ def modes_table(e: Description, seed: int, known: TrainAndEval) -> Table:
                 elements=_x(e).numel(),
             )
         )
-    layers = [layer for layer in one_of_each_family(e.shape, e.layout).values() if layer.kind.module]
+    layers = _compared_layers(e)
     untracked = [layer.with_(track_running_stats=False) for layer in layers if layer.tracks]
     heads = _("layer"), _("largest difference"), _("elements in buffers"), _("eval() uses running statistics")
     rows: list[tuple[Cell, ...]] = []

@@ -207,8 +207,8 @@ def pairs_text(cell: Cell) -> str:
     alike = first == second
     return _(
         "In a batch of two, BatchNorm turns the values 0 and {near_value} of a channel into **−{near}** and **{near}**, and 0 and {far_value} "
-        "into **−{far}** and **{far}**: it keeps which of them is larger, and almost nothing of how much. In train(), of the {pairs} test "
-        "batches with two points of the same spiral, **{apart}** get two different answers from the first network.",
+        "into **−{far}** and **{far}**: which of the two is larger stays, and almost nothing of how much larger. In train(), {pairs} test batches "
+        "have two points of the same spiral; in **{apart}** of them, the first network gives the two points different answers.",
         near_value=f"{NEAR:g}",
         far_value=f"{FAR:g}",
         near=near,
@@ -244,9 +244,9 @@ def sizes_text(norm: str) -> str:
 def legend_text() -> str:
     """How to read the figure."""
     return _(
-        "Lines: the mean of networks that differ in their seed (here {n}); bands: from the worst to the best. Squares: the first of these networks after "
-        "the last step. A color is the spiral that it takes a point for, and a cross is wrong. In train(), the test points come in batches as "
-        "large as those of the training.",
+        "Lines: the mean of networks with different seeds (here {n}); bands: from the worst of them to the best. Squares: the answers of the first network after "
+        "the last step. A color is the spiral that the network assigns a point to; a cross is a wrong answer. In train(), the test points come in "
+        "batches of the same size as in training.",
         n=SEEDS,
     )
 

@@ -35,6 +35,8 @@ from normviz.scene.scene import (
 from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField, Toggle, Widget
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, _, join_sentences, ngettext
+from normviz.texts.numbers import plain_signs
+from normviz.texts.searching import named
 
 
 class Changeable(Protocol):
@@ -286,11 +288,11 @@ def with_typed(scene: Scene, text: str) -> Reading:
 
     Raises NormvizError if it is none of these.
     """
-    text = " ".join(text[-MOST_TEXT:].split())
+    text = " ".join(plain_signs(text[-MOST_TEXT:]).split())
     if not text or text in (str(scene.layer), repr(scene.layer)):
         return Reading(scene)
-    if text in (*FAMILIES, PATTERN_FAMILY):
-        return edits.with_family(scene, text)
+    if family := _family_called(text):
+        return edits.with_family(scene, family)
     if found := refused_layer(text):
         layer, shape = found
         return repair(layer=layer, shape=shape)
@@ -308,6 +310,14 @@ def with_typed(scene: Scene, text: str) -> Reading:
             text=echo(text),
         )
     return edits.with_layer(scene, typed_layer(text, scene.axes))
+
+
+def _family_called(text: str) -> str | None:
+    """The family with this name, or that people call so in the reader's language."""
+    if text in (*FAMILIES, PATTERN_FAMILY):
+        return text
+    name = named(text)
+    return next((family for family in FAMILIES if family.lower() == name), None)
 
 
 def _arguments(view: Changeable) -> list[Input]:

@@ -6,6 +6,7 @@
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from math import isnan
 from typing import Any
 
 from normviz.layers.axes import LETTER, MAX_TEXT, Pattern, example_shape, layout_text, parse_layout
@@ -28,6 +29,7 @@ from normviz.scene.scene import (
 )
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _, ngettext
+from normviz.texts.numbers import plain_signs, read_number
 
 Fields = Mapping[str, Any]
 NO_SIZES = "a pattern has no sizes to fit."  # no reader sees it: another repair is tried
@@ -299,7 +301,7 @@ def with_pattern_text(scene: Scene, text: str, params: str) -> Reading:
             most=MAX_TEXT,
         )
         return Reading(scene, message)
-    stats, _semicolon, given = text.partition(";")
+    stats, _semicolon, given = plain_signs(text).partition(";")
     try:
         sizes = {
             name.strip(): int(size) for name, size in (pair.split("=") for pair in given.split(",") if pair.strip())
@@ -382,7 +384,7 @@ def with_tensor(scene: Scene, shape: tuple[int, ...], layout: str) -> Reading:
             layer = _reorder(chosen, shape, axes)
     except NormvizError as error:
         layer = layer_for(DEFAULT_FAMILY, shape, axes)
-        problem = _("{reason} {layer} is shown meanwhile.", reason=error, layer=layer)
+        problem = _("{reason} Until then, {layer} is shown.", reason=error, layer=layer)
     if layout == scene.layout and _name(layer) == _name(scene.layer):  # it was said when the layer changed
         problem = None
     at, dropped = scene.at, ["start"]  # the selected element is kept if possible, and drawn
@@ -416,8 +418,10 @@ def _reorder(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> Norm:
 def with_eps(scene: Scene, text: str) -> Reading:
     """Change eps to the text that the reader typed."""
     try:
-        eps = None if text == "None" else float(text)
-    except ValueError:
+        eps = None if text == "None" else read_number(text, "eps")
+    except NormvizError as error:
+        return Reading(scene, str(error))
+    if eps is not None and isnan(eps):
         return Reading(scene, _("eps={text} is not a number; write one such as 1e-5.", text=echo(text)))
     return with_arguments(scene, eps=eps)
 

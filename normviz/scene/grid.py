@@ -9,14 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import ceil, prod, sqrt
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from normviz.layers.axes import example_axis
 
-Value = TypeVar("Value", bound=np.generic)
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # The lines of cells and gaps of a tensor that is drawn whole: on a laptop, its cells are at least 7 pixels wide and high.
 MOST_COLUMNS, MOST_ROWS = 40, 32
@@ -97,8 +98,8 @@ class Grid(Roles):
         """The position of a drawn element among the drawn indices of each axis."""
         return tuple(drawn.index(i) for i, drawn in zip(index, self.indices, strict=True))
 
-    def take(self, values: NDArray[Value]) -> NDArray[Value]:
-        """The drawn part of an array that broadcasts over x."""
+    def take(self, values: Tensor) -> Tensor:
+        """The drawn part of a tensor that broadcasts over x."""
         parts = zip(self.indices, values.shape, self.shape, strict=True)
         return values[np.ix_(*(drawn if size == whole else (0,) for drawn, size, whole in parts))]
 

@@ -32,6 +32,7 @@ from normviz.scene.grid import Grid, grid
 from normviz.scene.setting import Choice, Number, Setting, number, or_none, parse_choice, write_settings
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import N_, ngettext
+from normviz.texts.numbers import plain_signs, read_number
 
 MOST_EDITABLE = 128  # elements whose values a link can hold
 LONGEST_NUMBERS = 16 * MOST_EDITABLE  # characters: "-1.23456789e-10,"
@@ -57,7 +58,7 @@ def compact(layer: Layer | Norm) -> str:
 
 
 def _parse_numbers(name: str, text: str, most: int, convert: Callable[[str], Any], example: str) -> tuple[Any, ...]:
-    words = text.replace("(", "").replace(")", "").strip(" ,").split(",")
+    words = plain_signs(text).replace("(", "").replace(")", "").strip(" ,").split(",")
     try:
         if len(text) > LONGEST_NUMBERS or len(words) > most:
             raise ValueError
@@ -101,11 +102,8 @@ def check_seed(seed: Any, given: Any) -> int:
 
 
 def _parse_seed(text: str) -> int:
-    try:
-        seed = int(text)
-    except ValueError:
-        seed = None
-    return check_seed(seed, text)
+    seed = read_number(text, "seed", whole=True)
+    return check_seed(int(seed) if seed.is_integer() else None, text)
 
 
 def _nearest_layer(text: str) -> Layer | Norm:
@@ -217,7 +215,7 @@ class Own:
 # its Scene, so the cache alone keeps tensors in memory.
 
 SMALL = 4096  # elements; with every step of the forward pass about 100 kB
-MOST_SMALL, MOST_LARGE = 256, 2
+MOST_SMALL, MOST_LARGE = 256, 1
 
 
 def _described(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import inf, isclose, isfinite, log10
+from math import inf, isclose, isfinite, log10, nan
 from typing import Any
 
-from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import N_, _, ngettext
+from normviz.texts.errors import NormvizError, echo, encodable, listed
+from normviz.texts.messages import N_, _, format_count, group_digits, ngettext
+from normviz.texts.numbers import read_number
 
 
 @dataclass(frozen=True)
@@ -327,22 +328,17 @@ def _numeric(
     message: str,
     rest: Mapping[str, Any],
 ) -> Setting:
+    def read(text: str) -> float:
+        return read_number(text, name, whole=kind is int) if len(text) <= LONGEST_NUMBER else nan
+
     def parse(text: str) -> Any:
-        try:
-            value = _float(text)
-            if not low <= value <= high or kind(value) != value:
-                raise ValueError
-        except (ValueError, OverflowError):
-            raise NormvizError(
-                message, name=name, value=echo(text), low=_with_commas(low), high=_with_commas(high)
-            ) from None
+        value = read(text)
+        if not low <= value <= high or kind(value) != value:
+            raise NormvizError(message, name=name, value=echo(text), low=_with_commas(low), high=_with_commas(high))
         return kind(value)
 
     def clamp(text: str) -> Any:
-        try:
-            value = _float(text)
-        except ValueError:
-            return default
+        value = read(text)
         return kind(min(max(value, low), high)) if isfinite(value) else default
 
     return Setting(name, default, parse, number_in_link, clamp, **_in_text_input(low, high, rest))
@@ -353,13 +349,7 @@ def _in_text_input(low: float, high: float, rest: Mapping[str, Any]) -> dict[str
 
 
 def _short(number: float) -> str:
-    return f"{int(number):,}".replace("-", "−") if number == int(number) else f"{number:g}"
-
-
-def _float(text: str) -> float:
-    if len(text) > LONGEST_NUMBER:
-        raise ValueError
-    return float(text.replace("\u2212", "-"))  # a typographic minus sign
+    return format_count(number) if number == int(number) else f"{number:g}"
 
 
 def number_in_link(number: float) -> str:
@@ -369,11 +359,11 @@ def number_in_link(number: float) -> str:
 
 
 def _with_commas(number: float) -> str:
-    return f"{int(number):,}" if number == int(number) else f"{number:,}"
+    return group_digits(f"{int(number):,}" if number == int(number) else f"{number:,}")
 
 
 def check_length(name: str, given: str, most: int) -> str:
-    """The text. Raises NormvizError if it has more than ``most`` characters."""
+    """The text, ready for a page. Raises NormvizError if it has more than ``most`` characters."""
     if len(given) > most:
         raise NormvizError(
             ngettext(
@@ -384,13 +374,13 @@ def check_length(name: str, given: str, most: int) -> str:
                 value=echo(given),
             )
         )
-    return given
+    return encodable(given)
 
 
 def text(name: str, most: int, **rest: Any) -> Setting:
     """A text of up to ``most`` characters; by default empty."""
     parse = partial(check_length, name, most=most)
-    return Setting(name, "", parse, repair=lambda given: given[:most], **rest)
+    return Setting(name, "", parse, repair=lambda given: parse(given[:most]), **rest)
 
 
 def words(name: str, options: Sequence[str], **rest: Any) -> Setting:
@@ -418,6 +408,7 @@ def texts(name: str, default: tuple[str, ...], most: int, **rest: Any) -> Settin
     """Up to ``most`` texts, separated by semicolons."""
 
     def parse(given: str) -> tuple[str, ...]:
+        given = encodable(given)
         parts = tuple(part.strip() for part in given.split(";") if part.strip())
         if len(given) > LONGEST_LIST or not 1 <= len(parts) <= most:
             raise NormvizError(

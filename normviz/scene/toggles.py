@@ -49,7 +49,9 @@ def toggle_rows(scene: Scene) -> dict[str, Row]:
     reduced, gamma = _reduced(norm, axes), _gamma_axes(norm, axes)
 
     def toggle(axis: str, pressed: bool, groups: int = 0) -> AxisToggle:
-        return AxisToggle(axis, f"{axis.upper()}, {axis_nouns(axis, axes)[1]}", pressed, groups)
+        return AxisToggle(
+            axis, _("{first}, {second}", first=axis.upper(), second=axis_nouns(axis, axes)[1]), pressed, groups
+        )
 
     groups = _groups_of(norm, scene) or 0
     means = tuple(

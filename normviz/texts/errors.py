@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from normviz.texts.messages import _
+from normviz.texts.messages import _, language
 
 
 class NormvizError(ValueError):
@@ -25,6 +25,7 @@ class NormvizWarning(UserWarning):
 
 
 LONGEST_ECHO = 60
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def echo(value: object) -> str:
@@ -40,6 +41,23 @@ def echo(value: object) -> str:
     return text if len(text) <= LONGEST_ECHO else text[:LONGEST_ECHO] + "…"
 
 
+def encodable(text: str) -> str:
+    """The text with U+FFFD in place of each half of a surrogate pair, which UTF-8 cannot write. JSON, YAML and a caller's text may have them.
+
+    >>> encodable("a\\ud800"), encodable("😀")
+    ('a�', '😀')
+    """
+    try:
+        text.encode()  # quicker than a search
+    except UnicodeEncodeError:
+        return SURROGATE.sub("\ufffd", text)
+    return text
+
+
+# Spanish has other words before their own sound: "LayerNorm e InstanceNorm", "4 u 8".
+SPANISH = [("y", "e", "h?i"), ("o", "u", r"(h?o|8|11\b)")]
+
+
 def listed(values: Iterable[object], last: str = "or") -> str:
     """The values as a phrase, with "or" or "and" before the last one.
 
@@ -48,7 +66,13 @@ def listed(values: Iterable[object], last: str = "or") -> str:
     """
     *first, final = [str(value) for value in values]
     pattern = {"or": _("{values} or {final}"), "and": _("{values} and {final}")}[last]
-    return pattern.format(values=_(", ").join(first), final=final) if first else final
+    if not first:
+        return final
+    phrase = pattern.format(values=_(", ").join(first), final=final)
+    if language.get() == "es":
+        for word, before_its_sound, sound in SPANISH:
+            phrase = re.sub(rf" {word} (?=[`*]*{sound})", f" {before_its_sound} ", phrase, flags=re.IGNORECASE)
+    return phrase
 
 
 def closest(word: str, names: Iterable[str]) -> str | None:

@@ -5,13 +5,15 @@ torch's own error messages are inserted as values and are not translated.
 """
 
 import gettext
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache, wraps
 from math import isfinite, isnan
 from os import environ
 from pathlib import Path
+from string import Formatter
 from typing import ParamSpec, TypeVar
 from unicodedata import combining, normalize
 
@@ -26,6 +28,8 @@ def _own_language() -> str:
     return name if name and (LOCALE / name).is_dir() else ENGLISH
 
 
+# In these languages, a comma begins the decimals of a typed number, and narrow spaces group the digits of a printed one.
+DECIMAL_COMMA = ("es", "pt")
 OWN_LANGUAGE = _own_language()
 language: ContextVar[str] = ContextVar("language", default=OWN_LANGUAGE)
 P = ParamSpec("P")
@@ -86,7 +90,7 @@ def _(message: str, /, **values: object) -> str:
     '4,096 elements'
     """
     text = translations(language.get()).gettext(message)
-    return text.format(**values) if values else text
+    return _filled(text, values) if values else text
 
 
 def ngettext(one: str, many: str, n: int, /, **values: object) -> str:
@@ -95,7 +99,26 @@ def ngettext(one: str, many: str, n: int, /, **values: object) -> str:
     >>> ngettext("{n:,} group of {size}", "{n:,} groups of {size}", 1, size=48)
     '1 group of 48'
     """
-    return translations(language.get()).ngettext(one, many, n).format(n=n, **values)
+    return _filled(translations(language.get()).ngettext(one, many, n), {"n": n, **values})
+
+
+# Chinese has spaces around Latin words and numbers, which a placeholder often is, and none within Chinese.
+WITHIN_CHINESE = re.compile(
+    "(?<=[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]) (?=[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef])"
+)
+
+
+def _filled(text: str, values: Mapping[str, object]) -> str:
+    grouped = language.get() in DECIMAL_COMMA
+    return WITHIN_CHINESE.sub("", _Grouping().vformat(text, (), values) if grouped else text.format(**values))
+
+
+class _Grouping(Formatter):
+    """Fills ``{n:,}`` in the convention of the reader's language."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        text: str = super().format_field(value, format_spec)
+        return group_digits(text) if "," in format_spec else text
 
 
 def join_sentences(sentences: Iterable[str]) -> str:
@@ -125,12 +148,50 @@ def without_marks(text: str) -> str:
     return text.replace(BEGIN, "").replace(END, "")
 
 
+def plain(markdown: str) -> str:
+    """The Markdown as plain text.
+
+    >>> plain("**2** of `x`, see [torch](https://pytorch.org)")
+    '2 of x, see torch'
+    """
+    markdown = without_marks(markdown)
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"\*\*|`", "", markdown)).replace("\\|", "|")
+
+
 def N_(message: str) -> str:  # noqa: N802 - the name in gettext
     """Mark a constant for translation; call ``_`` on it where it is displayed."""
     return message
 
 
 # Numbers as pages show them: thousands separators, a true minus sign, powers of ten as in code.
+
+THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+NARROW_SPACE = "\u202f"  # no line breaks at it
+
+
+def group_digits(text: str) -> str:
+    """The text of a number that has commas between thousands, in the convention of the reader's language.
+
+    Where a comma begins the decimals, a narrow space is between thousands, and four digits are not grouped (ISO 80000-1, RAE).
+
+    >>> group_digits("9,408,000")
+    '9,408,000'
+    >>> with in_language("es"):
+    ...     group_digits("9,408"), group_digits("9,408,000")
+    ('9408', '9\u202f408\u202f000')
+    """
+    if language.get() not in DECIMAL_COMMA:
+        return text
+    return THOUSANDS.sub(lambda digits: digits[0].replace(",", NARROW_SPACE if len(digits[0]) > 5 else ""), text)
+
+
+def format_count(count: float) -> str:
+    """A whole number.
+
+    >>> format_count(-131072)
+    '−131,072'
+    """
+    return group_digits(f"{int(count):,}").replace("-", "−")
 
 
 def format_number(value: float, digits: int = 4) -> str:
@@ -145,7 +206,7 @@ def format_number(value: float, digits: int = 4) -> str:
         return "∞" if value > 0 else "−∞"
     text = f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:,.{digits}g}"
     mantissa, _, exponent = text.partition("e")
-    return (mantissa + (f"e{int(exponent)}" if exponent else "")).replace("-", "−")
+    return (group_digits(mantissa) + (f"e{int(exponent)}" if exponent else "")).replace("-", "−")
 
 
 def format_fixed(value: float, places: int) -> str:

@@ -9,6 +9,7 @@ from hypothesis import given, reject
 from normviz import explain
 from normviz.analysis.forward import Values, group_mean
 from normviz.analysis.moments import moments
+from normviz.layers.layer import Layer
 from normviz.texts.errors import NormvizError
 from tests.strategies import explained, layers_that_fit, norms
 
@@ -50,6 +51,30 @@ def test_a_normalized_group_has_mean_0_and_a_variance_or_mean_square_of_at_most_
     else:
         torch.testing.assert_close(found.mean, measured, atol=1e-4, rtol=1e-4)
         assert bool((found.mean_square <= 1 + 1e-12).all())
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 16, 17, 64])
+@pytest.mark.parametrize("layer", ["LayerNorm({})", "RMSNorm({})", "GroupNorm(1,{})", "Norm('a b -> b')"])
+def test_short_and_long_groups_are_measured_to_the_last_digits(layer, size):
+    shape = (size, 40) if layer.startswith("Norm") else (40, size)
+    e = explained(Layer.parse(layer.format(size)), shape, 0)
+    found = moments(e)["x"]
+    mean = group_mean(e.norm, e.x.double())
+    torch.testing.assert_close(found.mean, mean, rtol=1e-14, atol=1e-15)
+    torch.testing.assert_close(found.var, group_mean(e.norm, (e.x.double() - mean).square()), rtol=1e-13, atol=1e-30)
+
+
+@given(layers_that_fit() | norms())
+def test_a_part_of_the_moments_is_taken_before_they_are_transformed(drawn):
+    layer, shape = drawn
+    try:
+        e = explained(layer, shape, 0)
+        whole, part = moments(e), moments(e, lambda values: values[..., :1])
+    except NormvizError:
+        reject()
+    for name, each in whole.items():
+        for values, taken in zip(vars(each).values(), vars(part[name]).values(), strict=True):
+            torch.testing.assert_close(taken, values[..., :1], rtol=0, atol=0, equal_nan=True)
 
 
 def test_a_shape_alone_has_no_moments():

@@ -3,10 +3,13 @@ from math import prod
 
 import pytest
 from hypothesis import given, reject
+from hypothesis import strategies as st
 
 from normviz.analysis.description import describe
+from normviz.analysis.examples import from_values
 from normviz.analysis.sentences import (
     axis_nouns,
+    pairs_note,
     parameters_caption,
     parameters_title,
     sentence,
@@ -39,12 +42,12 @@ SENTENCES = [
     (
         "LayerNorm([4, 4])", X,
         "6 means and 6 variances, each from 16 elements; "
-        "16 gammas and 16 betas: one per normalized element, shared by all examples and channels.",
+        "16 gammas and 16 betas: one per normalized element, the same in every example and channel.",
     ),
     (
         "LayerNorm([4])", X,
         "24 means and 24 variances, each from 4 elements; "
-        "4 gammas and 4 betas: one per normalized element, shared by all examples, channels and rows.",
+        "4 gammas and 4 betas: one per normalized element, the same in every example, channel and row.",
     ),
     (
         "LayerNorm([2, 3, 4, 4])", X,
@@ -53,7 +56,7 @@ SENTENCES = [
     (
         "LayerNorm([6])", (2, 5, 6),
         "10 means and 10 variances, each from 6 elements; "
-        "6 gammas and 6 betas: one per normalized element, shared by all examples and positions.",
+        "6 gammas and 6 betas: one per normalized element, the same in every example and position.",
     ),
     (
         "LayerNorm([6], bias=False)", (3, 6),
@@ -130,7 +133,7 @@ SENTENCES = [
     (
         "ChannelsFirstLayerNorm(3)", X,
         "32 means and 32 variances, each from 3 elements; "
-        "3 gammas and 3 betas: one per channel, shared by all examples, rows and columns.",
+        "3 gammas and 3 betas: one per channel, the same in every example, row and column.",
     ),
     (
         "DimNorm(4, dim=0)", X,
@@ -162,7 +165,7 @@ PATTERNS = [
     (
         Norm("n c -> n c", "n c"), (2, 3),
         "6 means and 6 variances, each from 1 element; "
-        "6 gammas and 6 betas: one per example and channel, each used by 1 element.",
+        "6 gammas and 6 betas: one per combination of example and channel, each used by 1 element.",
     ),
     (
         Norm("n (g k) -> n g", "g", sizes={"g": 2}), (2, 4),
@@ -171,7 +174,7 @@ PATTERNS = [
     (
         Norm("n (g k) -> n g", "k", sizes={"g": 2}), (2, 4),
         "4 means and 4 variances, each from 2 elements; "
-        "2 gammas and 2 betas: one per normalized element, shared by all examples and groups.",
+        "2 gammas and 2 betas: one per normalized element, the same in every example and group.",
     ),
     (
         Norm("(g k) -> g", "k", sizes={"g": 2}), (4,),
@@ -276,3 +279,35 @@ def test_every_number_of_the_sentence_is_a_count_or_a_size(drawn):
     assert told <= counts | set(e.norm.axis_sizes(shape).values())
     assert text.endswith("no gamma and no beta.") == (e.counts.gamma_shape is None)
     assert not re.search(r"\*\*1\*\* (running )?(means|variances|mean squares|gammas|betas|elements)\b", text)
+
+
+PAIRS = [
+    ("BatchNorm1d(3)", (2, 3), True),
+    ("BatchNorm1d(3)", (3, 3), False),
+    ("BatchNorm1d(3).eval()", (2, 3), False),
+    ("LayerNorm(2)", (4, 2), True),
+    ("GroupNorm(2, 4)", (3, 4), True),
+    ("RMSNorm(2)", (4, 2), False),
+    ("LayerNorm(1)", (2, 1), False),
+]
+
+
+@pytest.mark.parametrize(("layer", "shape", "noted"), PAIRS)
+def test_groups_of_two_have_a_note(layer, shape, noted):
+    assert (pairs_note(describe(layer, shape)) is not None) is noted
+
+
+@given(layers_that_fit() | norms(), st.randoms(use_true_random=False))
+def test_the_note_on_groups_of_two_is_true(drawn, random):
+    layer, shape = drawn
+    values = random.sample(range(10**6), prod(shape))
+    try:
+        e = describe(layer, 1e6 * from_values(values, shape).double())
+    except NormvizError:  # one value has no spread
+        reject()
+    normalized = e.trace.normalized.flatten()
+    groups: dict[int, list[float]] = {}
+    for group, value in zip(e.stat_ids.flatten().tolist(), normalized.tolist(), strict=True):
+        groups.setdefault(group, []).append(value)
+    two = all(sorted(one) == pytest.approx([-1, 1], abs=1e-6) for one in groups.values())
+    assert (pairs_note(e) is not None) is two

@@ -63,6 +63,14 @@ def test_every_part_shows_hostile_text_as_text(text: str) -> None:
     )
 
 
+def test_half_a_surrogate_pair_is_replaced_in_every_part_and_option() -> None:
+    half = "a\ud800"
+    shown = explore("LayerNorm(3)", (2, 3)).with_(caption=half)
+    for html in (document(parts(half), title=half, caption=half, plotly="cdn"), shown.to_html(plotlyjs="cdn")):
+        assert "a\ufffd" in html
+        assert html.encode().decode() == html  # UTF-8 can write it
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_the_data_of_the_figures_reads_back_and_cannot_start_a_tag(text: str) -> None:
     html = document(parts(text), title="t", plotly="cdn")

@@ -130,6 +130,21 @@ def test_links_start_with_the_address_of_the_app(monkeypatch):
     assert "Open in the app" in output.to_html()
 
 
+NO_ADDRESS = ["http://[::1/?shape=2,3", "https://[a]b/", "http://exa\u2100mple/?shape=2"]
+
+
+@pytest.mark.parametrize("link", NO_ADDRESS)
+def test_a_text_that_is_no_address_is_refused(link):
+    with pytest.raises(NormvizError, match=r"link='http.* is not a web address; copy it again\."):
+        nv.open(link)
+
+
+def test_an_app_whose_address_is_none_is_named(monkeypatch):
+    monkeypatch.setenv("NORMVIZ_URL", "http://[::1")
+    with pytest.raises(NormvizError, match=r"link='http://\[::1' is not a web address"):
+        nv.open("https://example.org/")
+
+
 def test_a_view_that_cannot_be_written_as_a_link_has_no_link():
     norm = nv.Norm(stats="batch channel -> batch", params="channel")
     with pytest.raises(NormvizError, match=r"no link can express this view .* to_html\(\)"):

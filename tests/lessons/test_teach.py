@@ -52,7 +52,9 @@ def test_every_command_writes_its_file(command, tmp_path, monkeypatch):
 def test_the_answers_are_those_of_the_set_that_the_link_opens():
     text = WAYS[-1].plain_text()
     for one in choose(SEED, COUNT, (), LEVEL):
-        assert f"{item(one).answer}. {one.explanation}".replace("`", "") in text
+        answer, explanation = item(one).answer.replace("`", ""), one.explanation.replace("`", "")
+        assert explanation in text
+        assert (f"{answer}. {explanation}" in text) != explanation.casefold().startswith(answer.casefold())
 
 
 def test_a_snippet_has_the_address_of_the_app_and_none_without_an_app():

@@ -216,7 +216,20 @@ def test_a_view_that_is_no_stop_is_a_link_to_the_app_and_without_an_app_it_is_no
     assert all(address.startswith(f"{app}/") for address in others)
 
 
+def test_a_text_that_yaml_takes_for_something_else_is_a_text():
+    text = 'title: 2024-99-99\nstops: [{link: /, caption: 1e5}, {link: /, caption: no}, {link: /, caption: "a\\ud800"}]'
+    tour = read_tour(text, "mine", PAGES)
+    assert (tour.title, [stop.caption for stop in tour.stops]) == ("2024-99-99", ["1e5", "no", "a\ud800"])
+    tour_output(tour).to_html().encode()
+
+
 WRONG = [
+    (f"title: T\nstops: {'[' * 900}", "the tour 'mine' is not YAML"),
+    ('title: "\\U00110000"', "the tour 'mine' is not YAML"),
+    ('title: "\\U99999999"', "the tour 'mine' is not YAML"),
+    ("title: T\nstops: [{link: 'http://[::1/?x'}]", "stop 1: link='http://[::1/?x' is not a web address"),
+    (f"title: T\nstops: {'9' * 5000}", "must have a title and 1 to 99 stops"),
+    ("title: T\nstops: [{x: 2024-99-99}]", "stop 1 must have a link and a caption"),
     ("a: [", "is not YAML"),
     ("- 1", "must have a title and 1 to 99 stops"),
     ("title: T\nstops: []", "must have a title and 1 to 99 stops"),

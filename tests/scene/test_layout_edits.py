@@ -147,7 +147,7 @@ def test_instance_norm_is_replaced_on_n_d_and_returns():
     first, second, third = through("layer=InstanceNorm2d(4,affine=True)", "ND", "NLC", "NCHW")
     assert first == (
         "LayerNorm([6])",
-        "InstanceNorm has no form on (N, D). A channel of an example has only one value there, and its variance is 0. LayerNorm([6]) is shown meanwhile.",
+        "InstanceNorm has no form on (N, D). A channel of an example has only one value there, and its variance is 0. Until then, LayerNorm([6]) is shown.",
     )
     assert second == ("ChannelsLastInstanceNorm(4, affine=True)", None)
     assert third == ("InstanceNorm2d(4, affine=True)", None)

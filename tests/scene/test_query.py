@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from normviz.analysis.sentences import sentence
 from normviz.scene.edits import repair
 from normviz.scene.scene import SCENE_SETTINGS, Scene
-from normviz.scene.view import read, read_view
+from normviz.scene.view import DISPLAY_SETTINGS, link, read, read_view
 
 GOOD = {
     "shape": "2,4,2,2",
@@ -190,6 +190,14 @@ HOSTILE = [
 def test_hostile_values_give_a_short_message_and_a_valid_view(name, value):
     check(read({name: value}))
     check(read(GOOD | {name: value}))
+
+
+@pytest.mark.parametrize("name", [setting.name for setting in DISPLAY_SETTINGS])
+@pytest.mark.parametrize("value", [*HOSTILE, f"LayerNorm(3) on {'9' * 5000}"], ids=range(len(HOSTILE) + 1))
+def test_hostile_values_of_the_display_give_a_short_message_and_a_link(name, value):
+    view = read_view({name: value})
+    assert len(view.problem or "") < 700
+    assert link(view.query(())).isascii()
 
 
 def check(reading):

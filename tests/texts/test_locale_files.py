@@ -17,8 +17,10 @@ def french(tmp_path, monkeypatch):
     language.reset(token)
 
 
-def test_a_file_without_a_translation_is_english(french):
-    assert read_text("start/depth.md") == (OWN / "start/depth.md").read_text(encoding="utf-8")
+def test_a_file_without_a_translation_is_english_without_its_list_of_claims(french):
+    claims, text = (OWN / "start/depth.md").read_text(encoding="utf-8").removeprefix("---\n").split("---\n\n")
+    assert claims.startswith("claims:\n")
+    assert read_text("start/depth.md") == text
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from normviz.analysis.checks import LARGEST_VALUE
 from normviz.analysis.description import Description
@@ -27,7 +27,8 @@ def with_query(page: str, view: View, query: str) -> View:
     If the page has no setting of a name, or if the link has another error, only the message changes.
     """
     is_link = query.startswith(("/", "https://", "http://"))
-    asked = dict(parse_qsl(urlsplit(query).query if is_link else query.removeprefix("?"), keep_blank_values=True))
+    asked_for = query.partition("#")[0].partition("?")[2] if is_link else query.removeprefix("?")
+    asked = dict(parse_qsl(asked_for, keep_blank_values=True))
     known = [setting.name for setting in (*SCENE_SETTINGS.values(), *PAGES[page].settings, *DISPLAY_SETTINGS)]
     if unknown := [name for name in asked if name not in (*known, *EMBEDDING)]:
         rule = _("{name} is not a setting of this page; choose {known}.", name=echo(unknown[0]), known=listed(known))

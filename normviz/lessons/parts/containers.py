@@ -9,7 +9,7 @@ from normviz.analysis.description import Description
 from normviz.code import cs231n
 from normviz.code.frameworks import framework_names
 from normviz.code.generate import FLAVORS, code
-from normviz.lessons.parts.html import Body, align, block, escape, line, plain, scrolling, text
+from normviz.lessons.parts.html import Body, align, block, escape, line, scrolling, text
 from normviz.lessons.parts.part import (
     Caption,
     Chart,
@@ -25,7 +25,7 @@ from normviz.lessons.parts.part import (
 )
 from normviz.lessons.parts.questions import Prediction
 from normviz.scene.view import Display
-from normviz.texts.messages import N_, _, format_difference, ngettext
+from normviz.texts.messages import N_, _, format_count, format_difference, ngettext, plain
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,8 @@ class Details(Part):
         return f'<details class="nv-more"{" open" if self.is_open else ""}><summary>{line(self.title)}</summary>{body.html(self.parts)}</details>'
 
     def plain_text(self) -> str:
-        return "\n\n".join(filter(None, (f"{plain(self.title)}:", text(self.parts))))
+        title = _("{title}: {caption}", title=plain(self.title).rstrip(".。"), caption="").rstrip()
+        return "\n\n".join(filter(None, (title, text(self.parts))))
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
         parts = without_hidden(self.parts, hides)
@@ -181,7 +182,7 @@ def _cell(value: Cell, is_code: bool) -> str:
     if value is None or isinstance(value, bool):
         return {True: _("yes"), False: _("no"), None: "–"}[value]
     if isinstance(value, int):
-        return f"{value:,}"
+        return format_count(value)
     text = value.replace("|", "\\|")
     return f"`{text}`" if is_code and text else text
 
@@ -267,7 +268,7 @@ def _names_table(e: Description) -> Table:
 
 def course_pair() -> tuple[Part, ...]:
     """The course's forward and backward functions, and their difference from torch."""
-    differences = ", ".join(
+    differences = _(", ").join(
         f"{name} {format_difference(difference)}" for name, difference in cs231n.largest_differences().items()
     )
     text = _(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -13,6 +12,7 @@ from typing import Any, Protocol
 from markdown_it import MarkdownIt
 
 from normviz.lessons.glossary import Word, glossary, words_in
+from normviz.texts.errors import encodable
 from normviz.texts.languages import with_language
 from normviz.texts.messages import BEGIN, END, _, without_marks
 
@@ -34,16 +34,6 @@ def text(parts: Iterable[Shown]) -> str:
     of x
     """
     return without_marks("\n\n".join(filter(None, (part.plain_text() for part in parts))))
-
-
-def plain(markdown: str) -> str:
-    """The Markdown as plain text.
-
-    >>> plain("**2** of `x`, see [torch](https://pytorch.org)")
-    '2 of x, see torch'
-    """
-    markdown = without_marks(markdown)
-    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"\*\*|`", "", markdown)).replace("\\|", "|")
 
 
 def align(lines: Sequence[Sequence[str]]) -> str:
@@ -117,7 +107,7 @@ def data(value: Any) -> str:
     >>> data("</script>")
     '"\\\\u003c/script\\\\u003e"'
     """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = encodable(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
@@ -163,7 +153,7 @@ class Body:
         for part in parts:
             kind = type(part).__name__.lower()
             counts[kind] = counts.get(kind, 0) + 1
-            html = part.html(self)
+            html = encodable(part.html(self))
             self.words |= {word.name: word for word in words_in(html)}
             found.append((f"{kind}{counts[kind]}", html))
         return found

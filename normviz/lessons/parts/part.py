@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from normviz.analysis.description import Description
 from normviz.figures.charts import chart_payload
 from normviz.figures.payload import PanelValues, sent, values_payload
-from normviz.lessons.parts.html import Body, align, block, escape, finished, line, plain, plain_table
+from normviz.lessons.parts.html import Body, align, block, escape, finished, line, plain_table
 from normviz.scene.grid import Grid
 from normviz.scene.view import PANELS
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _
+from normviz.texts.messages import _, plain
 
 if TYPE_CHECKING:
     from normviz.figures.charts import Lines

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import ClassVar
 
-from normviz.lessons.parts.html import Body, block, escape, line, plain, text
+from normviz.lessons.parts.html import Body, block, escape, line, text
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Hides, Part, without_hidden
 from normviz.scene.grid import roles
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import N_, _, ngettext, without_accents
+from normviz.texts.messages import N_, _, ngettext, plain
+from normviz.texts.numbers import read_number
+from normviz.texts.searching import finds, ideas
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,7 @@ class Prediction(Part):
                     "guess={guess} is not a choice; choose {options}.", guess=echo(guess), options=listed(self.options)
                 )
             return guess == self.right
-        try:
-            number, right = float(guess.replace(",", "")), float(self.right)
-        except ValueError:
-            number = float("nan")
+        number, right = read_number(guess, whole=str(self.right).lstrip("-").isdigit()), float(self.right)
         if not isfinite(number):
             raise NormvizError(NOT_A_NUMBER, guess=echo(guess))
         return abs(number - right) <= TOLERANCE * max(1.0, abs(right))
@@ -135,7 +134,10 @@ class Prediction(Part):
 
     def plain_text(self) -> str:
         options = "\n".join(f"- {plain(option)}" for option in self.options.values())
-        others = "\n".join(f"- {plain(self.options[key])}: {plain(reason)}" for key, reason in self.reasons.items())
+        others = "\n".join(
+            f"- {_('{title}: {caption}', title=plain(self.options[key]), caption=plain(reason))}"
+            for key, reason in self.reasons.items()
+        )
         wrong = f"{_('The other options:')}\n\n{others}" if others else ""
         return "\n\n".join(filter(None, (plain(self.prompt), options, _("Answer:"), text(self.children), wrong)))
 
@@ -194,9 +196,10 @@ def search_field(name: str, count: int, longest: int) -> str:
     """A field that searches ``count`` questions, and a line for what it has found."""
     label = ngettext("Search {n} question", "Search {n} questions", count)
     examples = _("gamma, batch of one, or an error message of torch")
+    known = escape(json.dumps([[idea.names, idea.words] for idea in ideas()], ensure_ascii=False))
     return (
         f'<label for="{name}">{escape(label)}</label><input id="{name}" type="search" maxlength="{longest}" '
-        f'autocomplete="off" placeholder="{escape(examples)}"><p class="nv-small" role="status"></p>'
+        f'data-ideas="{known}" autocomplete="off" placeholder="{escape(examples)}"><p class="nv-small" role="status"></p>'
     )
 
 
@@ -205,7 +208,7 @@ class QuestionEntry:
     """A link to a question.
 
     key    of the question: next to the link, the browser shows how the reader has answered
-    words  by which a search finds it, in lower case
+    words  by which a search finds it, in lower case and without accents
     """
 
     link: Link
@@ -217,7 +220,7 @@ class QuestionEntry:
 class QuestionList(Part):
     """The core path, and every question in its topic. A topic is closed, unless a search finds something in it.
 
-    While a reader types, the questions whose words contain every typed word are shown, and the path is not.
+    While a reader types, the questions whose words contain every typed word, or one that means the same, are shown, and the path is not.
 
     path       the questions of the core path, in order
     topics     the key, the title and the entries of each
@@ -253,7 +256,7 @@ class QuestionList(Part):
         return f'{field}{found}{self._path(body)}{by_topic}\n<div class="nv-topics">{topics}</div>{none}'
 
     def _finds(self, entry: QuestionEntry) -> bool:
-        return all(word in entry.words for word in without_accents(self.typed.lower()).split())
+        return finds(self.typed, entry.words)
 
     def _path(self, body: Body) -> str:
         if not self.path:

@@ -121,12 +121,12 @@ class Case:
 
     @property
     def averaged(self) -> str:
-        """The averaged axes in words: "n, h and w", "the channels of a group and l"."""
+        """The averaged axes in words: "N, H and W", "the channels of a group and L"."""
         return self.averaged_by(self.norm)
 
     def averaged_by(self, norm: Norm) -> str:
         """The axes that another norm averages on the same x, in words."""
-        names = [name if name in self.axes else _("the channels of a group") for name in norm.pattern.reduced]
+        names = [name.upper() if name in self.axes else _("the channels of a group") for name in norm.pattern.reduced]
         return listed(names, "and") if names else _("nothing")
 
     def over(self, kept: Sequence[str]) -> Norm:

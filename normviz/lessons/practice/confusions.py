@@ -56,7 +56,7 @@ def _exchanged(case: Case) -> Norm:
 STATISTICS: Mapping[str, tuple[Callable[[Case], Norm | None], Confusion]] = {
     "channels_by_size": (_if_it_found_the_channels, Confusion(
         N_("the answer if LayerNorm found the channels by their size"),
-        N_("{layer} normalizes the last axis of {axes}. That another axis has the same size changes nothing."),
+        N_("{layer} normalizes the last axis of {axes}. It does not matter that another axis has the same size."),
         "q1",
     )),
     "group_size": (_of_group_size, Confusion(
@@ -70,7 +70,7 @@ STATISTICS: Mapping[str, tuple[Callable[[Case], Norm | None], Confusion]] = {
         "q7",
     )),
     "sequence": (lambda case: case.over([case.example]) if case.layout in ("NLC", "LNC") else None, Confusion(
-        N_("the answer if each sequence shared one mean"),
+        N_("the answer with one mean for each sequence"),
         N_("{layer} on {axes} averages over C alone: each token has statistics of its own."),
         "q4",
     )),
@@ -80,8 +80,8 @@ STATISTICS: Mapping[str, tuple[Callable[[Case], Norm | None], Confusion]] = {
         "s1a",
     )),
     "example": (lambda case: case.over([case.example]), Confusion(
-        N_("the answer if each example shared one mean"),
-        N_("A whole example shares one mean only where all its axes are averaged, here {over}."),
+        N_("the answer with one mean for each example"),
+        N_("There is one mean for a whole example only where all its axes are averaged, here {over}."),
         "s0a",
     )),
     "instancenorm": (lambda case: case.over([case.example, case.channel]) if len(case.shape) > 2 else None, Confusion(
@@ -105,8 +105,8 @@ STATISTICS: Mapping[str, tuple[Callable[[Case], Norm | None], Confusion]] = {
         "s2e",
     )),
     "whole_tensor": (lambda case: case.over([]), Confusion(
-        N_("the answer if the whole tensor shared one mean"),
-        N_("The whole tensor shares one mean only where all its axes are averaged, the batch axis too."),
+        N_("the answer with one mean for the whole tensor"),
+        N_("There is one mean for the whole tensor only where all its axes are averaged, the batch axis too."),
         "s2f",
     )),
     "each_element": (lambda case: case.over(case.axes), Confusion(
@@ -132,7 +132,7 @@ GAMMAS: Mapping[str, tuple[Callable[[Case], Axes | None], Confusion]] = {
     )),
     "affine_off": (_if_affine, Confusion(
         N_("the answer with gamma and beta"),
-        N_("Without elementwise_affine, or without affine, the layer has neither gamma nor beta."),
+        N_("With elementwise_affine=False or affine=False, the layer has neither gamma nor beta."),
         "s2l",
     )),
     "kept_gamma": (lambda case: [axis for axis in case.norm.pattern.right if axis != case.example] or None, Confusion(
@@ -152,7 +152,7 @@ GAMMAS: Mapping[str, tuple[Callable[[Case], Axes | None], Confusion]] = {
     )),
     "layernorm_gamma": (lambda case: [axis for axis in case.axes if axis != case.example], Confusion(
         N_("the answer if each element of an example had a gamma of its own"),
-        N_("That is so in LayerNorm over all axes of an example. Gamma has the axes of normalized_shape in LayerNorm and RMSNorm, and that of the channels in the others."),
+        N_("That is true of LayerNorm over all axes of an example. Gamma has the axes of normalized_shape in LayerNorm and RMSNorm, and that of the channels in the others."),
         "q6",
     )),
     "averaged_gamma": (lambda case: case.norm.pattern.reduced or None, Confusion(
@@ -176,15 +176,15 @@ CONFUSIONS: Mapping[str, Confusion] = {
     **{key: found for key, (_compute, found) in STATISTICS.items()},
     **{key: found for key, (_compute, found) in GAMMAS.items()},
     # counts
-    "no_gamma": Confusion(N_("the answer without gamma"), N_("LayerNorm, RMSNorm, BatchNorm and GroupNorm have a gamma by default; only InstanceNorm has none."), "q9"),
+    "no_gamma": Confusion(N_("the answer without gamma"), N_("LayerNorm, RMSNorm, BatchNorm and GroupNorm have a gamma by default, and InstanceNorm has one with affine=True."), "q9"),
     "means_for_elements": Confusion(N_("the number of elements in each mean"), N_("The number of means times the elements in each is the number of elements of x."), "s3c"),
     "elements_for_means": Confusion(N_("the number of means"), N_("The number of means times the elements in each is the number of elements of x."), "s3c"),
     "only_gammas": Confusion(N_("the number of gammas alone"), N_("In this layer, each gamma has a beta beside it, and both are learned."), "s0"),
     "rms_bias": Confusion(N_("the answer if RMSNorm had a beta"), N_("RMSNorm has a gamma and no beta."), "q23"),
     "buffers_counted": Confusion(N_("the answer with the running statistics"), N_("running_mean and running_var are buffers: they are stored, and not learned."), "q25"),
     # numbers
-    "unbiased": Confusion(N_("the variance divided by m - 1"), N_("Layers normalize with the variance divided by m, the number of elements; torch.var divides by m - 1 by default."), "q13"),
-    "not_centered": Confusion(N_("the answer without the mean subtracted, as in RMSNorm"), N_("Only RMSNorm does not subtract the mean."), "q23"),
+    "unbiased": Confusion(N_("the variance divided by m - 1"), N_("{layer} normalizes with the variance divided by m, the number of elements; torch.var divides by m - 1 by default."), "q13"),
+    "not_centered": Confusion(N_("the answer without the mean subtracted, as in RMSNorm"), N_("{layer} subtracts the mean; RMSNorm does not."), "q23"),
     "centered": Confusion(N_("LayerNorm's answer"), N_("RMSNorm does not subtract the mean: it divides by the root of the mean square."), "q23"),
     "squared_mean": Confusion(N_("the square of the mean"), N_("The mean of the squares is not the square of the mean."), "s2o"),
     # modes

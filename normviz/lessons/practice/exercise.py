@@ -264,10 +264,10 @@ PROMPTS: Mapping[tuple[str, str], str] = {
     ("value", "variance"): N_("x has shape {axes} = {shape}. With which variance does {layer} normalize x{at}?"),
     ("value", "normalized"): N_("x has shape {axes} = {shape}. What is the output of {layer} at {at}? gamma is 1, beta is 0, and eps can be left out."),
     ("value", "rms"): N_("x has shape {axes} = {shape}. What is the output of {layer} at {at}? gamma is 1, and eps can be left out. Two decimals are enough."),
-    ("build", ""): N_("x has shape {axes} = {shape}. Make exactly {elements} share one mean: {n} in all."),
-    ("build", "groups"): N_("x has shape {axes} = {shape}. Make exactly {elements} share one mean: {n} in all."),
-    ("moves", "train"): N_("x has shape {axes} = {shape}. In train mode, which elements of the output of {layer} change if x{at} changes? Mark them."),
-    ("moves", "eval"): N_("x has shape {axes} = {shape}. In eval mode, which elements of the output of {layer} change if x{at} changes? Mark them."),
+    ("build", ""): N_("x has shape {axes} = {shape}. Choose the axes of the mean so that exactly {elements} share one: {n} in all."),
+    ("build", "groups"): N_("x has shape {axes} = {shape}. Choose the axes of the mean so that exactly {elements} share one: {n} in all."),
+    ("moves", "train"): N_("x has shape {axes} = {shape}. In train mode, which elements of the output of {layer} can change if x{at} changes? Mark them."),
+    ("moves", "eval"): N_("x has shape {axes} = {shape}. In eval mode, which elements of the output of {layer} can change if x{at} changes? Mark them."),
 }  # fmt: skip
 
 BY_MODE: Mapping[tuple[str, bool], str] = {  # the variant, and whether the layer is in train mode
@@ -289,8 +289,8 @@ WITHOUT_MARKING: Mapping[str, str] = {
     "parameter_peers": N_("x has shape {axes} = {shape}. Which other elements use the same gamma as x{at} in {layer}?"),
     "build": N_("x has shape {axes} = {shape}. Over which axes is the mean taken if exactly {elements} share it?"),
     "build groups": N_("x has shape {axes} = {shape}. Over which axes is the mean taken if exactly {elements} share it?"),
-    "moves train": N_("x has shape {axes} = {shape}. In train mode, which elements of the output of {layer} change if x{at} changes?"),
-    "moves eval": N_("x has shape {axes} = {shape}. In eval mode, which elements of the output of {layer} change if x{at} changes?"),
+    "moves train": N_("x has shape {axes} = {shape}. In train mode, which elements of the output of {layer} can change if x{at} changes?"),
+    "moves eval": N_("x has shape {axes} = {shape}. In eval mode, which elements of the output of {layer} can change if x{at} changes?"),
 }  # fmt: skip
 
 # What to think of before a second try, where no confusion is known.
@@ -309,8 +309,8 @@ HINTS: Mapping[str, str] = {
 }
 
 OPTIONS: Mapping[str, str] = {
-    "batch": N_("those of the batch"),
-    "example": N_("those of each example alone"),
+    "batch": N_("those of x, over all examples"),
+    "example": N_("those of x, within each example"),
     "running": N_("the running ones"),
     "change": N_("it updates them"),
     "stay": N_("nothing: they stay as they are"),
@@ -467,9 +467,9 @@ def _moves(exercise: Exercise) -> str:
     elif not exercise.answer:
         reason = _("The group has one element, and its mean is the element itself: up to rounding, the output is 0.")
     elif not exercise.case.norm.center:
-        reason = _("The input changes the mean square of its group, and so each output of the group.")
+        reason = _("Each output of the group depends on the mean square of the group, and so on this input.")
     else:
-        reason = _("The input changes the mean and the variance of its group, and so each output of the group.")
+        reason = _("Each output of the group depends on the mean and the variance of the group, and so on this input.")
     return _("{answer}. {reason}", answer=answer, reason=reason)
 
 

@@ -170,16 +170,34 @@ def test_the_small_copy_has_the_invariances_of_the_whole_tensor(drawn):
 
 
 CHANNELS = [
-    ("BatchNorm2d(3)", (2, 3, 4, 4), "NCHW", "add a different number to each channel", "scale one channel"),
-    ("LayerNorm(3)", (2, 3), "ND", "add a different number to each feature", "scale one feature"),
-    ("LayerNorm(3)", (2, 3, 3, 3), "NDHW", "add a different number to each slice", "scale one slice"),
+    (
+        "BatchNorm2d(3)",
+        (2, 3, 4, 4),
+        "NCHW",
+        "add a different number to each channel",
+        "multiply one channel by a positive number",
+    ),
+    (
+        "LayerNorm(3)",
+        (2, 3),
+        "ND",
+        "add a different number to each feature",
+        "multiply one feature by a positive number",
+    ),
+    (
+        "LayerNorm(3)",
+        (2, 3, 3, 3),
+        "NDHW",
+        "add a different number to each slice",
+        "multiply one slice by a positive number",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("layer", "shape", "layout", "add", "scale"), CHANNELS)
 def test_the_labels_name_the_channel_axis(layer, shape, layout, add, scale):
     labels = [LABELS[i.key] for i in invariances(describe(layer, shape, layout=layout))]
-    assert (labels[1], labels[1 + labels.index("scale everything")]) == (add, scale)
+    assert (labels[1], labels[1 + labels.index("multiply everything by a positive number")]) == (add, scale)
 
 
 LEFT_OUT = [

@@ -83,7 +83,7 @@ def test_translations_of_the_messages_are_bundled(tmp_path, monkeypatch):
     text = bundle.bundle(entry, "es")
     assert 'const TRANSLATIONS = {"Copy": "Copiar", "{n} group": ["{n} grupo", "{n} grupos"]};' in text
     assert "const pluralForm = (n) => Number((n != 1));" in text
-    assert 'const LANGUAGE = {"tag": "es", "direction": "ltr"};' in text
+    assert 'const LANGUAGE = {"tag": "es", "direction": "ltr", "decimalComma": true};' in text
 
 
 @pytest.mark.parametrize(("language", "joined"), [("en", "A. B."), ("zh", "A.B.")])

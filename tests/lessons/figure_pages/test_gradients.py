@@ -83,19 +83,22 @@ def test_the_controls_are_one_row_and_the_values_of_x_are_behind_more():
 
 
 SENTENCES = [
-    ("LayerNorm(2)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "Move x[0, 1] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0. Inside the group, **2** of **2** are nearly 0: they would vanish without eps and rounding."),
-    ("LayerNorm(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "Move x[0, 1] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0."),
-    ("BatchNorm1d(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (1, 0), "Move x[1, 0] and **2** of **4** outputs move, all in its statistics group of **2**. The **2** derivatives outside are exactly 0."),
-    ("RMSNorm(3, eps=1)", [[0.0, 2.0, 1.0]], (0, 0), "Move x[0, 0] and **1** of **3** outputs moves, in its statistics group of **3**. Inside the group, **2** of **3** are 0 too."),
-    ("LayerNorm(1)", [[1.0], [5.0]], (0, 0), "Move x[0, 0] and none of the **2** outputs moves."),
-    ("LayerNorm(1)", [[3.0]], (0, 0), "Move x[0, 0] and the only output does not move."),
+    ("LayerNorm(2)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "**2** of **4** derivatives with respect to x[0, 1] are not 0, all in its statistics group of **2**. The **2** derivatives outside are exactly 0. Inside the group, **2** of **2** are nearly 0: they would vanish without eps and rounding. Moving x[0, 1] by 1, which is not tiny, changes **2** outputs."),
+    ("LayerNorm(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (0, 1), "**2** of **4** derivatives with respect to x[0, 1] are not 0, all in its statistics group of **2**. The **2** derivatives outside are exactly 0."),
+    ("BatchNorm1d(2, eps=12)", [[1.0, 5.0], [2.0, 3.0]], (1, 0), "**2** of **4** derivatives with respect to x[1, 0] are not 0, all in its statistics group of **2**. The **2** derivatives outside are exactly 0."),
+    ("RMSNorm(3, eps=1)", [[0.0, 2.0, 1.0]], (0, 0), "**1** of **3** derivatives with respect to x[0, 0] is not 0, in its statistics group of **3**. Inside the group, **2** of **3** are 0 too. Moving x[0, 0] by 1, which is not tiny, changes **3** outputs."),
+    ("RMSNorm(4)", [[0.0, 0.0, 0.0, 4.0], [0.0, 0.0, 0.0, 4.0]], (0, 0), "**1** of **8** derivatives with respect to x[0, 0] is not 0, in its statistics group of **4**. The **4** derivatives outside are exactly 0. Inside the group, **3** of **4** are 0 too. Moving x[0, 0] by 1, which is not tiny, changes **2** outputs."),
+    ("LayerNorm(4, eps=0.0)", [[-1.0, 1.0, -1.0, 1.0], [-1.0, 1.0, -1.0, 1.0]], (0, 0), "**2** of **8** derivatives with respect to x[0, 0] are not 0, all in its statistics group of **4**. The **4** derivatives outside are exactly 0. Inside the group, **2** of **4** are 0 too. Moving x[0, 0] by 1, which is not tiny, changes **4** outputs."),
+    ("BatchNorm1d(1).eval()", [[1.0], [5.0], [3.0]], (0, 0), "**1** of **3** derivatives with respect to x[0, 0] is not 0, in its statistics group of **3**. Inside the group, **2** of **3** are 0 too."),
+    ("LayerNorm(1)", [[1.0], [5.0]], (0, 0), "The derivatives of all **2** outputs with respect to x[0, 0] are 0."),
+    ("LayerNorm(1)", [[3.0]], (0, 0), "The derivative of the only output with respect to x[0, 0] is 0."),
     ("LayerNorm(1, eps=0)", [[1.0], [5.0]], (0, 0), "**2** of **2** derivatives are NaN."),
-    ("BatchNorm1d(1)", [[1.0], [5.0], [3.0]], (0, 0), "Move x[0, 0] and **3** of **3** outputs move, all in its statistics group of **3**."),
+    ("BatchNorm1d(1)", [[1.0], [5.0], [3.0]], (0, 0), "**3** of **3** derivatives with respect to x[0, 0] are not 0, all in its statistics group of **3**."),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("layer", "x", "at", "said"), SENTENCES)
-def test_the_sentence_counts_the_outputs_that_move(layer, x, at, said):
+def test_the_sentence_counts_the_derivatives_that_are_not_0(layer, x, at, said):
     e = explain(layer, torch.tensor(x))
     assert gradients.column_sentence(e, at, gradients.column(e, at)[0]) == said
 
@@ -130,9 +133,9 @@ def test_for_every_layer_the_terms_add_up_to_autograd_s_derivatives(layer, shape
     sentence = gradients.column_sentence(e, at, form)
     moving = int((total != 0).sum())
     said = (
-        f"**{moving}** of **{total.numel()}** outputs move"
+        f"**{moving}** of **{total.numel()}** derivatives with respect to x["
         if moving
-        else f"none of the **{total.numel()}** outputs moves"
+        else f"all **{total.numel()}** outputs with"
     )
     assert said in sentence
 
@@ -162,7 +165,7 @@ def test_in_eval_mode_only_the_diagonal_is_left():
     assert values.tolist() == [[0.5, 0], [0, 0.5]]
     assert gradients.off_diagonal(values) is None
     assert gradients.matrix_sentence(values, difference).startswith(
-        "**2** of **4** derivatives are exactly 0. Only the diagonal is left: no output depends on another input. Largest"
+        "**2** of **4** derivatives are exactly 0. Only the diagonal is left: the derivative of each output by any other input is 0. Largest"
     )
 
 

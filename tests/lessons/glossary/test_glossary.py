@@ -15,7 +15,7 @@ from normviz.texts import messages
 from normviz.texts.errors import NormvizError
 from tests.figures.linked.javascript import evaluate
 
-MOST_WORDS, LONGEST = 30, 170  # characters
+MOST_WORDS, LONGEST = 36, 170  # characters
 ABOUT = {word.name: word.about for word in glossary()}
 
 
@@ -80,3 +80,9 @@ def test_the_sentences_agree_with_torch():
     assert all("elementwise_affine" in signature(kind).parameters for kind in (nn.LayerNorm, nn.RMSNorm))
     squares = x.square().mean(1, keepdim=True)
     assert torch.allclose(nn.RMSNorm(2, eps=1.0)(x), x / (squares + 1.0).sqrt())  # mean square, eps
+    cells = torch.arange(6).reshape(2, 3)
+    assert cells.stride() == (3, 1)  # stride
+    assert cells.flatten().tolist() == [*cells[0].tolist(), *cells[1].tolist()]  # row-major
+    row, column = torch.arange(3), torch.arange(2)[:, None]
+    assert torch.equal(cells - row, cells - row.repeat(2, 1))  # broadcast: an axis that it lacks
+    assert torch.equal(cells - column, cells - column.repeat(1, 3))  # and one of size 1

@@ -81,7 +81,7 @@ def test_a_question_has_its_answer_and_a_figure_in_a_closed_section(key):
     assert texts[0 if core_place(key) is None else 1] == prose(key).title
     assert sources(asked) in texts
     claim = next(part for part in parts if isinstance(part, Text))
-    assert claim.text == f"> Someone writes: “{prose(key).claim}” Is it so?"
+    assert claim.text == f"> Someone writes: “{prose(key).claim}” Is that true?"
     assert any(isinstance(part, Panels | Chart | Table) for part in parts)
     before, closed = Body(app="").html(shown.parts).split('<details class="nv-answer">')
     assert block(answer(asked)) in closed

@@ -2,6 +2,7 @@
 
 import pytest
 
+from normviz.layers import sharing
 from normviz.lessons.practice.bank import bank
 from normviz.lessons.practice.confusions import CONFUSIONS, feedback
 from normviz.texts.messages import in_language
@@ -23,7 +24,18 @@ def alone(case):
 TRUE_OF_THE_LAYER = {
     "batchnorm": ("does not average over exactly these axes", lambda case: not averages_over_all_but(case, [case.channel])),
     "instancenorm": ("does not average over exactly these axes", lambda case: not averages_over_all_but(case, [case.example, case.channel])),
-    "whole_tensor": ("The whole tensor shares one mean only where", lambda case: not averages_over_all_but(case, [])),
+    "channels_by_size": ("normalizes the last axis", lambda case: case.norm.pattern.reduced == (case.axes[-1],)),
+    "position": ("does not average over exactly this axis", lambda case: case.norm.pattern.reduced != (case.channel,)),
+    "dim_zero": ("does not average over exactly this axis", lambda case: case.norm.pattern.reduced != (case.axes[0],)),
+    "averaged_gamma": ("In the other layers, a gamma belongs to a channel", lambda case: case.family not in ("LayerNorm", "RMSNorm")),
+    "no_gamma": ("BatchNorm and GroupNorm have a gamma by default", lambda case: case.norm.params is not None),
+    "rms_bias": ("RMSNorm has a gamma and no beta", lambda case: case.family == "RMSNorm"),
+    "buffers_counted": ("running_mean and running_var are buffers", lambda case: case.layer.tracks),
+    "unbiased": ("{layer} normalizes with the variance divided by m,", lambda case: case.norm.center and not case.norm.running),
+    "not_centered": ("{layer} subtracts the mean", lambda case: case.norm.center),
+    "centered": ("RMSNorm does not subtract the mean", lambda case: case.family == "RMSNorm"),
+    "affine_off": ("affine=False, the layer has neither", lambda case: not case.layer.affine),
+    "whole_tensor": ("There is one mean for the whole tensor only where", lambda case: not averages_over_all_but(case, [])),
     "sequence": ("averages over C alone", lambda case: case.norm.pattern.reduced == ("c",)),
     "gamma_per_channel": ("LayerNorm and RMSNorm have", lambda case: case.family in ("LayerNorm", "RMSNorm")),
     "gamma_with_batch": ("a larger batch needs no more parameters", lambda case: case.example not in (case.norm.gamma_axes or ())),
@@ -43,6 +55,27 @@ def test_the_sentence_is_true_of_every_layer_for_which_it_is_shown(key):
     words, holds = TRUE_OF_THE_LAYER[key]
     assert words in CONFUSIONS[key].sentence
     assert [(case.text, case.shape) for case in OFFERED[key] if not holds(case)] == []
+
+
+RIGHT_STATISTICS = {  # the words of a right option, and what is then true of the groups of the layer
+    "over all examples": lambda case: not case.norm.running and case.example in case.norm.pattern.reduced,
+    "within each example": alone,
+    "running": lambda case: case.norm.running,
+}
+
+
+def test_the_right_option_on_modes_says_what_the_statistics_are_computed_from():
+    """An example has several means in GroupNorm: they are "within each example", not "those of each example"."""
+    asked = [one for one in bank() if one.kind == "mode" and one.variant.startswith("uses")]
+    several = 0
+    for one in asked:
+        text, counts = one.text_of(one.answer), sharing.counts(one.case.norm, one.case.shape)
+        (words,) = [words for words in RIGHT_STATISTICS if words in text]
+        assert RIGHT_STATISTICS[words](one.case), (one.whole_prompt, text)
+        several += (
+            words == "within each example" and counts.statistics > one.case.shape[one.case.axes.index(one.case.example)]
+        )
+    assert several > 10
 
 
 def test_chinese_feedback_has_no_space_between_its_sentences():

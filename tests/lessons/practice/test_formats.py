@@ -53,7 +53,7 @@ def test_a_wrong_number_names_its_confusion():
     told = feedback("batchnorm", exercise.case)
     assert (3.0, told) in item(exercise).mistakes
     assert told == (
-        "That is BatchNorm's answer. BatchNorm keeps the channels: on (N, D) it averages over n. "
+        "That is BatchNorm's answer. BatchNorm keeps the channels: on (N, D) it averages over N. "
         "LayerNorm(3) does not average over exactly these axes."
     )
 

@@ -192,4 +192,4 @@ def test_the_feedback_is_about_the_tensor_that_is_shown():
     sentence = evaluate(
         "sentenceOf(args[0], 'instancenorm', args[1])", known, each.data(), entry=PRACTICE / "exercise.js"
     )
-    assert sentence == f"On (N, C, L), over l: {each.case.text}."
+    assert sentence == f"On (N, C, L), over L: {each.case.text}."

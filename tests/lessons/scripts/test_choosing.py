@@ -126,7 +126,7 @@ def test_a_page_without_exercises_asks_a_server():
 SEARCH = """([text, words]) => {
   globalThis.HTMLDetailsElement ??= class {};
   const items = words.map((one) => ({ dataset: { words: one } }));
-  return [showMatching(text, items, []), items.map(({ hidden }) => !hidden)];
+  return [showMatching(matcher(text, []), items, [], text.trim() !== ""), items.map(({ hidden }) => !hidden)];
 }"""
 
 

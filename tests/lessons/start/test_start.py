@@ -198,7 +198,7 @@ def test_the_running_mean_follows_the_batches_and_eval_mode_uses_it():
     assert data["means"] == pytest.approx([np.mean(batch) for batch in data["batches"]])
     seen = data["outputs"]["train"][: data["asked"]["train"]]
     assert min(abs(one - other) for i, one in enumerate(seen) for other in seen[:i]) > 0.5  # they differ at a glance
-    assert "here 0.5 of the way, in PyTorch by default 0.1" in LESSON_STEPS[6].prose.text
+    assert "here by 0.5 of the distance, in PyTorch by default by 0.1" in LESSON_STEPS[6].prose.text
     low, high = data["range"]
     assert all(low <= value <= high for value in sum(data["batches"], data["stored"]))
 

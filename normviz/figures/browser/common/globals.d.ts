@@ -27,6 +27,6 @@ declare module "normviz:messages" {
   export const TRANSLATIONS: Record<string, string | string[]>;
   /** Which plural form a number takes. */
   export function pluralForm(n: number): number;
-  /** The language of the texts, for the attributes of an element. */
-  export const LANGUAGE: { tag: string, direction: string };
+  /** The language of the texts: for the attributes of an element, and whether a comma begins the decimals of a typed number. */
+  export const LANGUAGE: { tag: string, direction: string, decimalComma: boolean };
 }

@@ -42,14 +42,20 @@ export const betweenSentences = () => _("{first} {second}", { first: "", second:
  */
 export const joinSentences = (sentences) => sentences.join(betweenSentences());
 
+/** What is between two parts of a phrase: a comma as the language writes it. */
+export const betweenParts = () => _("{first}, {second}", { first: "", second: "" });
+
 /**
  * Placeholders without a value stay, for ``words``.
  * @param {string} message
  * @param {Values} values
  */
 function fill(message, values) {
-  return message.replace(/\{(\w+)\}/g, (placeholder, name) => String(values[name] ?? placeholder));
+  return message.replace(/\{(\w+)\}/g, (placeholder, name) => String(values[name] ?? placeholder)).replace(WITHIN_CHINESE, "");
 }
+
+// Chinese has spaces around Latin words and numbers, which a placeholder often is, and none within Chinese.
+const WITHIN_CHINESE = /(?<=[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]) (?=[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef])/g;
 
 /**
  * The message as words: its ``{placeholders}`` become code or bold type.

@@ -7,7 +7,7 @@ import { MOTION_TIME, mayMove } from "../motion/outlines.js";
 import { groupColor } from "../common/color.js";
 import { button, html, svg } from "../common/dom.js";
 import { formatElement, formatShort, roundedFor } from "../common/format.js";
-import { _, ngettext } from "../common/messages.js";
+import { _, joinSentences, ngettext } from "../common/messages.js";
 import { groupOf, rankGroups, sameIndex, tensorIndex } from "../tensor/sharing.js";
 import { sentPlace } from "../tensor/slices.js";
 import { DotSlider, valueInWords } from "./dot_slider.js";
@@ -177,7 +177,7 @@ export class Distribution {
       this.drawDots(stage, group, top, fill, selected);
       this.drawMarks(stage, top, step);
     });
-    this.svg.setAttribute("aria-label", reached.map(({ title, rule, moments }) => `${title}: ${rule}; ${moments}`).join(". "));
+    this.svg.setAttribute("aria-label", joinSentences(reached.map(({ title, rule, moments }) => _("{title}: {rule}; {moments}.", { title, rule, moments }))));
     return slides ? this.slidingDot(group, at, selected) : null;
   }
 

@@ -2,7 +2,7 @@
 
 import { html, uniqueNumber, visibleWidth } from "../common/dom.js";
 import { formatCount, formatElement } from "../common/format.js";
-import { _, ngettext, words } from "../common/messages.js";
+import { _, betweenParts, ngettext, words } from "../common/messages.js";
 import { Cube } from "../panels/cube.js";
 import { Panel } from "../panels/panel.js";
 import { Geometry } from "../tensor/geometry.js";
@@ -128,7 +128,7 @@ export class CompareView extends FigureView {
     const sharings = this.data.sharings ?? {}, stats = /** @type {Tabled<Statistics>} */ (sharings[`stats${number}`]), params = sharings[`params${number}`];
     const mean = words(SHARED[stats.center ? "mean" : "meanSquare"](stats.size - 1), countOf(stats));
     if (this.data.hidden?.includes(ROWS.gamma)) return mean;
-    return [...mean, _("{first}, {second}", { first: "", second: "" }),
+    return [...mean, betweenParts(),
       ...(params ? words(SHARED.gamma(params.size - 1), countOf(params)) : [_("no gamma")])];
   }
 }

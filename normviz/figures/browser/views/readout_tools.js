@@ -8,6 +8,7 @@
 import { button, html, uniqueNumber } from "../common/dom.js";
 import { formatElement, formatNumber } from "../common/format.js";
 import { _ } from "../common/messages.js";
+import { plainSigns } from "../common/numbers.js";
 import { placeOf, tensorIndex } from "../tensor/sharing.js";
 
 const TYPING = "input:not([type=range])";
@@ -92,7 +93,7 @@ export class ReadoutTools {
  * @returns {Index | null}
  */
 export function readIndex(text, shape) {
-  const words = text.replace(/^\s*x?\s*[[(]|[\])]\s*$/g, "").trim().split(/\s*[,;]\s*|\s+/).filter(Boolean);
+  const words = plainSigns(text).replace(/^\s*x?\s*[[(]|[\])]\s*$/g, "").trim().split(/\s*[,;]\s*|\s+/).filter(Boolean);
   const fits = words.length === shape.length && words.every((word, axis) => /^\d{1,15}$/.test(word) && Number(word) < shape[axis]);
   return fits ? words.map(Number) : null;
 }

@@ -4,7 +4,6 @@ import { button, html, uniqueNumber } from "../../../figures/browser/common/dom.
 import { formatElement, formatNumber } from "../../../figures/browser/common/format.js";
 import { _, betweenSentences, ngettext } from "../../../figures/browser/common/messages.js";
 import { indexOf } from "../../../figures/browser/tensor/sharing.js";
-import { readNumber } from "../questions/prediction.js";
 import { drawTensor } from "../questions/tensor.js";
 import { makeField } from "./fields.js";
 
@@ -172,7 +171,7 @@ export function resultOfTries(exercise, tries) {
 function sameAnswer(value, other, tolerance) {
   if (Array.isArray(other)) return Array.isArray(value) && value.length === other.length && value.every((position) => other.includes(position));
   if (typeof other === "string") return value === other;
-  return Math.abs(readNumber(String(value)) - other) <= Math.max(tolerance, ROUNDING * Math.max(1, Math.abs(other)));
+  return Math.abs(Number(value) - other) <= Math.max(tolerance, ROUNDING * Math.max(1, Math.abs(other)));
 }
 
 /**

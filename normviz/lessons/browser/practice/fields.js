@@ -2,10 +2,10 @@
 
 import { findAll, html } from "../../../figures/browser/common/dom.js";
 import { _, ngettext } from "../../../figures/browser/common/messages.js";
+import { askNumber, readNumber } from "../../../figures/browser/common/numbers.js";
 import { makeItem, showItem } from "../../../figures/browser/panels/toggles.js";
 import { Marking } from "../questions/marking.js";
 import { indexOf, positionOf } from "../../../figures/browser/tensor/sharing.js";
-import { readNumber } from "../questions/prediction.js";
 
 const WITH_CODE = ["code", "pattern"]; // kinds whose options are calls, patterns or layers
 
@@ -79,7 +79,8 @@ class NumberField {
    * @param {FieldOptions} options
    */
   constructor(parent, { kind }, { label, draft, onChange }) {
-    const inputMode = kind === "value" ? "text" : "decimal"; // the keyboard for decimals of some phones has no minus sign
+    this.isWhole = kind !== "value";
+    const inputMode = this.isWhole ? "decimal" : "text"; // the keyboard for decimals of some phones has no minus sign
     this.input = html("input", "nv-typed", parent);
     Object.assign(this.input, { type: "text", inputMode, maxLength: 40, autocomplete: "off", placeholder: _("a number"), value: draft ?? "" });
     this.input.setAttribute("aria-labelledby", label);
@@ -90,14 +91,15 @@ class NumberField {
     return this.input.value;
   }
 
+  // As every language reads it: the answer is kept, and the reader may go on in another one.
   get value() {
-    const text = this.input.value.trim();
-    return Number.isNaN(readNumber(text)) ? null : text;
+    const number = readNumber(this.input.value, this.isWhole);
+    return Number.isFinite(number) ? String(number) : null;
   }
 
   get needed() {
-    const text = this.input.value.trim();
-    return text ? _("{guess} is not a number; write one, such as 48.", { guess: `'${text}'` }) : _("Write a number.");
+    const text = this.input.value.trim(), asked = askNumber(text, this.isWhole);
+    return asked || (text ? _("{guess} is not a number; write one, such as 48.", { guess: `'${text}'` }) : _("Write a number."));
   }
 
   /**
@@ -224,8 +226,8 @@ class BuildField {
     for (const cell of this.cells) cell.classList.toggle("nv-build-group", shared.includes(Number(cell.dataset.position)));
     const filled = shared.filter((position) => target.includes(position)).length, others = shared.length - filled;
     this.line.textContent = ngettext(
-      "Outlined, with one mean: {filled} of the {all} filled elements, and {n} other.",
-      "Outlined, with one mean: {filled} of the {all} filled elements, and {n} others.", others, { filled, all: target.length });
+      "The outlined elements share one mean: {filled} of the {all} filled ones, and {n} other.",
+      "The outlined elements share one mean: {filled} of the {all} filled ones, and {n} others.", others, { filled, all: target.length });
   }
 
   /**

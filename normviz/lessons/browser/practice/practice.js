@@ -2,7 +2,7 @@
 
 import { find, html } from "../../../figures/browser/common/dom.js";
 import { Memory } from "../../../figures/browser/common/memory.js";
-import { _, ngettext } from "../../../figures/browser/common/messages.js";
+import { _, betweenParts, ngettext } from "../../../figures/browser/common/messages.js";
 import { EXTRAS } from "../page.js";
 import { readStart } from "../start/lesson.js";
 import { RISING, bankIn } from "./bank.js";
@@ -261,7 +261,7 @@ class Practice {
     const [right, second] = ["right", "second"].map((kind) => kinds.filter((one) => one === kind).length), level = this.exercises[at]?.level;
     this.place.textContent = at < count ? _("{n} of {count}", { n: at + 1, count }) : "";
     this.level.textContent = at < count && level ? _("Level {level}", { level: this.data.levels[isRising ? levelAfter(this.results.slice(0, at)) : level] }) : "";
-    this.score.textContent = results.length && at < count ? [ngettext("{n} right", "{n} right", right), ...(second ? [_("{n} at the second try", { n: second })] : [])].join(", ") : "";
+    this.score.textContent = results.length && at < count ? [ngettext("{n} right", "{n} right", right), ...(second ? [_("{n} at the second try", { n: second })] : [])].join(betweenParts()) : "";
     this.time.textContent = timeText(seconds);
     this.track.replaceChildren(...Array.from({ length: count }, (_none, number) => {
       const step = html("span", "nv-practice-step");

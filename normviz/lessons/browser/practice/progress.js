@@ -2,7 +2,7 @@
 
 import { button, html } from "../../../figures/browser/common/dom.js";
 import { Memory } from "../../../figures/browser/common/memory.js";
-import { _, ngettext } from "../../../figures/browser/common/messages.js";
+import { _, betweenParts, ngettext } from "../../../figures/browser/common/messages.js";
 import { hasConfusion } from "./rising.js";
 
 /** @typedef {Record<string, { times: number, isOpen: boolean }>} Progress by the id of a confusion */
@@ -45,7 +45,7 @@ export function drawProgress(parent, { confusions }) {
   for (const [confusion, { times, isOpen }] of known.sort(([, one], [, other]) => Number(other.isOpen) - Number(one.isOpen) || other.times - one.times)) {
     const item = html("li", "", list, confusions[confusion].name);
     item.append(" ");
-    html("span", "nv-small", item, [ngettext("{n} time", "{n} times", times), isOpen ? _("returns") : _("✓ overcome")].join(", "));
+    html("span", "nv-small", item, [ngettext("{n} time", "{n} times", times), isOpen ? _("returns") : _("✓ overcome")].join(betweenParts()));
   }
   button("nv-practice-quiet", root, _("Delete my progress"), () => {
     PROGRESS.write({});

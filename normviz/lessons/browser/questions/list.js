@@ -14,14 +14,15 @@ const RESULTS = new Memory("localStorage", "normviz.questions");
 const RESULT_SIGNS = { right: ["\u2713", () => _("answered correctly")], wrong: ["\u2717", () => _("answered incorrectly")], opened: ["\u25cb", () => _("opened without a prediction")] };
 
 /**
- * Shows the links whose words contain every word in the field of the search, and opens their topics. Without a search, those close again.
+ * Shows the links that the search finds, and opens their topics. Without a search, those close again.
  * @param {ParentNode} root
  * @param {HTMLElement | null} [search]
  */
 export function filterLinks(root, search = root.querySelector(".nv-search")) {
   if (!search) return;
   const text = fieldOf(search).value.trim(), isError = root.querySelector(".nv-found") !== null;
-  const found = showMatching(text, findAll(root, "[data-words]"), findAll(root, ".nv-topic, .ns-topic"));
+  const isFound = matcher(text, JSON.parse(fieldOf(search).dataset.ideas ?? "[]"));
+  const found = showMatching(isFound, findAll(root, "[data-words]"), findAll(root, ".nv-topic, .ns-topic"), text !== "");
   for (const path of findAll(root, ".nv-path, .nv-by-topic")) path.hidden = Boolean(text);
   find(search, "[role=status]").textContent = text && (found || !isError) ? ngettext("{n} found", "{n} found", found) : "";
   find(root, ".nv-none").hidden = found > 0 || isError;
@@ -44,24 +45,54 @@ export const searchField = (root) => /** @type {HTMLInputElement | null} */ (roo
 export const needsServer = (text, root) => (/\d/.test(text) && text.split(/\s+/).length > 2) || root.querySelector(".nv-found") !== null;
 
 /**
- * Shows the items that have every word of the text, and the topics that have such an item.
- * @param {string} text
- * @param {HTMLElement[]} items
- * @param {HTMLElement[]} topics
- * @returns {number} of items that are shown
+ * What a search finds: ``normviz/texts/searching.py`` has the same rule.
+ * @param {string} typed
+ * @param {[string[], string[]][]} ideas the names of each in the texts, and what else people call it
+ * @returns {(text: string) => boolean} whether a text has every typed word, or one that means the same
  */
-function showMatching(text, items, topics) {
-  const words = withoutAccents(text.toLowerCase()).split(/\s+/).filter(Boolean);
-  for (const item of items) item.hidden = !words.every((word) => withoutAccents(item.dataset.words ?? "").includes(word));
-  for (const topic of topics) {
-    topic.hidden = !topic.querySelector("[data-words]:not([hidden])");
-    if (topic instanceof HTMLDetailsElement) openWith(topic, words.length > 0 && !topic.hidden);
-  }
-  return items.filter((item) => !item.hidden).length;
+export function matcher(typed, ideas) {
+  let rest = ` ${simplified(typed)} `;
+  const parts = [], phrases = ideas.flatMap(([, words]) => words).filter((word) => word.includes(" ")).sort((one, other) => other.length - one.length);
+  for (const phrase of phrases)
+    if (rest.includes(` ${phrase} `)) {
+      parts.push(phrase);
+      rest = rest.replaceAll(` ${phrase} `, " ");
+    }
+  const wanted = [...parts, ...rest.split(" ").filter(Boolean)].map((part) => [part, ...meanings(part, ideas)]);
+  return (text) => wanted.every((words) => words.some((word) => text.includes(word)));
+}
+
+/**
+ * The names of the ideas that a part of a search means. While it is typed, it is the beginning of what it means; a name means itself.
+ * @param {string} part
+ * @param {[string[], string[]][]} ideas
+ */
+function meanings(part, ideas) {
+  if (ideas.some(([names]) => names.includes(part))) return [];
+  const exact = ideas.filter(([, words]) => words.includes(part));
+  const meant = exact.length ? exact : ideas.filter(([, words]) => words.some((word) => word.startsWith(part)));
+  return meant.flatMap(([names]) => names);
 }
 
 /** @param {string} text */
-const withoutAccents = (text) => text.normalize("NFD").replace(/\p{M}/gu, "");
+const simplified = (text) => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").trim().replace(/\s+/g, " ");
+
+/**
+ * Shows the items that are found, and the topics that have such an item.
+ * @param {(text: string) => boolean} isFound
+ * @param {HTMLElement[]} items
+ * @param {HTMLElement[]} topics
+ * @param {boolean} isSearching
+ * @returns {number} of items that are shown
+ */
+function showMatching(isFound, items, topics, isSearching) {
+  for (const item of items) item.hidden = !isFound(simplified(item.dataset.words ?? ""));
+  for (const topic of topics) {
+    topic.hidden = !topic.querySelector("[data-words]:not([hidden])");
+    if (topic instanceof HTMLDetailsElement) openWith(topic, isSearching && !topic.hidden);
+  }
+  return items.filter((item) => !item.hidden).length;
+}
 
 /**
  * Opens a topic for a search. It closes with the search, unless the reader had opened it.

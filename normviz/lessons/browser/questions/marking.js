@@ -3,7 +3,7 @@
 
 import { button, html } from "../../../figures/browser/common/dom.js";
 import { formatElement } from "../../../figures/browser/common/format.js";
-import { _ } from "../../../figures/browser/common/messages.js";
+import { _, betweenParts } from "../../../figures/browser/common/messages.js";
 import { showKeys } from "../../../figures/browser/speaking/dialogs.js";
 import { groupOf, positionOf, sameIndex, tablesOf } from "../../../figures/browser/tensor/sharing.js";
 import { combinations, upTo } from "./tensor.js";
@@ -80,7 +80,7 @@ export class Marking {
       if (!result) continue;
       counts[/** @type {keyof typeof counts} */ (result)]++;
       root.dataset.result = result;
-      root.setAttribute("aria-label", `${root.getAttribute("aria-label")}, ${words[result]}`);
+      root.setAttribute("aria-label", root.getAttribute("aria-label") + betweenParts() + words[result]);
     }
     return counts;
   }
@@ -171,7 +171,7 @@ export class Marking {
     const name = formatElement("x", index), isFramed = sameIndex(index, at);
     root.role = "gridcell";
     root.tabIndex = -1;
-    root.ariaLabel = [name, ...(texts[place] ? [texts[place]] : []), ...(isFramed ? [_("framed")] : [])].join(", ");
+    root.ariaLabel = [name, ...(texts[place] ? [texts[place]] : []), ...(isFramed ? [_("framed")] : [])].join(betweenParts());
     root.classList.toggle("nv-marking-framed", isFramed);
     if (this.isFixed(index)) root.setAttribute("aria-disabled", "true");
     else root.setAttribute("aria-selected", "false");

@@ -76,7 +76,7 @@ export class PixelsFigure {
    */
   finish(isDone) {
     for (const marking of this.markings) showAnswer(marking, isDone);
-    this.status.textContent = _("Each color shares one mean and one variance.");
+    this.status.textContent = _("Elements of one color share a mean and a variance.");
     this.judge(true);
   }
 

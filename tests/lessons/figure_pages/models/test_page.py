@@ -9,8 +9,9 @@ from normviz.export.output import output_of_query
 from normviz.lessons.models import REAL_MODELS, NormTable, Strip, recorded, tables
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.containers import Details
-from normviz.lessons.parts.html import Body, plain
+from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Problem, Sentence
+from normviz.texts.messages import plain
 
 
 def page_of(query):

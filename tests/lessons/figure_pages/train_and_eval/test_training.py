@@ -121,7 +121,7 @@ def test_the_texts_on_batches_of_two_are_counted_again():
     apart = sum(len(set(cell["train_classes"][batch])) == 2 for batch in alike)
     near = 0.05 / (0.05**2 + 1e-5) ** 0.5  # half of the distance, divided by the standard deviation
     assert numbers_in(pairs)[:2] == [f"−{near:.3f}", f"{near:.3f}"]
-    assert f"of the {len(alike)} test batches" in pairs
+    assert f"{len(alike)} test batches have two" in pairs
     assert numbers_in(pairs)[-1] == str(apart)
     means = [np.mean([run[-1] for run in RECORD["cells"][f"BatchNorm {size}"]["eval"]]) / POINTS for size in SIZES]
     assert numbers_in(sizes) == [f"{100 * min(means):.1f} %", f"{100 * max(means):.1f} %"]
