@@ -68,7 +68,7 @@ def question_parts(question: Question) -> Iterator[Part]:
     """The question, and a prediction whose answer has the figure that shows it."""
     text = prose(question.key)
     yield Heading(text.title)
-    yield Text(f"> {_('Someone writes: “{claim}” Is it so?', claim=text.claim)}")
+    yield Text(f"> {_('Someone writes: “{claim}” Is that true?', claim=text.claim)}")
     shown = Link(_("Open in {page}", page=question.page.title), question.page.name, question.query)
     figure = question.page.answer_parts(question.query)
     yield prediction(
@@ -85,7 +85,7 @@ def summary_parts() -> Iterator[Part]:
         _("**Who shares a mean?** On images, BatchNorm averages over the batch and the positions, for each channel; LayerNorm over the axes of `normalized_shape`; InstanceNorm over the positions of one channel of one example; GroupNorm over those of a group of channels."),
         _("**Who shares a gamma?** LayerNorm has one for each element that is normalized together; BatchNorm and GroupNorm have one for each channel; InstanceNorm has none by default. Examples share their gammas."),
         _("**Who needs a batch?** BatchNorm alone. In train mode it uses the mean and variance of the batch, which are noisy if the batch is small; in eval mode the running ones. The others, by default, compute the same in both modes."),
-        _("**Which variance?** All four divide by the number of elements, m, and not by m - 1."),
+        _("**Which variance?** In train mode all four divide by the number of elements, m. BatchNorm's running variance, which eval mode uses, divides by m - 1."),
     )  # fmt: skip
     yield Text("\n".join(f"- {point}" for point in points))
     yield from compare.PAGE.answer_parts(SUMMARY)

@@ -20,7 +20,8 @@ from normviz.lessons.practice.random import Random
 from normviz.lessons.questions.sources import Source
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import read_text
-from normviz.texts.messages import N_, _, english, format_number, language, without_accents
+from normviz.texts.messages import N_, _, english, format_count, format_number, language
+from normviz.texts.searching import simplified
 
 Facts = Mapping[str, Any]
 TINY = 1e-3  # smaller facts are mostly rounding
@@ -149,7 +150,7 @@ def format_fact(value: Any) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, int):
-        return f"{value:,}".replace("-", "−")
+        return format_count(value)
     return format_number(value, 2 if abs(value) < TINY else 3) if isinstance(value, float) else str(value)
 
 
@@ -169,8 +170,8 @@ def search_text(question: Question) -> str:
     text = prose(question.key)
     quoted = str(facts_of(question)["words"]) if ERROR in text.answer else ""  # the other facts take long to compute
     parts = (text.title, text.claim, text.predict, *text.options.values(), PLACEHOLDER.sub("", text.answer), quoted)
-    words = re.sub(r"[`*]", "", f"{question.key} {question.topic.title} {' '.join(parts)}").lower().split()
-    return without_accents(" ".join(dict.fromkeys(words)))
+    words = simplified(re.sub(r"[`*]", "", f"{question.key} {question.topic.title} {' '.join(parts)}")).split()
+    return " ".join(dict.fromkeys(words))
 
 
 # The topics of the questions, in the order of the list.

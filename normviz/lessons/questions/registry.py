@@ -2,10 +2,10 @@
 
 from normviz.lessons.page import Page
 from normviz.lessons.questions.question import TOPICS, Question, Topic
-from normviz.lessons.questions.topics import frameworks, numbers, parameters, running_statistics, statistics
+from normviz.lessons.questions.topics import frameworks, numbers, parameters, running_statistics, statistics, training
 from normviz.texts.errors import NormvizError, echo
 
-BANK = (statistics, parameters, running_statistics, numbers, frameworks)
+BANK = (statistics, parameters, running_statistics, numbers, frameworks, training)
 _declared = [value for module in BANK for value in vars(module).values() if isinstance(value, Question)]
 QUESTIONS = {question.key: question for question in sorted(_declared, key=lambda one: TOPICS.index(one.topic))}
 

@@ -66,6 +66,10 @@ REPOSITORIES = {
     "executorch": "pytorch/executorch",
     "Open-Sora-Plan": "PKU-YuanGroup/Open-Sora-Plan",
     "indexnet_matting": "poppinace/indexnet_matting",
+    "bert": "google-research/bert",
+    "insightface": "deepinsight/insightface",
+    "timm": "huggingface/pytorch-image-models",
+    "gemma_pytorch": "google/gemma_pytorch",
 }
 FLAX_PAGE = Source(
     "flax.linen.LayerNorm",
@@ -85,4 +89,11 @@ PAPERS = {
     "Transformer": ("Vaswani et al. 2017", "1706.03762"),
     "How BatchNorm helps": ("Santurkar et al. 2018", "1805.11604"),
     "ConvNeXt": ("Liu et al. 2022", "2201.03545"),
+    "AdaIN": ("Huang & Belongie 2017", "1703.06868"),
+    "Conditional BatchNorm": ("de Vries et al. 2017", "1707.00683"),
+    "adaLN-Zero": ("Peebles & Xie 2022", "2212.09748"),
+    "Weight decay": ("van Laarhoven 2017", "1706.05350"),
+    "Averaged weights": ("Izmailov et al. 2018", "1803.05407"),
+    "New domains": ("Li et al. 2016", "1603.04779"),
+    "PaLM": ("Chowdhery et al. 2022", "2204.02311"),
 }

@@ -98,7 +98,8 @@ def _s1f() -> dict[str, float]:
 
 def _s2a() -> dict[str, float]:
     """The start is 3 / 2 standard deviations off, and 0.9^t of that is left after t steps."""
-    return {"steps": next(t for t in range(100) if 1.5 * 0.9**t <= 0.25)}
+    steps, keras = (next(t for t in range(200) if 1.5 * kept**t <= 0.25) for kept in (0.9, 0.99))
+    return {"steps": steps, "keras": keras}
 
 
 def _s2b() -> dict[str, float]:

@@ -30,7 +30,7 @@ MOST_WORDS_OF_A_REASON = 20
 LONGEST_TITLE = 90
 COPIED_WORDS = 8  # consecutive equal words that make a sentence a copy
 
-KEYS = [*(f"s{i}" for i in range(4)), *(f"q{i}" for i in range(1, 37))]  # keys that links in use have
+KEYS = [*(f"s{i}" for i in range(4)), *(f"q{i}" for i in range(1, 47))]  # keys that links in use have
 
 # Digits that are not numbers of an answer: in code, placeholders, torch's words, calls, arguments, names, and m - 1.
 NOT_NUMBERS = [

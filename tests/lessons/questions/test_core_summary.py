@@ -61,6 +61,13 @@ def test_batchnorm_alone_needs_a_batch_and_differs_in_eval(layer):
     assert differs is is_batchnorm
 
 
+def test_the_running_variance_divides_by_one_less():
+    norm = module_of("BatchNorm2d(4, momentum=1.0)")
+    norm(X)
+    assert torch.allclose(norm.get_buffer("running_var"), X.var((0, 2, 3), correction=1))
+    assert not torch.allclose(norm.get_buffer("running_var"), X.var((0, 2, 3), correction=0), atol=1e-3)
+
+
 @pytest.mark.parametrize("layer", LAYERS)
 def test_all_four_divide_by_the_number_of_elements(layer):
     dims = {"BatchNorm2d(4)": (0, 2, 3), "LayerNorm([4, 3, 3])": (1, 2, 3), "InstanceNorm2d(4)": (2, 3)}.get(layer)

@@ -29,7 +29,7 @@ ROUNDING = {
 # Random samples: within a sixth of the expected value.
 DRAWN = {
     "s2b": {"first_error": 2 / sqrt(32), "last_error": 2 / sqrt(2)},
-    "s2c": {"small_spread": 2 / sqrt(4), "large_spread": 2 / sqrt(64)},
+    "s2c": {"small_spread": 2 / sqrt(4), "large_spread": 2 / sqrt(64), "measured": 4},
 }
 
 

@@ -6,6 +6,8 @@ from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
+from torch.nn import functional as F
 
 from normviz.analysis.closed_form import autograd_backward, parameter_sum, upstream
 from normviz.analysis.description import describe
@@ -23,6 +25,7 @@ from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of, 
 from normviz.lessons.questions.question import NUMBERS, Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, FLAX_PAGE, Source, issue, paper, torch_page
 from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
+from normviz.texts.messages import format_count
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -78,6 +81,7 @@ def size_of_eps() -> Facts:
     sizes = [table["float32", eps].by_torch["BatchNorm1d"] for eps in (keras, torch_eps, BERT_EPS)]
     constant = from_values((2.0, 2.0, 2.0, 2.0), (4,)).to(DTYPES["float16"])
     hand, own = by_hand(constant, BERT_EPS), torch_output("LayerNorm", constant, BERT_EPS)
+    channel = torch_output("BatchNorm1d", constant, BERT_EPS)
     sizes_of_options = {"one": 1.0, "third": 0.3, "small": 0.03, "same": SPREAD}
     nearest = min(sizes_of_options, key=lambda key: abs(log(sizes_of_options[key] / sizes[0])))
     return {
@@ -90,6 +94,7 @@ def size_of_eps() -> Facts:
         "kept": table["float16", BERT_EPS].rounded,
         "hand": str(float(hand[0])).replace("nan", "NaN"),
         "own": float(own[0]),
+        "batch": str(float(channel[0])).replace("nan", "NaN"),
         "right": only(**{key: key == nearest for key in sizes_of_options}),
     }
 
@@ -200,8 +205,41 @@ def one_element() -> Facts:
         "negative": float(rms.output.min()),
         "positive": float(rms.output.max()),
         "noise": group.from_beta,
-        "scale": f"{group.x.abs().max():,.0f}",
+        "scale": format_count(round(float(group.x.abs().max()))),
         "right": min(options, key=lambda key: options[key] or 0.0),
+    }
+
+
+@NUMBERS.question(
+    "q46",
+    STEP_BY_STEP_PAGE,
+    "shape=2,4&layer=RMSNorm(4)&params=random&step=4&at=0,2",
+    [
+        issue("transformers", 30236),
+        issue("gemma_pytorch", 67, "pull"),
+        issue("pytorch", 147203, "pull"),
+        torch_page("RMSNorm"),
+    ],
+    x="shape=64,64",
+)
+def order_of_casting() -> Facts:
+    """The normalized values cast to bfloat16 before or after they are multiplied by gamma, both also bfloat16."""
+    half, eps = torch.bfloat16, 1e-6
+    x, gamma = normal(64, 64).to(half), (1 + normal(64, seed=1) / 2).to(half)
+    normalized = x.float() * torch.rsqrt(x.float().square().mean(1, keepdim=True) + eps)
+    twice, once = normalized.to(half) * gamma, (normalized * gamma.float()).to(half)
+    own, exact = F.rms_norm(x, (64,), gamma, eps), normalized.double() * gamma.double()
+    steps = (twice.view(torch.int16).int() - once.view(torch.int16).int()).abs()
+    differ, most = int((steps > 0).sum()), int(steps.max())
+    return {
+        "differ": differ,
+        "elements": x.numel(),
+        "steps": most,
+        "twice": float((twice.double() - exact).abs().mean()),
+        "once": float((once.double() - exact).abs().mean()),
+        "own": int((own != once).sum()),
+        "ones": int((F.rms_norm(x, (64,), torch.ones_like(gamma), eps) != normalized.to(half)).sum()),
+        "right": only(none=differ == 0, some=0 < differ < x.numel() and most == 1, all=differ == x.numel()),
     }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+import torch
+
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference
@@ -266,6 +268,57 @@ def elementwise_affine() -> Facts:
     }
 
 
+CLASSES = "shape=2,3,4,4&params=index&layers=InstanceNorm2d(3,affine=True);Norm('n c h w -> n c','n c')&at=0,1,0,3&cards=gamma"
+
+
+@PARAMETERS.question(
+    "q39", COMPARE_PAGE, CLASSES, [paper("Conditional BatchNorm"), paper("AdaIN"), paper("adaLN-Zero")]
+)
+def gamma_of_the_example() -> Facts:
+    """A table has gammas for two classes; a third table, of zeros, gives the factor of a residual block."""
+    table, zeros, norm = 1 + normal(2, 3, seed=1) / 2, torch.zeros(2, 3), module_of("InstanceNorm2d(3)")
+    x, classes = normal(*IMAGES), torch.tensor([0, 1])
+    gammas = table[classes]
+    one, other = (norm(x[:1]) * table[label, :, None, None] for label in classes)
+    block = x + zeros[classes, :, None, None] * norm(x) * gammas[:, :, None, None]
+    return {
+        "gammas": gammas.numel(),
+        "channels": gammas.shape[1],
+        "moved": largest_difference(one, other),
+        "block": largest_difference(block, x),
+        "right": gammas.numel(),
+    }
+
+
+WITHOUT_BETA = "BatchNorm2d(4, bias=False)"
+
+
+@PARAMETERS.question(
+    "q45",
+    COMPARE_PAGE,
+    "shape=2,4,3,3&layers=BatchNorm2d(4);BatchNorm2d(4,bias=False);GroupNorm(2,4,bias=False)&at=0,1,0,2&cards=gamma",
+    [issue("pytorch", 176573, "pull"), torch_page("BatchNorm2d"), paper("PaLM")],
+)
+def layers_without_beta() -> Facts:
+    refused = {key: _refusal(module, 4) for key, module in (("batch", torch.nn.BatchNorm2d), ("rms", torch.nn.RMSNorm))}
+    return {
+        "version": torch.__version__.partition("+")[0],
+        "gammas": count_learned(WITHOUT_BETA),
+        "both": count_learned("BatchNorm2d(4)"),
+        "words": refused["rms"],
+        "right": which(batch=refused["batch"] != "", rms=refused["rms"] != "", neither="none"),
+    }
+
+
+def _refusal(module: type[torch.nn.Module], size: int) -> str:
+    """torch's words if the module does not take ``bias=False``, or ""."""
+    try:
+        module(size, bias=False)
+    except TypeError as error:
+        return str(error)
+    return ""
+
+
 # Questions on axes and shapes.
 
 
@@ -335,12 +388,14 @@ def channels_not_last() -> Facts:
         "all": output("LayerNorm([256, 4, 4])", x),
     }
     differences = {key: largest_difference(y, wanted) for key, y in ways.items()}
-    # Each element has the number of its channel.
+    # Each element has the number of its channel, and of its pixel.
     channel = example("counting", (256,), ("c",)).reshape(1, -1, 1, 1).expand(x.shape)
+    pixel = example("counting", (4, 4), ("h", "w")).expand(x.shape)
     return {
         "words": torch_refusal("LayerNorm(256)", x),
         "mixed": len(channel.reshape(2, 4, 4, 256)[0, 0, 0].unique()),
         "channels": len(channel.movedim(1, -1)[0, 0, 0].unique()),
+        "pixels": len(pixel.reshape(2, 4, 4, 256)[0, 0, 0].unique()),
         "reshape": differences["reshape"],
         "all": differences["all"],
         "right": min(differences, key=lambda key: differences[key]),
@@ -368,6 +423,10 @@ def sequence_layout() -> Facts:
     }
 
 
+# Validation errors in percent on ImageNet, 32 images per GPU: Wu & He 2018, tables 1 and 3. One group is their LayerNorm.
+RESNET_50 = {"one_group": 25.3, "groups": 32, "group_error": 24.1, "batch_error": 23.6}
+
+
 @SHAPES.question(
     "s2j",
     COMPARE_PAGE,
@@ -375,12 +434,14 @@ def sequence_layout() -> Facts:
     [ANNOTATED, paper("GroupNorm")],
 )
 def another_image_size() -> Facts:
+    """The errors are those of ResNet-50, in percent."""
     small, larger = (2, 3, 4, 4), normal(2, 3, 6, 6)
     whole_image, batch_norm = "LayerNorm([3, 4, 4])", "BatchNorm2d(3)"
     return {
         "gammas": count_gammas(whole_image, small),
         "channels": count_gammas(batch_norm, small),
         "means": describe(whole_image, small).counts.statistics,
+        **RESNET_50,
         "right": which(
             layer=torch_refusal(whole_image, larger) != "",
             batch=torch_refusal(batch_norm, larger) != "",

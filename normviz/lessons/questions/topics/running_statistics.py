@@ -16,16 +16,30 @@ from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.layers.layer import Layer
 from normviz.lessons.compare import PAGE as COMPARE_PAGE
 from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.questions.facts import ROUNDING, count_buffers, module_of, normal, only, output, scene_of, which
+from normviz.lessons.questions.facts import (
+    ROUNDING,
+    count_buffers,
+    keras_default,
+    module_of,
+    normal,
+    only,
+    output,
+    scene_of,
+    which,
+)
 from normviz.lessons.questions.question import RUNNING_STATISTICS, SMALL_BATCHES, TRAIN_AND_EVAL, Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, issue, paper, torch_page
+from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
 from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
 from normviz.lessons.train_and_eval import both_modes
 
 
 @RUNNING_STATISTICS.question("s2a", TRAIN_AND_EVAL_PAGE, "show=stream&batch_size=64", [ANNOTATED], x="shape=64,1")
 def time_to_settle() -> Facts:
-    steps = settle(Stream(batch_size=64, momentum=0.1, steps=60), tolerance=0.25).expected_mean_steps
+    steps, keras = (
+        settle(Stream(batch_size=64, momentum=momentum, steps=200), tolerance=0.25).expected_mean_steps
+        for momentum in (0.1, other_momentum(keras_default("momentum")))
+    )
     assert steps is not None
     return {
         "mean": TRUE_MEAN,
@@ -34,6 +48,7 @@ def time_to_settle() -> Facts:
         "start_var": START_VAR,
         "left": other_momentum(0.1),
         "steps": steps,
+        "keras": keras,
         "right": only(once=steps == 1, few=1 < steps < 5, tens=5 <= steps <= 50, hundreds=steps > 50),
     }
 
@@ -82,6 +97,33 @@ def forms_of_the_average() -> Facts:
             sooner=difference >= 1e-5 and single.stepped[-1] > single.weighted[-1],
             later=difference >= 1e-5 and single.stepped[-1] < single.weighted[-1],
         ),
+    }
+
+
+TWO_LEVELS = (0.0, 0.0, 6.0, 6.0, 20.0, 20.0, 26.0, 26.0)  # a dark and a bright image
+TRACKED = "InstanceNorm2d(1,momentum=1.0,track_running_stats=True)"
+
+
+@RUNNING_STATISTICS.question(
+    "q43",
+    COMPARE_PAGE,
+    f"shape=2,1,2,2&layers={TRACKED};BatchNorm2d(1,momentum=1.0)&values={','.join(f'{value:g}' for value in TWO_LEVELS)}&at=0,0,0,1",
+    [issue("pytorch", 58843), issue("pytorch", 1283, "pull"), torch_page("InstanceNorm2d")],
+)
+@torch.no_grad()
+def variance_between_images() -> Facts:
+    x = from_values(TWO_LEVELS, (2, 1, 2, 2))
+    instance, batch = module_of(TRACKED), module_of("BatchNorm2d(1, momentum=1.0)")
+    outputs = [(layer(x), layer.eval()(x))[1] for layer in (instance, batch)]
+    within, whole = (float(layer.get_buffer("running_var")) for layer in (instance, batch))
+    return {
+        "within": within,
+        "whole": whole,
+        "mean": float(instance.get_buffer("running_mean")),
+        "batch_mean": float(batch.get_buffer("running_mean")),
+        "far": float(outputs[0].max()),
+        "near": float(outputs[1].max()),
+        "right": within,
     }
 
 
@@ -234,12 +276,15 @@ def small_batches() -> Facts:
     found, (images, channels, *sizes) = spread(SmallBatches()), TWO_IMAGES
     small, large = (found.batch_size.tolist().index(size) for size in (SMALL, LARGE))
     factor = float(found.expected_spread[small] / found.expected_spread[large])
+    measured = float(found.mean_spread[small] / found.mean_spread[large])
     return {
         "factor": factor,
         "small": SMALL,
         "large": LARGE,
         "small_spread": float(found.mean_spread[small]),
         "large_spread": float(found.mean_spread[large]),
+        "draws": SmallBatches().draws,
+        "measured": measured,
         "values": describe(f"BatchNorm2d({channels})", TWO_IMAGES).counts.elements_per_statistic,
         "independent": spread_of_mean(images, prod(sizes), 0),
         "correlation": CORRELATION,
@@ -264,6 +309,39 @@ def one_value() -> Facts:
         "values": image[:, 0].numel(),
         "instance": torch_refusal("InstanceNorm2d(3)", normal(8, 3, 1, 1)),
         "right": {(True, True): "every", (False, True): "pixel", (False, False): "none"}.get(refused, "image"),
+    }
+
+
+TWO_ROWS = "shape=2,3&layer=BatchNorm1d(3)&values=1000,5,3,50,6,3.5&at=0,0&step=5"
+
+
+@SMALL_BATCHES.question(
+    "q37",
+    STEP_BY_STEP_PAGE,
+    TWO_ROWS,
+    [issue("pytorch", 9602), torch_page("BatchNorm1d")],
+    x="shape=2,1&values=1000,50",
+)
+def two_rows() -> Facts:
+    text, apart = "BatchNorm1d(1)", 0.001
+    x, nearer, close = (from_values((high, 50.0), (2, 1)) for high in (1000.0, 60.0, 50.0))
+    before, after = (output(text, one) for one in (x, nearer))
+    changes = (after - before).abs().flatten().tolist()
+    given = nearer.double().requires_grad_()
+    module_of(text, torch.float64)(given)[0].sum().backward()
+    assert given.grad is not None
+    return {
+        "high": float(after.max()),
+        "low": float(after.min()),
+        "change": max(changes),
+        "gradient": float(given.grad.abs().max()),
+        "apart": apart,
+        "tiny": float(output(text, from_values((apart, 0.0), close.shape)).max()),
+        "right": only(
+            same=max(changes) < 1e-5,
+            closer=min(changes) >= 1e-5 and bool(after.abs().max() < before.abs().max()),
+            first=changes[0] >= 1e-5 > changes[1],
+        ),
     }
 
 
@@ -297,7 +375,7 @@ def no_batch_axis() -> Facts:
     }
 
 
-LLAMA_2_BATCH = 4  # million tokens in a batch, over all devices: Touvron et al. 2023, table 1
+LLAMA_2_BATCH = 4_000_000  # tokens in a batch, over all devices: Touvron et al. 2023, table 1
 WORDS = (1, 16, 4)  # one sequence on a device: batch, token, feature
 
 
@@ -309,7 +387,7 @@ def language_models() -> Facts:
     return {
         "sequences": WORDS[0],
         "values": batch.elements_per_statistic,
-        "million": LLAMA_2_BATCH,
+        "tokens": LLAMA_2_BATCH,
         "layer": layer.elements_per_statistic,
         "right": batch.elements_per_statistic,
     }

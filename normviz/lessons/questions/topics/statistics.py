@@ -127,7 +127,6 @@ def tokens() -> Facts:
     reached = perturb(describe("ChannelsLastBatchNorm(6)", x), (0, 1, 4), h=1.0).changed.any(2)
     return {
         "reached": int(reached.sum()),
-        "tokens": reached.numel(),
         "statistics": token.counts.statistics,
         "features": token.counts.elements_per_statistic,
         "sequences": sequence.counts.statistics,

@@ -90,6 +90,8 @@ def s2q() -> Statements:
 def s2m() -> Statements:
     zeros = torch.zeros(2, 3, 2, 4)
     return {
+        "only an eps of 0 makes another output": output("LayerNorm([2, 4], eps=0.0)", zeros).isnan().all()
+        and (output("LayerNorm([2, 4], eps=1e-30)", zeros) == 0).all(),
         "the shapes agree too": all(output(text, zeros).shape == zeros.shape for text in WRONG),
         "returning x unchanged passes": nearly_equal(zeros, output("LayerNorm([2, 4])", zeros)),
     }

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+import torch
+
 from normviz.analysis.closed_form import autograd_backward, upstream
 from normviz.analysis.derivatives import perturb
 from normviz.analysis.description import describe
+from normviz.analysis.forward import largest_difference
 from normviz.analysis.invariance import depends_on_batch
 from normviz.lessons.questions.facts import ROUNDING, module_of, normal, output, output_change
 from normviz.lessons.questions.topics.statistics import REAL, padded_sequences
+from normviz.lessons.questions.topics.training import weight_gradient
 from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal
 
 
@@ -72,4 +77,37 @@ def q21() -> Statements:
         "nor BatchNorm in eval mode": output("BatchNorm1d(3).eval()", x)[real].equal(
             output("BatchNorm1d(3).eval()", longer)[real]
         ),
+    }
+
+
+def q40() -> Statements:
+    weight, f = normal(4, 3, seed=1).double(), facts("q40")
+    (y, gradient), (scaled, smaller) = (
+        weight_gradient("BatchNorm1d(3, eps=1e-30)", one) for one in (weight, 10 * weight)
+    )
+    of_layers = [
+        [weight_gradient(text, factor * weight) for factor in (1, 10)] for text in ("LayerNorm(3)", "RMSNorm(3)")
+    ]
+    one_column = weight * torch.tensor([10.0, 1, 1])
+    x, bias = normal(8, 3), normal(3, seed=3)
+    return {
+        "with a tiny eps the output stays the same": largest_difference(y, scaled) < 1e-12,
+        "and the gradient is a tenth": largest_difference(gradient, 10 * smaller) < 1e-12,
+        "the gradient does not change the size of the weights": bool(((gradient * weight).sum(0).abs() < 1e-12).all()),
+        "LayerNorm and RMSNorm, too": all(
+            largest_difference(one[0], other[0]) < 1e-3 and largest_difference(one[1], 10 * other[1]) < 1e-2
+            for one, other in of_layers
+        ),
+        "with the bias scaled as well": largest_difference(
+            output("LayerNorm(3)", x + bias), output("LayerNorm(3)", 10 * (x + bias))
+        )
+        < 1e-3,
+        "not if the bias keeps its size": output_change("LayerNorm(3)", x + bias, 10 * x + bias) > 0.1,
+        "before BatchNorm each channel alone": largest_difference(weight_gradient("BatchNorm1d(3)", one_column)[0], y)
+        < 1e-4,
+        "before LayerNorm all channels together": largest_difference(
+            weight_gradient("LayerNorm(3)", one_column)[0], of_layers[0][0][0]
+        )
+        > 0.1,
+        "the step relative to the weights": f["relative"] == pytest.approx(f["ratio"] / 10),
     }

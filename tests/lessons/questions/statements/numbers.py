@@ -48,10 +48,16 @@ def q36() -> Statements:
 
 def q22() -> Statements:
     x, module = from_values((5.0, 5.0, 5.0, 5.0), (1, 4)), module_of("LayerNorm(4)")
+    channels = torch.full((2, 4, 4, 4), 2.0, dtype=torch.float16)
     module.get_parameter("bias").data.fill_(3)
     return {
         "float32 keeps 1e-12": {(o.dtype, o.eps): o.rounded for o in eps_table()}["float32", BERT_EPS] > 0,
         "with eps it is beta, for any beta": (module(x) == 3).all(),
+        "in float16, torch's layers do not agree on a constant": {
+            layer: bool(module_of(layer, torch.float16)(channels).isnan().any())
+            for layer in ("LayerNorm([4, 4], eps=1e-12)", "BatchNorm2d(4, eps=1e-12)")
+        }
+        == {"LayerNorm([4, 4], eps=1e-12)": False, "BatchNorm2d(4, eps=1e-12)": True},
     }
 
 
@@ -135,4 +141,19 @@ def s1g() -> Statements:
         == ("xhat", "sigma", "gamma", "axis"),
         "there is one sigma per row": cache.sigma.size == 4,
         "dx of a row does not depend on other rows": np.array_equal(layernorm_backward(first_row, cache)[0][0], dx[0]),
+    }
+
+
+def q46() -> Statements:
+    x, powers = normal(64, 64, seed=3).bfloat16(), 2.0 ** torch.arange(-4, 4).repeat(8)
+    normalized = x.float() * torch.rsqrt(x.float().square().mean(1, keepdim=True) + 1e-6)
+    gamma = (1 + normal(64, seed=4) / 2).bfloat16()
+    orders = [
+        (normalized.bfloat16() * one.bfloat16(), (normalized * one).bfloat16()) for one in (gamma.float(), powers)
+    ]
+    return {
+        "with other numbers some outputs differ, too": 0 < int((orders[0][0] != orders[0][1]).sum()) < x.numel(),
+        "a gamma that is a power of two makes no difference": orders[1][0].equal(orders[1][1]),
+        "rounding twice costs accuracy": facts("q46")["twice"] > facts("q46")["once"],
+        "where outputs differ, they differ by one step": facts("q46")["steps"] == 1,
     }

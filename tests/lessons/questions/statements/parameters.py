@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from inspect import Parameter, signature
+
 import numpy as np
 import pytest
+import torch
 
 from normviz.analysis.description import describe
+from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.torch_module import buffers
 from normviz.code.cs231n import layernorm_forward
 from normviz.lessons.questions.facts import count_gammas, module_of, normal, output, scene_of
+from normviz.lessons.questions.topics.training import decayed
 from normviz.texts.errors import NormvizError
 from tests.lessons.questions.statements.measure import Statements, all_pairs_differ, facts, nearly_equal, refuses
 
@@ -176,4 +181,60 @@ def s2l() -> Statements:
         "gamma starts as ones": (affine.get_parameter("weight") == 1).all(),
         "beta starts as zeros": (affine.get_parameter("bias") == 0).all(),
         "the other layer has no parameters": list(bare.parameters()) == [],
+    }
+
+
+def q39() -> Statements:
+    x, style = normal(*SHAPE), 3 * normal(*SHAPE, seed=1) + 2
+    var, mean = torch.var_mean(style, (2, 3), correction=0, keepdim=True)
+    adapted = module_of("InstanceNorm2d(3)")(x) * var.sqrt() + mean
+    per_example = describe("Norm('n c h w -> n c', 'n c')", SHAPE)
+    return {
+        "AdaIN gives x the mean of the style image": nearly_equal(adapted.mean((2, 3)), style.mean((2, 3))),
+        "and its standard deviation": largest_difference(adapted.std((2, 3)), style.std((2, 3))) < 1e-3,
+        "the figure has as many gammas": count_gammas("Norm('n c h w -> n c', 'n c')", SHAPE) == facts("q39")["gammas"],
+        "two images share none of them": (1, 1, 0, 3) not in per_example.parameter_peers((0, 1, 0, 3)),
+        "the layer itself has no parameters": list(module_of("InstanceNorm2d(3)").parameters()) == [],
+    }
+
+
+def q41() -> Statements:
+    decayed_parameter, kept = (torch.nn.Parameter(torch.tensor(2.0)) for _ in range(2))
+    groups = [{"params": [decayed_parameter]}, {"params": [kept], "weight_decay": 0}]
+    optimizer = torch.optim.AdamW(groups, lr=0.1, weight_decay=0.1)
+    for parameter in (decayed_parameter, kept):
+        parameter.grad = torch.zeros(())
+    for _ in range(facts("q41")["steps"]):
+        optimizer.step()
+    return {
+        "torch's optimizer gives the same": decayed_parameter.item() == pytest.approx(facts("q41")["plain"]),
+        "it is 1 - lr * weight_decay in each step": decayed_parameter.item() == pytest.approx(2 * 0.99**100),
+        "a group with weight_decay=0 does not change": kept.item() == 2,
+        "AdamW decays by default": torch.optim.AdamW([kept]).defaults["weight_decay"] > 0,
+        "1 + w approaches one from both sides": facts("q41")["plus"] > 1 and 1 + decayed(-0.5) < 1,
+        "gamma starts at one": (module_of("LayerNorm(4)").get_parameter("weight") == 1).all(),
+    }
+
+
+def q45() -> Statements:
+    texts = (
+        "BatchNorm1d(4)",
+        "BatchNorm2d(4)",
+        "BatchNorm3d(4)",
+        "SyncBatchNorm(4)",
+        "GroupNorm(2, 4)",
+        "LayerNorm(4)",
+    )
+    instance = [f"InstanceNorm{n}d(4, affine=True)" for n in (1, 2, 3)]
+    learned = [dict(module_of(f"{text[:-1]}, bias=False)").named_parameters()) for text in (*texts, *instance)]
+    return {
+        "every layer with a beta can leave it out": all(list(one) == ["weight"] for one in learned),
+        "by default all of them have it": all(
+            len(list(module_of(text).parameters())) == 2 for text in (*texts, *instance)
+        ),
+        "RMSNorm has a gamma alone": list(dict(module_of("RMSNorm(4)").named_parameters())) == ["weight"],
+        "by name alone": all(
+            signature(one).parameters["bias"].kind is Parameter.KEYWORD_ONLY
+            for one in (torch.nn.BatchNorm2d, torch.nn.GroupNorm, torch.nn.InstanceNorm2d)
+        ),
     }

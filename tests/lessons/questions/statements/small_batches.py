@@ -7,11 +7,12 @@ from math import prod
 import pytest
 import torch
 
+from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.running.sampling import Sequences, per_time_step
 from normviz.analysis.running.shards import even_sizes, shard
 from normviz.analysis.running.stream import TRUE_VAR
-from normviz.lessons.questions.facts import normal, output, output_change
+from normviz.lessons.questions.facts import module_of, normal, output, output_change
 from normviz.lessons.questions.topics.running_statistics import CORRELATION, TWO_IMAGES, WORDS
 from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal, refuses
 
@@ -105,7 +106,39 @@ def q27() -> Statements:
         "in eval mode a part gives the same as the whole": nearly_equal(
             output("BatchNorm1d(6).eval()", x)[:4], output("BatchNorm1d(6).eval()", x[:4])
         ),
-        "LayerNorm gives the same on any device": nearly_equal(
+        "with the examples split, LayerNorm gives the same": nearly_equal(
             output("LayerNorm(6)", x)[:4], output("LayerNorm(6)", x[:4])
         ),
+        "with the features split, it does not": not nearly_equal(
+            output("LayerNorm(6)", x)[:, :3], output("LayerNorm(3)", x[:, :3])
+        ),
+    }
+
+
+def pairs(layer: str, x: torch.Tensor) -> bool:
+    """Whether each output is 1 or -1, apart from eps, and the two outputs of a group differ."""
+    y, ids = output(layer, x), torch.tensor(describe(layer, x).stat_ids)
+    sums = torch.zeros(int(ids.max()) + 1).index_add_(0, ids.flatten(), y.flatten())
+    return nearly_equal(y.abs(), torch.ones_like(y)) and nearly_equal(sums, torch.zeros_like(sums))
+
+
+def q37() -> Statements:
+    x, rows = 1000 * normal(3, 4), torch.tensor([[1000.0, 5000.0], [50.0, 20.0]])
+    norm = module_of("BatchNorm1d(2)")
+    norm.get_parameter("weight").data.copy_(torch.tensor([0.8, -2.0]))
+    return {
+        "the output of two rows is gamma and -gamma": nearly_equal(
+            norm(rows).detach(), torch.tensor([[0.8, -2.0], [-0.8, 2.0]])
+        ),
+        "every layer with groups of two": pairs("BatchNorm1d(4)", x[:2])
+        and pairs("LayerNorm(2)", x[:, :2])
+        and pairs("GroupNorm(2, 4)", x)
+        and pairs("InstanceNorm1d(3)", x.reshape(2, 3, 2))
+        and pairs("Norm('n d -> d', 'd')", x[:2]),
+        "not with three rows": not pairs("BatchNorm1d(4)", x),
+        "not without a mean": not pairs("RMSNorm(2)", x[:, :2]),
+        "not in eval mode": not pairs("BatchNorm1d(4).eval()", x[:2]),
+        "two equal values give 0": (output("BatchNorm1d(1)", torch.ones(2, 1)) == 0).all(),
+        "eps shows how close two values are": facts("q37")["tiny"]
+        == pytest.approx((1 + 4e-5 / 1e-6) ** -0.5, rel=1e-5),
     }

@@ -96,10 +96,13 @@ def q8() -> Statements:
 
 
 def s3a() -> Statements:
+    same_means = [describe(text, (2, 2, 3)) for text in ("GroupNorm(1, 2)", "LayerNorm([2, 3])")]
     return {
         "BatchNorm1d(5) accepts a sequence as (N, C, L)": not refuses("BatchNorm1d(5)", normal(2, 5, 4)),
         "as (N, L, C) it does not": refuses("BatchNorm1d(5)", normal(2, 4, 5)),
         "LayerNorm([3, 4, 4]) accepts images": not refuses(IMAGE, normal(2, 3, 4, 4)),
+        "layers with the same means differ in their gammas": (same_means[0].stat_ids == same_means[1].stat_ids).all()
+        and same_means[0].counts.gamma_shape != same_means[1].counts.gamma_shape,
     }
 
 

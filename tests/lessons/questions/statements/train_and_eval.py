@@ -5,14 +5,16 @@ from __future__ import annotations
 from math import prod
 
 import torch
+from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.running.modes import one_example, train_and_eval
 from normviz.analysis.running.torch_module import buffers
 from normviz.lessons.questions.facts import ROUNDING, module_of, normal, scene_of
+from normviz.lessons.questions.topics.training import convolution_and_norm
 from normviz.lessons.train_and_eval import both_modes
-from tests.lessons.questions.statements.measure import Statements, facts
+from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal
 
 
 def s1c() -> Statements:
@@ -86,4 +88,26 @@ def q10() -> Statements:
         "in train mode they do not": other not in describe(text, x).peers(at),
         "BatchNorm2d in eval mode gives the same": facts("q10")["difference"] < ROUNDING,
         "without tracking the mode changes nothing": train_and_eval("InstanceNorm2d(3)", x).largest_difference == 0,
+    }
+
+
+@torch.no_grad()
+def q38() -> Statements:
+    conv, norm = convolution_and_norm()
+    x, y = normal(2, 4, 4, 4), norm(conv(1 + normal(2, 3, 6, 6)))
+    at_zero, at_one = norm(torch.zeros(1, 4, 1, 1)), norm(torch.ones(1, 4, 1, 1))
+    layer, fused = module_of("LayerNorm([4, 4, 4])"), fuse_conv_bn_eval(conv, norm)
+    return {
+        "in eval mode each channel is multiplied by one number, and another one is added": nearly_equal(
+            norm(x), at_zero + (at_one - at_zero) * x
+        ),
+        "the output is not that of a fresh layer": not nearly_equal(norm(x), x),
+        "the weights are scaled for each channel": nearly_equal(
+            fused.weight, conv.weight * (at_one - at_zero).view(4, 1, 1, 1)
+        ),
+        "the bias is what BatchNorm adds": nearly_equal(fused.bias, at_zero.flatten()),
+        "in train mode the same x has another output in another batch": not nearly_equal(
+            norm.train()(x)[0], norm(x[:1])[0]
+        ),
+        "LayerNorm is no such map": not nearly_equal(layer(2 * y) - layer(y), layer(y) - layer(torch.zeros_like(y))),
     }

@@ -1,0 +1,230 @@
+"""Questions on what is done with a layer: weight decay, folding, checkpoints, averaged networks and their running statistics."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.nn.utils.fusion import fuse_conv_bn_eval
+from torch.optim.adamw import adamw
+from torch.optim.swa_utils import AveragedModel, update_bn
+from torch.utils.checkpoint import CheckpointFunction
+
+from normviz.analysis.forward import largest_difference
+from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
+from normviz.lessons.questions.facts import ROUNDING, module_of, normal, only
+from normviz.lessons.questions.question import DEPENDENCE, PARAMETERS, RUNNING_STATISTICS, TRAIN_AND_EVAL, Facts
+from normviz.lessons.questions.sources import Source, issue, paper, torch_page
+from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
+from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
+
+
+def convolution_and_norm() -> tuple[nn.Conv2d, nn.BatchNorm2d]:
+    """A convolution without a bias, and the BatchNorm after it, with a gamma, a beta and running statistics of its own."""
+    conv, norm = nn.Conv2d(3, 4, 3, bias=False), nn.BatchNorm2d(4)
+    conv.weight.data.copy_(normal(4, 3, 3, 3, seed=1))
+    norm.weight.data.copy_(1 + normal(4, seed=2) / 2)
+    norm.bias.data.copy_(normal(4, seed=3))
+    for seed in range(4, 24):
+        norm(conv(1 + normal(2, 3, 6, 6, seed=seed)))
+    return conv.eval(), norm.eval()
+
+
+@TRAIN_AND_EVAL.question(
+    "q38",
+    TRAIN_AND_EVAL_PAGE,
+    "show=modes&shape=2,4,4,4&layer=BatchNorm2d(4)&at=0,1,0,3",
+    [
+        torch_page("torch.nn.utils.fusion.fuse_conv_bn_eval"),
+        Source(
+            "fasterai: BatchNorm folding", "https://fasterai-labs.github.io/fasterai/tutorials/misc/bn_folding.html"
+        ),
+    ],
+    x="shape=2,3,6,6",
+)
+@torch.no_grad()
+def folded() -> Facts:
+    x, (conv, norm) = 1 + normal(2, 3, 6, 6), convolution_and_norm()
+    fused, y = fuse_conv_bn_eval(conv, norm), norm(conv(x))
+    assert fused.bias is not None
+    stored = [*conv.parameters(), *norm.parameters(), norm.get_buffer("running_mean"), norm.get_buffer("running_var")]
+    whole, scaled = (largest_difference(one, y) for one in (fused(x), fused(x) - fused.bias.view(-1, 1, 1)))
+    return {
+        "gap": whole,
+        "before": sum(value.numel() for value in stored),
+        "after": sum(value.numel() for value in fused.parameters()),
+        "train": largest_difference(fused(x), norm.train()(conv(x))),
+        "right": only(
+            conv=whole < ROUNDING <= scaled, scaled=scaled < ROUNDING, none=whole >= ROUNDING and scaled >= ROUNDING
+        ),
+    }
+
+
+TIMES = 10  # the factor by which the weights are multiplied
+
+
+def weight_gradient(layer: str, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The output of a linear layer and a fresh layer after it, and the gradient of a loss with respect to the weights."""
+    weight = weight.clone().requires_grad_()
+    y = module_of(layer, weight.dtype)(normal(8, 4).double() @ weight)
+    (y * normal(8, 3, seed=2)).sum().backward()
+    assert weight.grad is not None
+    return y.detach(), weight.grad
+
+
+@DEPENDENCE.question(
+    "q40",
+    GRADIENTS_PAGE,
+    "show=backward&shape=8,3&layout=ND&layer=BatchNorm1d(3)&at=2,1",
+    [
+        paper("Weight decay"),
+        Source("Jane Street: L2 regularization and batch norm", "https://blog.janestreet.com/l2-regularization-and-batch-norm/"),
+    ],
+)  # fmt: skip
+def weight_scale() -> Facts:
+    weight = normal(4, 3, seed=1).double()
+    (y, gradient), (scaled, smaller) = (weight_gradient("BatchNorm1d(3)", one) for one in (weight, TIMES * weight))
+    ratio = float(smaller.norm() / gradient.norm())
+    return {
+        "change": largest_difference(y, scaled),
+        "ratio": ratio,
+        "relative": ratio / TIMES,
+        "right": only(
+            tenth=abs(ratio - 0.1) < 1e-3,
+            same=abs(ratio - 1) < 1e-2,
+            ten=abs(ratio - 10) < 0.1,
+            hundredth=abs(ratio - 0.01) < 1e-4,
+        ),
+    }
+
+
+START_GAMMA, START_BETA, STEPS = 2.0, 0.5, 100
+RATE, DECAY = 0.1, 0.1
+
+
+def decayed(value: float) -> float:
+    """A parameter after some steps of AdamW without any gradient but weight decay."""
+    parameter, gradient, first, second, count = (torch.tensor(one) for one in (value, 0.0, 0.0, 0.0, 0.0))
+    for _ in range(STEPS):  # a function, because the first optimizer of a process takes seconds
+        adamw(
+            [parameter], [gradient], [first], [second], [], [count], amsgrad=False, maximize=False,
+            lr=RATE, weight_decay=DECAY, beta1=0.9, beta2=0.999, eps=1e-8,
+        )  # fmt: skip
+    return parameter.item()
+
+
+@PARAMETERS.question(
+    "q41",
+    STEP_BY_STEP_PAGE,
+    "shape=2,4&layer=LayerNorm(4)&params=random&step=6&at=0,1",
+    [
+        issue("bert", 289),
+        issue("transformers", 4832),
+        issue("vllm", 29810, "pull"),
+        paper("Weight decay"),
+        torch_page("torch.optim.AdamW"),
+    ],
+)
+def decay_of_gamma() -> Facts:
+    plain, plus = decayed(START_GAMMA), 1 + decayed(START_GAMMA - 1)
+    return {
+        "steps": STEPS,
+        "rate": RATE,
+        "decay": DECAY,
+        "start": START_GAMMA,
+        "plain": plain,
+        "plus": plus,
+        "beta_start": START_BETA,
+        "beta": decayed(START_BETA),
+        "right": only(zero=plain < 1 and plus < 1, one=plain > 1 and plus > 1, split=plain < 1 < plus),
+    }
+
+
+MOMENTUM = 0.1
+
+
+@RUNNING_STATISTICS.question(
+    "q42",
+    TRAIN_AND_EVAL_PAGE,
+    "show=stream&momentum=0.19",
+    [
+        issue("pytorch", 96136),
+        issue("insightface", 2053),
+        Source("torch.utils.checkpoint", "https://docs.pytorch.org/docs/stable/checkpoint.html"),
+    ],
+    x="shape=8,3",
+)
+def checkpointed() -> Facts:
+    """One training step with and without a checkpoint, and one with the momentum that makes up for the second update."""
+    plain, twice, corrected = (
+        nn.BatchNorm1d(3, momentum=one) for one in (MOMENTUM, MOMENTUM, 1 - (1 - MOMENTUM) ** 0.5)
+    )
+    x, gradients, outputs = normal(8, 3) + 1, [], []
+    for norm in (plain, twice, corrected):
+        given = x.clone().requires_grad_()
+        y = norm(given) if norm is plain else CheckpointFunction.apply(norm, False, given)
+        y.pow(3).sum().backward()
+        assert given.grad is not None
+        gradients.append(given.grad)
+        outputs.append(y.detach())
+    usual, weight = (float((norm.get_buffer("running_mean") / x.mean(0)).mean()) for norm in (plain, twice))
+    count = int(twice.get_buffer("num_batches_tracked"))
+    return {
+        "count": count,
+        "usual": usual,
+        "weight": weight,
+        "output": largest_difference(outputs[0], outputs[1]),
+        "gradient": largest_difference(gradients[0], gradients[1]),
+        "momentum": corrected.momentum,
+        "right": count,
+    }  # fmt: skip
+
+
+def linear_and_norm(weight: float, x: torch.Tensor) -> nn.Sequential:
+    """A channel w · x and its BatchNorm, whose running statistics are those of x as one batch; in eval mode."""
+    model = nn.Sequential(nn.Linear(1, 1, bias=False), nn.BatchNorm1d(1, momentum=1.0))
+    model.get_parameter("0.weight").data.fill_(weight)
+    model(x)
+    return model.eval()
+
+
+WEIGHTS = (1.0, 3.0)
+SHIFT = 2.0  # of the data from another source
+
+
+@RUNNING_STATISTICS.question(
+    "q44",
+    TRAIN_AND_EVAL_PAGE,
+    "show=stream&drift=0.5",
+    [
+        paper("Averaged weights"),
+        issue("timm", 106),
+        issue("timm", 224),
+        Source("torch.optim.swa_utils", "https://docs.pytorch.org/docs/stable/optim.html#weight-averaging-swa-and-ema"),
+        paper("New domains"),
+    ],
+    x="shape=64,1",
+)
+@torch.no_grad()
+def averaged_networks() -> Facts:
+    x = normal(64, 1)
+    x = (x - x.mean()) / x.std()
+    networks = [linear_and_norm(weight, x) for weight in WEIGHTS]
+    average = AveragedModel(networks[0], use_buffers=True)
+    for network in networks:
+        average.update_parameters(network)
+    running = average.module[1].get_buffer("running_var")  # type: ignore[index]
+    averaged, deviation = float(running), float(average.eval()(x).std())
+    update_bn([x], average)
+    updated, shifted = float(running), float(average(x + SHIFT).mean())
+    update_bn([x + SHIFT], average)
+    variance = round(float(average.module[0](x).var()), 4)  # type: ignore[index]
+    return {
+        "var": variance,
+        "averaged": averaged,
+        "deviation": deviation,
+        "updated": updated,
+        "shift": SHIFT,
+        "shifted": shifted,
+        "again": round(float(average(x + SHIFT).mean()), 4) + 0.0,
+        "right": variance,
+    }
