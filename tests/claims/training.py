@@ -1,0 +1,108 @@
+"""What training does around a layer: weights before it, decay, checkpoints, folding."""
+
+from copy import deepcopy
+
+import torch
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn.utils.fusion import fuse_conv_bn_eval
+from torch.utils.checkpoint import checkpoint
+
+from tests.claims.drawing import close, draw_case, draw_shape, make_layer, normal, run
+from tests.claims.modes import with_random_statistics
+from tests.claims.predicates import predicate
+from tests.claims.running import channels
+
+
+@predicate({"BatchNorm folds into the convolution in train mode, too": {"training": True}})
+def batchnorm_in_eval_mode_folds_into_the_convolution(draw, training=False):
+    """In eval mode, a convolution and BatchNorm after it equal one convolution with other weights and another bias, for every x."""
+    shape = draw_shape(draw, 4, 4, least=2)
+    conv = nn.Conv2d(shape[1], draw(st.integers(1, 4)), 1, bias=draw(st.booleans())).double()
+    with torch.no_grad():
+        for parameter in conv.parameters():
+            parameter.copy_(normal(draw, *parameter.shape))
+    norm = with_random_statistics(draw, make_layer(draw, "BatchNorm", (1, conv.out_channels, 1, 1))).eval()
+    fused = fuse_conv_bn_eval(conv.eval(), norm)
+    x = normal(draw, *shape)
+    close(run(fused, x), run(norm.train(training), run(conv, x)), 1e-9)
+
+
+@predicate(
+    {
+        "the gradient does not depend on the size of the weights": {"power": 0},
+        "The same holds if the bias is not scaled": {"bias": 1.0},
+    }
+)
+def the_gradient_falls_as_the_weights_before_a_norm_grow(draw, power=1, bias=None):
+    """With f times the weights and the bias before it, a norm's output is the same but for eps, and the gradient of the weights is 1 / f of it."""
+    family, factor = draw(st.sampled_from(["BatchNorm", "LayerNorm", "RMSNorm"])), draw(st.sampled_from([0.5, 10.0]))
+    x = normal(draw, draw(st.integers(3, 5)), 4)
+    linear, norm = nn.Linear(4, 3).double(), make_layer(draw, family, (3, 3), 1, eps=1e-16)
+    scaled, dout = deepcopy(linear), normal(draw, len(x), 3)
+    with torch.no_grad():
+        linear.bias.copy_(normal(draw, 3))
+        linear.weight.copy_(normal(draw, 3, 4))
+        scaled.weight.copy_(linear.weight * factor)
+        scaled.bias.copy_(linear.bias * (factor if bias is None else bias))
+    outputs = [norm(before(x)) for before in (linear, scaled)]
+    for out in outputs:
+        out.backward(dout)
+    close(outputs[1].detach(), outputs[0].detach(), 1e-5)
+    close(scaled.weight.grad * factor**power, linear.weight.grad, 1e-4)
+
+
+@predicate({"Where the layer multiplies by `1 + w`, weight decay pulls gamma to zero": {"added": 0.0}})
+def weight_decay_pulls_what_is_stored_to_zero(draw, added=1.0):
+    """Without a gradient of the loss, AdamW multiplies a stored gamma by 1 - lr · decay in each step; a gamma of 1 + w goes to 1."""
+    w = nn.Parameter(normal(draw, 3) + 2)
+    before, steps = w.detach().clone(), draw(st.integers(1, 5))
+    optimizer = torch.optim.AdamW([w], lr=0.1, weight_decay=0.5)
+    for _step in range(steps):
+        w.grad = torch.zeros_like(w)
+        optimizer.step()
+    close(w.detach(), before * (1 - 0.1 * 0.5) ** steps)
+    gamma = 1 + w.detach()
+    assert bool(((gamma - added).abs() < (1 + before - added).abs()).all())
+    close((gamma - added) / (1 + before - added), torch.full((3,), (1 - 0.1 * 0.5) ** steps, dtype=torch.float64))
+
+
+@predicate({"checkpointing updates running statistics once": {"count": 1}})
+def checkpointing_updates_the_running_statistics_twice(draw, count=2):
+    """With activation checkpointing a batch updates BatchNorm twice, with the gradients of one pass; momentum 1 - sqrt(1 - m) makes up for it."""
+    momentum = draw(st.sampled_from([0.1, 0.5]))
+    case = draw_case(draw, "BatchNorm", momentum=momentum)
+    plain, layer = deepcopy(case.layer), deepcopy(case.layer)
+    layer.momentum = 1 - (1 - momentum) ** 0.5
+    x, dout = case.x.clone().requires_grad_(), normal(draw, *case.x.shape)
+    checkpoint(layer, x, use_reentrant=False).backward(dout)
+    other = case.x.clone().requires_grad_()
+    plain(other).backward(dout)
+    assert int(layer.num_batches_tracked) == count
+    close(x.grad, other.grad)
+    close(layer.running_mean, plain.running_mean)
+    close(layer.running_var, plain.running_var)
+
+
+@predicate({"InstanceNorm and BatchNorm store the same running variance": {"between": True}})
+def instancenorm_stores_the_mean_of_the_variances_of_the_images(draw, between=False):
+    """InstanceNorm's running_var averages the images' own (unbiased) variances; its running_mean is BatchNorm's."""
+    case = draw_case(draw, "InstanceNorm", track_running_stats=True, momentum=1.0)
+    x = case.x + 5 * normal(draw, len(case.x), *(1 for _ in case.x.shape[1:]))
+    run(case.layer, x)
+    close(case.layer.running_mean, channels(x).mean(1))
+    close(case.layer.running_var, channels(x).var(1) if between else x.flatten(2).var(2).mean(0))
+
+
+@predicate(
+    {"RMSNorm takes `bias=False`, too": {"takes": ("BatchNorm", "InstanceNorm", "GroupNorm", "LayerNorm", "RMSNorm")}}
+)
+def layers_with_a_beta_can_leave_it_out(draw, takes=("BatchNorm", "InstanceNorm", "GroupNorm", "LayerNorm")):
+    """BatchNorm, InstanceNorm, GroupNorm and LayerNorm take bias=False, and keep gamma alone; RMSNorm has no such argument."""
+    family = draw(st.sampled_from(("BatchNorm", "InstanceNorm", "GroupNorm", "LayerNorm", "RMSNorm")))
+    try:
+        layer = make_layer(draw, family, (2, draw(st.integers(1, 4)), 3), bias=False)
+        names = [name for name, _parameter in layer.named_parameters()]
+    except TypeError:
+        names = []
+    assert names == (["weight"] if family in takes else [])

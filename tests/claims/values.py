@@ -1,0 +1,307 @@
+"""What normalized values are: mean, variance, eps, and the limits of small groups."""
+
+from math import sqrt
+
+import torch
+from hypothesis import strategies as st
+from torch import nn
+
+from tests.claims.drawing import (
+    FAMILIES,
+    HALF,
+    OVER_LAST_AXES,
+    SUBTRACT_MEAN,
+    close,
+    draw_case,
+    draw_shape,
+    make_layer,
+    mean_of_groups,
+    normal,
+    normalized,
+    run,
+)
+from tests.claims.predicates import predicate
+
+SCALES = st.sampled_from([1e-4, 0.01, 1.0, 30.0])
+
+
+@predicate(
+    {
+        "x.var() is the variance with which torch's layers normalize.": {"correction": 1},
+        "Layers normalize with the variance divided by m, in eval mode too": {"training": False},
+    }
+)
+def layers_normalize_with_the_variance_divided_by_m(draw, correction=0, training=True):
+    """In train mode, the output is (x - mean) / sqrt(var + eps), with the sum of squares divided by m."""
+    offset = draw(st.sampled_from([0.0, 3.0]))
+    case = draw_case(draw, *SUBTRACT_MEAN, least=2, fresh=True, scale=draw(SCALES), offset=offset)
+    centered, m = case.x - mean_of_groups(case.x, case.group), case.group_size
+    var = mean_of_groups(centered.square(), case.group) * m / (m - correction)
+    close(run(case.layer.train(training), case.x), centered / (var + case.layer.eps).sqrt(), 1e-6)
+
+
+@predicate({"eps is added to the standard deviation": {"outside": True}, "eps changes no output": {"eps": 0.0}})
+def eps_is_added_to_the_variance(draw, outside=False, eps=None):
+    """In every layer of torch eps is added to the variance, in RMSNorm to the mean square, before the root."""
+    case = draw_case(draw, least=2, fresh=True, scale=draw(SCALES))
+    eps = case.layer.eps if eps is None else eps
+    expected = normalized(case.x, case.group, 0.0 if outside else eps, case.family != "RMSNorm")
+    if outside:
+        root = (case.x if case.family == "RMSNorm" else case.x - mean_of_groups(case.x, case.group)) / expected
+        expected = expected * root / (root + eps)
+    close(run(case.layer, case.x), expected, 1e-6)
+
+
+@predicate(
+    {
+        "Layer normalization gives the features zero mean and unit variance.": {
+            "var": lambda var, eps: torch.ones_like(var)
+        }
+    }
+)
+def normalized_variance_is_var_over_var_plus_eps(draw, var=lambda var, eps: var / (var + eps)):
+    """Before gamma and beta, the mean of each group is 0 and its variance var / (var + eps), less than one."""
+    case = draw_case(draw, *SUBTRACT_MEAN, least=2, fresh=True, scale=draw(SCALES))
+    out, before = run(case.layer, case.x), case.x - mean_of_groups(case.x, case.group)
+    found = mean_of_groups(out.square(), case.group)
+    close(mean_of_groups(out, case.group), torch.zeros_like(out), 1e-8)
+    close(found, var(mean_of_groups(before.square(), case.group), case.layer.eps), 1e-7)
+    assert bool((found < 1).all())
+
+
+@predicate({"RMSNorm subtracts the mean.": {"center": True}})
+def rmsnorm_divides_by_the_root_mean_square(draw, center=False):
+    """RMSNorm divides by the root of the mean square of its group (plus eps), and subtracts no mean."""
+    case = draw_case(draw, "RMSNorm", fresh=True, offset=draw(st.sampled_from([0.0, 2.0])))
+    close(run(case.layer, case.x), normalized(case.x, case.group, case.layer.eps, center))
+
+
+@predicate({"RMSNorm is LayerNorm under another name.": {"centered": False}})
+def rmsnorm_is_layernorm_where_the_mean_is_zero(draw, centered=True):
+    """On groups with mean zero and with the same eps, RMSNorm and LayerNorm compute the same."""
+    case = draw_case(draw, "RMSNorm", fresh=True, offset=1.0)
+    x = case.x - mean_of_groups(case.x, case.group) if centered else case.x
+    close(run(case.layer, x), run(nn.LayerNorm(case.layer.normalized_shape, eps=case.layer.eps).double(), x), 1e-6)
+
+
+@predicate({"An x of one element passes through.": {"out": lambda x, beta: x}})
+def a_group_of_one_element_gives_beta(draw, out=lambda x, beta: beta):
+    """Where a group has one element, LayerNorm gives beta for any x, and so does GroupNorm, but for noise."""
+    n, channels, scale = draw(st.integers(2, 4)), draw(st.integers(1, 3)), draw(SCALES)
+    for layer, size in ((nn.LayerNorm(1), 1), (nn.GroupNorm(channels, channels), channels)):
+        x = normal(draw, n, size, scale=scale)
+        nn.init.constant_(layer.weight, 2.0)
+        nn.init.constant_(layer.bias, 0.5)
+        close(run(layer.double(), x), out(x, torch.full_like(x, 0.5)), 1e-9)
+
+
+@predicate({"RMSNorm of one element gives beta": {"out": torch.zeros_like}})
+def rmsnorm_of_one_element_gives_its_sign(draw, out=torch.sign):
+    """Where a group has one element, RMSNorm gives gamma times the sign of x, up to eps: x² / (x² + eps) of its size, at the root."""
+    x, gamma = normal(draw, draw(st.integers(1, 5)), 1, scale=30.0), draw(st.floats(-3, 3))
+    layer = nn.RMSNorm(1, eps=1e-12).double()
+    with torch.no_grad():
+        layer.weight.fill_(gamma)
+    close(run(layer, x), gamma * out(x), 1e-6)
+
+
+@predicate(
+    {"A group of two becomes −1 and 1, whatever it is": {"eps": 0.0}, "A group of three becomes −1, 0 and 1": {"n": 3}}
+)
+def two_values_become_minus_one_and_one(draw, n=2, eps=1e-5):
+    """The outputs of a group of two are ± d / sqrt(d² + eps), d being half their distance: almost −1 and 1 if they differ."""
+    low, distance = draw(st.floats(-5, 5)), draw(st.sampled_from([1e-3, 0.1, 1.0, 7.0, 1000.0]))
+    x = torch.tensor([low, low + distance, *(low + 0.3 * distance for _ in range(n - 2))], dtype=torch.float64)
+    expected = distance / 2 / sqrt((distance / 2) ** 2 + eps)
+    for found in (run(nn.LayerNorm(n).double(), x), run(nn.BatchNorm1d(1).double(), x[:, None])[:, 0]):
+        close(found[:2], torch.tensor([-expected, expected], dtype=torch.float64), 1e-6)
+
+
+@predicate({"In a batch of three, all that is left is which is larger.": {"n": 3}})
+def of_two_values_only_the_order_is_left(draw, n=2):
+    """Without eps, two batches of two with the same order give the same output."""
+    one, other = (normal(draw, n).sort().values for _ in range(2))
+    layer = nn.BatchNorm1d(1, eps=1e-15).double()
+    close(run(layer, one[:, None]), run(layer, other[:, None]), 1e-6)
+
+
+@predicate(
+    {
+        "Normalized values are in [-1, 1].": {"most": lambda n: 1.0},
+        "They can be as large as the root of n": {"reaches": lambda n: sqrt(n)},
+    }
+)
+def one_of_n_values_becomes_as_large_as_the_root_of_n_minus_1(
+    draw, most=lambda n: sqrt(n - 1), reaches=lambda n: sqrt(n - 1)
+):
+    """No normalized value of n is larger than sqrt(n - 1), and one far from equal others comes as near to it as eps lets it."""
+    n = draw(st.integers(2, 30))
+    assert float(run(nn.LayerNorm(n).double(), normal(draw, n)).abs().max()) <= most(n)
+    outlier = torch.zeros(n, dtype=torch.float64)
+    outlier[draw(st.integers(0, n - 1))] = 1e4
+    assert abs(float(run(nn.LayerNorm(n).double(), outlier).max()) - reaches(n)) < 1e-6
+
+
+def skewness(x: torch.Tensor) -> torch.Tensor:
+    centered = x - x.mean()
+    return centered.pow(3).mean() / centered.square().mean().pow(1.5)
+
+
+@predicate({"Normalization makes values Gaussian": {"after": torch.zeros_like}})
+def normalization_keeps_the_shape_of_the_distribution(draw, after=lambda skew: skew):
+    """Within one group, the skewness is the same before and after, because all values are moved and scaled alike."""
+    x = normal(draw, draw(st.integers(3, 40))).exp() * draw(SCALES)
+    found = skewness(run(nn.LayerNorm(len(x)).double(), x))
+    close(found, after(skewness(x)), 1e-5)
+
+
+@predicate({"the mean of x² is the squared mean": {"difference": torch.zeros_like}})
+def the_variance_is_the_mean_square_minus_the_squared_mean(draw, difference=lambda var: var):
+    """The mean of the squares minus the square of the mean is the variance."""
+    x = normal(draw, draw(st.integers(2, 20)), offset=draw(st.sampled_from([0.0, 2.0])))
+    close(x.square().mean() - x.mean().square(), difference(x.var(correction=0)), 1e-9)
+
+
+@predicate({"normalized numbers lie between 0 and 1": {"mean": 0.5}})
+def mean_and_deviation_of_normalized_numbers_are_0_and_1(draw, mean=0.0, deviation=1.0):
+    """Numbers minus their mean, divided by the root of the mean squared distance from it, have mean 0 and standard deviation 1."""
+    x = normal(draw, draw(st.integers(2, 20)), offset=draw(st.sampled_from([0.0, 5.0])))
+    found = (x - x.mean()) / (x - x.mean()).square().mean().sqrt()
+    assert abs(float(found.mean()) - mean) < 1e-9
+    assert abs(float(found.std(correction=0)) - deviation) < 1e-9
+
+
+@predicate(
+    {
+        "After training too, every column of BatchNorm's output has mean zero": {"mean": torch.zeros_like},
+        "The standard deviation of a column is the size of its gamma, whatever eps is": {"eps": 0.0},
+    }
+)
+def columns_of_batchnorm_have_mean_beta_and_deviation_gamma(draw, mean=lambda beta: beta, eps=None):
+    """After gamma and beta, the mean of a column is its beta; its standard deviation the size of its gamma times sqrt(var / (var + eps))."""
+    case = draw_case(draw, "BatchNorm", least=3, scale=draw(SCALES))
+    before, out = (values.transpose(0, 1).flatten(1) for values in (case.x, run(case.layer, case.x)))
+    var = before.var(1, correction=0)
+    close(out.mean(1), mean(case.layer.bias), 1e-8)
+    size = case.layer.weight.abs() * (var / (var + (case.layer.eps if eps is None else eps))).sqrt()
+    close(out.std(1, correction=0), size, 1e-6)
+
+
+@predicate({"After LayerNorm's gamma and beta, all rows have the same mean": {"trained": True}})
+def rows_have_equal_means_before_gamma_and_beta_only(draw, trained=False):
+    """Before gamma and beta every row of LayerNorm has mean zero; columns in general have not, nor have rows after a trained gamma."""
+    x = normal(draw, draw(st.integers(2, 5)), draw(st.integers(3, 6)), scale=draw(SCALES))
+    layer = make_layer(draw, "LayerNorm", tuple(x.shape), 1)
+    if trained:
+        with torch.no_grad():
+            layer.weight.copy_(normal(draw, x.shape[1]))
+    out = run(layer, x)
+    assert float(out.mean(1).abs().max()) < 1e-9 < float(out.mean(0).abs().max())
+
+
+@predicate(
+    {
+        "They stay zeros when divided by any standard deviation": {"eps": (0.0,), "families": ("LayerNorm",)},
+        "zeros come out as ones": {"out": 1.0},
+    }
+)
+def zeros_stay_zeros(draw, eps=(1e-12, 1e-5, 0.5), out=0.0, families=FAMILIES):
+    """With an eps above 0, every layer turns zeros into beta, which is zero before training, whatever gamma is."""
+    case = draw_case(draw, *families, least=2, eps=draw(st.sampled_from(eps)))
+    if getattr(case.layer, "bias", None) is not None:
+        nn.init.zeros_(case.layer.bias)
+    found = run(case.layer, torch.zeros_like(case.x))
+    assert torch.equal(found, torch.full_like(found, out))
+
+
+@predicate({"No layer divides by zero, whatever eps is.": {"eps": 0.0, "families": ("LayerNorm",)}})
+def eps_keeps_constant_groups_finite(draw, eps=1e-5, families=FAMILIES):
+    """With torch's default eps, a constant x of any dtype gives finite numbers, in every layer and both modes."""
+    dtype = draw(st.sampled_from([torch.float64, torch.float32, *HALF]))
+    case = draw_case(draw, *families, least=2, fresh=True, eps=eps)
+    x = torch.full(case.x.shape, draw(st.sampled_from([0.0, 1.0, -300.0, 1e4])), dtype=dtype)
+    assert bool(run(case.layer.to(dtype).train(draw(st.booleans())), x).isfinite().all())
+
+
+@predicate({"torch's own layer computes in float32 and gives 0": {"families": FAMILIES[:4]}})
+def layernorm_of_constant_float16_is_zero_for_a_tiny_eps(draw, families=("LayerNorm",)):
+    """LayerNorm computes float16 in float32: a constant x gives 0 also for an eps that float16 rounds to 0."""
+    case = draw_case(draw, *families, least=2, fresh=True, eps=1e-12, low=3)
+    x = torch.full(case.x.shape, draw(st.sampled_from([0.0, 1.0, -3.0])), dtype=torch.float16)
+    assert torch.equal(run(case.layer.half(), x), torch.zeros_like(x))
+    assert float(torch.tensor(1e-12).half()) == 0
+
+
+@predicate({"F.normalize is RMSNorm": {"root": False}})
+def f_normalize_times_the_root_is_rmsnorm(draw, root=True):
+    """F.normalize(x, dim=-1) times the root of the number of features is RMSNorm without eps and gamma."""
+    x = normal(draw, *draw_shape(draw, 2, 4, least=2))
+    found = nn.functional.normalize(x, dim=-1) * (sqrt(x.shape[-1]) if root else 1)
+    close(found, run(nn.RMSNorm(x.shape[-1], eps=1e-15, elementwise_affine=False), x), 1e-6)
+
+
+@predicate(
+    {
+        "eps=None is 1e-5": {"eps": lambda dtype: 1e-5},
+        "eps=None is the machine epsilon of float16 in float16": {"eps": lambda dtype: torch.finfo(dtype).eps},
+    }
+)
+def eps_none_is_the_machine_epsilon_of_the_computing_type(
+    draw, eps=lambda dtype: torch.finfo(torch.float64 if dtype == torch.float64 else torch.float32).eps
+):
+    """RMSNorm's default eps is the machine epsilon of float32 for float32, float16 and bfloat16, that of float64 for float64."""
+    dtype = draw(st.sampled_from([torch.float64, torch.float32, *HALF]))
+    x = normal(draw, 2, 4, scale=draw(st.sampled_from([1e-4, 1e-3]))).to(dtype)
+    found = run(nn.RMSNorm(4).to(dtype), x)
+    expected = normalized(x.double(), torch.arange(2)[:, None].expand(2, 4), eps(dtype), center=False)
+    torch.testing.assert_close(found.double(), expected, rtol=0.02, atol=1e-6)
+
+
+@predicate({"gamma 2 and beta 1 give mean 2": {"mean": 2.0}})
+def gamma_is_the_deviation_and_beta_the_mean_of_the_output(draw, mean=1.0):
+    """Normalized numbers times one gamma plus one beta have the mean beta and the standard deviation gamma."""
+    x = normal(draw, draw(st.integers(2, 20)))
+    out = nn.functional.layer_norm(x, x.shape, torch.full_like(x, 2.0), torch.full_like(x, 1.0), eps=1e-14)
+    assert abs(float(out.mean()) - mean) < 1e-6
+    assert abs(float(out.std(correction=0)) - 2.0) < 1e-6
+
+
+@predicate({"Gemma's weight is torch's weight": {"add": 0.0}})
+def a_weight_of_one_plus_w_is_gemmas(draw, add=1.0):
+    """RMSNorm that multiplies by 1 + w equals torch's with the weight w + 1."""
+    case = draw_case(draw, *OVER_LAST_AXES[1:], fresh=True)
+    w = normal(draw, *case.layer.weight.shape)
+    expected = normalized(case.x, case.group, case.layer.eps, center=False) * (1 + w)
+    with torch.no_grad():
+        case.layer.weight.copy_(w + add)
+    close(run(case.layer, case.x), expected)
+
+
+@predicate({"The mean square of RMSNorm's output is one": {"square": lambda ms, eps: torch.ones_like(ms)}})
+def normalized_mean_square_is_ms_over_ms_plus_eps(draw, square=lambda ms, eps: ms / (ms + eps)):
+    """Before gamma, the mean square of each group of RMSNorm is ms / (ms + eps)."""
+    case = draw_case(draw, "RMSNorm", fresh=True, scale=draw(SCALES))
+    found = mean_of_groups(run(case.layer, case.x).square(), case.group)
+    close(found, square(mean_of_groups(case.x.square(), case.group), case.layer.eps), 1e-7)
+
+
+@predicate({"torch's layers compute in the dtype of x": {"computing": torch.float16}})
+def half_precision_is_computed_in_float32(draw, computing=torch.float32):
+    """On the CPU, torch's layers give for float16 what float32 gives, rounded: squares above float16's largest number do no harm."""
+    case = draw_case(draw, least=4, fresh=True, eps=1e-5, scale=300.0)
+    x = case.x.half().to(computing)
+    expected = normalized(x, case.group, 1e-5, case.family != "RMSNorm")
+    torch.testing.assert_close(run(case.layer.half(), case.x.half()), expected.half(), rtol=0.01, atol=0.05)
+
+
+@predicate(
+    {"LayerNorm and GroupNorm round their statistics to half precision": {"families": ("LayerNorm", "GroupNorm")}}
+)
+def batchnorm_rounds_its_statistics_to_half_precision(draw, families=("BatchNorm", "InstanceNorm")):
+    """On the CPU and far from zero, the output in float16 is that of a mean and a 1 / sqrt(var + eps) in float16."""
+    case = draw_case(draw, *families, least=4, fresh=True, eps=1e-5, offset=300.3)
+    x = case.x.half().float()
+    mean = mean_of_groups(x, case.group)
+    scale = (mean_of_groups((x - mean).square(), case.group) + 1e-5).rsqrt()
+    expected = (x - mean.half()) * scale.half()
+    torch.testing.assert_close(run(case.layer.half(), x.half()).float(), expected, rtol=0.01, atol=0.01)
