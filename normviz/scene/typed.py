@@ -10,6 +10,7 @@ from normviz.scene.edits import Reading, repair
 from normviz.scene.expressions import KERAS, expressed_layer
 from normviz.scene.scene import Scene, commas, compact
 from normviz.texts.errors import NormvizError
+from normviz.texts.numbers import plain_signs
 
 TYPED = "typed"  # the name of the field
 CHANNELS_LAST = {"shape": (2, 3, 5, 4), "layout": "NHWC"}  # an example for layers of Keras
@@ -23,7 +24,7 @@ def typed_query(text: str) -> dict[str, str]:
     >>> typed_query("nn.batchnorm(64)"), typed_query("LayerNorm(96) on (8, 56, 56, 96)")
     ({'layer': 'BatchNorm2d(64)'}, {'shape': '8,56,56,96', 'layer': 'LayerNorm([96])'})
     """
-    line = " ".join(text[-MOST_TEXT:].split())
+    line = " ".join(plain_signs(text[-MOST_TEXT:]).split())
     if refused := refused_layer(line):
         return {"shape": commas(refused[1]), "layer": compact(refused[0])}
     scene = repair(**CHANNELS_LAST if KERAS.search(line) else {}).scene

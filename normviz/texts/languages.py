@@ -127,10 +127,12 @@ def html_attributes() -> str:
 
 
 # The prose of a language: the Markdown and YAML files of ``normviz/locale/<language>/``.
-# The first line of a translated file may say from which English it was made; see docs/translating.md. Readers of the files do not see it.
+# The first line of a translated file may say from which English it was made; see docs/translating.md. An English file may begin with the list of
+# its claims (tools/claims.py). Readers of the files see neither.
 
 OWN = Path(__file__).parents[1] / "locale" / ENGLISH
 STAMP = re.compile(r"\A(?:<!-- English: (?P<markdown>\w+) -->|# English: (?P<yaml>\w+))\n+")
+FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n+", re.DOTALL)
 
 
 def read_text(path: str) -> str:
@@ -141,4 +143,4 @@ def read_text(path: str) -> str:
     """
     found = (messages.LOCALE / language.get() / path, messages.LOCALE / ENGLISH / path)
     file = next((file for file in found if file.is_file()), OWN / path)
-    return STAMP.sub("", file.read_text(encoding="utf-8"))
+    return FRONT_MATTER.sub("", STAMP.sub("", file.read_text(encoding="utf-8")))

@@ -1,10 +1,17 @@
 """Numbers as pages show them."""
 
+import ast
 from math import inf, nan
+from pathlib import Path
 
 import pytest
 
-from normviz.texts.messages import format_number
+import normviz
+from normviz.texts.messages import _, format_count, format_number, in_language, ngettext
+from normviz.texts.numbers import read_number
+from tests.figures.linked.javascript import evaluate
+
+PACKAGE = Path(normviz.__file__).parent
 
 
 @pytest.mark.parametrize(
@@ -27,3 +34,72 @@ from normviz.texts.messages import format_number
 )
 def test_a_number_has_thousands_separators_a_true_minus_sign_and_short_powers(value, text):
     assert format_number(value) == text
+
+
+NARROW = "\u202f"
+
+
+@pytest.mark.parametrize(
+    ("value", "comma", "space"),
+    [
+        (48, "48", "48"),
+        (9408, "9,408", "9408"),
+        (10000, "10,000", f"10{NARROW}000"),
+        (-131072, "−131,072", f"−131{NARROW}072"),
+        (12345678, "12,345,678", f"12{NARROW}345{NARROW}678"),
+    ],
+)
+def test_thousands_have_a_narrow_space_where_a_comma_begins_the_decimals(value, comma, space):
+    for name, expected in {"en": comma, "zh": comma, "es": space, "pt": space}.items():
+        with in_language(name):
+            assert (format_count(value), format_number(float(value), 8)) == (expected, expected)
+            assert _("{n:,} of {all:,}", n=value, all=1) == f"{expected} of 1".replace("−", "-")
+            assert ngettext("{n:,} x", "{n:,} x", value) == f"{expected} x".replace("−", "-")
+        assert evaluate("formatCount(args[0])", value, language=name) == expected.replace("−", "-")
+        assert evaluate("ngettext('{n} x', '{n} x', args[0])", value, language=name) == f"{expected} x".replace(
+            "−", "-"
+        )
+        with in_language(name):
+            assert read_number(expected, whole=True) == value  # what is printed can be typed
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (131072.5, f"131{NARROW}073"),
+        (-12345, f"−12{NARROW}345"),
+        (9408.25, "9408"),
+        (0.000123, "0.000123"),
+        (1e7, "1e7"),
+        (0.25, "0.25"),
+    ],
+)
+def test_values_in_figures_have_the_same_spaces(value, text):
+    assert evaluate("formatNumber(args[0])", value, language="es") == text
+    assert evaluate("formatNumber(args[0])", value) == text.replace(NARROW, "")
+
+
+def test_decimals_keep_their_point():
+    with in_language("es"):
+        assert (format_number(0.125), _("{x:,.2f}", x=12345.678)) == ("0.125", f"12{NARROW}345.68")
+
+
+def test_no_text_has_thousands_that_the_language_does_not_group():
+    """``f"{n:,}"`` is in English wherever it is shown: format_count is in the reader's language."""
+    own = {}
+    for file in PACKAGE.rglob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        grouped = {id(node) for call in ast.walk(tree) if _is_grouping(call) for node in ast.walk(call)}
+        found = [node.lineno for node in ast.walk(tree) if _has_thousands(node) and id(node) not in grouped]
+        own |= {file.name: found} if found else {}
+    assert own.keys() == {"messages.py"}  # format_number
+
+
+def _is_grouping(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "group_digits"
+
+
+def _has_thousands(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.FormattedValue) and node.format_spec is not None and "," in ast.unparse(node.format_spec)
+    )

@@ -6,6 +6,7 @@ from normviz.lessons.style import BROWSER
 from tests.figures.linked.javascript import evaluate
 
 EXERCISE = BROWSER / "practice" / "exercise.js"
+FIELDS = BROWSER / "practice" / "fields.js"
 PREDICTION = BROWSER / "questions" / "prediction.js"
 
 RIGHT = (True, None)
@@ -33,7 +34,6 @@ MARKS = {"answer": [0, 3], "wrong": [["row", [0, 1, 2]], ["none", []]], "options
         (NUMBER | {"tolerance": 0.5}, "48.5", RIGHT),
         (NUMBER | {"tolerance": 0.5}, "48.6", (False, None)),
         (NUMBER | {"tolerance": 0.5}, "12.4", (False, "batch")),
-        (NUMBER | {"answer": 12000}, "12,000", RIGHT),
         (CHOICE, "c", RIGHT),
         (CHOICE, "n", (False, "axes")),
         (CHOICE, "h", (False, "given")),  # the option names the confusion, before the list of wrong answers
@@ -55,12 +55,28 @@ def test_an_answer_is_judged_and_a_wrong_one_names_its_confusion(exercise, value
 
 
 @pytest.mark.parametrize(
-    ("text", "number"),
-    [("48", 48), ("-.5", -0.5), ("+2.", 2), ("1e3", 1000), ("1E-3", 0.001), ("1,024,000", 1024000), (" 7 ", 7)]
-    + [(text, "gap") for text in ("", "1 2", "0x10", "Infinity", "1e", ".", "4/2", "seven", "--1", "1.2.3")],
+    ("language", "kind", "text", "value"),
+    [
+        ("en", "count", "12,000", "12000"),
+        ("en", "value", " 0.20 ", "0.2"),
+        ("es", "value", "0,2", "0.2"),
+        ("pt", "value", "−0,2", "-0.2"),
+        ("es", "count", "9 408", "9408"),
+        ("zh", "count", "４８", "48"),
+        ("en", "value", "0,2", None),
+        ("es", "count", "9,408", None),
+        ("es", "value", "1.234,5", None),
+        ("en", "count", "many", None),
+        ("en", "count", "", None),
+    ],
 )
-def test_a_typed_number_is_read_as_in_the_app(text, number):
-    assert evaluate("readNumber(args[0])", text, entry=PREDICTION) == number
+def test_an_answer_in_practice_is_a_number_in_every_language_or_needs_another_text(language, kind, text, value):
+    field = "Object.assign(Object.create(NumberField.prototype), { isWhole: args[1] !== 'value', input: { value: args[0] } })"
+    found, needed = evaluate(
+        f"(({{ value, needed }}) => [value, needed])({field})", text, kind, entry=FIELDS, language=language
+    )
+    assert found == value
+    assert value or text in needed
 
 
 GUESS = """([right, chosen, typed]) => {
@@ -78,11 +94,11 @@ GUESS = """([right, chosen, typed]) => {
         ("b", None, None, None),
         ("4", None, "", None),
         ("4", None, "  ", None),
-        ("4", None, " 4.0 ", ("4.0", "4.0", True)),
+        ("4", None, " 4.0 ", ("4", "4.0", True)),
         ("4", None, "4.000001", ("4.000001", "4.000001", True)),
         ("4", None, "4.00001", ("4.00001", "4.00001", False)),
         ("0", None, "0.000001", ("0.000001", "0.000001", True)),
-        ("-2000", None, "-2,000", ("-2,000", "-2,000", True)),
+        ("-2000", None, "-2,000", ("-2000", "-2,000", True)),
         ("-2000", None, "2000", ("2000", "2000", False)),
         ("4", None, "four", ("four", "four", None)),
     ],
@@ -90,6 +106,33 @@ GUESS = """([right, chosen, typed]) => {
 def test_a_prediction_is_right_wrong_or_no_number(right, chosen, typed, guess):
     found = evaluate(f"({GUESS})(args)", right, chosen, typed, entry=PREDICTION)
     assert (found and (found["value"], found["text"], found["isRight"])) == guess
+
+
+@pytest.mark.parametrize(
+    ("language", "right", "typed", "value", "is_right"),
+    [
+        ("es", "0.2", "0,2", "0.2", True),
+        ("pt", "0.2", "2", "2", False),
+        ("en", "0.2", "0,2", "0,2", None),
+        ("en", "9408", "9,408", "9408", True),
+        ("es", "9408", "9,408", "9,408", None),
+        ("es", "9.408", "9,408", "9.408", True),
+        ("es", "9408", "9\u202f408", "9408", True),
+    ],
+)
+def test_a_prediction_has_the_readers_decimals_and_its_link_those_of_every_language(
+    language, right, typed, value, is_right
+):
+    found = evaluate(f"({GUESS})(args)", right, None, typed, entry=PREDICTION, language=language)
+    assert (found["value"], found["text"], found["isRight"]) == (value, typed, is_right)
+    asks = evaluate(
+        "notANumber({ dataset: { right: args[0], notANumber: 'none' } }, args[1])",
+        right,
+        typed,
+        entry=PREDICTION,
+        language=language,
+    )
+    assert is_right is not None or typed in asks
 
 
 @pytest.mark.parametrize(("result", "opened"), [("right", "right"), ("wrong", "wrong"), (None, "opened")])

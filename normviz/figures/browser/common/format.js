@@ -1,6 +1,8 @@
 // Numbers and indices as text.
 
-const MINUS = "\u2212";
+import { LANGUAGE } from "normviz:messages";
+
+const MINUS = "\u2212", NARROW_SPACE = "\u202f"; // no line breaks at it
 
 /**
  * A number with four significant digits; very small and very large ones in scientific notation.
@@ -16,7 +18,7 @@ export function formatNumber(value, digits = 4) {
     return `${trimZeros(mantissa)}e${power.replace("+", "")}`.replaceAll("-", MINUS);
   }
   const places = size >= 1 ? Math.max(0, digits - Math.ceil(Math.log10(size + 1e-12))) : size ? digits - 2 - Math.floor(Math.log10(size)) : 0;
-  return trimZeros(settled(value, digits + 2).toFixed(Math.min(places, 8))).replace("-", MINUS);
+  return withSpaces(trimZeros(settled(value, digits + 2).toFixed(Math.min(places, 8)))).replace("-", MINUS);
 }
 
 /**
@@ -46,12 +48,18 @@ function trimZeros(text) {
 }
 
 /**
- * An integer with commas between thousands.
+ * An integer with commas between thousands, or narrow spaces from 10 000 on where a comma begins the decimals.
  * @param {number} count
  */
 export function formatCount(count) {
-  return count.toLocaleString("en");
+  return LANGUAGE.decimalComma ? withSpaces(String(count)) : count.toLocaleString("en");
 }
+
+/**
+ * Where a comma begins the decimals, narrow spaces are between thousands, and four digits are not grouped.
+ * @param {string} number
+ */
+const withSpaces = (number) => (LANGUAGE.decimalComma ? number.replace(/(?<!\.\d*)\d{5,}/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, NARROW_SPACE)) : number);
 
 /**
  * A number as a factor or a term: negative ones in parentheses.

@@ -5,9 +5,10 @@
 /** @typedef {PanelHost & { line: HTMLElement, changes: Changes }} EditableView */
 
 import { appOfFile, writeMissing } from "../common/app.js";
-import { button, html, uniqueNumber } from "../common/dom.js";
+import { button, findAll, html, uniqueNumber } from "../common/dom.js";
 import { formatElement, formatNumber, roundedFor } from "../common/format.js";
 import { _ } from "../common/messages.js";
+import { askNumber, readNumber } from "../common/numbers.js";
 import { tensorIndex } from "../tensor/sharing.js";
 
 const LARGEST_VALUE = 1e12; // equals normviz.analysis.checks.LARGEST_VALUE
@@ -48,6 +49,7 @@ export function editValue(view, index, start) {
  */
 function openField(view, panel, index, start) {
   panel.field?.remove();
+  for (const asking of findAll(panel.body, ".nv-field-message")) asking.remove();
   const field = addField(panel, index), message = html("div", "nv-field-message");
   message.id = `nv-field-${uniqueNumber()}`;
   message.setAttribute("role", "alert");
@@ -69,7 +71,7 @@ function openField(view, panel, index, start) {
     if (value !== null) {
       close(focusPanel);
       view.changes.edit(index, value);
-    } else if (focusPanel) {
+    } else if (focusPanel || askNumber(field.value)) { // what was typed stays until it is clear
       field.setAttribute("aria-invalid", "true");
       message.textContent = whyInvalid(field.value);
       placeBelow(message, field);
@@ -97,13 +99,13 @@ function openField(view, panel, index, start) {
  * @param {string} text
  */
 export function readValue(text) {
-  const value = Number(text.replace("\u2212", "-").replace(",", "."));
-  return text.trim() !== "" && Math.abs(value) <= LARGEST_VALUE ? value : null;
+  const value = readNumber(text);
+  return Math.abs(value) <= LARGEST_VALUE ? value : null;
 }
 
 /** @param {string} text */
 export const whyInvalid = (text) =>
-  _("“{value}” is not a number from {low} to {high}. Write one, such as 0.5.", { value: text.trim(), low: formatNumber(-LARGEST_VALUE), high: formatNumber(LARGEST_VALUE) });
+  askNumber(text) || _("“{value}” is not a number from {low} to {high}. Write one, such as 0.5.", { value: text.trim(), low: formatNumber(-LARGEST_VALUE), high: formatNumber(LARGEST_VALUE) });
 
 /**
  * @param {HTMLElement} message

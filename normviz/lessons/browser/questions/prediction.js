@@ -2,6 +2,7 @@
 
 import { find, findAll, html } from "../../../figures/browser/common/dom.js";
 import { betweenSentences } from "../../../figures/browser/common/messages.js";
+import { askNumber, readNumber } from "../../../figures/browser/common/numbers.js";
 
 /** @param {HTMLElement} box */
 const answerOf = (box) => /** @type {HTMLDetailsElement} */ (find(box, ":scope > .nv-answer"));
@@ -63,10 +64,14 @@ function markOptions(box, isOpen) {
 }
 
 /**
+ * Why a text is no guess: it can be read in two ways, or it is no number.
  * @param {HTMLElement} box
  * @param {string} text
  */
-const notANumber = (box, text) => (box.dataset.notANumber ?? "").replace("{guess}", () => `'${text}'`);
+const notANumber = (box, text) => askNumber(text, isWhole(box)) || (box.dataset.notANumber ?? "").replace("{guess}", () => `'${text}'`);
+
+/** @param {HTMLElement} box */
+const isWhole = ({ dataset }) => /^-?\d+$/.test(dataset.right ?? "");
 
 /**
  * @param {HTMLElement} box
@@ -92,7 +97,8 @@ export function showGuess(box, guess) {
 }
 
 /**
- * The guess and whether it is right; null without a guess. ``isRight`` is null where a number is asked for and the text is not one.
+ * The guess and whether it is right; null without a guess. ``value`` is a number as every language reads it: a link may be opened in
+ * another one. ``isRight`` is null where a number is asked for and the text is not one.
  * @param {HTMLElement} box
  */
 function guessOf(box) {
@@ -100,17 +106,8 @@ function guessOf(box) {
   const radio = /** @type {HTMLInputElement | null} */ (predict.querySelector("input:checked"));
   const field = /** @type {HTMLInputElement | null} */ (predict.querySelector("input[type=text]"));
   if (radio) return { value: radio.value, text: (radio.nextElementSibling?.textContent ?? "").trim(), isRight: radio.value === right };
-  const text = field?.value.trim(), number = readNumber(text ?? "");
+  const text = field?.value.trim(), number = readNumber(text ?? "", isWhole(box));
   if (!text) return null;
   const isNear = Math.abs(number - Number(right)) <= 1e-6 * Math.max(1, Math.abs(Number(right)));
-  return { value: text, text, isRight: Number.isFinite(number) ? isNear : null };
-}
-
-/**
- * Like the app, it accepts commas between thousands.
- * @param {string} text
- */
-export function readNumber(text) {
-  const plain = text.replaceAll(",", "").trim();
-  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
+  return Number.isFinite(number) ? { value: String(number), text, isRight: isNear } : { value: text, text, isRight: null };
 }
