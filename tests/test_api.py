@@ -161,6 +161,13 @@ def test_a_link_to_the_app_itself_opens_explore(link, monkeypatch):
     assert nv.open(link).page == "explore"
 
 
+@pytest.mark.parametrize("link", ["/questions", "/questions?q=s0", "/questions?of=compare", "/questions?search=eps"])
+def test_a_link_to_questions_opens_what_it_names(link):
+    output = nv.open(link)
+    assert output.url() == link
+    assert "of=" not in link or contents(output) != contents(nv.open("/questions"))
+
+
 def test_an_explanation_prints_as_its_sentence():
     assert str(nv.explain("BatchNorm2d(3)", (2, 3, 4, 4))) == (
         "BatchNorm2d(3) on (2, 3, 4, 4): 3 means and 3 variances, each from 32 elements; 3 gammas and 3 betas: one per channel, "

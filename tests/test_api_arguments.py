@@ -95,6 +95,17 @@ def test_an_argument_has_an_effect_or_is_refused(function, page, call, name):
     check(lambda more: getattr(nv, function)(**call, **more), name, values(page, name))
 
 
+def test_a_module_with_statistics_of_its_own_draws_nothing():
+    module = torch.nn.BatchNorm1d(4)
+    module(X)
+    for show in (nv.train_and_eval, lambda *given, **more: nv.live("train_and_eval", *given, **more)):
+        show(module, X)
+        with pytest.raises(nv.NormvizError, match="seed has no effect on train_and_eval"):
+            show(module, X, seed=1)
+    drawn = [contents(nv.train_and_eval(torch.nn.BatchNorm1d(4, eps=1e-3), X, seed=seed)) for seed in (1, 2)]
+    assert drawn[0] != drawn[1]  # other layers in the table
+
+
 LIVE_CASES = [
     pytest.param(page, given, call, name, id=f"{page}-{number}-{name}")
     for number, (page, given, call) in enumerate(LIVE)
@@ -156,6 +167,14 @@ def test_a_single_view_takes_no_choices(show):
         assert output.with_(choices=nv.Choices()).to_html() != output.to_html()
 
 
+def is_measured(check):
+    try:
+        check()
+    except nv.NormvizError as error:
+        return "longer timeout" not in str(error)
+    return True
+
+
 # Of each other function: every argument by name, with a call that has it and one that has not.
 RMS = {"x": (3, 4), "like": "RMSNorm(4, eps=1e-6)", "forward": forward}
 EFFECTS = {
@@ -165,10 +184,12 @@ EFFECTS = {
         "params": [lambda **more: nv.check(scaled, (3, 4), LAYER, **more).ok, {"scale": 2.0}],
         "shapes": [lambda **more: nv.check(only_small, (3, 4), LAYER, **more).ok, [(7, 4)]],
         "backward": [lambda **more: nv.check(detached, (3, 4), LAYER, **more).ok, False],
+        "timeout": [lambda **more: is_measured(lambda: nv.check(scaled, (3, 4), LAYER, **more)), 1e-9],
     },
     "check_backward": {
         "layout": [lambda **more: repr(nv.check_backward(backward, **RMS, **more).norm), "NL"],
         "params": [lambda **more: nv.check_backward(backward, **RMS, **more).text, {"scale": 3.0}],
+        "timeout": [lambda **more: is_measured(lambda: nv.check_backward(backward, **RMS, **more)), 1e-9],
     },
     "norms": {},
     "questions": {},

@@ -58,6 +58,9 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dtype", choices=FLOATS, help=_("of x, gamma and beta; default: float32, and float64 for NumPy")
     )
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", type=float, help=_("end after so many seconds, without a result")
+    )
     parser.add_argument("--json", action="store_true", help=_("print the result as JSON"))
     parser.set_defaults(run=run_check)
 
@@ -77,10 +80,18 @@ def run_check(args: argparse.Namespace) -> int:
         raise NormvizError("NumPy has no bfloat16; give another --dtype.")
     expected = expect(args.like, shape, args.layout) if args.like else None
     params = {name: _argument(name, text, expected, dtype) for name, text in _split(args.params)}
+    probe.check_fits(shape)
     x = torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64).to(dtype)
     given = {name: _as_kind(value, kind) for name, value in params.items()}
     plain = kind == probe.TENSORS and args.dtype is None and not given
-    found = Check.of(function, shape if plain else _as_kind(x, kind), args.like, layout=args.layout, params=given)
+    found = Check.of(
+        function,
+        shape if plain else _as_kind(x, kind),
+        args.like,
+        layout=args.layout,
+        params=given,
+        timeout=args.timeout,
+    )
     print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if args.json else found)
     return 0 if found else DIFFERS
 

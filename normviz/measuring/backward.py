@@ -43,11 +43,17 @@ def gradients(
     with torch.enable_grad():
         output = output_of(leaf, leaves)
     inputs = {"x": leaf, **leaves}
-    found = torch.autograd.grad(output, list(inputs.values()), dout.to(output.dtype), allow_unused=True)
+    found = _autograd(output, list(inputs.values()), dout)
     return {
         name: torch.zeros_like(value) if one is None else one
         for (name, value), one in zip(inputs.items(), found, strict=True)
     }
+
+
+def _autograd(output: Tensor, inputs: list[Tensor], dout: Tensor) -> tuple[Tensor | None, ...]:
+    with torch.enable_grad():
+        loss = (output * dout.to(output.dtype)).sum()  # with dout as an argument, torch imports sympy
+    return torch.autograd.grad(loss, inputs, allow_unused=True)
 
 
 def compare_gradients(compared: LayerComparison) -> list[Difference] | Unjudged:
@@ -73,7 +79,7 @@ def compare_gradients(compared: LayerComparison) -> list[Difference] | Unjudged:
     except _NoGradientError:
         return Unjudged(_(NO_GRADIENT))
     except RuntimeError as error:
-        return Unjudged(_(NOT_DIFFERENTIABLE, error=str(error).splitlines()[0]))
+        return Unjudged(_(NOT_DIFFERENTIABLE, error=str(error).splitlines()[0].rstrip(".")))
     return []
 
 
@@ -151,7 +157,7 @@ def _own_gradients(
     used = {
         name: role
         for name, role in (("gamma", roles.gamma), ("beta", roles.beta))
-        if role is not None and not role.is_log
+        if role is not None and not role.is_log and not role.is_number
     }
     tensors = {name: function.tensors[role.position] for name, role in used.items()}
     required = {name: tensor.requires_grad for name, tensor in tensors.items()}
@@ -162,7 +168,7 @@ def _own_gradients(
             output = function.with_graph(leaf, values)
         if not output.requires_grad:
             raise _NoGradientError
-        found = torch.autograd.grad(output, [leaf, *tensors.values()], dout.to(output.dtype), allow_unused=True)
+        found = _autograd(output, [leaf, *tensors.values()], dout)
     finally:
         for name, tensor in tensors.items():
             tensor.requires_grad_(required[name])
@@ -232,7 +238,7 @@ def _cause(reference: Reference, dx: Tensor, x: Tensor, given: Mapping[str, Tens
 
 
 def _detached(reference: Reference, x: Tensor, given: Mapping[str, Tensor], detached: tuple[str, ...]) -> Tensor:
-    """The output, with some statistics treated as constants."""
+    """The output without beta, with some statistics treated as constants."""
     norm, shape = reference.norm, tuple(x.shape)
     mean = group_mean(norm, x) if norm.center else torch.zeros_like(x)
     used = mean.detach() if "mean" in detached else mean
@@ -243,7 +249,7 @@ def _detached(reference: Reference, x: Tensor, given: Mapping[str, Tensor], deta
     if "gamma" in given:
         gamma = given["gamma"] + 1 if reference.plus_one else given["gamma"]
         output = output * broadcast(norm, shape, gamma)
-    return output + broadcast(norm, shape, given["beta"]) if "beta" in given else output
+    return output
 
 
 # A backward function that is written by hand
@@ -284,7 +290,7 @@ def _returned(
     several = list(gradients) if isinstance(gradients, tuple | list) else [gradients]
     several = [np.asarray(one) if isinstance(one, np.floating) else one for one in several]  # a sum over all elements
     for one in several:
-        if not probe.is_number_array(one):
+        if not probe.is_number_array(one) or (isinstance(one, Tensor) and not probe.is_dense(one)):
             raise NormvizError(
                 "backward must return arrays of floating-point numbers; one is {found}.", found=echo(one)
             )

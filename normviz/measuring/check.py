@@ -4,7 +4,9 @@
 the torch layer of a Norm.
 """
 
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -22,8 +24,8 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring import probe
 from normviz.measuring.backward import Unjudged, compare_by_hand, compare_gradients
-from normviz.measuring.formula import BIASED, Eps, Measurement, Quotient, measure_function, with_divisor
-from normviz.measuring.groups import Axis, from_ids, same_partition
+from normviz.measuring.formula import BIASED, Eps, Measurement, Quotient, measure_function, parameters_of, with_divisor
+from normviz.measuring.groups import Axis, from_ids, same_partition, smaller_shape
 from normviz.measuring.mistakes import mistaken, uses
 from normviz.measuring.probe import Function
 from normviz.measuring.report import (
@@ -39,7 +41,8 @@ from normviz.measuring.report import (
     without_like,
 )
 from normviz.measuring.running import mode_differences
-from normviz.measuring.verdict import LayerComparison, Verdict, judge, reference_of
+from normviz.measuring.turn import measuring
+from normviz.measuring.verdict import LayerComparison, Verdict, judge, reference_of, signed_values
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, join_sentences
 
@@ -82,6 +85,7 @@ class Check:
         params: Mapping[str, Any] | None = None,
         shapes: Sequence[Sequence[int]] = (),
         backward: bool | None = None,
+        timeout: float | None = None,
         whole: bool = False,
     ) -> Self:
         """Measure ``fn`` on x and compare it with ``like``: see ``normviz.check``.
@@ -97,12 +101,13 @@ class Check:
             )
         if like is None and (shapes or backward):
             raise NormvizError("shapes and backward compare with a layer; give like, such as like='LayerNorm(6)'.")
-        kind, tensor = _kind_and_tensor(fn, x, params)
-        expected, plus_one = (None, False) if like is None else _expected(like, tensor, layout)
-        with probe.isolated(fn, tensor, kind, params or {}) as function:
-            if expected is None:
-                return cls._measured(function, tensor, layout, whole)
-            return cls._compared(function, tensor, expected, plus_one, shapes, backward)
+        with measuring(timeout):
+            kind, tensor = _kind_and_tensor(fn, x, params)
+            expected, plus_one = (None, False) if like is None else _expected(like, tensor, layout)
+            with probe.isolated(fn, tensor, kind, params or {}) as function:
+                if expected is None:
+                    return cls._measured(function, tensor, layout, whole)
+                return cls._compared(function, tensor, expected, plus_one, shapes, backward)
 
     @classmethod
     def _measured(cls, function: Function, x: Tensor, layout: str | None, whole: bool) -> Self:
@@ -142,6 +147,12 @@ class Check:
     ) -> Self:
         """How the function differs from the expected layer."""
         notes = list(_notes(function))
+        function.fix_numbers(
+            [
+                *(probe.GAMMA_NAMES if expected.norm.params is None else ()),
+                *(() if expected.norm.params is not None and expected.norm.bias else probe.BETA_NAMES),
+            ]
+        )
 
         def on(shape: tuple[int, ...]) -> Description | None:
             try:
@@ -164,8 +175,9 @@ class Check:
             found = with_divisor(
                 measure_function(function, compared.alike(shape, 18).to(x.dtype)), used_eps(expected.norm, x)
             )
-            if found.formula is not None:
+            if found.formula is not None and found.ids is not None and from_ids(found.ids) is not None:
                 differs = list(differences(found, expected, x.dtype, plus_one))
+                notes.append(_("It is right on x, but not on an x of shape {shape}.", shape=shape))
             differs = differs or [other_on_shape(shape, error, expected.title)]
         elif forward_ok:
             differs += _after_forward(verdict, expected, x)
@@ -176,6 +188,8 @@ class Check:
             if not differs and verdict.dtype is None and isinstance(module, nn.Module):
                 function.restore()
                 differs += mode_differences(module, compared)
+                if not differs and backward is not False:
+                    differs += _gradients_in_other_mode(module, compared)
         elif verdict.right and verdict.own_right and verdict.given is not None:
             differs = [imprecise(verdict.given, x.dtype, verdict.only_near)]
         else:
@@ -189,6 +203,8 @@ class Check:
             else:
                 found = with_divisor(found, used_eps(expected.norm, x))
                 differs = _explained(found, expected, compared, plus_one, x, verdict, reference.is_known)
+        if not reference.is_known and not differs:
+            notes.append(_("Its stored statistics are not compared: none are named running_mean and running_var."))
         if verdict.dtype is not None:
             differs.insert(0, other_dtype(*verdict.dtype))
         norm = (
@@ -227,21 +243,23 @@ class Check:
         *,
         layout: str | None = None,
         params: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Self:
         """Compare the gradients of ``backward`` with those of ``like``: see ``normviz.check_backward``."""
-        kind, tensor = _kind_and_tensor(forward, x, params)
-        expected, plus_one = _expected(like, tensor, layout)
-        with probe.isolated(forward, tensor, kind, params or {}) as function:
-            reference = reference_of(function, expected, plus_one)
-            compared = LayerComparison(function, expected, reference, tensor)
-            if not reference.is_known:
-                raise NormvizError(
-                    "{layer} uses stored statistics: its gradient is not compared.", layer=expected.title
-                )
-            function.use_own()
-            forward_ok = compared.agrees(tensor, {}, tensor.dtype, strict=True).ok
-            differs = compare_by_hand(backward, compared)
-            roles = compared.best
+        with measuring(timeout):
+            kind, tensor = _kind_and_tensor(forward, x, params)
+            expected, plus_one = _expected(like, tensor, layout)
+            with probe.isolated(forward, tensor, kind, params or {}) as function:
+                reference = reference_of(function, expected, plus_one)
+                compared = LayerComparison(function, expected, reference, tensor)
+                if not reference.is_known:
+                    raise NormvizError(
+                        "{layer} uses stored statistics: its gradient is not compared.", layer=expected.title
+                    )
+                function.use_own()
+                forward_ok = compared.agrees(tensor, {}, tensor.dtype, strict=True).ok
+                differs = compare_by_hand(backward, compared)
+                roles = compared.best
         notes = (
             []
             if forward_ok
@@ -302,7 +320,10 @@ def _kind_and_tensor(fn: Callable[..., Any], x: Any, params: Mapping[str, Any] |
     """What ``fn`` takes, and x as a tensor; values for it, if only its shape is given."""
     kind = probe.kind_of(fn, x)
     tensor, shape = tensor_and_shape(probe.from_jax(x) if probe.is_jax(x) else x)
-    return kind, probe.generic(shape, _usual_dtype(fn, kind, params)) if tensor is None else tensor
+    if tensor is not None:
+        return kind, tensor
+    probe.check_fits(shape)
+    return kind, probe.generic(shape, _usual_dtype(fn, kind, params))
 
 
 def _usual_dtype(fn: Callable[..., Any], kind: str, params: Mapping[str, Any] | None) -> torch.dtype:
@@ -334,6 +355,7 @@ def _other_shape(shape: Sequence[int], expected: Description) -> tuple[int, ...]
             "shapes has {shape}, which is no shape; write a list of shapes, such as shapes=[(5, 6)].", shape=echo(shape)
         )
     found = tuple(shape)
+    probe.check_fits(found)
     _on(expected, found)
     return found
 
@@ -353,12 +375,39 @@ def _gradients(compared: LayerComparison, backward: bool | None, notes: list[str
         return []
     found = compare_gradients(compared)
     if isinstance(found, Unjudged):
-        sentence = _("The backward pass is not judged: {reason}.", reason=found.reason)
+        sentence = _("Its gradients are not compared: {reason}.", reason=found.reason)
         if backward:
             raise NormvizError("{sentence} Leave backward out, or use check_backward.", sentence=sentence)
         notes.append(sentence)
         return []
     return found
+
+
+def _gradients_in_other_mode(module: nn.Module, compared: LayerComparison) -> Iterator[Difference]:
+    """The differences of the gradients in the mode in which the module is not; its outputs there are right."""
+    expected, x = compared.expected, compared.x
+    training = not module.training
+    try:
+        other = copy.deepcopy(module).train(training)
+    except Exception:  # a module that cannot be copied is judged in its own mode alone
+        return
+    if expected.layer is not None:
+        expected = _on(replace(expected, layer=expected.layer.with_(training=training)), expected.shape)
+    own = compared.function
+    shape = smaller_shape(own, expected.shape, partial(_takes, expected))
+    if shape != expected.shape:
+        expected, x = _on(expected, shape), compared.alike(shape, 27).to(x.dtype)
+    with suppress(NormvizError), probe.isolated(other, x, own.kind, own.given_params) as function:
+        reference = reference_of(function, expected, compared.reference.plus_one)
+        if reference.is_known:
+            in_mode = LayerComparison(function, expected, reference, x)
+            in_mode.near = compared.near
+            values = signed_values(parameters_of(function), seed=26)
+            in_mode.agrees(in_mode.alike(expected.shape, 26).to(function.dtype), values, function.dtype)
+            found = compare_gradients(in_mode)
+            only = _("This is the gradient in train mode.") if training else _("This is the gradient in eval mode.")
+            for one in [] if isinstance(found, Unjudged) else found:
+                yield replace(one, sentence=join_sentences([one.sentence, only]))
 
 
 def _mistake(found: Measurement, compared: LayerComparison, plus_one: bool) -> Difference | None:

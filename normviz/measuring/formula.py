@@ -356,6 +356,7 @@ class Measurement:
     running  whether it uses stored statistics
     agrees   whether the formula gives the outputs for x, and for x with an outlier or a shift
     instead  the shape of x, if x is so large that a smaller tensor was measured instead; else None
+    affine   whether each output is a*x + b, and neither number follows from x or from stored statistics
     """
 
     reach: Reach
@@ -369,6 +370,7 @@ class Measurement:
     running: bool = False
     agrees: bool = True
     instead: Index | None = None
+    affine: bool = False
 
     @property
     def shape(self) -> Index:
@@ -470,7 +472,7 @@ def measure_function(
 
 def _measured(function: Function, shape: Index, x: Tensor, most_inputs: int) -> Measurement:
     # Other values of the parameters: a gamma of 0, with which some layers begin, would hide what they compute.
-    generic: Values = generic_values(parameters_of(function), seed=3)
+    generic: Values = generic_values(arrays_of(function), seed=3)
     generic = generic if function.takes(shape, generic) else {}
     run = partial(function, values=generic)
     # A sample tells groups that are made of axes: the formula then has to give all outputs. Otherwise all inputs are moved.
@@ -508,7 +510,7 @@ def _normalization(function: Function, generic: Values, reach: Reach, ids: Ids, 
     if formula is None or own is None or formula.kind is None:
         return Measurement(reach, dtype, ids)
     known = (generic, formula) if generic else None
-    gamma, beta = measure_learned(formula_with, parameters_of(function), dtype, known)
+    gamma, beta = measure_learned(formula_with, arrays_of(function), dtype, known)
     divisor = _divisor(gamma, own.factor, groups.elements, dtype)
     constant = constant_of(divisor, groups.elements)
     run = partial(function, values=generic)
@@ -605,8 +607,15 @@ def parameters_of(function: Function) -> dict[int, Tensor]:
     return {
         position: value
         for position, value in enumerate(function.values)
-        if position not in stored and value.is_floating_point() and 0 < value.numel() <= MOST_PARAMETERS
+        if position not in stored | function.fixed
+        and value.is_floating_point()
+        and 0 < value.numel() <= MOST_PARAMETERS
     }
+
+
+def arrays_of(function: Function) -> dict[int, Tensor]:
+    """The same without numbers, which are constants for the formula."""
+    return {i: value for i, value in parameters_of(function).items() if id(function.tensors[i]) not in function.numbers}
 
 
 def _elementwise(function: Function, reach: Reach) -> Measurement:
@@ -618,23 +627,46 @@ def _elementwise(function: Function, reach: Reach) -> Measurement:
         return Measurement(reach, dtype, single)
     if affine is None or bool((affine.factor == 0).all()):
         return _normalization(function, {}, reach, single, None)
-    if bool((affine.factor == 1).all() and (affine.offset == 0).all()):
-        return Measurement(reach, dtype, single)
 
     def affine_with(values: Values) -> Formula | None:
         return measure_affine(partial(function, values=values), shape, dtype)
 
-    gamma, beta = measure_learned(affine_with, parameters_of(function), dtype)
     stored = stored_of(function)
-    other = affine_with({i: probe.generic(tuple(function.values[i].shape), dtype).abs() + 1 for i in stored})
+    values = {i: probe.generic(tuple(function.values[i].shape), dtype).abs() + 1 for i in stored}
+    other, twice = affine_with(values), affine_with({i: 2 * value for i, value in values.items()})
+    gamma, beta = measure_learned(affine_with, arrays_of(function), dtype)
+    used = function.has_arrays or other is None or twice is None or _has_statistics(other, twice)
+    if not used and not _has_fresh_statistics(affine, gamma, beta):
+        is_identity = bool((affine.factor == 1).all() and (affine.offset == 0).all())
+        return Measurement(reach, dtype, single, affine=not is_identity)
     changes = affine.factor if not stored or other is None else other.factor / affine.factor
     ids = equal_ids(changes, dtype)
     known = None if np.ptp(ids) == 0 else ids
     return Measurement(reach, dtype, known, affine, BIASED, _stored_eps(function), gamma, beta, running=True)
 
 
+def _has_fresh_statistics(formula: Formula, gamma: Learned | None, beta: Learned | None) -> bool:
+    """Whether it is x / sqrt(1 + eps), as with a stored mean of 0 and variance of 1, which the function may make in each call."""
+    factor = formula.factor if gamma is None else torch.tensor(gamma.constant)
+    is_just_below_one = bool(((factor > 0.99) & (factor < 1 - 3e-7)).all())
+    return is_just_below_one and (beta is not None or bool((formula.offset == 0).all()))
+
+
+def _has_statistics(one: Formula, twice: Formula) -> bool:
+    """Whether stored numbers are used as statistics, from the formulas with some positive values and with twice these values.
+
+    Of statistics, some are divided by, or subtracted. Others, such as a mask, are constants.
+    """
+    is_divided_by = twice.factor.abs() < one.factor.abs()
+    is_subtracted = (twice.offset - one.offset) * one.factor < 0
+    return bool((is_divided_by | is_subtracted).any())
+
+
 def stored_of(function: Function) -> set[int]:
-    """The positions of floating-point tensors that are no parameters: constants of the function, and buffers except gamma and beta."""
+    """The positions of floating-point tensors that are no parameters: constants of the function, buffers except gamma and beta, and what has
+    the name of a running statistic.
+    """
+    named = {position for position, name in function.names.items() if name in probe.STATISTICS}
     buffers = {
         id(buffer)
         for module in function.modules
@@ -644,7 +676,8 @@ def stored_of(function: Function) -> set[int]:
     return {
         position
         for position, tensor in enumerate(function.tensors)
-        if id(tensor) in buffers | function.constants and function.values[position].is_floating_point()
+        if (id(tensor) in buffers | function.constants or position in named)
+        and function.values[position].is_floating_point()
     }
 
 

@@ -3,8 +3,8 @@
 Every explanation is tested: the output that the mistake would give must be that of the function, for generic x, gamma and beta.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, product
 from math import prod
@@ -38,7 +38,7 @@ from normviz.measuring.report import (
     rounds,
     unexpected,
 )
-from normviz.measuring.verdict import GammaBeta, LayerComparison, signed_values
+from normviz.measuring.verdict import GammaBeta, LayerComparison, other_statistics, signed_values
 from normviz.texts.messages import N_, _
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
@@ -48,7 +48,7 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 FACTORS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     N_("It multiplies by beta, not by gamma."): lambda g, b: b,
     N_("It does not use gamma."): lambda g, b: torch.ones_like(g),
-    N_("It divides by gamma and does not multiply by it."): lambda g, b: 1 / g,
+    N_("It divides by gamma instead of multiplying by it."): lambda g, b: 1 / g,
     N_("It multiplies by -gamma, not by gamma."): lambda g, b: -g,
     N_("It multiplies by gamma^2, not by gamma."): lambda g, b: g * g,
     N_("It multiplies by exp(gamma), not by gamma."): lambda g, b: g.exp(),
@@ -62,7 +62,7 @@ FACTORS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 OFFSETS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     N_("It adds gamma, not beta."): lambda g, b: g,
     N_("It does not use beta."): lambda g, b: torch.zeros_like(b),
-    N_("It subtracts beta and does not add it."): lambda g, b: -b,
+    N_("It subtracts beta instead of adding it."): lambda g, b: -b,
     N_("It adds beta before it multiplies by gamma; add it afterwards."): lambda g, b: g * b,
     N_("It divides beta by gamma."): lambda g, b: b / g,
     N_("It adds beta^2, not beta."): lambda g, b: b * b,
@@ -71,6 +71,7 @@ OFFSETS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     N_("It adds gamma + beta, not beta."): lambda g, b: g + b,
     N_("It adds beta - gamma, not beta."): lambda g, b: b - g,
 }
+WITHOUT_EPS = 0.01  # relative, of a factor
 EXCHANGED = N_("It multiplies by beta and adds gamma: exchange them.")
 
 
@@ -85,19 +86,27 @@ def uses(compared: LayerComparison, found: Measurement, plus_one: bool) -> list[
         wrong = _stored_denominator(compared, found, plus_one)
         if wrong:
             return wrong
-    formula, values = None, {}
+        if _ignores_mean(compared, found):
+            words = _("no mean is subtracted"), _("the mean is subtracted")
+            return [Difference("center", *words, _("It does not subtract the mean."))]
     # Not every use of gamma allows negative values: its root does not.
-    for values in (signed_values(learned, seed=6), generic_values(learned, seed=6), {}):
-        if function.takes(found.shape, values):
-            formula = _formula(compared, found, values)
-            if formula is not None:
-                break
-    if formula is None:
+    for make in (signed_values, generic_values):
+        several = [make(learned, seed) | other_statistics(function, compared.reference, seed) for seed in (6, 7)]
+        formulas = [_formula(compared, found, values) for values in several]
+        draws = [one for one in formulas if one is not None]
+        if len(draws) == 2:
+            break
+    else:
+        formula = _formula(compared, found, {})
+        draws = [] if formula is None else [formula]
+    if not draws:
         return []
-    factor, offset = formula
-    tensors = probe.floats(function.with_values(values))
+    # An eps that multiplies the variance is a factor, too.
+    close = CLOSE if function.dtype != torch.float64 else CLOSE / 10
+    if found.eps is not None and found.eps.value == 0:
+        close = WITHOUT_EPS
     choices = [
-        list(_differences(compared, roles, factor, offset, tensors, plus_one))
+        list(_differences([_use(compared, roles, draw, plus_one) for draw in draws], roles, plus_one, close))
         for roles in compared.started or [GammaBeta()]
     ]
     return [_with_parameter(one, found, compared) for one in min(choices, key=len)]
@@ -107,17 +116,26 @@ def _with_parameter(difference: Difference, found: Measurement, compared: LayerC
     """A factor or offset that is a gamma or beta which the expected layer has not."""
     norm = compared.reference.norm
     if difference.what == "factor" and found.gamma is not None and norm.params is None:
-        return unexpected("gamma", found.gamma, None, compared.expected)
+        return unexpected("gamma", compared.expected)
     if difference.what == "offset" and found.beta is not None and not (norm.params is not None and norm.bias):
-        return unexpected("beta", found.beta, None, compared.expected)
+        return unexpected("beta", compared.expected)
     return difference
 
 
-def _formula(
-    compared: LayerComparison, found: Measurement, values: Mapping[int, Tensor]
-) -> tuple[Tensor, Tensor] | None:
-    """The numbers by which the normalized x is multiplied, and which are added then; None if some are not finite."""
+@dataclass(frozen=True)
+class Draw:
+    """By what the normalized x is multiplied and what is added, of each element, with some values of the function's tensors."""
+
+    factor: Tensor
+    offset: Tensor
+    tensors: dict[int, Tensor]
+
+
+def _formula(compared: LayerComparison, found: Measurement, values: Mapping[int, Tensor]) -> Draw | None:
+    """The factor and the offset with these values; None if some are not finite."""
     function = compared.function
+    if not function.takes(found.shape, values):
+        return None
     run = partial(function, values=values)
     if compared.reference.norm.running:
         formula = measure_affine(run, found.shape, function.dtype)
@@ -131,7 +149,17 @@ def _formula(
         if formula is None:
             return None
         factor, offset = formula.factor / constant_of(found.divisor, found.elements), formula.offset
-    return (factor, offset) if bool((factor.isfinite() & offset.isfinite()).all()) else None
+    finite = bool((factor.isfinite() & offset.isfinite()).all())
+    return Draw(factor, offset, probe.floats(function.with_values(values))) if finite else None
+
+
+def _ignores_mean(compared: LayerComparison, found: Measurement) -> bool:
+    """Whether a function with stored statistics does not use the mean."""
+    function, stats = compared.function, compared.reference.stats
+    assert stats is not None
+    several = [signed_values({stats[0]: function.values[stats[0]]}, seed) for seed in (6, 7)]
+    formulas = [measure_affine(partial(function, values=values), found.shape, function.dtype) for values in several]
+    return None not in formulas and torch.equal(formulas[0].offset, formulas[1].offset)  # type: ignore[union-attr]
 
 
 def _stored_denominator(compared: LayerComparison, found: Measurement, plus_one: bool) -> list[Difference]:
@@ -183,68 +211,84 @@ def _near(one: Tensor, other: Tensor) -> bool:
     return bool(((one - other).abs() <= CLOSE * other.abs()).all())
 
 
-def _differences(
-    compared: LayerComparison,
-    roles: GammaBeta,
-    factor: Tensor,
-    offset: Tensor,
-    tensors: Mapping[int, Tensor],
-    plus_one: bool,
-) -> Iterator[Difference]:
-    norm, shape = compared.reference.norm, tuple(factor.shape)
-    given = {
-        name: broadcast(norm, shape, value.double()).expand(shape) for name, value in roles.values(tensors).items()
-    }
-    gamma, beta = given.get("gamma"), given.get("beta")
-    g = torch.ones(shape, dtype=torch.float64) if gamma is None else gamma + plus_one
-    b = torch.zeros(shape, dtype=torch.float64) if beta is None else beta
-    right_factor, right_offset = _is(factor, g), _is(offset, b)
-    if gamma is not None and beta is not None and _is(factor, b) and _is(offset, g):
+@dataclass(frozen=True)
+class Use:
+    """The factor and the offset of each element, and what they should be. ``gamma`` is 1 + gamma where the layer multiplies by that."""
+
+    factor: Tensor
+    offset: Tensor
+    gamma: Tensor
+    beta: Tensor
+
+
+def _use(compared: LayerComparison, roles: GammaBeta, draw: Draw, plus_one: bool) -> Use:
+    shape = tuple(draw.factor.shape)
+    given = {name: value.double() for name, value in roles.values(draw.tensors).items()}
+    gamma, beta = (one.expand(shape) for one in _affine(compared.reference.norm, shape, given, plus_one))
+    return Use(draw.factor, draw.offset, gamma, beta)
+
+
+def _differences(uses: list[Use], roles: GammaBeta, plus_one: bool, close: float = CLOSE) -> Iterator[Difference]:
+    """What differs with each of several values of gamma and beta. ``close``: of the factor to gamma."""
+    has_gamma, has_beta = roles.gamma is not None, roles.beta is not None
+    if has_gamma and has_beta and all(_is(one.factor, one.beta) and _is(one.offset, one.gamma) for one in uses):
         sentence = _(EXCHANGED)
         yield Difference("gamma", "beta", "gamma", sentence)
         yield Difference("beta", "gamma", "beta", sentence)
         return
+    right_factor = all(_is(one.factor, one.gamma, close) for one in uses)
     if not right_factor:
-        yield _wrong_factor(factor, g, b, gamma is not None, beta is not None, plus_one)
-    if not right_offset and not (not right_factor and _is(offset, b * factor / g)):
-        yield _wrong_offset(offset, g, b, gamma is not None, beta is not None)
+        yield _wrong_factor(uses, has_gamma, has_beta, plus_one)
+    if all(_is(one.offset, one.beta, min(close, CLOSE)) for one in uses):
+        return
+    if right_factor or not all(_is(one.offset, one.beta * one.factor / one.gamma) for one in uses):
+        yield _wrong_offset(uses, has_gamma, has_beta)
 
 
-def _is(one: Tensor, other: Tensor) -> bool:
+def _is(one: Tensor, other: Tensor, close: float = CLOSE) -> bool:
     scale = max(1.0, float(other.abs().max()))
-    return bool(((one - other).abs() <= CLOSE * scale).all())
+    return bool(((one - other).abs() <= close * scale).all())
 
 
-def _wrong_factor(factor: Tensor, g: Tensor, b: Tensor, has_gamma: bool, has_beta: bool, plus_one: bool) -> Difference:
+def _number(values: Iterable[Tensor]) -> float | None:
+    """The number that all values of all draws are, or None: it is a property of the function then, not of the values of its parameters."""
+    first, *others = (constant_value(one) for one in values)
+    return first if others and set(others) == {first} else None
+
+
+def _wrong_factor(uses: list[Use], has_gamma: bool, has_beta: bool, plus_one: bool) -> Difference:
     if not has_gamma:
-        return constant_factor(constant_value(factor))
+        return constant_factor(_number(one.factor for one in uses))
     name = "1 + gamma" if plus_one else "gamma"
     for message, use in FACTORS.items():
-        if (has_beta or "beta" not in message) and not plus_one and _is(factor, use(g, b)):
+        possible = (has_beta or "beta" not in message) and not plus_one
+        if possible and all(_is(one.factor, use(one.gamma, one.beta)) for one in uses):
             return Difference("gamma", _("another factor"), name, _(message))
-    constant = constant_value(factor / g)
-    if constant is not None:
-        sentence = _("It multiplies by {n:g}*{name}, not by {name}.", n=constant, name=name)
+    number = _number(one.factor / one.gamma for one in uses)
+    if number is not None:
+        of_product = f"({name})" if plus_one else name
+        sentence = _("It multiplies by {n:g}*{name}, not by {name}.", n=number, name=of_product)
     else:
-        sentence = _("It does not multiply by {name} once.", name=name)
+        sentence = _("It uses {name}, but not as one factor.", name=name)
     return Difference("gamma", _("another factor"), name, sentence)
 
 
-def _wrong_offset(offset: Tensor, g: Tensor, b: Tensor, has_gamma: bool, has_beta: bool) -> Difference:
-    if not has_beta and has_gamma and _is(offset, g):
+def _wrong_offset(uses: list[Use], has_gamma: bool, has_beta: bool) -> Difference:
+    if not has_beta and has_gamma and all(_is(one.offset, one.gamma) for one in uses):
         return Difference("beta", "gamma", "beta", _("It adds gamma, not beta."))
     if not has_beta:
-        return constant_offset(constant_value(offset))
+        return constant_offset(_number(one.offset for one in uses))
     for message, use in OFFSETS.items():
-        if (has_gamma or "gamma" not in message) and _is(offset, use(g, b)):
+        possible = has_gamma or "gamma" not in message
+        if possible and all(_is(one.offset, use(one.gamma, one.beta)) for one in uses):
             return Difference("beta", _("another offset"), "beta", _(message))
-    difference = constant_value(offset - b)
-    if difference is not None:
-        return constant_offset(difference)
-    constant = constant_value(offset / b)
-    if constant is not None:
-        return Difference("beta", _("another offset"), "beta", _("It adds {n:g}*beta, not beta.", n=constant))
-    return Difference("beta", _("another offset"), "beta", _("It does not add beta once."))
+    number = _number(one.offset - one.beta for one in uses)
+    if number is not None:
+        return constant_offset(number)
+    number = _number(one.offset / one.beta for one in uses)
+    if number is not None:
+        return Difference("beta", _("another offset"), "beta", _("It adds {n:g}*beta, not beta.", n=number))
+    return Difference("beta", _("another offset"), "beta", _("It uses beta, but not as one added term."))
 
 
 # Mistakes in the formula
@@ -262,7 +306,7 @@ def mistaken(compared: LayerComparison, found: Measurement, plus_one: bool) -> D
     if norm.running:
         return None
     x = probe.generic(shape, torch.float64, 17).to(function.dtype)
-    values = signed_values(parameters_of(function), seed=8)
+    values = signed_values(parameters_of(function), seed=7)
     if not function.takes(shape, values):
         values = {}
     tensors = probe.floats(function.with_values(values))
@@ -276,6 +320,9 @@ def mistaken(compared: LayerComparison, found: Measurement, plus_one: bool) -> D
             continue
         if any(_same(outputs[0], normalized * gamma + beta) for gamma, beta in pairs):
             return difference
+    if not found.reach.is_elementwise and _uses_updated_statistics(compared, x, values, pairs):
+        sentence = _("In train mode it uses its running statistics, which it has just updated, instead of those of x.")
+        return Difference("training", _("running statistics"), _("the statistics of x"), sentence)
     for roles in compared.started:
         before = _before(compared, x.double(), roles.values(tensors), outputs[0])
         if before is not None:
@@ -287,7 +334,26 @@ def mistaken(compared: LayerComparison, found: Measurement, plus_one: bool) -> D
     for gamma, beta in pairs:
         if right_groups and _divides_by_another_number(norm, x, [(output - beta) / gamma for output in outputs]):
             return _another_denominator(norm)
+    if found.formula is not None and found.formula.exact and found.eps is not None and not found.eps.place:
+        return None  # an eps elsewhere
     return _partly_right(compared, x, outputs[0], values)
+
+
+def _uses_updated_statistics(
+    compared: LayerComparison, x: Tensor, values: Mapping[int, Tensor], pairs: list[tuple[Tensor, Tensor]]
+) -> bool:
+    """Whether the output is that of running statistics as they are after the call."""
+    axes, eps = compared.expected.axes, compared.reference.norm.eps or 0.0
+    channel = axes.index("c") if "c" in axes else 1
+    output = compared.function(x, values).double()
+    for module in compared.function.modules:
+        mean, var = (getattr(module, name, None) for name in probe.STATISTICS)
+        if isinstance(mean, Tensor) and isinstance(var, Tensor) and mean.numel() == var.numel() == x.shape[channel]:
+            shape = [size if axis == channel else 1 for axis, size in enumerate(x.shape)]
+            mean, var = (one.detach().double().reshape(shape) for one in (mean, var))
+            normalized = (x.double() - mean) / (var + eps).sqrt()
+            return any(_same(output, normalized * gamma + beta) for gamma, beta in pairs)
+    return False
 
 
 def _before(compared: LayerComparison, x: Tensor, given: Mapping[str, Tensor], output: Tensor) -> Difference | None:
@@ -328,7 +394,8 @@ def _divides_by_another_number(norm: Norm, x: Tensor, normalized: list[Tensor]) 
         wide = scale * x.double()
         numerator = wide - group_mean(norm, wide) if norm.center else wide
         factor = group_mean(norm, output * numerator) / group_mean(norm, numerator.square())
-        if not factor.isfinite().all() or not _same(output, factor * numerator):
+        right = 1 / (group_mean(norm, numerator.square()) + (norm.eps or 0.0)).sqrt()
+        if not factor.isfinite().all() or not _same(output, factor * numerator) or _same(factor, right):
             return False
         factors.append(factor)
     return not _same(*factors)
@@ -380,13 +447,13 @@ def _mistakes(norm: Norm, x: Tensor, axes: tuple[str, ...]) -> Iterator[tuple[Di
         "variance",
         _("deviations that are not squared"),
         _("the mean of squares"),
-        _("It averages the deviations without their square: the square is forgotten."),
+        _("It averages the deviations, not their squares: the square is forgotten."),
     )
     inverse = Difference(
         "variance",
         _("a product"),
         _("a quotient"),
-        _("It multiplies by the standard deviation and does not divide by it."),
+        _("It multiplies by the standard deviation instead of dividing by it."),
     )
     only = Difference(
         "variance",
@@ -420,9 +487,9 @@ def _no_root() -> Difference:
 
 
 def _variances(norm: Norm, variance: Tensor, shape: tuple[int, ...]) -> list[Tensor]:
-    """The biased variance and the unbiased one."""
+    """The biased variance and the unbiased one, which is NaN in groups of one element."""
     size = _group_size(norm, shape)
-    return [variance, variance * size / (size - 1)] if size > 1 else [variance]
+    return [variance, variance * size / (size - 1)]
 
 
 def _group_size(norm: Norm, shape: tuple[int, ...]) -> int:
@@ -431,20 +498,19 @@ def _group_size(norm: Norm, shape: tuple[int, ...]) -> int:
 
 
 def _median(x: Tensor, axes: tuple[int, ...]) -> Tensor:
-    kept = [axis for axis in range(x.dim()) if axis not in axes]
-    return x.permute(*kept, *axes).flatten(len(kept)).median(-1).values
+    return x.flatten(axes[0]).median(-1).values
 
 
 CENTERS: dict[str, Callable[[Norm, Tensor, Tensor], Tensor]] = {
-    N_("It adds the mean and does not subtract it."): lambda norm, x, mean: -mean,
+    N_("It adds the mean instead of subtracting it."): lambda norm, x, mean: -mean,
     N_("It subtracts twice the mean."): lambda norm, x, mean: 2 * mean,
     N_("It subtracts half the mean."): lambda norm, x, mean: mean / 2,
     N_("It subtracts the sum, not the mean."): lambda norm, x, mean: mean * _group_size(norm, tuple(x.shape)),
     N_("It subtracts the mean of the absolute values, not the mean."): lambda norm, x, mean: group_mean(norm, x.abs()),
     N_("It subtracts the variance, not the mean."): lambda norm, x, mean: group_mean(norm, (x - mean).square()),
     N_("It subtracts the median, not the mean."): lambda norm, x, mean: group_statistic(norm, x, _median),
-    N_("It subtracts the maximum, not the mean."): lambda norm, x, mean: group_statistic(norm, x, "max"),
-    N_("It subtracts the minimum, not the mean."): lambda norm, x, mean: group_statistic(norm, x, "min"),
+    N_("It subtracts the maximum, not the mean."): lambda norm, x, mean: group_statistic(norm, x, torch.amax),
+    N_("It subtracts the minimum, not the mean."): lambda norm, x, mean: group_statistic(norm, x, torch.amin),
 }
 
 

@@ -16,12 +16,14 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.check import Check
 from normviz.measuring.formula import Measurement
+from normviz.measuring.turn import one_at_a_time
 from normviz.texts.errors import NormvizError
 
 AnyLayer = nn.Module | str | Norm | Layer
 D = TypeVar("D", bound=Description)
 
 
+@one_at_a_time
 def describe_any(made: type[D], layer: AnyLayer, x: Any, layout: str | None = None) -> D:
     """``made``, a Description, of any layer on x.
 
@@ -63,10 +65,12 @@ def _measured(made: type[D], module: nn.Module, x: Any, layout: str | None) -> D
         found = Check.of(module, x, layout=layout, whole=True)
     except NormvizError:
         return None
-    if found.norm is None or found.measured is None or found.measured.shape != shape:
+    if found.norm is None or found.measured is None:
         return None
     if found.norm.running:
         return _frozen(made, module, x, found, layout)
+    if len({sharing.counts(found.norm, one).gamma_shape for one in (shape, found.measured.shape)}) > 1:
+        return None  # measured with 2 instead of 1 along an axis of gamma
     dtype = _dtype(module) if tensor is None else tensor.dtype
     return made.of(found.norm, x, values=_values(found.measured, found.norm, dtype))
 

@@ -7,7 +7,9 @@ undoes what a call changes in modules and objects, and never writes into the ori
 import copy
 import functools
 import inspect
+import operator
 import random
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -20,17 +22,22 @@ import torch
 from torch import Tensor, jit, nn
 from torch.nn.parameter import is_lazy
 
+from normviz.measuring.turn import count_call, same_random_states, same_settings
 from normviz.texts.errors import NormvizError, echo
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
 
 SEED = 20
 GAMMA_NAMES, BETA_NAMES = ("weight", "gamma", "scale"), ("bias", "beta", "shift")
+STATISTICS = ("running_mean", "running_var")
+OF_NUMBERS = ("weight", "gamma", "bias", "beta")  # a number with the name scale may be any factor
+KNOWN_NAMES = (*GAMMA_NAMES, *BETA_NAMES, *STATISTICS)  # of tensors in a dictionary
 TENSORS, ARRAYS, JAX = "tensors", "arrays", "jax"  # what a function takes
 FEW_INPUTS = 150  # up to so many elements of x are moved one by one at first
 MOST_INPUTS = 4096  # elements of x that are moved one by one; above, a sample of them
 SAMPLE, SMALL_SAMPLE = 24, 8  # elements in a sample; the smaller number if x has more than LARGE elements
 LARGE = 2**18
+MOST_ELEMENTS = 2**28  # of an x of which the shape is given: 1 GiB in float32
 FEW = 2**16  # up to so many elements, synchronizing threads takes longer than the computation
 
 
@@ -38,6 +45,17 @@ def generic(shape: tuple[int, ...], dtype: torch.dtype, seed: int = 0) -> Tensor
     """Normal values with mean 0.5 and standard deviation 1; another ``seed`` gives other values."""
     generator = torch.Generator().manual_seed(SEED + seed)
     return (torch.randn(shape, generator=generator, dtype=torch.float64) + 0.5).to(dtype)
+
+
+def check_fits(shape: tuple[int, ...]) -> None:
+    """Raise NormvizError for an x that may not fit into memory."""
+    if prod(shape) > MOST_ELEMENTS:
+        raise NormvizError(
+            "an x of shape {shape} is too large to measure: the product of its sizes is {n:,}; the limit is {most:,}. Give smaller sizes; the axes tell what the function does.",
+            shape=echo(shape),
+            n=prod(shape),
+            most=MOST_ELEMENTS,
+        )
 
 
 def indices(shape: tuple[int, ...], most: int = MOST_INPUTS, few: int = SMALL_SAMPLE) -> Iterator[tuple[int, ...]]:
@@ -79,14 +97,18 @@ def large(dtype: torch.dtype) -> float:
 
 # The modules and objects that a function uses, and their state: attributes, registered tensors, mode and gradients.
 
+CONTAINERS = (list, dict, set, deque, OrderedDict, defaultdict)
 DICTIONARIES = ("_parameters", "_buffers", "_modules")
 # Classes and functions of these libraries refer to no object of the caller.
 LIBRARIES = ("torch", "numpy", "builtins", "einops", "functools", "types")
 DEEPEST, MOST_OBJECTS = 6, 2000  # limits of the search
 
 
-def found_in(fn: Callable[..., Any]) -> tuple[list[nn.Module], list[Tensor]]:
-    """The modules that ``fn`` may use, and its other tensors. They are found in attributes, containers and the functions that fn calls."""
+def found_in(fn: Callable[..., Any]) -> tuple[list[nn.Module], list[Tensor], bool]:
+    """The modules that ``fn`` may use, its other tensors, and whether it may use arrays of NumPy or JAX.
+
+    They are found in attributes, containers and the functions that fn calls.
+    """
     modules: dict[int, nn.Module] = {}
     tensors: dict[int, Tensor] = {}
     seen: dict[int, Any] = {}
@@ -104,7 +126,8 @@ def found_in(fn: Callable[..., Any]) -> tuple[list[nn.Module], list[Tensor]]:
         else:
             waiting += [(other, depth + 1) for other in _referred(value)]
     registered = {id(tensor) for module in modules.values() for tensor in (*module.parameters(), *module.buffers())}
-    return list(modules.values()), [tensor for tensor in tensors.values() if id(tensor) not in registered]
+    others = [tensor for tensor in tensors.values() if id(tensor) not in registered]
+    return list(modules.values()), others, any(isinstance(one, np.ndarray) or is_jax(one) for one in seen.values())
 
 
 def _referred(value: Any) -> Iterable[Any]:
@@ -173,9 +196,10 @@ class State:
         self.plain = [
             (value, value.detach().clone())
             for value in self.attributes.values()
-            if isinstance(value, Tensor) and not value.is_meta  # which has no values to restore
+            if isinstance(value, Tensor) and is_dense(value)
         ]
         self.gradients = [(tensor, tensor.grad) for tensor in module.parameters(recurse=False)]
+        self.contents = list(_contents(self.attributes.values()))
 
     def restore(self) -> None:
         attributes = {} if self.scripted else vars(self.owner)
@@ -188,6 +212,24 @@ class State:
         for plain, value in self.plain:
             if not plain.detach().equal(value):
                 plain.data.copy_(value)
+        for container, content in self.contents:
+            if isinstance(container, dict):
+                _set(container, content)
+            elif len(container) != len(content) or any(map(operator.is_not, container, content)):
+                container.clear()
+                (container.update if isinstance(container, set) else container.extend)(content)
+
+
+def _contents(values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """The containers of Python among values, and in them, each with a copy of what it contains."""
+    waiting, seen = list(values), set[int]()
+    while waiting and len(seen) < MOST_OBJECTS:
+        value = waiting.pop()
+        if type(value) not in CONTAINERS or id(value) in seen:
+            continue
+        seen.add(id(value))
+        yield value, value.copy()
+        waiting += value.values() if isinstance(value, dict) else value
 
 
 def _set(current: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -206,9 +248,13 @@ class Function:
     """A function of a tensor without side effects. ``isolated`` makes one.
 
     modules    that the function uses
-    tensors    that it uses: parameters and buffers of the modules, other tensors that it refers to, leaves of autograd's graph, gamma and
-               beta in ``params``
+    tensors    that it uses: parameters and buffers of the modules, other tensors that it refers to, leaves of autograd's graph, those in
+               ``params``, and numbers there with the name of a gamma or beta
+    numbers    the ids of these numbers, as tensors
+    fixed      the positions of those of which no other values are tried
+    given_params  ``params`` as they were given
     constants  the ids of tensors outside of the modules that need no gradient
+    has_arrays whether it may use arrays of NumPy or JAX that are not among the tensors
     kind       what it takes: TENSORS, ARRAYS (of NumPy) or JAX
     switched   whether it returned an array for a tensor, and takes arrays since
     converts   whether it takes tensors and returns arrays
@@ -217,12 +263,14 @@ class Function:
 
     def __init__(self, fn: Callable[..., Any], kind: str, params: Mapping[str, Any]) -> None:
         self.fn, self.kind, self.switched = unbound(fn), kind, False
-        self.converts = False
-        self.params = {name: _own(value) for name, value in params.items()}
+        self.converts, self.called = False, False
+        self.given_params, self.numbers = params, set[int]()
+        self.params = {name: self._own(value, name) for name, value in params.items()}
         given = list(_named_tensors(self.params))
         self._given = {id(tensor) for _name, tensor in given}
-        self.modules, others = found_in(fn)
+        self.modules, others, self.has_arrays = found_in(fn)
         self.constants = {id(tensor) for tensor in others if not tensor.requires_grad}
+        self.fixed: set[int] = set()
         self.tensors: list[Tensor] = []
         self.originals: list[Tensor] = []
         self.values: list[Tensor] = []
@@ -234,15 +282,27 @@ class Function:
             for module in self.modules
             for name, tensor in chain(module.named_parameters(recurse=False), module.named_buffers(recurse=False))
         }
-        self.named |= {id(tensor): name for name, tensor in given}
+        self.named |= {id(tensor): name for name, tensor in given if name}
         self.add(tensor for module in self.modules for tensor in (*module.parameters(), *module.buffers()))
         self.add(others)
         self.add(tensor for _name, tensor in given)
 
+    def _own(self, value: Any, name: str, is_parameter: bool = True) -> Any:
+        """A number array as a tensor of its own, in dictionaries those with a known name; a number that is gamma or beta as a tensor, too."""
+        if type(value) is dict:
+            return {one: self._own(each, one, one in KNOWN_NAMES) for one, each in value.items()}
+        if type(value) in (list, tuple):
+            return type(value)(self._own(each, "", is_parameter) for each in value)
+        if type(value) in (int, float) and name in OF_NUMBERS:
+            number = torch.tensor(float(value), dtype=torch.float64)
+            self.numbers.add(id(number))
+            return number
+        return _own_tensor(value) if is_parameter else value
+
     def add(self, tensors: Iterable[Tensor]) -> None:
         """Also isolate these tensors."""
         known = set(map(id, self.tensors))
-        new = {id(tensor): tensor for tensor in tensors if id(tensor) not in known}
+        new = {id(tensor): tensor for tensor in tensors if id(tensor) not in known and not tensor.is_meta}
         self.tensors += new.values()
         self.originals += [tensor.data for tensor in new.values()]
         self.values += [tensor.data for tensor in new.values()]
@@ -251,6 +311,10 @@ class Function:
     def names(self) -> dict[int, str]:
         """The names of its tensors, by position: of parameters, arguments and variables."""
         return {i: self.named[id(tensor)] for i, tensor in enumerate(self.tensors) if id(tensor) in self.named}
+
+    def fix_numbers(self, names: Iterable[str]) -> None:
+        """Numbers with these names are constants."""
+        self.fixed |= {i for i, name in self.names.items() if name in names and id(self.tensors[i]) in self.numbers}
 
     def choose_dtype(self, x: Tensor) -> None:
         """Compute in float64 if the function takes it and x is not large; otherwise in the dtype of x. A less precise output decides the dtype."""
@@ -321,11 +385,13 @@ class Function:
 
     def raw(self, x: Tensor, values: Values) -> Any:
         """What the function itself returns for x, with other values of some tensors. Raises NormvizError if it raises."""
+        count_call()
         self.restore()
         for position, tensor in enumerate(self.tensors):
             tensor.data = values.get(position, self.values[position]).clone()
         try:
-            return self._run(x.clone())
+            with same_settings():
+                return self._run(x.clone())
         except Exception as error:
             raise NormvizError(
                 "the function raises on an x of shape {shape}: {kind}: {error}",
@@ -335,8 +401,15 @@ class Function:
             ) from error
 
     def _run(self, x: Tensor) -> Any:
+        is_first, self.called = not self.called, True
         if self.kind == TENSORS:
-            output = self.fn(x, **self._arguments(self.params))
+            try:
+                output = self.fn(x, **self.arguments())
+            except Exception:
+                output = self._of_arrays_only(x) if is_first else None
+                if output is None:
+                    raise
+                return output
             kind = None if self.converts else _array_kind(output)
             if kind is None:
                 return output
@@ -350,15 +423,32 @@ class Function:
             return output
         return self._run_on_arrays(x)
 
+    def _of_arrays_only(self, x: Tensor) -> Any:
+        """The output of a function that raises for a tensor; None if it raises for an array, too."""
+        self.kind = ARRAYS
+        with suppress(Exception):
+            output = self._run_on_arrays(x)
+            if _array_kind(output) == ARRAYS:
+                self.switched = True
+                return output
+        self.kind = TENSORS
+        return None
+
     def _run_on_arrays(self, x: Tensor) -> Any:
-        return self.fn(self.own_array(x.detach()), **self._arguments(self.params))
+        return self.fn(self.own_array(x.detach()), **self.arguments())
+
+    def arguments(self) -> dict[str, Any]:
+        """The further arguments of one call."""
+        return {name: self._arguments(value) for name, value in self.params.items()}
 
     def _arguments(self, value: Any) -> Any:
-        """The params of one call: gamma, beta and other tensors as what the function takes, and a copy of everything else."""
+        """One of them: gamma, beta and other tensors as what the function takes, and a copy of everything else."""
         if id(value) in self._given:
-            return self.own_array(value)
+            return value.item() if id(value) in self.numbers else self.own_array(value)
         if type(value) is dict:
             return {name: self._arguments(one) for name, one in value.items()}
+        if type(value) in (list, tuple):
+            return type(value)(map(self._arguments, value))
         return copy.deepcopy(value)
 
     def own_array(self, tensor: Tensor) -> Any:
@@ -453,7 +543,7 @@ def isolated(fn: Callable[..., Any], x: Tensor, kind: str, params: Mapping[str, 
     # An object that is called may keep what it computes. Functions and modules are restored instead.
     own = fn if called_object(fn) is None else copy.deepcopy(fn)
     threads = torch.get_num_threads()
-    with same_random_states():
+    with same_random_states(), same_settings():
         function = Function(own, kind, params)
         try:
             torch.set_num_threads(1 if x.numel() <= FEW else threads)
@@ -464,18 +554,6 @@ def isolated(fn: Callable[..., Any], x: Tensor, kind: str, params: Mapping[str, 
         finally:
             function.restore()
             torch.set_num_threads(threads)
-
-
-@contextmanager
-def same_random_states() -> Iterator[None]:
-    """Afterwards, the random states of torch, NumPy and Python are as before."""
-    states = torch.get_rng_state(), np.random.get_state(), random.getstate()
-    try:
-        yield
-    finally:
-        torch.set_rng_state(states[0])
-        np.random.set_state(states[1])
-        random.setstate(states[2])
 
 
 def floats(tensors: Values, dtype: torch.dtype = torch.float64) -> dict[int, Tensor]:
@@ -492,20 +570,21 @@ def is_number_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
-def _own(value: Any, is_parameter: bool = True) -> Any:
-    """A number array as a tensor of its own; in dictionaries, those with the name of a gamma or beta. Anything else as it is."""
+def is_dense(tensor: Tensor) -> bool:
+    """Whether it has a value for each element, which torch can compare."""
+    return tensor.layout == torch.strided and not tensor.is_meta and not tensor.is_nested
+
+
+def _named_tensors(value: Any, name: str = "", is_parameter: bool = True) -> Iterator[tuple[str, Tensor]]:
+    """The tensors among params with their names, or without one in a list; in dictionaries those with a known name."""
     if type(value) is dict:
-        return {name: _own(one, name in (*GAMMA_NAMES, *BETA_NAMES)) for name, one in value.items()}
-    return _own_tensor(value) if is_parameter else value
-
-
-def _named_tensors(params: Mapping[str, Any], nested: bool = False) -> Iterator[tuple[str, Tensor]]:
-    """The tensors among params with their names, in dictionaries the gammas and betas."""
-    for name, value in params.items():
-        if type(value) is dict:
-            yield from _named_tensors(value, nested=True)
-        elif isinstance(value, Tensor) and (not nested or name in (*GAMMA_NAMES, *BETA_NAMES)):
-            yield name, value
+        for one, each in value.items():
+            yield from _named_tensors(each, one, not name or one in KNOWN_NAMES)
+    elif type(value) in (list, tuple):
+        for each in value:
+            yield from _named_tensors(each, "", is_parameter)
+    elif isinstance(value, Tensor) and is_parameter:
+        yield name, value
 
 
 def _own_tensor(value: Any) -> Any:
@@ -526,6 +605,11 @@ def _checked(output: Any, x: Tensor) -> Tensor:
         found = torch.from_numpy(np.array(found))
     if not isinstance(found, Tensor):
         raise NormvizError("the function must return a tensor like x, and it returned {found}.", found=echo(output))
+    if not is_dense(found):
+        kind = "nested" if found.is_nested else "meta" if found.is_meta else str(found.layout).removeprefix("torch.")
+        raise NormvizError(
+            "the function must return a dense tensor with values, and it returned a {kind} one.", kind=kind
+        )
     if found.shape != x.shape:
         raise NormvizError(
             "the function must return an output of the shape of x, {shape}, and it returned one of shape {found}.",

@@ -56,14 +56,14 @@ def differences(
     if not has_groups(found, expected):
         own, wanted = groups_text(found, expected.axes), axes_text(norm, expected.axes, expected.shape)
         sentence = _(
-            "Your function averages over {own}; {layer} averages over {wanted}.",
-            own=own,
-            wanted=wanted,
+            "Your function {own}; {layer} {wanted}.",
+            own=_works(found, own),
+            wanted=_averages(wanted),
             layer=expected.title,
         )
         yield Difference("statistics", own, wanted, sentence)
     if found.formula is None:
-        yield _not_normalization()
+        yield _not_normalization(found)
         return
     kind = found.formula.kind
     if kind is not None and kind.center != norm.center:
@@ -83,7 +83,7 @@ def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
     if norm is not None:
         return
     if found.formula is None:
-        yield _not_normalization()
+        yield _not_normalization(found)
         return
     other = [*_divisor(found), *_placement(found)]
     kind = found.formula.kind
@@ -103,7 +103,7 @@ def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
 
 def has_groups(found: Measurement, expected: Description) -> bool:
     """Whether the groups are the expected ones, as far as they were measured."""
-    if found.running != expected.norm.running or (found.running and found.ids is None):
+    if found.affine or found.running != expected.norm.running or (found.running and found.ids is None):
         return True  # unknown, or one has none
     if found.ids is not None:
         return same_partition(found.ids, expected.stat_ids)
@@ -111,13 +111,11 @@ def has_groups(found: Measurement, expected: Description) -> bool:
     return all(np.array_equal(ids == ids[index], mask) for index, mask in found.reach.changed.items())
 
 
-def _not_normalization() -> Difference:
-    return Difference(
-        "not_normalization",
-        _("another function"),
-        _("a normalization"),
-        _("It is not a normalization: no partition of the elements into groups explains its output."),
-    )
+def _not_normalization(found: Measurement) -> Difference:
+    sentence = _("It is not a normalization: no partition of the elements into groups explains its output.")
+    if found.affine:
+        sentence = _("It uses no statistics: each output is a*x + b.")
+    return Difference("not_normalization", _("another function"), _("a normalization"), sentence)
 
 
 def _spread(spread: bool) -> Difference:
@@ -153,7 +151,7 @@ def _placement(found: Measurement) -> Iterator[Difference]:
         sentence = _("It adds eps to the standard deviation, outside the root, not to the variance.")
     elif found.eps.place == "maximum":
         words = _("as the smallest denominator")
-        sentence = _("It takes the maximum of the denominator and eps, and does not add eps to the variance.")
+        sentence = _("It takes the maximum of the denominator and eps instead of adding eps to the variance.")
     else:
         words = _("elsewhere")
         sentence = _("Its output for small x is not that of an eps inside or outside the root.")
@@ -173,6 +171,8 @@ def _eps(found: Measurement, norm: Norm, dtype: torch.dtype) -> Iterator[Differe
     in_float = torch.promote_types(dtype, torch.float32)
     usual = [norm.eps] if norm.eps is not None else [torch.finfo(one).eps for one in (in_float, torch.float64)]
     own, wanted = found.eps.value, usual[0]
+    if isclose(own, torch.finfo(torch.float64).eps, rel_tol=EPS_TOLERANCE):
+        own = torch.finfo(in_float).eps
     # A maximum may use eps of the standard deviation or of the variance.
     values = [own, own**2] if found.eps.place == "maximum" else [own]
     if not any(isclose(value, one, rel_tol=EPS_TOLERANCE) for value in values for one in usual):
@@ -187,34 +187,38 @@ def _parameters(found: Measurement, expected: Description, plus_one: bool) -> It
     if found.gamma is not None and found.gamma.plus_one != plus_one:
         own, wanted = ("gamma", "1 + gamma") if plus_one else ("1 + gamma", "gamma")
         yield Difference("gamma", own, wanted, _("It multiplies by {own}, not by {wanted}.", own=own, wanted=wanted))
+    elif not gamma and found.gamma is None:
+        yield constant_factor(constant_value(found.gammas))
     elif not gamma and ids is None:
-        yield unexpected("gamma", found.gamma, found.gammas, expected)
-    if not beta and (ids is None or not bias):
-        yield unexpected("beta", found.beta, found.formula.offset if found.formula else None, expected)
-    if ids is None or (gamma and (beta or not bias)):
+        yield unexpected("gamma", expected)
+    elif not gamma:
+        yield _other_pattern(N_("It has one gamma {own}; {layer} has one {wanted}."), found.gamma, expected)
+    if beta:
         return
-    if gamma:
-        message, learned, numbers = N_("It has one beta {own}; {layer} has one {wanted}."), found.beta, found.offsets
-    else:
-        message, learned, numbers = N_("It has one gamma {own}; {layer} has one {wanted}."), found.gamma, found.factors
-    own = pattern_text(numbers if learned is None else learned.ids, expected.axes)
+    assert found.formula is not None
+    # A constant for each element that has a gamma of its own is meant as a beta.
+    is_meant = ids is not None and refines(ids, found.offsets) and constant_value(found.formula.offset) is None
+    if found.beta is None and not is_meant:
+        yield constant_offset(constant_value(found.formula.offset))
+    elif ids is None or not bias:
+        yield unexpected("beta", expected)
+    elif gamma:
+        yield _other_pattern(N_("It has one beta {own}; {layer} has one {wanted}."), found.beta, expected)
+
+
+def _other_pattern(message: str, learned: Learned | None, expected: Description) -> Difference:
+    assert learned is not None
+    own = pattern_text(learned.ids, expected.axes)
     wanted = each_text([name.upper() for name in expected.norm.gamma_axes])
-    yield Difference("parameters", own, wanted, _(message, own=own, wanted=wanted, layer=expected.title))
+    return Difference("parameters", own, wanted, _(message, own=own, wanted=wanted, layer=expected.title))
 
 
-def unexpected(name: str, learned: Learned | None, values: Tensor | None, expected: Description) -> Difference:
-    """A gamma or beta of a layer that has none. One number for all elements is a constant."""
-    layer = expected.title
-    constant = None if learned is not None or values is None else constant_value(values)
+def unexpected(name: str, expected: Description) -> Difference:
+    """A gamma or beta of a layer that has none."""
     if name == "gamma":
-        if constant is not None:
-            return constant_factor(constant)
-        return Difference(
-            "gamma", "gamma", _("no gamma"), _("It multiplies by a gamma, and {layer} has none.", layer=layer)
-        )
-    if constant is not None:
-        return constant_offset(constant)
-    return Difference("beta", "beta", _("no beta"), _("It adds a beta, and {layer} has none.", layer=layer))
+        sentence = _("It multiplies by a gamma, and {layer} has none.", layer=expected.title)
+        return Difference("gamma", "gamma", _("no gamma"), sentence)
+    return Difference("beta", "beta", _("no beta"), _("It adds a beta, and {layer} has none.", layer=expected.title))
 
 
 CLOSE = 2e-4  # relative
@@ -224,7 +228,10 @@ def constant_value(values: Tensor) -> float | None:
     """The number that all values are, or None."""
     middle = float(values.median())
     same = bool(((values - middle).abs() <= CLOSE * max(1e-3, abs(middle))).all())
-    return float(f"{middle:.3g}") if same else None
+    if not same:
+        return None
+    short = float(f"{middle:.3g}")
+    return float(f"{middle:.6g}") if short in (0.0, 1.0) else short
 
 
 def constant_factor(value: float | None) -> Difference:
@@ -382,7 +389,7 @@ def text(
         if (
             one.what == "statistics" and expected is not None and found is not None
         ):  # then the function: the next sentence begins with "It"
-            over = _("{layer} averages over {axes}.", layer=expected.title, axes=one.expected)
+            over = _("{layer} {averages}.", layer=expected.title, averages=_averages(one.expected))
             sentences += [over, _groups(found, axes, similar)]
         else:
             sentences.append(one.sentence)
@@ -415,7 +422,7 @@ def _same(expected: Description) -> str:
     if expected.norm.running:
         return _("Your function does what {layer} does: it uses stored statistics.", layer=expected.title)
     over = axes_text(expected.norm, expected.axes, expected.shape)
-    return _("Your function does what {layer} does: it averages over {axes}.", layer=expected.title, axes=over)
+    return _("Your function does what {layer} does: it {averages}.", layer=expected.title, averages=_averages(over))
 
 
 def _groups(found: Measurement, axes: Sequence[str], layer: str) -> str:
@@ -423,11 +430,24 @@ def _groups(found: Measurement, axes: Sequence[str], layer: str) -> str:
         return _("Your function uses stored statistics (like {layer}).", layer=layer)
     if found.running:
         return _("Your function uses stored statistics.")
+    if found.affine:
+        return _("Your function is no normalization.")
     if found.ids is None:
         return _("In your function, the elements do not form groups that share their statistics.")
+    averages = _works(found, groups_text(found, axes))
     if layer:
-        return _("Your function averages over {axes} (like {layer}).", axes=groups_text(found, axes), layer=layer)
-    return _("Your function averages over {axes}.", axes=groups_text(found, axes))
+        return _("Your function {averages} (like {layer}).", averages=averages, layer=layer)
+    return _("Your function {averages}.", averages=averages)
+
+
+def _works(found: Measurement, axes: str) -> str:
+    """The verb with the axes: a function that is no normalization, such as softmax, takes elements together and need not average them."""
+    return _averages(axes) if found.formula is not None or axes == _("no axis") else _("works over {axes}", axes=axes)
+
+
+def _averages(axes: str) -> str:
+    """The verb with the axes; in Spanish, Portuguese and Chinese, "no axis" denies the verb."""
+    return _("averages over no axis") if axes == _("no axis") else _("averages over {axes}", axes=axes)
 
 
 # The axes over which something is averaged, in words.
@@ -447,7 +467,7 @@ def axes_text(norm: Norm, axes: Sequence[str], shape: tuple[int, ...]) -> str:
         for name, parts in zip(axes, norm.pattern.left, strict=True)
         if any(part in norm.pattern.reduced for part in parts)
     ]
-    return listed(reduced, "and") if reduced else _("no axis")
+    return _listed_axes(reduced)
 
 
 def groups_text(found: Measurement, axes: Sequence[str]) -> str:
@@ -456,7 +476,13 @@ def groups_text(found: Measurement, axes: Sequence[str]) -> str:
     if groups is None:
         return _("groups that are not made of whole axes")
     reduced = [_axis_text(name, axis) for name, axis in zip(axes, groups, strict=True) if axis.is_reduced]
-    return listed(reduced, "and") if reduced else _("no axis")
+    return _listed_axes(reduced)
+
+
+def _listed_axes(texts: Sequence[str]) -> str:
+    """Whole axes first: "H, W and groups of 2 neighbors along C"."""
+    ordered = sorted(texts, key=lambda text: " " in text)
+    return listed(ordered, "and") if ordered else _("no axis")
 
 
 def pattern_text(ids: Ids, names: Sequence[str]) -> str:
@@ -464,8 +490,11 @@ def pattern_text(ids: Ids, names: Sequence[str]) -> str:
     axes = from_ids(ids)
     if axes is None:
         return _("for each of several groups that are not made of whole axes")
-    pairs = zip(names, axes, strict=True)
-    return each_text([name.upper() for name, axis in pairs if axis.kept != (False,) and axis.parts != (1,)])
+    shared = [(name, axis) for name, axis in zip(names, axes, strict=True) if any(axis.kept) and axis.parts != (1,)]
+    texts = [_axis_text(name, axis) for name, axis in shared]
+    if len(shared) == 1 and len(shared[0][1].parts) > 1:
+        return _("for {indices}", indices=texts[0])
+    return each_text(texts)
 
 
 def each_text(names: Sequence[str]) -> str:
@@ -482,8 +511,8 @@ def each_text(names: Sequence[str]) -> str:
 
 
 def _axis_text(name: str, axis: Axis) -> str:
-    """A whole axis, or what is averaged of it: "groups of 2 neighbors along C", "indices of C that are 3 apart"."""
-    if not any(kept for size, kept in zip(axis.parts, axis.kept, strict=True) if size > 1):
+    """A whole axis, or what is averaged or shared of it: "groups of 2 neighbors along C", "indices of C that are 3 apart"."""
+    if len({kept for size, kept in zip(axis.parts, axis.kept, strict=True) if size > 1}) < 2:
         return name.upper()
     if axis.kept == (True, False):
         return ngettext(

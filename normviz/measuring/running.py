@@ -5,6 +5,7 @@ The module is copied; neither it nor its buffers change.
 
 import copy
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -52,7 +53,7 @@ def _other_values(module: nn.Module, own: nn.Module, compared: LayerComparison) 
     names = {id(parameter): name for name, parameter in module.named_parameters()}
     for position, value in others.items():
         if (name := names.get(id(function.tensors[position]))) is not None:
-            parameter = own.get_parameter(name)
+            parameter = dict(own.named_parameters())[name]
             values[position] = parameter.data = value.to(parameter.dtype)
     return values
 
@@ -61,7 +62,7 @@ def _other_mode(
     own: nn.Module, compared: LayerComparison, x: Tensor, training: bool, values: Mapping[int, Tensor]
 ) -> Iterator[Difference]:
     """A layer without running statistics does the same in both modes."""
-    output = _run(own.train(training), x)
+    output = _run(own.train(training), x, compared.function.arguments())
     if output is None or not compared.error_of(output, x, compared.best, values, x.dtype, strict=True).ok:
         mode = "train" if training else "eval"
         sentence = _(
@@ -72,10 +73,10 @@ def _other_mode(
         yield Difference("training", _("another output in {mode} mode", mode=mode), _("the same output"), sentence)
 
 
-def _run(module: nn.Module, x: Tensor) -> Tensor | None:
+def _run(module: nn.Module, x: Tensor, arguments: Mapping[str, Any]) -> Tensor | None:
     try:
         with torch.set_grad_enabled(module.training):
-            output = module(x.clone())
+            output = module(x.clone(), **arguments)
     except Exception:
         return None
     found = output[0] if isinstance(output, tuple | list) and output else output
@@ -151,7 +152,7 @@ def _tracking(
     # The same layer in the dtype of x has rounding errors, too.
     low = copy.deepcopy(reference).to(dtype if dtype.itemsize < 4 else torch.float32)
     for batch in batches[:2]:
-        output = _run(own, batch)
+        output = _run(own, batch, compared.function.arguments())
         if output is None or not _is_output(output, reference, low, expected, batch):
             sentence = _("In train mode, its output is not that of {layer}.", layer=expected.title)
             yield Difference("training", _("another output in train mode"), _("the same output"), sentence)
@@ -159,6 +160,9 @@ def _tracking(
     end = _named(own, reference.num_features)
     if begin:
         wrong = list(_wrong_statistics(begin, end, reference, low, expected, batches[:2]))
+        if not wrong and not begin["running_var"].any():
+            sentence = _("Its running_var begins with 0; torch begins with 1.")
+            wrong = [Difference("running", "0", "1", sentence)]
         if wrong:
             yield from wrong
             return
@@ -167,7 +171,7 @@ def _tracking(
     own.eval()
     reference.eval()
     low.eval()
-    output = _run(own, batches[2])
+    output = _run(own, batches[2], compared.function.arguments())
     if output is None or not _is_output(output, reference, low, expected, batches[2]):
         yield _in_eval(output, reference, expected, batches[2])
         return
@@ -202,7 +206,7 @@ MISTAKES = {
     "never": N_("It never updates {name}."),
     "momentum": N_("It exchanges momentum and 1 - momentum in {name}."),
     "biased": N_("Its {name} is updated with the biased variance; torch uses the unbiased one, divided by m - 1."),
-    "replaced": N_("It replaces {name} by the statistics of the last batch."),
+    "replaced": N_("It replaces {name} with the statistics of the last batch."),
     "deviation": N_("Its {name} is updated with the standard deviation, not with the variance."),
 }
 

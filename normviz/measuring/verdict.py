@@ -8,10 +8,11 @@ rounding is large, as in float32 for an x far from zero.
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, permutations, product
+from itertools import count, islice, permutations, product
 from math import prod
 from typing import Self
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -19,7 +20,7 @@ from normviz.analysis.description import Description
 from normviz.analysis.forward import Trace, Values, broadcast, forward
 from normviz.layers.norm import Norm
 from normviz.measuring import probe
-from normviz.measuring.formula import parameters_of, stored_of
+from normviz.measuring.formula import generic_values, parameters_of, stored_of
 from normviz.measuring.groups import Index
 from normviz.measuring.probe import Function
 
@@ -47,16 +48,20 @@ class Role:
     order     the permutation of its axes that gives the layer's parameter; None: the elements in their order
     shape     of the layer's parameter
     is_log    whether it is the logarithm of the parameter, as its name says
+    is_number  whether it is one number for all elements, which was given as such
     """
 
     position: int
     order: tuple[int, ...] | None
     shape: tuple[int, ...]
     is_log: bool = False
+    is_number: bool = False
 
     def of(self, values: Sequence[Tensor] | Mapping[int, Tensor]) -> Tensor:
         """The parameter of the layer, from the values of the function's tensors."""
         value = values[self.position].exp() if self.is_log else values[self.position]
+        if self.is_number:
+            return value.expand(self.shape)
         return (value if self.order is None else value.permute(self.order)).reshape(self.shape)
 
 
@@ -107,7 +112,9 @@ def _roles(function: Function, positions: Sequence[int | None], shape: tuple[int
             found.append(None)
         elif shape is not None:
             own = tuple(function.tensors[position].shape)
-            if prod(own) == prod(shape):
+            if id(function.tensors[position]) in function.numbers:
+                found.append(Role(position, None, shape, is_number=True))
+            elif prod(own) == prod(shape):
                 is_log = function.names.get(position, "").partition("_")[0] == "log"
                 found += [Role(position, order, shape, is_log) for order in _orders(own, shape)]
     return found
@@ -228,11 +235,15 @@ def compare(
     allowed = absolute + relative * size + TIMES * float(own[own.isfinite()].max() if own.isfinite().any() else 0.0)
     allowed = allowed + TIMES * rounding
     difference = (output - exact).abs()
-    same = (difference <= allowed) | (output == exact) | (output.isnan() & (exact.isnan() | rounded.isnan()))
+    same = (
+        (difference.isfinite() & (difference <= allowed))
+        | (output == exact)
+        | (output.isnan() & (exact.isnan() | rounded.isnan()))
+    )
     same |= output == rounded
     excess = torch.where(same, -1.0, torch.where(difference.isfinite(), difference, torch.inf))
     flat = int(excess.flatten().argmax()) if not bool(same.all()) else int(difference.nan_to_num().flatten().argmax())
-    at = tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), output.shape))
+    at = tuple(map(int, np.unravel_index(flat, output.shape)))  # torch's function imports sympy
     return Error(float(difference.flatten()[flat]), at, bool(same.all()))
 
 
@@ -447,6 +458,14 @@ def signed_values(tensors: Mapping[int, Tensor], seed: int) -> dict[int, Tensor]
     return values
 
 
+def other_statistics(function: Function, reference: Reference, seed: int) -> dict[int, Tensor]:
+    """Other values of stored statistics, by position: a mean of 0 and a variance of 1 would hide how they are used."""
+    if not reference.norm.running or reference.stats is None:
+        return {}
+    mean, var = ({i: function.values[i]} for i in reference.stats)
+    return signed_values(mean, seed) | generic_values(var, seed)
+
+
 def judge(
     function: Function,
     expected: Description,
@@ -466,7 +485,7 @@ def judge(
     if expected.norm.eps is None:  # the machine epsilon of the dtype of x
         precise = function.dtype if function.dtype.itemsize <= x.dtype.itemsize else x.dtype
     function.use(precise)
-    others = signed_values(parameters_of(function), seed=4)
+    others = signed_values(parameters_of(function), seed=4) | other_statistics(function, reference, seed=4)
     if not function.takes(shape, others):
         others = {}
     verdict.right = _right(compared, shape, others, precise)
@@ -511,17 +530,17 @@ def _output_dtype(function: Function, x: Tensor) -> torch.dtype:
     dtype = x.dtype
     if function.kind != probe.TENSORS:
         for value in function.params.values():
-            if isinstance(value, Tensor) and value.is_floating_point():
+            if isinstance(value, Tensor) and value.is_floating_point() and id(value) not in function.numbers:
                 dtype = torch.promote_types(dtype, value.dtype)
     return dtype
 
 
 def _extreme(compared: LayerComparison, x: Tensor) -> Iterator[tuple[str, float]]:
     """The errors for x much farther from zero, larger and smaller than the given one, where rounding does not explain them."""
-    times = MUCH if x.dtype.itemsize >= 4 else 8.0
-    centered = x.double() - compared.mean
+    is_half = x.dtype.itemsize < 4
+    times, far = (8.0, 8.0) if is_half else (MUCH, FAR)
     for name, other in (
-        ("far", centered + compared.mean + (FAR if x.dtype.itemsize >= 4 else 8.0) * compared.spread),
+        ("far", x.double() + far * compared.spread),
         ("large", x.double() * times),
         ("small", x.double() / times),
     ):
@@ -537,10 +556,10 @@ def _sizes(
 ) -> tuple[Index, Error] | None:
     """The first of the shapes on which the function differs.
 
-    Without shapes: those with 3 in place of each free axis of size 1, and with one other odd size of a free axis, if the function takes them.
+    Without shapes: those with 3 in place of each free axis of size 1, and with other odd sizes of the free axes, if the function takes them.
     """
     function, own = compared.function, tuple(compared.x.shape)
-    wanted = [(shape, on(shape)) for shape in shapes or [*_wider(own), *islice(_odd(own, on), 1)]]
+    wanted = [(shape, on(shape)) for shape in shapes or [*_wider(own), *_odd(own, on, function)]]
     for shape, expected in wanted:
         if expected is None or (not shapes and not function.takes(shape)):
             continue
@@ -555,12 +574,24 @@ def _sizes(
     return None
 
 
-def _odd(shape: Index, on: Callable[[Index], Description | None]) -> Iterator[Index]:
-    """Shapes with another odd size of one axis that the layer leaves free, the last axis first."""
-    for axis in reversed(range(len(shape))):
-        other = (*shape[:axis], 5 if shape[axis] != 5 else 7, *shape[axis + 1 :])
-        if on(other) is not None:
-            yield other
+def _odd(shape: Index, on: Callable[[Index], Description | None], function: Function) -> Iterator[Index]:
+    """Shapes with other odd sizes of the axes that the layer and the function leave free: of all of them, then a larger one than x has."""
+    # Equal sizes could hide a confusion of axes, and m - 1 is a divisor.
+    odd = islice((size for size in count(5, 2) if not {size, size + 1} & {*shape}), len(shape))
+    free = [(axis, size) for axis, size in enumerate(odd) if on(_changed(shape, {axis: size})) is not None]
+    changed, most = _changed(shape, dict(free)), max(probe.LARGE, prod(shape))
+    if prod(changed) > most or not function.takes(changed):
+        changed = shape
+        for axis, size in free:
+            other = _changed(changed, {axis: size})
+            changed = other if prod(other) <= most and function.takes(other) else changed
+    yield from [changed] if changed != shape else []
+    larger = (_changed(shape, {axis: shape[axis] + 1 + shape[axis] % 2}) for axis, _size in free[-1:])
+    yield from (one for one in larger if prod(one) <= probe.LARGE)
+
+
+def _changed(shape: Index, sizes: Mapping[int, int]) -> Index:
+    return tuple(sizes.get(axis, size) for axis, size in enumerate(shape))
 
 
 def _wider(shape: Index) -> Iterator[Index]:

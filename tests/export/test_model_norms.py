@@ -36,6 +36,12 @@ def test_a_row_opens_its_view(monkeypatch, model, shape, title):
     assert f"on {found[0].shape}" in found.explore(0).title
 
 
+def test_half_a_surrogate_pair_in_a_name_is_replaced():
+    model = nn.Sequential()
+    model.add_module("a\ud800", nn.LayerNorm(4))
+    assert "a\ufffd" in table(model, 2, 4)._repr_html_()
+
+
 def test_without_an_app_the_table_says_how_to_open_a_row(monkeypatch):
     monkeypatch.delenv("NORMVIZ_URL", raising=False)
     html = table(Twice(), 2, 5, 8)._repr_html_()

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import normviz as nv
+from normviz.measuring.probe import is_number_array
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -107,3 +108,8 @@ def test_a_layer_of_keras_is_measured_once_it_is_built():
     layer.build((4, 6))
     assert nv.check(layer, (4, 6), "LayerNorm(6)")
     assert [one.what for one in nv.check(layer, (4, 6), "LayerNorm(6, eps=1e-3)").differences] == ["eps"]
+
+
+def test_arrays_of_numbers_are_those_of_floating_point():
+    kinds = ("float32", "float16", "bfloat16", "int32", "bool")
+    assert [is_number_array(jnp.ones(2, dtype=kind)) for kind in kinds] == [True, True, True, False, False]

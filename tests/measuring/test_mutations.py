@@ -6,9 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.measuring import running
+from normviz.measuring import probe, running
 from normviz.measuring.check import Check
-from normviz.measuring.probe import Function
 from tests.measuring.mutations import JAX_RIGHT, JAX_WRONG, RIGHT, WRONG, contradictions
 
 MOST_CALLS_OF_RIGHT, MOST_CALLS_OF_WRONG = 100, 600
@@ -20,7 +19,7 @@ if importlib.util.find_spec("jax"):
 def calls(monkeypatch):
     """The calls of the checked function, and of the copy that shows its modes."""
     made = []
-    for owner in (Function, running):
+    for owner in (probe.Function, running):
         run = owner._run
         monkeypatch.setattr(owner, "_run", lambda *arguments, run=run: made.append(1) or run(*arguments))
     return made

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 import normviz as nv
+from normviz.measuring.own_modules import own_class
 from tests.measuring.models.zoo import Decoder, Frozen, Gemma, Llama, OverChannels, Permuted, Pixel, Scale, Softmax
 
 SHAPE = (2, 4, 3, 5)
@@ -64,3 +65,106 @@ def test_images_with_the_channels_last_are_named():
     with pytest.warns(nv.NormvizWarning, match="are probably N, H, W and C; then give layout NHWC"):
         nv.explain(nn.LayerNorm(96), (8, 56, 56, 96))
     assert nv.explain(nn.LayerNorm(96), (8, 56, 56, 96), layout="NHWC").norm.stats == "n h w c -> n h w"
+
+
+def test_a_lazy_module_has_no_shapes():
+    with pytest.raises(
+        nv.NormvizError,
+        match=r"^0\.weight of the model has no shape yet, because it is lazy; call the model once first\.$",
+    ):
+        nv.explain(nn.Sequential(nn.LazyBatchNorm1d()), (2, 3))
+
+
+def test_the_class_of_a_module_of_ones_own():
+    assert [own_class(one) for one in (Llama(5), nn.LayerNorm(5), "LayerNorm(5)", nv.Norm("n d -> n"), nn.GELU())] == [
+        "Llama", "", "", "", "GELU",
+    ]  # fmt: skip
+
+
+def test_the_axes_of_a_measured_module_have_the_names_of_the_layout():
+    e = nv.explain(Permuted(4), (2, 4, 3, 3), layout="NDHW")
+    assert (e.norm.stats, e.norm.params) == ("n d h w -> n h w", "d")
+
+
+def test_a_module_of_ones_own_with_parts_is_not_measured():
+    module = Llama(5)
+    module.part = nn.Identity()
+    with pytest.raises(nv.NormvizError, match=r"is not a normalization layer of torch\.nn"):
+        nv.explain(module, (2, 5))
+
+
+@pytest.mark.parametrize(("eps", "shape"), [(0.0, SHAPE), (1e-5, SHAPE), (0.5, (2, 4, 3, 3))])
+def test_stored_statistics_with_another_eps(eps, shape):
+    module, x = Frozen(4), torch.randn(shape, generator=torch.Generator().manual_seed(2))
+    module.eps = eps
+    for number, buffer in enumerate(module.buffers()):
+        buffer.copy_(torch.rand(4, generator=torch.Generator().manual_seed(number)) + 0.5)
+    e = nv.explain(module, x)
+    assert e.norm.eps == eps
+    assert e.values.gamma.dtype == torch.float32
+    assert torch.allclose(e.values.gamma, module.weight, atol=1e-4)
+    assert torch.allclose(e.trace.output, module(x), atol=1e-5)
+
+
+def test_stored_statistics_need_their_names():
+    module = Frozen(4)
+    module.moving_mean = module.running_mean
+    del module._buffers["running_mean"]
+    module.forward = lambda x: (
+        (x - module.moving_mean[:, None, None]) / (module.running_var[:, None, None] + 1e-5).sqrt()
+    )
+    with pytest.raises(nv.NormvizError, match="is not a normalization layer"):
+        nv.explain(module, SHAPE)
+
+
+class InHalf(nn.Module):
+    """Its only tensor is a buffer, behind a number."""
+
+    def __init__(self, dtype):
+        super().__init__()
+        self.register_buffer("count", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("gamma", torch.full((5,), 2.0, dtype=dtype))
+
+    def forward(self, x):
+        return torch.nn.functional.layer_norm(x, (5,)).to(self.gamma.dtype) * self.gamma
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_the_values_have_the_dtype_of_the_module(dtype):
+    e = nv.explain(InHalf(dtype), (2, 5))
+    assert (e.values.gamma.dtype, e.values.gamma.tolist(), e.values.beta) == (dtype, pytest.approx([2] * 5), None)
+    assert nv.explain(InHalf(dtype), torch.rand(2, 5)).values.gamma.dtype == torch.float32
+
+
+def test_stored_statistics_that_no_layer_of_torch_has_are_no_layer():
+    module = Frozen(4)
+    module.running_mean, module.running_var = torch.zeros(4, 3, 5), 1 + torch.arange(60.0).reshape(4, 3, 5)
+    module.forward = lambda x: (x - module.running_mean) / (module.running_var + 1e-5).sqrt()
+    with pytest.raises(nv.NormvizError, match="is not a normalization layer"):
+        nv.explain(module, SHAPE)
+
+
+@pytest.mark.parametrize(
+    ("module", "shape", "stats"),
+    [
+        (Llama(5), (1, 5), "n d -> n"),
+        (OverChannels(4), (1, 4, 1, 3), "n c h w -> n h w"),
+        (Frozen(4), (1, 4, 3, 3), "n c h w -> c"),
+    ],
+    ids=str,
+)
+def test_a_batch_of_one_is_explained(module, shape, stats):
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(2))
+    e = nv.explain(trained(module), x)
+    assert (e.norm.stats, e.shape) == (stats, shape)
+    assert torch.allclose(e.trace.output.float(), module(x), atol=1e-5)
+
+
+def test_a_gamma_along_an_axis_of_size_1_is_not_explained():
+    module = nn.Module()
+    module.weight = nn.Parameter(torch.ones(()))
+    module.forward = lambda x: (
+        nn.functional.layer_norm(x, x.shape[1:]) * (module.weight + torch.arange(len(x))[:, None])
+    )
+    with pytest.raises(nv.NormvizError, match="is not a normalization layer"):
+        nv.explain(module, (1, 5))

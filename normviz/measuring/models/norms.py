@@ -21,11 +21,12 @@ from normviz.layers.norm import Norm
 from normviz.layers.substitutes import is_probably_channels_last
 from normviz.layers.torch_errors import check
 from normviz.measuring.models.names import common_name, name_pattern
-from normviz.measuring.models.probing import Prober, lacks_a_number
+from normviz.measuring.models.probing import Found, Prober, lacks_a_number
 from normviz.measuring.models.recording import Call, Failure, Shape, layer_of, record, sealed, unwrapped
 from normviz.measuring.own_modules import check_has_shapes
+from normviz.measuring.turn import one_at_a_time
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _, ngettext
+from normviz.texts.messages import _, format_count, ngettext
 
 MOST_SHAPES = 8  # in the table
 
@@ -49,6 +50,7 @@ class NormRow:
     plus_one      whether it multiplies by 1 + gamma
     shapes        of all its inputs, each once, in the order of the calls
     of_parameter  the name of the parameter of the model that it normalizes, as in weight standardization; empty for activations
+    departures    what it does otherwise than the layer, such as an eps outside the root, as sentences
     """
 
     name: str
@@ -66,6 +68,7 @@ class NormRow:
     plus_one: bool = False
     shapes: tuple[Shape, ...] = ()
     of_parameter: str = ""
+    departures: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -149,6 +152,12 @@ def _between(first: NormRow, second: NormRow) -> Iterator[str]:
     for ours, theirs, only_first, only_second in only_first_or_second:
         if ours != theirs:
             yield (only_first if ours else only_second).format(name=name)
+    for sentence in first.departures:
+        if sentence not in second.departures:
+            yield _("{name}, first model: {sentence}", name=name, sentence=sentence)
+    for sentence in second.departures:
+        if sentence not in first.departures:
+            yield _("{name}, second model: {sentence}", name=name, sentence=sentence)
 
 
 def _axes(row: NormRow) -> tuple[int, ...]:
@@ -177,8 +186,6 @@ def notes_of(described: Description, call: Call, model_trains: bool) -> Iterator
     """Notes about one normalization. The notes of ``explain`` come first."""
     yield from described.notes
     layer, norm = described.layer, described.norm
-    if call.function == "F.normalize":
-        yield _("It divides by the root of the sum of squares, not of their mean.")
     if call.of_parameter:
         yield _("It normalizes a parameter of the model, not what flows through it.")
     if call.layer is None and lacks_a_number(call.module):
@@ -302,6 +309,7 @@ class Norms(Sequence[NormRow]):
     members: tuple[int, ...] = field(default=())
 
     @classmethod
+    @one_at_a_time
     def of(cls, model: nn.Module, *inputs: Any, **kwargs: Any) -> Self:
         """The normalizations that run in ``model(*inputs, **kwargs)``: see ``normviz.norms``.
 
@@ -353,7 +361,7 @@ class Norms(Sequence[NormRow]):
         groups: dict[tuple[object, ...], list[NormRow]] = {}
         for row in self.rows:
             names = name_pattern(row.name), name_pattern(row.of_parameter)
-            key = (row.layer or row.norm, row.shapes, row.function, row.plus_one, *names)
+            key = (row.layer or row.norm, row.shapes, row.function, row.plus_one, row.departures, *names)
             groups.setdefault(key, []).append(row)
         rows = tuple(
             replace(
@@ -415,15 +423,26 @@ class Norms(Sequence[NormRow]):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes of the rows with their names, the notes about the model, and why the forward pass failed."""
-        of_rows = [f"{name}: {note}" for name, row in zip(self.names, self.rows, strict=True) for note in row.notes]
+        """The departures and notes of the rows with their names, the notes about the model, and why the forward pass failed."""
+        of_rows = [
+            f"{name}: {note}"
+            for name, row in zip(self.names, self.rows, strict=True)
+            for note in (*row.departures, *row.notes)
+        ]
         return (*of_rows, *self.notes, *filter(None, [self.failure]))
 
     def __str__(self) -> str:
         table = [
             (_("name"), _("layer"), _("shape"), _("reduced axes"), _("statistics"), _("parameters")),
             *(
-                (name, row.title, row.shapes_text, str(row.reduced), f"{row.statistics:,}", f"{row.parameters:,}")
+                (
+                    name,
+                    row.title,
+                    row.shapes_text,
+                    str(row.reduced),
+                    format_count(row.statistics),
+                    format_count(row.parameters),
+                )
                 for name, row in zip(self.names, self.rows, strict=True)
             ),
         ]
@@ -487,10 +506,10 @@ def _module_row(call: Call, prober: Prober, model_trains: bool) -> NormRow | Non
     if call.layer is not None:
         return None if call.returned is None else _row(call, call.layer, model_trains)
     probed = prober.find(call)
-    return None if probed is None else _row(call, probed.norm, model_trains, probed.plus_one)
+    return None if probed is None else _row(call, probed.norm, model_trains, probed)
 
 
-def _row(call: Call, layer: Layer | Norm, model_trains: bool, plus_one: bool = False) -> NormRow:
+def _row(call: Call, layer: Layer | Norm, model_trains: bool, probed: Found | None = None) -> NormRow:
     described = describe(layer, call.shape)
     if isinstance(layer, Layer) and is_probably_channels_last(layer, call.shape, described.axes):
         described = describe(layer, call.shape, layout="NHWC")
@@ -509,11 +528,19 @@ def _row(call: Call, layer: Layer | Norm, model_trains: bool, plus_one: bool = F
         tuple(notes_of(described, call, model_trains)),
         call.function,
         type(call.module).__name__,
-        plus_one,
+        probed is not None and probed.plus_one,
         (call.shape,),
         call.of_parameter,
+        _departures(call) if probed is None else probed.departures,
     )
     return row if norm.running else replace(row, reduced=_axes(row))
+
+
+def _departures(call: Call) -> tuple[str, ...]:
+    """Of a function of torch."""
+    if call.function != "F.normalize":
+        return ()
+    return (_("It divides by the root of the sum of squares, not of their mean."),)
 
 
 def _same_layer(norm: Norm, call: Call) -> Layer | None:

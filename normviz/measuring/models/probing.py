@@ -15,6 +15,7 @@ from normviz.measuring import probe
 from normviz.measuring.check import norm_of, usual_names, with_usual_formula
 from normviz.measuring.formula import Measurement, measure
 from normviz.measuring.models.recording import LIKE_X, OTHER, Call, Shape, axis_names
+from normviz.measuring.report import without_like
 from normviz.texts.errors import NormvizError
 
 LARGEST = 2**16  # elements of an x on which a module is measured
@@ -26,10 +27,11 @@ MOST_INPUTS = 512  # elements of x that are moved one by one; above, a sample of
 
 @dataclass(frozen=True)
 class Found:
-    """norm: what the module computes. plus_one: whether it multiplies by 1 + gamma."""
+    """norm: what the module computes. plus_one: whether it multiplies by 1 + gamma. departures: what it does otherwise, as sentences."""
 
     norm: Norm
     plus_one: bool = False
+    departures: tuple[str, ...] = ()
 
 
 class Prober:
@@ -127,12 +129,16 @@ def _norm(found: Measurement, module: nn.Module, shape: Shape) -> Found | None:
     names = axis_names(shape)
     if found.formula is None or (found.running and not list(module.buffers())):
         return None
-    norm = norm_of(found, names) or norm_of(with_usual_formula(found), names)
+    exact = norm_of(found, names)
+    norm = exact or norm_of(with_usual_formula(found), names)
+    if exact is None and norm is not None and found.eps is not None and found.eps.place:
+        norm = replace(norm, eps=max(0.0, found.eps.value))
     if norm is None or not (norm.pattern.reduced or norm.running):
         return None
     if len(shape) != 4:
         names, norm = usual_names(found, norm, names)
-    return Found(norm, found.gamma is not None and found.gamma.plus_one)
+    departures = tuple(one.sentence for one in without_like(found, exact))
+    return Found(norm, found.gamma is not None and found.gamma.plus_one, departures)
 
 
 def _copy(module: nn.Module, smaller: Mapping[int, int]) -> nn.Module:

@@ -22,7 +22,8 @@ from normviz.layers.catalogue import kind_of_module
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.check import usual_axes
-from normviz.measuring.probe import State, same_random_states
+from normviz.measuring.probe import State
+from normviz.measuring.turn import same_random_states, same_settings
 from normviz.texts.errors import NormvizError
 
 
@@ -338,7 +339,7 @@ def _unchanged(model: nn.Module) -> Iterator[None]:
     for buffer, own in buffers:
         buffer.data = own.clone()
     try:
-        with same_random_states():
+        with same_random_states(), same_settings():
             yield
     finally:
         for state in states:

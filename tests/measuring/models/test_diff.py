@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 import normviz as nv
@@ -48,3 +49,41 @@ def test_a_norm_per_head_differs_from_one_over_the_whole_projection():
 def test_other_axes_differ():
     found = nv.norms(images(OverChannels(8)), X).diff(nv.norms(images(nn.GroupNorm(1, 8, eps=1e-6)), X))
     assert found == ("1: the averaged axes differ: (1,) and (1, 2, 3).",)
+
+
+class Own(nn.Module):
+    """A function as a module."""
+
+    def __init__(self, fn):
+        super().__init__()
+        self.fn = fn
+
+    def forward(self, x):
+        return self.fn(x)
+
+
+def centered(x, scale):
+    return (x - x.mean(-1, keepdim=True)) / scale
+
+
+DEPARTURES = {
+    "outside the root": (lambda x: centered(x, x.std(-1, correction=0, keepdim=True) + 1e-6), "LayerNorm([4], eps=1e-06, elementwise_affine=False)"),
+    "m - 1": (lambda x: centered(x, (x.var(-1, keepdim=True) + 1e-5).sqrt()), "LayerNorm([4], elementwise_affine=False)"),
+    "the maximum of the denominator and eps": (lambda x: F.normalize(x, dim=-1), "RMSNorm([4], eps=1e-12, elementwise_affine=False)"),
+    "does not divide the sum of squares": (lambda x: F.normalize(x, dim=-1), "RMSNorm([4], eps=1e-12, elementwise_affine=False)"),
+    "it may clip": (lambda x: F.layer_norm(x, (4,)).clamp(-1.6, 1.6), "LayerNorm([4], elementwise_affine=False)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", DEPARTURES)
+def test_what_a_module_does_otherwise_than_its_layer_is_listed_and_differs(words):
+    fn, layer = DEPARTURES[words]
+    found, usual = rows(Own(fn)), rows(nn.LayerNorm(4, elementwise_affine=False))
+    assert found[0].layer == layer
+    assert any(words in one for one in found[0].departures)
+    assert any(words in one for one in found.remarks)
+    assert any(
+        one.startswith("0, first model: It") or one.startswith("0, first model: For") for one in found.diff(usual)
+    )
+    assert any(one.startswith("0, second model: ") and words in one for one in usual.diff(found))
+    assert found.diff(rows(Own(fn))) == ()
