@@ -10,13 +10,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
-from urllib.parse import urlsplit
 
 import yaml
 
 from normviz.lessons.parts.links import Link, TourBar
 from normviz.lessons.titles import EXPLORE, HOME
-from normviz.scene.view import MOST_CAPTION, MOST_STOPS, Display, read_display
+from normviz.scene.view import MOST_CAPTION, MOST_STOPS, Display, read_display, split_link
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.languages import OWN, read_text
 from normviz.texts.messages import _, language, ngettext
@@ -48,8 +47,8 @@ def read_tour(text: str, name: str, pages: Collection[str] = ()) -> Tour:
     pages  the names of the pages; without them, the names in the links are not checked
     """
     try:
-        given = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        given = yaml.load(text, yaml.BaseLoader)  # makes only texts, lists and dictionaries
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise NormvizError(
             "the tour {name} is not YAML: {reason}.", name=echo(name), reason=" ".join(str(error).split())
         ) from None
@@ -84,7 +83,10 @@ def _read_stop(given: Any, number: int, pages: Collection[str]) -> Stop:
         raise NormvizError(
             "stop {number} has an unknown key, {key}; write {form}.", number=number, key=echo(unknown[0]), form=FORM
         )
-    address = urlsplit(link)
+    try:
+        address = split_link(link)
+    except NormvizError as error:
+        raise NormvizError("stop {number}: {problem}", number=number, problem=error) from None
     page = address.path.rstrip("/").rpartition("/")[2] or EXPLORE
     if pages and page not in pages:
         raise NormvizError(

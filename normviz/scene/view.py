@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import SplitResult, quote, urlsplit
 
 from normviz.layers.pasted import parse_layer_on_shape
 from normviz.layers.substitutes import LayerOnShape, Remedy, is_lookalike
@@ -29,7 +29,7 @@ from normviz.scene.setting import (
     write_settings,
 )
 from normviz.scene.typed import TYPED, typed_problem
-from normviz.texts.errors import NormvizError, closest, echo, listed
+from normviz.texts.errors import NormvizError, closest, echo, encodable, listed
 from normviz.texts.languages import parse_language
 from normviz.texts.messages import N_, _, ngettext
 
@@ -227,7 +227,7 @@ DISPLAY_SETTINGS = (
     ),
     Setting(
         "caption", "", lambda text: check_length("caption", _one_line(text), MOST_CAPTION),
-        repair=lambda text: _one_line(text)[:MOST_CAPTION].strip(),
+        repair=lambda text: encodable(_one_line(text)[:MOST_CAPTION].strip()),
         about=N_("a line under the figure, up to 300 characters, shown as text"), example="Look at row 2.",
     ),
     Setting(
@@ -409,6 +409,14 @@ def _too_long(query: Mapping[str, str]) -> str | None:
         "this link has {n:,} settings and {size:,} characters; give at most {most_names} settings and {most:,} characters.",
         len(query), size=size, most_names=MOST_NAMES, most=LONGEST_QUERY,
     )  # fmt: skip
+
+
+def split_link(text: str) -> SplitResult:
+    """The parts of a link. Raises NormvizError if it is not one, such as ``http://[::1/``."""
+    try:
+        return urlsplit(text)
+    except ValueError:
+        raise NormvizError("link={link} is not a web address; copy it again.", link=echo(text)) from None
 
 
 def link(query: Mapping[str, str]) -> str:

@@ -6,7 +6,6 @@ as they are, which takes four times as long on a slow line.
 
 import gzip
 import json
-import mimetypes
 import re
 from asyncio import to_thread
 from collections.abc import Iterator
@@ -111,7 +110,7 @@ async def respond(request: Request) -> Response:
 
 
 STREAMLIT = (Path(st.__file__).parent / "static" / "static").resolve()
-COMPRESSED = {".js", ".css", ".svg"}
+COMPRESSED = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 KEPT = 128  # Streamlit's files in memory; a page needs about 80
 
 
@@ -126,7 +125,7 @@ class CompressedFiles:
         path = _streamlit_file(scope["path"]) if is_read else None
         if path is None or not accepts_gzip(Request(scope)):
             return await self.app(scope, receive, send)
-        content, kind = await to_thread(_gzipped, path), mimetypes.guess_type(path.name)[0]
+        content, kind = await to_thread(_gzipped, path), COMPRESSED[path.suffix]
         headers = {"Cache-Control": FOREVER, "Vary": "Accept-Encoding", "Content-Encoding": "gzip"}
         await Response(content, media_type=kind, headers=headers)(scope, receive, send)
 
@@ -134,8 +133,13 @@ class CompressedFiles:
 def _streamlit_file(address: str) -> Path | None:
     """The file of Streamlit that the address names, below any base path; None if it is none that we compress."""
     _base, static, name = address.rpartition("/static/")
-    path = (STREAMLIT / name.lstrip("/")).resolve()
-    return path if static and path.suffix in COMPRESSED and path.is_relative_to(STREAMLIT) and path.is_file() else None
+    if not static:
+        return None
+    try:
+        path = (STREAMLIT / name.lstrip("/")).resolve()
+        return path if path.suffix in COMPRESSED and path.is_relative_to(STREAMLIT) and path.is_file() else None
+    except (OSError, ValueError):  # no name of a file
+        return None
 
 
 @lru_cache(KEPT)

@@ -4,37 +4,31 @@ The query contains everything, so any replica can respond. ``page`` is the page,
 "cdn") are options; the rest is the page's own query, including ``hide`` and ``caption``.
 """
 
-import asyncio
 import re
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from normviz.export.app import app_of_environment
 from normviz.export.document import FOLLOW
 from normviz.export.output import LONGEST_LINK, Choices, Output, output_of_query
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, ngettext, without_marks
 from normviz.ui.address import app_address
+from normviz.ui.load import Busy, Queue, turn
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
 OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all other names belong to the view
-AT_ONCE, MAX_REQUESTS = 2, 32
-ONE_HOUR = "public, max-age=3600"  # a new version of the app may write another file
+AT_ONCE, MAX_REQUESTS = 2, 8  # a file takes up to two seconds: nobody waits for much longer than ten
+ONE_HOUR = "max-age=3600"  # a new version of the app may write another file
 MAX_NAME = 80
 
-_workers = ThreadPoolExecutor(AT_ONCE, "export")
-_requests = 0  # running and waiting
+_queue = Queue("export", AT_ONCE, MAX_REQUESTS)
 
 
 async def export(request: Request) -> Response:
     """The file; 400 with one line if the app would show an error, 503 if too many requests wait."""
-    global _requests
-    if _requests >= MAX_REQUESTS:
-        return _line(_("The server is busy; try again in a few seconds."), 503, {"Retry-After": "5"})
-    _requests += 1
     try:
         if len(request.url.query) > LONGEST_LINK:
             raise NormvizError(
@@ -44,19 +38,21 @@ async def export(request: Request) -> Response:
                     LONGEST_LINK,
                 )
             )
-        loop = asyncio.get_running_loop()
-        name, html = await loop.run_in_executor(
-            _workers, copy_context().run, _export_file, dict(request.query_params), app_address(request)
-        )
+        name, html = await _queue.run(request, _export_file, dict(request.query_params), app_address(request))
+    except Busy as busy:
+        return _line(_("The server is busy; try again in a few seconds."), 503, {"Retry-After": str(busy.seconds)})
     except NormvizError as error:
         return _line(str(error), 400)
-    finally:
-        _requests -= 1
-    headers = {"Cache-Control": ONE_HOUR, "Content-Disposition": f'attachment; filename="{name}"'}
+    # The file names the host of the request, unless the address of the app is configured. A request may claim any host.
+    shared = "public" if app_of_environment() else "private"
+    headers = {"Cache-Control": f"{shared}, {ONE_HOUR}", "Content-Disposition": f'attachment; filename="{name}"'}
     return Response(html, media_type="text/html", headers=headers | SAFE)
 
 
-SAFE = {"X-Content-Type-Options": "nosniff"}
+SAFE = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox",
+}  # a browser saves it, and runs nothing
 
 
 def _line(text: str, status: int, headers: dict[str, str] | None = None) -> Response:
@@ -77,7 +73,8 @@ def _export_file(query: dict[str, str], app: str) -> tuple[str, str]:
     choices = None if query.get("fixed") == "true" else Choices(app=app)
     # Making the output refuses a wrong theme or caption before the answers are computed.
     output = replace(output, theme=query.get("theme") or FOLLOW, plotlyjs=place, caption=caption, choices=choices)
-    return file_name(output), output.to_html()
+    with turn(output.view.scene.shape if output.view else ()):
+        return file_name(output), output.to_html()
 
 
 def file_name(output: Output) -> str:

@@ -15,12 +15,12 @@ import streamlit as st
 
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, without_marks
-from normviz.ui import ROOT
 from normviz.ui.language import localized
 
 LOGGER = logging.getLogger("normviz")
 MAX_LENGTH = 600  # characters of a message or a query
 MAX_PLACES = 10  # lines of normviz in a traceback
+PACKAGE = Path(__file__).resolve().parents[1]
 PAGE, LOGGED = "normviz.page", "normviz.logged"
 STREAMLIT_LOGGER = "streamlit.error_util"  # logs a traceback for every exception
 
@@ -69,6 +69,13 @@ def on_script_error(error: Exception) -> bool:
     return True
 
 
+def log_request_error(error: Exception, path: str) -> None:
+    """Log why a request other than a run of a page failed."""
+    LOGGER.error(
+        "%s: %s (%s) [%s]", type(error).__name__, _one_line(str(error)), _own_places(error), _one_line(repr(path))
+    )
+
+
 def view_link() -> str:
     """The page and the query of the view, without parameters that are not normviz's."""
     from normviz.scene.view import setting_names
@@ -86,6 +93,6 @@ def _one_line(text: str) -> str:
 def _own_places(error: Exception) -> str:
     """The lines of normviz in the traceback, innermost first."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).is_relative_to(ROOT) and ".venv" not in frame.filename]
-    places = [f"{Path(frame.filename).relative_to(ROOT)}:{frame.lineno}" for frame in reversed(own)]
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(PACKAGE)]
+    places = [f"{Path(frame.filename).relative_to(PACKAGE.parent)}:{frame.lineno}" for frame in reversed(own)]
     return " < ".join(places[:MAX_PLACES]) or "no line of normviz"

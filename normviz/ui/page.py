@@ -4,10 +4,11 @@ The component is mounted twice: a click on an element changes only what is above
 controls only if they change too (``redraw``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Literal
+from functools import cache, wraps
+from typing import Literal, TypeVar
 
 import streamlit as st
 
@@ -23,7 +24,8 @@ from normviz.ui import PAGE_SCRIPTS
 from normviz.ui.component import has_frame, show_more, show_page
 from normviz.ui.controls import MORE_PARTS, PARTS, begin_run, draw_controls, forget_rows, remember_page, rows_of
 from normviz.ui.language import localized
-from normviz.ui.state import CONTROL, current, current_view, enter, is_changed, latest
+from normviz.ui.load import Busy, turn
+from normviz.ui.state import CONTROL, VIEW, current, current_view, enter, is_changed, latest
 
 
 @localized
@@ -79,6 +81,8 @@ def _keep_alive() -> None:
 
 # A page
 
+P = TypeVar("P")
+
 
 @dataclass
 class Drawing:
@@ -99,15 +103,41 @@ class Drawing:
         return self.shown
 
 
+def _or_busy(draw: Callable[[P], None]) -> Callable[[P], None]:
+    """Draw, or a message if other visitors' large tensors take too long."""
+
+    @wraps(draw)
+    def draw_or_busy(given: P) -> None:
+        try:
+            draw(given)
+        except Busy:
+            st.warning(
+                _("The server is computing other large tensors. Reload the page in a minute, or use a smaller x.")
+            )
+
+    return draw_or_busy
+
+
+@_or_busy
 def show(name: str) -> None:
     """The page of the address."""
     drawing = Drawing(PAGES[name])
-    made = drawing.make(current(drawing.page))
-    draw_heading(drawing.page, made.view)
-    draw_controls(drawing.page, made.rows)
-    _first(drawing)
-    _rest(drawing)
-    remember_page(drawing.page, made.rows)
+    view = current(drawing.page)
+    with _turn(view):
+        made = drawing.make(view)
+        draw_heading(drawing.page, made.view)
+        draw_controls(drawing.page, made.rows)
+        _first(drawing)
+        _rest(drawing)
+        remember_page(drawing.page, made.rows)
+
+
+@contextmanager
+def _turn(view: View) -> Iterator[None]:
+    """Wait until no other visitor's large tensor is being computed. Raises Busy after a long time."""
+    with turn(view.scene.shape):
+        st.session_state.get(VIEW)  # ends the run here if the visitor has left meanwhile
+        yield
 
 
 HEADING, HIDDEN_HEADING = "heading", "hidden_heading"  # keys in the page's styles
@@ -123,30 +153,35 @@ def draw_heading(page: Page, view: View) -> None:
 
 @st.fragment(key=PARTS)
 @localized
+@_or_busy
 def _first(drawing: Drawing) -> None:
     """The page up to the figure, and Share. When an element is selected, only this runs."""
     only_this = is_changed() and not is_changed(CONTROL)
     if is_changed():
         drawing.shown = None  # the view before
     view = latest(drawing.page)
-    if only_this and _is_complete(view):
-        parts = parts_up_to_the_figure(drawing.page, view)
-        show_page(PageView(drawing.page, view, (), parts, drawing.hideable))
-        return
-    made = drawing.shown or drawing.make(view)
-    show_page(replace(made, parts=_first_parts(made)))
+    with _turn(view):
+        if only_this and _is_complete(view):
+            parts = parts_up_to_the_figure(drawing.page, view)
+            show_page(PageView(drawing.page, view, (), parts, drawing.hideable))
+            return
+        made = drawing.shown or drawing.make(view)
+        show_page(replace(made, parts=_first_parts(made)))
 
 
 @st.fragment(key=MORE_PARTS)
 @localized
+@_or_busy
 def _rest(drawing: Drawing) -> None:
     """The parts below the figure, and the end of the page."""
-    made = drawing.shown or drawing.make(current_view(drawing.page))
-    drawing.shown = None
-    forget_rows()
-    parts = made.parts[len(_first_parts(made)) :]
-    if parts or has_frame(made.view):
-        show_more(made, parts)
+    view = drawing.shown.view if drawing.shown else current_view(drawing.page)
+    with _turn(view):
+        made = drawing.shown or drawing.make(view)
+        drawing.shown = None
+        forget_rows()
+        parts = made.parts[len(_first_parts(made)) :]
+        if parts or has_frame(made.view):
+            show_more(made, parts)
 
 
 def _first_parts(made: PageView) -> Sequence[Part]:

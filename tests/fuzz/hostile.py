@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl, quote
@@ -12,6 +13,7 @@ from normviz.analysis.examples import DATA, PARAMETERS
 from normviz.layers.catalogue import FAMILIES, KINDS
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.tours import tours
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.setting import Setting
 
@@ -220,10 +222,15 @@ def queries(draw: Draw, page: str = "explore") -> dict[str, str]:
     return query
 
 
+def addresses(page: str = "explore") -> st.SearchStrategy[dict[str, str]]:
+    """A query parsed from an address."""
+    return query_texts(queries(page)).map(lambda text: dict(parse_qsl(text, keep_blank_values=True)))
+
+
 @st.composite
-def addresses(draw: Draw, page: str = "explore") -> dict[str, str]:
-    """A query parsed from an address: quoted correctly, incorrectly or not at all, with repeated names, cut anywhere."""
-    query = draw(queries(page))
+def query_texts(draw: Draw, of: st.SearchStrategy[dict[str, str]]) -> str:
+    """A query as an address has it: quoted correctly, incorrectly or not at all, with repeated names, cut anywhere."""
+    query = draw(of)
     how = draw(
         st.sampled_from(
             [lambda text: quote(text, errors="replace"), lambda text: quote(text, safe="", errors="replace"), str]
@@ -231,14 +238,85 @@ def addresses(draw: Draw, page: str = "explore") -> dict[str, str]:
     )
     pairs = [f"{how(name)}={how(value)}" for name, value in query.items()]
     pairs += draw(st.lists(st.sampled_from(pairs or ["=", "&"]), max_size=2))
-    text = draw(mutated(st.just("&".join(pairs))))
-    return dict(parse_qsl(text, keep_blank_values=True))
+    return str(draw(mutated(st.just("&".join(pairs)))))
+
+
+OF_DISPLAY: dict[str, Texts] = {
+    "caption": chaos,
+    "hide": joined(st.sampled_from(["code", "layer", "all", "controls", "paste", "x"]) | chaos, 4, st.just(",")),
+    "present": st.sampled_from(["true", "false", "1"]),
+    "tour": st.sampled_from([*tours(), "x"]) | chaos,
+    "stop": numerals,
+    "like": mutated(st.builds("{} on {}".format, layer_texts, shape_texts)),
+    "open": st.sampled_from(["code", "values,worked", "x"]) | chaos,
+    "lang": st.sampled_from(["en", "xx", "es-MX"]) | chaos,
+    "typed": mutated(st.builds("{} on {}".format, fitting_layers, shape_texts)) | chaos,
+    "v": numerals,
+}
+plain_queries = st.sampled_from(
+    [{}, {"shape": "2,3", "layer": "LayerNorm(3)"}, {"layer": "BatchNorm2d(4)"}, {"seed": "3"}]
+)
+HOSTS = [
+    *[""] * 9, *["https://example.org/lab", "http://localhost:8501"] * 4, "https://user:a@b:99999", "http://[::1]", "http://[::1", "https://[a]b", "http://exa\u2100mple",
+    "//evil.example", "javascript:alert(1)", "file://", "data:text/html,", "http://", "https:", "\\\\x",
+]  # fmt: skip
+PLACES = ["/", "", "/course/", "/..", "//", "/%2e%2e/", "/Explore", "/explorer", "/question", "/x.html", "/%00"]
+
+
+@st.composite
+def links(draw: Draw) -> str:
+    """A link to a page of the app, or one that looks like it."""
+    page = draw(st.sampled_from([*PAGES]))
+    place = draw(st.sampled_from([f"/{page}"] * 9 + PLACES))
+    shown = st.lists(st.sampled_from(sorted(OF_DISPLAY)), max_size=2, unique=True).flatmap(
+        lambda names: st.fixed_dictionaries({name: OF_DISPLAY[name] for name in names})
+    )
+    asked = st.tuples(draw(st.sampled_from([plain_queries, queries(page)])), shown).map(
+        lambda drawn: drawn[0] | drawn[1]
+    )
+    text = f"{draw(st.sampled_from(HOSTS))}{place}?{draw(query_texts(asked))}"
+    return str(draw(mutated(st.just(text)))) if draw(st.integers(0, 3)) == 0 else text
+
+
+SCALARS = [
+    "2024-99-99", "2024-01-01", "9" * 5000, "0x" + "f" * 5000, "1e999", ".nan", "~", "null", "no", "12:30:45", "!!python/object:os.system x", "!!int x", "!!binary x", "!!timestamp x",
+    "*a", "&a [*a]", "&a {<<: *a}", "<<", "? [a]", "[" * 900, "{" * 900, "- " * 900, '"\\ud800"', '"\\U00110000"', '"\\x00"', "'", "|", ">", "%", "@", "`", "\t", "...", "---", "%YAML 9.9",
+]  # fmt: skip
+
+
+def mostly(usual: st.SearchStrategy[Any], other: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Five of six are usual ones; ``one_of`` counts equal strategies once."""
+    return st.sampled_from([usual] * 5 + [other]).flatmap(lambda chosen: chosen)
+
+
+plain_links = st.sampled_from(
+    ["/explore?shape=2,3&layer=LayerNorm(3)", "/compare", "/gradients?show=column", "/?shape=2,3&layer=LayerNorm(3)"]
+)
+link_texts: Texts = mostly(plain_links, links()).map(json.dumps)
+yaml_texts: Texts = st.one_of(st.sampled_from(SCALARS), chaos.map(json.dumps), chaos, link_texts)
+caption_texts: Texts = mostly(st.just("One mean."), yaml_texts)
+keys = st.sampled_from(["link", "link", "link", "caption", "caption", "title", "stops", "x", "<<", "1", "[a]"])
+good_stops = st.builds("{{link: {}, caption: {}}}".format, link_texts, caption_texts)
+bad_stops = (
+    st.lists(st.builds("{}: {}".format, keys, yaml_texts), min_size=1, max_size=3).map(", ".join).map("{{{}}}".format)
+)
+tour_stops = mostly(good_stops, bad_stops | yaml_texts)
+tour_texts: Texts = mutated(
+    st.builds(
+        "{}: {}\n{}: [{}]\n{}".format,
+        st.sampled_from(["title"] * 8 + ["titel", "? title"]),
+        caption_texts,
+        st.sampled_from(["stops"] * 8 + ["stop", "- stops"]),
+        joined(tour_stops, 3, st.just(", ")),
+        st.sampled_from([*[""] * 9, "x: 1", "\t", "..."]),
+    )
+)
 
 
 families = st.one_of(st.sampled_from([*FAMILIES, "Norm", "BatchNorm2d", ""]), chaos)
 
 # Shapes at the limits: the largest x that is computed, the largest that is drawn whole, every rank, sizes too large to compute.
-LIMITS = ["1048576", "1,1048576", "1048576,1", "1024,1024", "512,256", "2,262144", "64,64,128", "1,1,524288", "16,32,32,32", "2,64,64,64", "1024,512,1,1", "1,1,1024,512", "1024,1024",
+LIMITS = ["1048576", "524288,2", "1,1048576", "1048576,1", "1024,1024", "512,256", "2,262144", "64,64,128", "1,1,524288", "16,32,32,32", "2,64,64,64", "1024,512,1,1", "1,1,1024,512", "1024,1024",
           "16,16,16,16,16", "1,2,2,1,2", "2,64,56,56", "4,4,32,32", "128,128", "4096", "64,64", "4,4,16,16", "256", "16,16", "2,2,2,2,2,2,2,2,2,2,2,2",
           "1,1,1,1,1,1,1,1,1,1,1,2", "3,3,3,3,3,3,3,3,3,3,3,3", "8,1099511627776,4,4", "2,963761198400,2,2", "1099511627776", "1099511627776,1099511627776", "2,1099511627689,3",
           "67108864", "2,67108864", "65536,1,16", ",".join(["1099511627776"] * 12)]  # fmt: skip
@@ -279,3 +357,35 @@ def at_limits(draw: Draw, page: str) -> dict[str, str]:
         else:
             query[field.name] = draw(texts_for_field(field))
     return query
+
+
+# Requests.
+
+MARKUP = "<script>alert(1)</script>"
+PATHS = [*PAGES, "", "export", "readyz", "index.html", "robots.txt", "static", "lib", "media", "component", "app/static", "_stcore/health", "_stcore/x"]  # fmt: skip
+PIECES_OF_PATHS = [
+    "..",
+    ".",
+    "/",
+    "//",
+    "\\",
+    "\0",
+    "a" * 300,
+    "é",
+    "\n",
+    "%00",
+    "%2e%2e",
+    MARKUP,
+    ".js",
+    ".css",
+    "~",
+    "+",
+]
+request_paths = st.lists(st.sampled_from(PATHS) | st.sampled_from(PIECES_OF_PATHS) | chaos, max_size=5).map("/".join)
+request_methods = st.sampled_from(["GET", "GET", "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "X"])
+latin = st.text(st.characters(min_codepoint=1, max_codepoint=255), max_size=20)
+header_names = st.sampled_from(["host", "accept_encoding", "accept_language", "cookie", "if_none_match", "range", "x_forwarded_proto", "origin", "content_length"])  # fmt: skip
+request_headers = st.dictionaries(
+    names, latin | st.sampled_from(["evil.example", "gzip", "bytes=0-9", MARKUP, "https"]), max_size=4
+)
+requests = st.tuples(request_paths, request_methods, addresses(), request_headers)

@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from normviz.export.output import Choices, Output, output_of_query
 from normviz.ui import export
 from normviz.ui.export import file_name
+from normviz.ui.load import Busy
 from normviz.ui.server.routes import routes
 from tests.export.structure import HOSTILE, same_structure
 from tests.ui.support.asgi import Response, ask, run_async
@@ -35,7 +36,7 @@ def test_the_response_is_the_file_that_the_library_makes(app):
         response.headers["content-disposition"]
         == 'attachment; filename="normviz-compare-batchnorm2d-3-layernorm-3-4-4.html"'
     )
-    assert response.headers["cache-control"] == "public, max-age=3600"
+    assert response.headers["cache-control"] == "private, max-age=3600"
 
 
 ADDRESSES = [
@@ -183,12 +184,21 @@ def test_a_file_name_is_short_and_plain(query):
 
 
 def test_requests_beyond_the_queue_are_refused(app, monkeypatch):
-    monkeypatch.setattr(export, "_requests", export.MAX_REQUESTS)
+    async def refuse(*_: object) -> None:
+        raise Busy(7.2)
+
+    monkeypatch.setattr(export._queue, "run", refuse)
     response = ask(app, "/export?plotlyjs=cdn")
-    assert (response.status, response.headers["retry-after"]) == (503, "5")
-    monkeypatch.setattr(export, "_requests", 0)
-    assert ask(app, "/export?plotlyjs=cdn&theme=blue").status == 400
-    assert export._requests == 0  # a refused request has left the queue
+    assert (response.status, response.headers["retry-after"]) == (503, "8")
+
+
+def test_a_file_is_public_only_if_the_address_of_the_app_is_configured(app, monkeypatch):
+    """A request may claim any host, and the file names it."""
+    assert ask(app, "/export?plotlyjs=cdn", host="evil.example").headers["cache-control"] == "private, max-age=3600"
+    monkeypatch.setenv("NORMVIZ_URL", "https://normviz.example.edu")
+    response = ask(app, "/export?plotlyjs=cdn", host="evil.example")
+    assert response.headers["cache-control"] == "public, max-age=3600"
+    assert b"evil.example" not in response.body
 
 
 def test_only_a_few_are_computed_at_once(monkeypatch):
@@ -217,6 +227,10 @@ def test_only_a_few_are_computed_at_once(monkeypatch):
         headers: dict[str, str] = {}  # noqa: RUF012
 
         query_params: dict[str, str] = {}  # noqa: RUF012
+
+        async def receive(self) -> dict[str, str]:
+            await asyncio.Event().wait()  # the client stays
+            raise AssertionError
 
     async def export_all() -> list[int]:
         return [

@@ -17,6 +17,7 @@ from normviz.scene.view import LONGEST_QUERY, Display, link
 from normviz.texts.messages import _, cache_by_language, language
 from normviz.ui.assets import component
 from normviz.ui.component import data_of
+from normviz.ui.load import turn
 
 MOST = 150_000  # characters of data: more would hold up the scripts of the app
 KEPT = 32  # pages in memory
@@ -29,13 +30,17 @@ DRAW = (
 
 @cache_by_language(KEPT)
 def first_page(name: str, query: str, embedded: bool) -> str:
-    """The HTML of a page and its query; "" if the page is too large, or the app will go to another one."""
+    """The HTML of a page and its query; "" if the page is too large, or the app will go to another one.
+
+    Raises Busy while another large tensor is computed.
+    """
     if len(query) > LONGEST_QUERY or redirect(name, query):
         return ""
     page = PAGES[name]
     view = page.view(dict(parse_qsl(query, keep_blank_values=True)))
-    made, body = page_view(page, view), Body(app="." if page.in_first_html else "")
-    values = data_of(made, body, embedded)
+    with turn(view.scene.shape, patience=0):
+        made, body = page_view(page, view), Body(app="." if page.in_first_html else "")
+        values = data_of(made, body, embedded)
     text = data(values)
     if len(text) > MOST:
         return ""

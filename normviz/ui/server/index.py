@@ -13,10 +13,8 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from html import escape
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -33,6 +31,7 @@ from normviz.ui import PAGE_SCRIPTS
 from normviz.ui.address import app_address
 from normviz.ui.assets import PREVIEW, accepts_gzip, component
 from normviz.ui.language import COOKIE, language_of
+from normviz.ui.load import Busy, Queue
 from normviz.ui.server.process import import_future, import_ready
 
 COLORS = ("primaryColor", "backgroundColor", "secondaryBackgroundColor", "textColor")
@@ -59,7 +58,8 @@ VARY = "Accept-Encoding, Accept-Language, Cookie"  # the language follows from t
 BACKEND = 'window.__streamlit.BACKEND_BASE_URL=new URL(".",location.href).href'
 PATIENCE = 1.0  # s, until the HTML is sent without the page
 
-_worker = ThreadPoolExecutor(1, "first-page")
+MAX_PAGES = 4  # running and waiting; above that, the HTML is sent without the page at once
+_queue = Queue("first-page", 1, MAX_PAGES)
 
 
 def theme_of(query: str) -> str | None:
@@ -92,7 +92,8 @@ async def index(request: Request) -> Response:
     with in_language(_language(request)):
         page, gzipped = await _page_for(request), accepts_gzip(request)
     tag = f'"{page.tag}{"-gzip" if gzipped else ""}"'
-    headers = {"Cache-Control": "no-cache", "Vary": VARY, "ETag": tag, "Content-Security-Policy": page.policy}
+    # Private: the page names the host of the request.
+    headers = {"Cache-Control": "private, no-cache", "Vary": VARY, "ETag": tag, "Content-Security-Policy": page.policy}
     if tag in (known.strip().removeprefix("W/") for known in request.headers.get("if-none-match", "").split(",")):
         return Response(status_code=304, headers=headers)
     if gzipped:
@@ -129,10 +130,11 @@ async def _page_for(request: Request) -> IndexHtml:
     plain = IndexHtml(html.replace(TITLE, _about(name, app_address(request)), 1).encode())
     if not import_future().done():
         return plain
-    make = partial(copy_context().run, _with_page, plain, name, query)
-    made = asyncio.get_running_loop().run_in_executor(_worker, make)
-    done, _late = await asyncio.wait({made}, timeout=PATIENCE)
-    return made.result() if done else plain
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await _queue.run(request, _with_page, plain, name, query)
+    except (TimeoutError, Busy):
+        return plain
 
 
 @dataclass(frozen=True)
@@ -247,19 +249,27 @@ def page_names() -> list[str]:
     return sorted(script.stem for script in PAGE_SCRIPTS.glob("*.py"))
 
 
+DEEPEST = 99  # folders of a path from which links lead to the pages; more would only make the response large
+
+
 async def no_page(request: Request) -> Response:
     """The response to a path that no page has: links to the pages. It contains no text from the address."""
     await asyncio.wrap_future(import_future())
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    path = request.scope["raw_path"].decode("ascii", "replace")  # a browser counts no encoded slash
+    below = not base or path.startswith(f"/{base}/")
+    depth = path.count("/") - (base.count("/") + 2 if base and below else 1)
+    root = "../" * min(depth, DEEPEST) or "./"
     with in_language(_language(request)):
-        page = _no_page(theme_of(request.url.query))
+        page = _no_page(theme_of(request.url.query), root if below else f"{root}{base}/")
     headers = {"Cache-Control": "no-cache", "Vary": VARY, "Content-Security-Policy": page.policy}
     return Response(page.html, status_code=404, headers=headers, media_type="text/html")
 
 
-@cache_by_language()
-def _no_page(theme: str | None) -> IndexHtml:
+@cache_by_language(32)  # an address may be at any depth
+def _no_page(theme: str | None, root: str) -> IndexHtml:
     titles = import_ready("normviz.ui.server.first_page").page_titles()
-    links = "".join(f'<li><a href="./{name}">{title}</a></li>' for name, title in titles.items())
+    links = "".join(f'<li><a href="{root}{name}">{title}</a></li>' for name, title in titles.items())
     title, rest = _("There is no such page"), _("The pages of normviz are:")
     return IndexHtml(
         f'<!DOCTYPE html><html {html_attributes()}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'

@@ -21,6 +21,7 @@ from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
 
 from normviz import ui
 from normviz.ui import logs
+from normviz.ui.server.browser import open_if_asked
 
 GRACE = 3.0  # s; the documentation promises 5
 
@@ -31,6 +32,7 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     logs.start()
     lighten()
     import_future().add_done_callback(_exit_if_failed)
+    open_if_asked()
     replaced = _limit_stop_time() if threading.current_thread() is threading.main_thread() else {}
     yield
     for number, handler in replaced.items():

@@ -26,6 +26,7 @@ from normviz.lessons.titles import HOME
 from normviz.texts.errors import NormvizError, echo
 from normviz.ui import assets
 from normviz.ui.assets import CompressedFiles
+from normviz.ui.logs import log_request_error
 from normviz.ui.server.index import index, no_page, page_names
 from normviz.ui.server.process import import_future, import_ready
 
@@ -107,22 +108,50 @@ def frame_ancestors(environ: Mapping[str, str] = os.environ) -> str:
 
 
 class Headers:
-    """ASGI middleware: adds the headers to every HTTP response."""
+    """ASGI middleware: adds the headers to every HTTP response, also to one for a path or an error that nothing below handles.
+
+    HTML without a content security policy is Streamlit's own page. It would run the app at any path, such as /index.html or /a/b, without
+    the policy. There is no such page.
+    """
 
     def __init__(self, app: ASGIApp, ancestors: str) -> None:
         self.app, self.ancestors = app, ancestors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        has_started, is_refused = False, "\0" in scope["path"] or scope["path"].startswith("//")
+
         async def send_with_headers(message: Message) -> None:
+            nonlocal has_started
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
+                has_started, headers = True, MutableHeaders(scope=message)
                 for name, value in ALWAYS.items():
                     headers.setdefault(name, value)
                 policy = headers.get(POLICY)  # a route may have set its own
                 headers[POLICY] = f"{policy + '; ' if policy else ''}frame-ancestors {self.ancestors}"
             await send(message)
 
-        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+        async def send_unless_refused(message: Message) -> None:
+            nonlocal is_refused
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                is_refused = headers.get("content-type", "").startswith("text/html") and POLICY not in headers
+            if not is_refused:
+                await send_with_headers(message)
+
+        try:
+            if not is_refused:
+                await self.app(scope, receive, send_unless_refused)
+            if is_refused:
+                response: Response = await no_page(Request(scope, receive))
+                await response(scope, receive, send_with_headers)
+        except Exception as error:
+            if has_started:
+                raise
+            log_request_error(error, scope["path"])
+            response = PlainTextResponse("Internal Server Error", status_code=500)
+            await response(scope, receive, send_with_headers)
 
 
 def middleware() -> list[Middleware]:

@@ -1,14 +1,18 @@
+import logging
+import re
 import subprocess
 import sys
 
 import pytest
 from starlette.applications import Starlette
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from normviz.texts.errors import NormvizError
 from normviz.ui import ROOT
 from normviz.ui.assets import PLOTLY, CompressedFiles
+from normviz.ui.logs import LOGGER
+from normviz.ui.server import routes as server_routes
 from normviz.ui.server.routes import Headers, frame_ancestors, middleware, routes
 from tests.ui.support.asgi import ask, run_async
 
@@ -90,13 +94,74 @@ def test_a_websocket_is_passed_through_unchanged() -> None:
     assert seen == [arguments]
 
 
-@pytest.mark.parametrize("path", ["/", "/compare", f"/{PLOTLY.path}", "/_stcore/health", "/favicon.png", "/not/a/page"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *["/", "/compare", f"/{PLOTLY.path}", "/_stcore/health", "/favicon.png", "/not/a/page"],
+        *["/\0", "/gradients/\0", "/static/\0.js", f"/static/{'a' * 300}.js"],
+    ],
+)
 def test_the_application_sends_the_headers_with_every_response(path: str) -> None:
     from app import app
 
-    headers = ask(app, path).headers
-    assert headers["content-security-policy"].endswith("frame-ancestors * file:")
-    assert headers["x-content-type-options"] == "nosniff"
+    response = ask(app, path, accept_encoding="gzip")
+    assert response.status < 500
+    assert response.headers["content-security-policy"].endswith("frame-ancestors * file:")
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+# Streamlit sends its page for each of these, without a content security policy.
+@pytest.mark.parametrize(
+    ("path", "root"),
+    [
+        ("/index.html", "./"),
+        ("/a.b", "./"),
+        ("/robots.txt", "./"),
+        ("/compare/x", "../"),
+        ("//compare", "../"),
+        ("/_stcore/unknown", "../"),
+        ("/a/b/c.html", "../../"),
+        ("/\0", "./"),
+    ],
+)
+def test_the_app_is_only_at_the_addresses_of_its_pages(path: str, root: str) -> None:
+    from app import app
+
+    response = ask(app, f"{path}?layer=GroupNorm(3,3)")
+    assert response.status == 404
+    assert f'href="{root}compare"' in response.body.decode()
+    assert "script-src 'self'" in response.headers["content-security-policy"]
+
+
+def test_html_without_a_policy_is_not_sent() -> None:
+    async def respond(request: object) -> Response:
+        return HTMLResponse("<script>1</script>")
+
+    response = ask(Headers(Starlette(routes=[Route("/x.html", respond)]), "*"), "/x.html")
+    assert (response.status, b"<script>1" in response.body) == (404, False)
+
+
+def test_an_error_of_the_page_of_links_has_the_headers_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(request: object) -> Response:
+        raise ImportError("torch")
+
+    monkeypatch.setattr(server_routes, "no_page", fail)
+    response = ask(Headers(Starlette(), "*"), "//a")
+    assert (response.status, response.headers["content-security-policy"]) == (500, "frame-ancestors *")
+
+
+def test_an_error_is_one_line_in_the_log_and_has_the_headers(caplog: pytest.LogCaptureFixture) -> None:
+    async def inner(scope: object, receive: object, send: object) -> None:
+        raise RuntimeError("broken\nline")
+
+    with caplog.at_level(logging.ERROR, "normviz"):
+        LOGGER.addHandler(caplog.handler)
+        response = ask(Headers(inner, "'self'"), "/a\nb")
+        LOGGER.removeHandler(caplog.handler)
+    assert (response.status, response.headers["content-security-policy"]) == (500, "frame-ancestors 'self'")
+    assert re.fullmatch(
+        r"RuntimeError: broken line \(.*normviz/ui/server/routes.py:\d+\) \['/a\\nb'\]", caplog.records[0].getMessage()
+    )
 
 
 def test_the_app_has_its_own_routes_and_the_headers_middleware() -> None:

@@ -5,7 +5,7 @@ import struct
 from concurrent.futures import Future
 from html import unescape
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urljoin
 
 import pytest
 import streamlit as st
@@ -228,6 +228,38 @@ def test_a_path_of_no_page_gets_links_to_the_pages(app: Starlette, path: str) ->
     assert response.headers["content-security-policy"].startswith("default-src 'self'")
 
 
+@pytest.mark.parametrize(
+    ("base", "path"),
+    [
+        ("", "/a/b/c"),
+        ("", "/a%2Fb"),
+        ("", "//a"),
+        ("lab", "/lab/a"),
+        ("lab", "/lab/a/b"),
+        ("lab", "/lab/a%2Fb"),
+        ("lab", "/a"),
+        ("lab", "/a/b"),
+        ("a/b", "/a/b/c/d"),
+        ("a/b", "/a/x"),
+    ],
+)
+def test_its_links_lead_to_the_pages_from_any_depth(base: str, path: str) -> None:
+    app = Starlette(routes=[Route("/{path:path}", index.no_page)])
+    before = config.get_option("server.baseUrlPath")
+    config.set_option("server.baseUrlPath", base)
+    try:
+        html = ask(app, path).body.decode()
+    finally:
+        config.set_option("server.baseUrlPath", before)
+    link = re.findall(r'<a href="([^"]*compare)">', html)[0]
+    assert urljoin(f"http://host{path}", link) == f"http://host/{base and f'{base}/'}compare"
+
+
+def test_its_size_does_not_follow_the_depth_of_the_path() -> None:
+    app = Starlette(routes=[Route("/{path:path}", index.no_page)])
+    assert len(ask(app, "/a" * 30_000).body) < 20_000
+
+
 @pytest.mark.parametrize("path", ["/_stcore/health", "/favicon.png", "/media/x"])
 def test_paths_of_streamlit_stay_streamlits(app: Starlette, path: str) -> None:
     assert b"There is no such page" not in ask(app, path).body
@@ -297,7 +329,7 @@ def test_it_is_compressed_if_the_client_accepts_gzip(app: Starlette) -> None:
 
 def test_it_is_revalidated_on_every_visit_and_sent_again_only_if_it_changed(app: Starlette) -> None:
     first = ask(app, "/")
-    assert first.headers["cache-control"] == "no-cache"
+    assert first.headers["cache-control"] == "private, no-cache"
     again = ask(app, "/", if_none_match=f'"old", W/{first.headers["etag"]}')
     assert (again.status, again.body) == (304, b"")
     assert again.headers["etag"] == first.headers["etag"]

@@ -1,0 +1,226 @@
+"""Attack the app on this machine, and print the table of docs/security.md: ``python -m tools.attack``.
+
+Each attack has a server of its own. The numbers depend on the machine; the tests assert what does not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import quantiles
+from urllib.parse import urlsplit
+
+import psutil
+import torch
+from torch import nn
+
+import normviz as nv
+from bench.common import Server
+from bench.protocol import Session
+from tests.fuzz.attempts import try_links, try_requests, try_tours
+from tests.ui.support.asgi import run_async
+from tools.ports import free_port
+from tools.servers import running
+
+MB = 2**20
+VIEWS = 20
+# Each has 1,048,576 elements. The seed differs, so that nothing is in a cache.
+LARGEST = ("shape=2,524288&layer=GroupNorm(1,524288)", "shape=524288,2&layer=LayerNorm(2)")
+SMALL = "shape=2,3,4,4&layer=LayerNorm([3,4,4])"
+LATER = 10  # s after the views, when the memory must be back
+SLOW_FILE = "export?page=train_and_eval&show=stream&batch_size=1024&steps=500"
+ABANDONED, EXPORTS = 100, 50
+LINKS, TOURS, REQUESTS, SEED = 20_000, 2_000, 4_000, 1
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was limited, what was tried, and what was seen."""
+
+    limit: str
+    tried: str
+    seen: str
+
+
+@contextmanager
+def fresh_server() -> Iterator[Server]:
+    """A new process of the app that has imported everything and shown one view."""
+    port = free_port()
+    address = f"http://localhost:{port}"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "localhost"]
+    with running([*command, "--server.port", str(port)], f"{address}/readyz") as process:
+        server = Server(address, process, Path(os.devnull))
+        run_async(view(server, SMALL))
+        yield server
+
+
+async def view(server: Server, query: str) -> float:
+    """Open a view as a new visitor and leave; the seconds until it was complete. Raises RuntimeError if it was an error."""
+    session, begin = Session(server.websocket, "explore", query), time.monotonic()
+    ran = await session.open()
+    await session.close()
+    if ran.errors:
+        raise RuntimeError(ran.errors[0])
+    return time.monotonic() - begin
+
+
+@dataclass
+class Memory:
+    """Bytes of the process before, at most, and a while after; and how long other visitors waited, in seconds."""
+
+    before: int
+    peak: int
+    after: int
+    quiet: list[float]
+    meanwhile: list[float]
+
+
+async def open_largest(server: Server, query: str, number: int = VIEWS, wait: float = LATER) -> Memory:
+    """Open the largest tensor ``number`` times at once, while one other visitor after another opens a small one."""
+    process = psutil.Process(server.process.pid)
+    quiet = [await view(server, f"{SMALL}&seed={seed}") for seed in range(100, 120)]
+    before, meanwhile = process.memory_info().rss, list[float]()
+    views = [asyncio.create_task(view(server, f"{query}&seed={seed}")) for seed in range(number)]
+    while not all(task.done() for task in views):
+        meanwhile.append(await view(server, f"{SMALL}&seed={200 + len(meanwhile)}"))
+        await asyncio.sleep(0.02)
+    await asyncio.gather(*views)
+    await asyncio.sleep(wait)
+    return Memory(before, peak(process.pid), process.memory_info().rss, quiet, meanwhile)
+
+
+def peak(pid: int) -> int:
+    """The most memory that the process has had, in bytes (Linux)."""
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+
+
+def many_views() -> Iterator[Row]:
+    for query in LARGEST:
+        with fresh_server() as server:
+            seen = run_async(open_largest(server, query))
+        p95 = [quantiles(waits, n=20)[-1] for waits in (seen.quiet, seen.meanwhile)]
+        yield Row(
+            "large tensors are computed one at a time",
+            f"{VIEWS} visitors open `{query}` at once",
+            f"{seen.before / MB:.0f} MB before, {seen.peak / MB:.0f} at most, {seen.after / MB:.0f} after {LATER} s; "
+            f"95 % of the small views of others within {p95[1]:.2f} s ({p95[0]:.2f} before)",
+        )
+
+
+async def ask(server: Server, path: str, leave_after: float | None = None) -> tuple[int, dict[str, str], bytes]:
+    """The response of one request; without response if the client leaves."""
+    address = urlsplit(server.address)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    writer.write(f"GET /{path} HTTP/1.1\r\nHost: {address.netloc}\r\nConnection: close\r\n\r\n".encode())
+    try:
+        async with asyncio.timeout(leave_after):
+            head, _, body = (await reader.read(-1)).partition(b"\r\n\r\n")
+    except TimeoutError:
+        return 0, {}, b""
+    finally:
+        writer.close()
+    status, *lines = head.decode().split("\r\n")
+    return (
+        int(status.split()[1]),
+        {name.lower(): text for name, _, text in (line.partition(": ") for line in lines)},
+        body,
+    )
+
+
+def abandoned_pages() -> Iterator[Row]:
+    async def attack(server: Server) -> str:
+        paths = [f"explore?{LARGEST[1]}&seed={seed}" for seed in range(ABANDONED)]
+        await asyncio.gather(*(ask(server, path, leave_after=0.3) for path in paths))
+        begin = time.monotonic()
+        while b'id="normviz-data"' not in (await ask(server, f"explore?{SMALL}&seed={time.monotonic_ns() % 1000}"))[2]:
+            pass
+        return f"the next visitor's HTML with its page comes {time.monotonic() - begin:.2f} s later"
+
+    with fresh_server() as server:
+        yield Row(
+            "the work of a client that left is dropped; above 4 requests the HTML comes without the page",
+            f"{ABANDONED} clients ask for the page of the largest tensor and leave after 0.3 s",
+            run_async(attack(server)),
+        )
+
+
+def exports() -> Iterator[Row]:
+    async def attack(server: Server, leave_after: float | None) -> tuple[Counter[int], float, float]:
+        begin = time.monotonic()
+        paths = [f"{SLOW_FILE}&seed={seed}" for seed in range(EXPORTS)]
+        responses = await asyncio.gather(*(ask(server, path, leave_after) for path in paths))
+        promised = max(
+            (float(headers["retry-after"]) for status, headers, _ in responses if status == 503), default=0.0
+        )
+        while (await ask(server, "export?page=start"))[0] != 200:
+            await asyncio.sleep(0.2)
+        return Counter(status for status, _, _ in responses), promised, time.monotonic() - begin
+
+    for leave_after in (None, 0.2):
+        with fresh_server() as server:
+            statuses, promised, seconds = run_async(attack(server, leave_after))
+        seen = f"{statuses[200]} files and {statuses[503]} times 503" if leave_after is None else "nothing is sent"
+        told = f", Retry-After at most {promised:.0f} s" if leave_after is None else ""
+        who = "wait" if leave_after is None else f"leave after {leave_after} s"
+        yield Row(
+            "8 requests for files run or wait; the others get 503",
+            f"{EXPORTS} clients ask for a slow file at once and {who}",
+            f"{seen}{told}; another reader's file is there after {seconds:.1f} s",
+        )
+
+
+def many_threads() -> Iterator[Row]:
+    module, x = nn.LayerNorm(6), torch.randn(4, 6)
+    wanted = [str(nv.check(module, x, "LayerNorm(6)")), str(nv.norms(module, x))] * 40
+    with ThreadPoolExecutor(8) as threads:
+        jobs = [
+            threads.submit(work)
+            for _ in range(40)
+            for work in (partial(nv.check, module, x, "LayerNorm(6)"), partial(nv.norms, module, x))
+        ]
+    found = [str(job.result()) for job in jobs]
+    right = sum(map(str.__eq__, found, wanted))
+    yield Row(
+        "one measurement at a time",
+        f"{len(jobs)} calls of `nv.check` and `nv.norms` on one module from 8 threads",
+        f"{right} answers as from one thread",
+    )
+
+
+def hostile_inputs() -> Iterator[Row]:
+    for name, attempt, count in (
+        ("links", try_links, LINKS),
+        ("tour files", try_tours, TOURS),
+        ("requests", try_requests, REQUESTS),
+    ):
+        tried = attempt(count, SEED)
+        refused = f", {tried.refused:,} of them refused with a message" if tried.refused else ""
+        yield Row(
+            f"{name} have a view, a file, a message or 404",
+            f"{count:,} random hostile {name}",
+            f"{tried.inputs:,} inputs{refused}; no exception",
+        )
+
+
+ATTACKS: tuple[Callable[[], Iterator[Row]], ...] = (many_views, abandoned_pages, exports, many_threads, hostile_inputs)
+
+
+def main() -> None:
+    print("| limit | tried | seen |\n| --- | --- | --- |")
+    for attack in ATTACKS:
+        for row in attack():
+            print(f"| {row.limit} | {row.tried} | {row.seen} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
