@@ -1,18 +1,24 @@
+# To pin the base image too, write the digest that `docker buildx imagetools inspect python:3.11-slim-bookworm` prints:
+#   FROM python:3.11-slim-bookworm@sha256:...
 FROM python:3.11-slim-bookworm
 
-# The index for torch only. The other packages, and torch if this index does not respond, come from the default index.
+# The index for torch only. The other packages come from the default index, as requirements.lock pins them (`make lock`). If this index does
+# not respond, torch and what its default wheel needs come from the default index, too, without hashes.
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
 WORKDIR /app
-COPY requirements.txt .
+COPY requirements.txt requirements.lock ./
+COPY tools/sbom.py /opt/sbom.py
 
 # Install and remove unused files in one layer. Bytecode is kept, and our own files are compiled below: the user of the image cannot write
 # it, and every start would be slow without it.
 RUN python -m venv --without-pip /opt/venv \
  && install="pip --disable-pip-version-check --no-cache-dir --python /opt/venv/bin/python install" \
- && { $install --no-deps --timeout 15 --retries 1 --index-url "$TORCH_INDEX" "$(grep '^torch==' requirements.txt)" \
-      || echo "$TORCH_INDEX does not have torch; installing it from the default index."; } \
- && $install -r requirements.txt \
+ && torch="$(grep '^torch==' requirements.txt)" \
+ && { $install --no-deps --timeout 15 --retries 1 --index-url "$TORCH_INDEX" "$torch" \
+      || { echo "$TORCH_INDEX does not have torch; installing it from the default index."; $install "$torch"; }; } \
+ && $install --require-hashes -r requirements.lock \
+ && pip --python /opt/venv/bin/python check \
  && cd /opt/venv/lib/python3.11/site-packages \
  && rm -rf torch/test torch/include torch/share torch/bin/protoc* torch/bin/*[Tt]est* pyarrow/include \
  && find numpy pandas sympy networkx pyarrow -type d -name tests -prune -exec rm -rf {} + \
@@ -22,7 +28,8 @@ COPY app.py ./
 COPY .streamlit .streamlit
 COPY pages pages
 COPY normviz normviz
-RUN /opt/venv/bin/python -m compileall -q app.py pages normviz
+RUN /opt/venv/bin/python -m compileall -q app.py pages normviz \
+ && /opt/venv/bin/python /opt/sbom.py > /sbom.json
 
 # STREAMLIT_SERVER_PORT can be changed. STREAMLIT_BROWSER_SERVER_ADDRESS only changes the address in the log.
 ENV PATH=/opt/venv/bin:$PATH \

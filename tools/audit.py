@@ -1,4 +1,5 @@
-"""Audit the installed packages: `python -m tools.audit` looks up known vulnerabilities in the OSV database with pip-audit.
+"""Audit packages: `python -m tools.audit` looks up known vulnerabilities in the OSV database with pip-audit, for the packages that are
+installed here and those of the image (requirements.lock).
 
 The command fails if a package has a vulnerability. If the database cannot be reached or is too slow, it says so and exits with 0.
 """
@@ -9,18 +10,25 @@ import json
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 DATABASE = "https://api.osv.dev/v1/query"
 REQUEST_TIMEOUT = 5  # s, per request
 TIMEOUT = 120  # s, for the whole audit
+LOCK = Path(__file__).resolve().parents[1] / "requirements.lock"
 PROBE = {"package": {"name": "normviz", "ecosystem": "PyPI"}, "version": "0.0.0"}
 
 
-def main(database: str = DATABASE, *folders: str) -> int:
-    """Audit this environment, or the packages in ``folders``; return the exit code."""
+def main(database: str = DATABASE, *places: str) -> int:
+    """Audit this environment and the image, or the folders and files of pinned packages in ``places``; return the exit code."""
     if not _responds(database):
         return _skip(f"{database} cannot be reached")
+    return max(_audit(database, place) for place in places or ("", str(LOCK)))
+
+
+def _audit(database: str, place: str) -> int:
+    """Audit a folder, a file, or for "" this environment; return the exit code."""
     command = [
         sys.executable,
         "-m",
@@ -32,7 +40,10 @@ def main(database: str = DATABASE, *folders: str) -> int:
         "--skip-editable",
     ]
     command += ["--progress-spinner", "off", "--timeout", str(REQUEST_TIMEOUT), "--format", "json"]
-    command += [word for folder in folders for word in ("--path", folder)]
+    if Path(place).is_file():
+        command += ["--requirement", place, "--require-hashes", "--disable-pip"]
+    elif place:
+        command += ["--path", place]
     try:
         with TemporaryDirectory() as cache:
             done = subprocess.run([*command, "--cache-dir", cache], capture_output=True, text=True, timeout=TIMEOUT)
@@ -47,7 +58,8 @@ def main(database: str = DATABASE, *folders: str) -> int:
             fixed = ", ".join(vulnerability["fix_versions"]) or "no version"
             print(f"{package['name']} {package['version']}: {vulnerability['id']}, fixed in {fixed}", file=sys.stderr)
     audited = sum("skip_reason" not in package for package in found)
-    print(f"{audited} packages audited, {len(vulnerable)} of them with a known vulnerability.")
+    named = f" of {Path(place).name}" if Path(place).is_file() else ""
+    print(f"{audited} packages{named} audited, {len(vulnerable)} of them with a known vulnerability.")
     return 1 if vulnerable else 0
 
 

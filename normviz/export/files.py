@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
+from types import ModuleType
 
 from normviz.texts.errors import NormvizError
+from normviz.texts.messages import format_count
+
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl: ModuleType | None = None  # type: ignore[no-redef]
 
 STDOUT = "-"
 
@@ -76,6 +83,24 @@ def check_folder(folder: Path) -> None:
         raise PermissionError(13, os.strerror(13))
 
 
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Wait until no other process is within this block for the folder. The lock ends with the process, also if it is killed.
+
+    Windows, and some file systems of a network, have no such lock: there is no waiting.
+    """
+    handle = None
+    try:
+        if fcntl:
+            with suppress(OSError):
+                handle = os.open(folder, os.O_RDONLY)
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
 LONGEST_PATH = 300
 
 
@@ -106,3 +131,9 @@ def _mode(place: Path) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+def print_size(path: str | Path) -> None:
+    """Print the size of what a command wrote, if it is a file."""
+    if str(path) != STDOUT and Path(path).is_file():
+        print(f"{path}: {format_count(round(Path(path).stat().st_size / 1000))} kB")

@@ -18,7 +18,7 @@ from plotly.offline import get_plotlyjs_version
 from normviz.__version__ import __version__
 from normviz.export.app import app_of_environment
 from normviz.export.document import BROWSER, FOLLOW, check_theme, css, no_script, plotlyjs, settings
-from normviz.export.files import check_folder, path_errors, short_path, whole_file, write
+from normviz.export.files import check_folder, locked, path_errors, short_path, whole_file
 from normviz.export.output import Choices, output_of_query
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.figures.bundle import bundle, classic, plotly_js, read_css
@@ -273,19 +273,19 @@ def build_all(
     out: str | Path, *, theme: str = FOLLOW, only: Sequence[str] = (), force: bool = False, progress: Progress = iter
 ) -> list[str]:
     """Write the site in each language to a folder of ``out``, such as ``out/es``; returns the paths of all files. See ``build``."""
+    check_theme(theme)
     names = tuple(languages())
-    with path_errors(out):
-        check_directory(Path(out).resolve(), force)
-        Path(out).mkdir(exist_ok=True)
-    made = []
-    for name in names:
-        with in_language(name):
-            written = build(Path(out) / name, theme=theme, only=only, force=force, progress=progress, beside=names)
-            made += [f"{name}/{file}" for file in written]
-    files = [*made, LIST, INDEX]
-    write(Path(out) / LIST, json.dumps({"normviz": __version__, "files": files}, indent=1) + "\n")
-    write(Path(out) / INDEX, _first_page(names))
-    return files
+
+    def write_all(folder: Path) -> list[str]:
+        made = []
+        for name in names:
+            with in_language(name):
+                (folder / name).mkdir()
+                made += [f"{name}/{file}" for file in _write_pages(folder / name, theme, only, progress, names)]
+        (folder / INDEX).write_text(_first_page(names), encoding="utf-8", newline="\n")
+        return _with_list(folder, [*made, LIST, INDEX])
+
+    return _put(out, force, write_all)
 
 
 def _first_page(names: Sequence[str]) -> str:
@@ -333,16 +333,31 @@ def build(
     Raises NormvizError for an unknown theme or key, and if ``out`` cannot be written or has other files.
     """
     check_theme(theme)
-    chosen = entries(only)
+    entries(only)
+    return _put(out, force, lambda folder: _write_pages(folder, theme, only, progress, beside))
+
+
+def _put(out: str | Path, force: bool, write_files: Callable[[Path], list[str]]) -> list[str]:
+    """Write files into a new folder next to ``out``, and move them there when they are complete; returns their paths.
+
+    Two commands that write the same site take turns, so that it is that of the later one.
+    """
     with path_errors(out):
         place = Path(out).resolve()
-        before = check_directory(place, force)
+        with locked(place.parent):
+            check_directory(place, force)
         folder = Path(mkdtemp(dir=place.parent, prefix=f".{place.name[:40]}-"))
     try:
         with path_errors(out):
-            written = _write_pages(folder, chosen, theme, progress, _old_files(chosen, only), beside)
-            folder.chmod(place.stat().st_mode if place.exists() else 0o755)
-            _move(folder, place, written, before)
+            written = write_files(folder)
+            with locked(place.parent):
+                before = check_directory(place, force)
+                folder.chmod(place.stat().st_mode if place.exists() else 0o755)
+                try:
+                    _move(folder, place, written, before)
+                except BaseException:  # Ctrl-C: a part of a site would be left
+                    _move(folder, place, written, before)
+                    raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return written
@@ -369,11 +384,10 @@ def _old_files(chosen: Sequence[Entry], only: Sequence[str]) -> dict[str, str]:
     return {name: now for name, now in old.items() if now in found}
 
 
-def _write_pages(
-    folder: Path, chosen: Sequence[Entry], theme: str, progress: Progress, old: Mapping[str, str], beside: Sequence[str]
-) -> list[str]:
+def _write_pages(folder: Path, theme: str, only: Sequence[str], progress: Progress, beside: Sequence[str]) -> list[str]:
     """Write the site into an empty folder; returns its files in the order of moving: no file refers to a later one."""
-    contents = shared_files()
+    chosen, contents = entries(only), shared_files()
+    old = _old_files(chosen, only)
     for name, content in contents.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
@@ -382,21 +396,41 @@ def _write_pages(
     for name, now in old.items():
         shutil.copyfile(folder / now, folder / name)
     (folder / INDEX).write_text(index_page(chosen, theme, beside), encoding="utf-8", newline="\n")
-    made = [*contents, *(entry.file for entry in chosen), *old, LIST, INDEX]
-    (folder / LIST).write_text(json.dumps({"normviz": __version__, "files": made}, indent=1) + "\n", encoding="utf-8")
-    return made
+    return _with_list(folder, [*contents, *(entry.file for entry in chosen), *old, LIST, INDEX])
+
+
+def _with_list(folder: Path, files: list[str]) -> list[str]:
+    """The files of a site, after they are written into its list."""
+    text = json.dumps({"normviz": __version__, "files": files}, indent=1)
+    (folder / LIST).write_text(f"{text}\n", encoding="utf-8")
+    return files
 
 
 def _move(folder: Path, place: Path, written: Sequence[str], before: Sequence[str]) -> None:
-    """Move the site to its place: at once if nothing is there, otherwise file by file, so that a site that is being read stays complete."""
+    """Move the site to its place: at once if nothing is there, otherwise file by file, so that a site that is being read stays complete.
+
+    It can be called again after an interruption, and moves the rest.
+    """
     if not place.exists():
         folder.rename(place)
         return
     for name in written:
+        if not _is_inside(place, name):
+            raise NormvizError(
+                "{folder} is a link to another directory; remove it, or write to another place.",
+                folder=short_path((place / name).parent),
+            )
+    for name in written:
         (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).replace(place / name)
+        if (folder / name).exists():
+            (folder / name).replace(place / name)
     for name in set(before) - set(written):
         (place / name).unlink(missing_ok=True)
+
+
+def _is_inside(place: Path, name: str) -> bool:
+    """Whether the folder of a file is in the directory, and not only a link of the directory to another one."""
+    return (place / name).parent.resolve().is_relative_to(place)
 
 
 def check_directory(place: Path, force: bool) -> list[str]:
@@ -422,7 +456,7 @@ def _earlier_files(place: Path) -> list[str]:
     """The files of an earlier site, by its list, that exist inside the directory."""
     try:
         paths = [PurePosixPath(name) for name in json.loads((place / LIST).read_text(encoding="utf-8"))["files"]]
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return []
     inside = [path for path in paths if not path.is_absolute() and ".." not in path.parts]
-    return [str(path) for path in inside if (place / path).is_file()]
+    return [str(path) for path in inside if (place / path).is_file() and _is_inside(place, str(path))]

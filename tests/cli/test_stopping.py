@@ -29,19 +29,20 @@ def _ctrl_c_interrupts() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_an_interrupted_site_leaves_no_file(run, tmp_path, monkeypatch, how):
+@pytest.mark.parametrize(("options", "page"), [(("q22", "four"), 2), (("--lang", "all"), 3)])
+def test_an_interrupted_site_leaves_no_file(run, tmp_path, monkeypatch, how, options, page):
     stop, exit_code, said = ENDS[how]
     entry_page, made = site.entry_page, []
 
-    def stopped_after_one(entry, *rest):
+    def stopped_at_a_page(entry, *rest):
         made.append(entry)
-        if len(made) == 2:
+        if len(made) == page:
             stop()
         return entry_page(entry, *rest)
 
-    monkeypatch.setattr(site, "entry_page", stopped_after_one)
-    assert run("site", "site", "--only", "s0", "q22", "four", "--zip") == (exit_code, "", said)
-    assert len(made) == 2
+    monkeypatch.setattr(site, "entry_page", stopped_at_a_page)
+    assert run("site", "site", "--zip", "--only", "s0", *options) == (exit_code, "", said)
+    assert len(made) == page
     assert os.listdir(tmp_path) == []
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 

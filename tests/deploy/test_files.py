@@ -121,6 +121,17 @@ def test_docker_compose_reads_compose_yaml() -> None:
     assert read.returncode == 0, read.stderr
 
 
+def test_a_class_behind_one_address_meets_no_limit_of_nginx() -> None:
+    """Each of 300 students opens six connections for files and a websocket, requests a page, a websocket and two states, and a saved file."""
+    students = 300
+    connections = re.search(r"limit_conn connections (\d+);", NGINX)
+    bursts = dict(re.findall(r"limit_req zone=(\w+) burst=(\d+) nodelay;", NGINX))
+    assert connections is not None
+    assert int(connections[1]) >= 7 * students
+    assert int(bursts["pages"]) >= 4 * students
+    assert int(bursts["exports"]) >= students
+
+
 def test_nginx_accepts_its_configuration(nginx: str, tmp_path: Path) -> None:
     values = {"PORT": 8080, "APP": "app:8501", "RESOLVER": "127.0.0.11", "CACHE": tmp_path}
     filled = tmp_path / "nginx.conf"

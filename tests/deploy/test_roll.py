@@ -2,7 +2,9 @@
 
 import re
 import time
+from urllib.error import HTTPError
 
+import pytest
 from playwright.sync_api import Page
 
 from normviz.ui.assets import PLOTLY
@@ -86,6 +88,8 @@ def test_with_a_base_path_everything_works_and_a_missing_replica_is_skipped(ngin
             assert response.status == 200
             assert response.headers["content-security-policy"].endswith("frame-ancestors * file:")
         _check_files(stack.url)
+        with pytest.raises(HTTPError, match="404"):  # how many visitors there are
+            get(f"{stack.url}/_stcore/metrics")
         with Sessions(stack.url, queries(5)) as sessions:
             sessions.wait_for_views(PATIENCE / 1000)
             assert sessions.wrong == []
@@ -99,7 +103,7 @@ def test_with_a_base_path_everything_works_and_a_missing_replica_is_skipped(ngin
 def _check_files(url: str) -> None:
     """Streamlit's files are compressed and cached by name; the page is revalidated."""
     page = get(f"{url}/", Accept_Encoding="gzip")
-    assert page.headers["cache-control"] == "no-cache"
+    assert page.headers["cache-control"] == "private, no-cache"
     script = re.search(rb'src="\./(static/js/[^"]+)"', page.body)
     assert script is not None
     file = get(f"{url}/{script[1].decode()}", Accept_Encoding="gzip")

@@ -1,16 +1,23 @@
 """The static site: it has every page, every link leads to one of its files, and it loads nothing else."""
 
+import fcntl
 import gzip
 import json
 import os
 import re
+import shutil
+import subprocess
+import sys
 import zipfile
 from hashlib import sha256
+from html import escape
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from normviz.export import files
+from normviz.export import site as site_module
 from normviz.export.site import build, entries, pack
 from normviz.figures.bundle import plotly_js
 from normviz.lessons.compare import READY_SETS
@@ -205,7 +212,15 @@ def test_a_directory_with_other_files_needs_force_and_they_are_never_changed(tmp
 
 
 @pytest.mark.parametrize(
-    "listed", ['{"files": ["../keep.html", "/etc/hostname"]}', "[]", "nonsense", '{"files": 3}', '{"files": [3]}']
+    "listed",
+    [
+        '{"files": ["../keep.html", "/etc/hostname"]}',
+        "[]",
+        "nonsense",
+        '{"files": 3}',
+        '{"files": [3]}',
+        '{"files": ' + "[" * 90_000,
+    ],
 )
 def test_an_invalid_list_of_files_deletes_nothing(tmp_path, listed):
     place = tmp_path / "site"
@@ -215,6 +230,83 @@ def test_an_invalid_list_of_files_deletes_nothing(tmp_path, listed):
     build(place, only=["s0"], force=True)
     assert (tmp_path / "keep.html").read_text() == "keep"
     assert "index.html" in os.listdir(place)
+
+
+def test_nothing_outside_the_directory_is_deleted_or_replaced_through_a_link(tmp_path):
+    place, outside = tmp_path / "site", tmp_path / "out"
+    place.mkdir()
+    outside.mkdir()
+    (outside / "victim.txt").write_text("keep")
+    (place / "link").symlink_to(outside)
+    (place / "site.json").write_text('{"files": ["link/victim.txt"]}')
+    build(place, only=["s0"], force=True)
+    assert (outside / "victim.txt").read_text() == "keep"
+    shutil.rmtree(place / "lib")
+    (place / "lib").symlink_to(outside)
+    with pytest.raises(NormvizError, match=r"lib' is a link to another directory; remove it"):
+        build(place, only=["four"], force=True)
+    assert os.listdir(outside) == ["victim.txt"]
+
+
+def whole_site(place: Path) -> set[str]:
+    """The pages of the directory, which has exactly the files of its list."""
+    files = {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()}
+    assert files == set(json.loads(read(place, "site.json"))["files"])
+    return {name for name in files if name.endswith(".html")}
+
+
+def test_of_two_sites_at_once_the_later_one_is_left_whole(tmp_path):
+    place = tmp_path / "site"
+
+    def while_the_other_is_written(pages):
+        build(place, only=["four"])
+        assert whole_site(place) == {"index.html", "compare-four.html"}
+        return pages
+
+    build(place, only=["s0"], progress=while_the_other_is_written)
+    assert whole_site(place) == {"index.html", "question-s0.html"}
+    assert os.listdir(tmp_path) == ["site"]
+
+
+def test_a_site_is_moved_while_no_other_one_is(tmp_path, monkeypatch):
+    move, tried = site_module._move, []
+
+    def moved(*arguments):
+        handle = os.open(tmp_path, os.O_RDONLY)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(handle)
+        tried.append(arguments)
+        move(*arguments)
+
+    monkeypatch.setattr(site_module, "_move", moved)
+    build(tmp_path / "site", only=["s0"])
+    build(tmp_path / "site", only=["s0"])  # the first one has left no lock
+    assert len(tried) == 2
+
+
+def test_without_locks_as_on_windows_sites_are_written_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "fcntl", None)
+    build(tmp_path / "site", only=["s0"])
+    without = "import sys; sys.modules['fcntl'] = None; import normviz.export.site"
+    subprocess.run([sys.executable, "-c", without], cwd=Path(__file__).parents[3], check=True)
+
+
+def test_ctrl_c_while_an_older_site_is_replaced_leaves_the_new_one(tmp_path, monkeypatch):
+    build(tmp_path / "site", only=["s0", "four"])
+    replace, moved = Path.replace, []
+
+    def interrupted(source, target):
+        moved.append(replace(source, target))
+        if len(moved) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build(tmp_path / "site", only=["s0"], theme="dark")
+    assert whole_site(tmp_path / "site") == {"index.html", "question-s0.html"}
+    assert all('data-theme="dark"' in read(tmp_path / "site", name) for name in ("index.html", "question-s0.html"))
+    assert os.listdir(tmp_path) == ["site"]
 
 
 def test_an_existing_file_is_not_a_directory(tmp_path):
@@ -262,7 +354,7 @@ def test_the_story_leads_on_to_practice_and_the_script_draws_its_figures(site):
 
 def test_the_index_begins_with_the_front_page(site, pages):
     front = read(site).partition('class="ns-topic"')[0]
-    assert f"<h1>{PAGES['home'].purpose}</h1>" in front
+    assert f"<h1>{escape(PAGES['home'].purpose)}</h1>" in front
     assert front.count('class="nv-figure"') == 1
     assert 'class="nv-doors"' in front
     assert 'href="#questions"' in front

@@ -1,11 +1,12 @@
 """A site in a language, and sites in all languages beside each other."""
 
 import json
+import os
 
 import pytest
 
 from normviz.cli import main
-from normviz.export.site import build_all
+from normviz.export.site import build, build_all
 from normviz.texts import languages as module
 from normviz.texts.errors import NormvizError
 from tests.export.structure import Structure
@@ -42,6 +43,25 @@ def test_all_languages_are_folders_whose_pages_link_to_each_other(two, tmp_path)
         assert all((page.parent / link).is_file() for link in links)
     assert "⟦" not in (place / "en" / "index.html").read_text()
     assert build_all(place, only=["s0"]) == made  # again
+
+
+def test_all_languages_replace_a_site_in_one_language_and_are_replaced_by_it(two, tmp_path):
+    place = tmp_path / "site"
+    for write in (build, build_all, build):
+        made = write(place, only=["s0"])
+        assert {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()} == set(made)
+    assert os.listdir(tmp_path) == ["site"]
+
+
+def test_the_folder_of_a_language_that_leads_elsewhere_is_refused(two, tmp_path):
+    place, other = tmp_path / "site", tmp_path / "other"
+    build(other, only=["s0"])
+    before = (other / "index.html").read_bytes()
+    place.mkdir()
+    (place / "en").symlink_to(other)
+    with pytest.raises(NormvizError, match=r"en/lib' is a link to another directory"):
+        build_all(place, only=["s0"], force=True)
+    assert (other / "index.html").read_bytes() == before
 
 
 def test_a_directory_with_other_files_is_refused(two, tmp_path):

@@ -11,7 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from tools import audit
 from tools.audit import main
+
+ROOT = Path(__file__).resolve().parents[3]
 
 FLAW = {
     "id": "PYSEC-0000-1",
@@ -67,6 +70,24 @@ def test_a_known_vulnerability_fails(installed, capfd):
     said = capfd.readouterr()
     assert "leaky 1.0: PYSEC-0000-1, fixed in 2.0" in said.err
     assert "2 packages audited, 1 of them with a known vulnerability." in said.out
+
+
+def test_a_file_of_pinned_packages_is_audited_without_installing_them(tmp_path, capfd):
+    lock = tmp_path / "requirements.lock"
+    lock.write_text("".join(f"{name}==1.0 --hash=sha256:{'0' * 64}\n" for name in ("leaky", "sound")))
+    with database(lambda name: {"vulns": [FLAW]} if name == "leaky" else {}) as address:
+        assert main(address, str(lock)) == 1
+    said = capfd.readouterr()
+    assert "leaky 1.0: PYSEC-0000-1, fixed in 2.0" in said.err
+    assert "2 packages of requirements.lock audited, 1 of them with a known vulnerability." in said.out
+
+
+def test_this_environment_and_the_image_are_audited(monkeypatch):
+    audited = []
+    monkeypatch.setattr(audit, "_audit", lambda _database, place: audited.append(place) or len(audited) - 1)
+    with database(lambda name: {}) as address:
+        assert main(address) == 1
+    assert audited == ["", str(ROOT / "requirements.lock")]
 
 
 def test_without_a_known_vulnerability_it_succeeds(installed, capfd, monkeypatch):

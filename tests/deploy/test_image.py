@@ -1,0 +1,113 @@
+"""The image has exactly the packages of requirements.lock, with their hashes, and a list of them; its containers may do little."""
+
+import json
+import re
+import subprocess
+import sys
+from importlib.metadata import distribution, distributions
+from pathlib import Path
+
+import yaml
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tools.sbom import bill
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+PINS = dict(re.findall(r"^([a-z0-9.-]+)==(\S+) \\$", LOCK, re.MULTILINE))
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+IMAGE = {
+    "extra": "",
+    "platform_system": "Linux",
+    "sys_platform": "linux",
+    "python_version": "3.11",
+    "python_full_version": "3.11.9",
+}
+
+
+def requirements() -> list[Requirement]:
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    return [Requirement(line) for line in lines if not line.startswith("#")]
+
+
+def needed(asked: list[Requirement]) -> set[str]:
+    """The names of the packages, and of all that they need in the image, by the metadata of those that are installed here in that version."""
+    found, left = set(), [(one, "") for one in asked]
+    while left:
+        one, extra = left.pop()
+        name = canonicalize_name(one.name)
+        if one.marker and not one.marker.evaluate(IMAGE | {"extra": extra}):
+            continue
+        for wanted in {"", *one.extras}:
+            if (name, wanted) in found:
+                continue
+            found.add((name, wanted))
+            if name == "torch" or distribution(name).version == PINS.get(name):
+                left += [(Requirement(text), wanted) for text in distribution(name).requires or ()]
+    return {name for name, _extra in found}
+
+
+def test_every_package_of_the_app_and_what_it_needs_is_pinned_with_hashes() -> None:
+    for one in requirements():
+        if one.name != "torch":
+            assert one.specifier.contains(PINS[canonicalize_name(one.name)]), one
+    assert needed(requirements()) - {"torch"} <= set(PINS)
+    blocks = re.split(r"^(?=[a-z])", LOCK, flags=re.MULTILINE)[1:]
+    assert len(blocks) == len(PINS)
+    assert all(re.search(r"--hash=sha256:[0-9a-f]{64}$", block, re.MULTILINE) for block in blocks)
+    assert "://" not in LOCK
+
+
+def test_the_image_installs_only_what_has_a_hash_besides_torch() -> None:
+    assert "$install --require-hashes -r requirements.lock" in DOCKERFILE
+    assert "-r requirements.txt" not in DOCKERFILE
+    for name in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.MULTILINE):
+        for part in name.split():
+            assert f"!{part}" in (ROOT / ".dockerignore").read_text().splitlines()
+
+
+def test_the_image_lists_its_packages() -> None:
+    assert "/opt/venv/bin/python /opt/sbom.py > /sbom.json" in DOCKERFILE
+    printed = subprocess.run([sys.executable, ROOT / "tools" / "sbom.py"], capture_output=True, text=True, check=True)
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(printed.stdout) is None
+    listed = {each["name"]: each for each in json.loads(printed.stdout)["components"]}
+    assert set(listed) == {"python"} | {each.metadata["Name"] for each in distributions()}
+    assert listed["einops"]["purl"] == f"pkg:pypi/einops@{distribution('einops').version}"
+    torch = distribution("torch").version
+    assert listed["torch"]["purl"] == f"pkg:pypi/torch@{torch.replace('+', '%2B')}"
+
+
+def test_a_package_that_is_installed_twice_is_listed_once() -> None:
+    components = bill([distribution("einops"), distribution("einops")])["components"]
+    assert [each["name"] for each in components] == ["python", "einops"]
+
+
+def test_no_container_of_compose_can_write_its_image_gain_privileges_or_start_many_processes() -> None:
+    for service in yaml.safe_load((ROOT / "compose.yaml").read_text())["services"].values():
+        assert service["read_only"] is True
+        assert service["cap_drop"] == ["ALL"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
+        assert service["tmpfs"] == ["/tmp"]
+        # Compose 5 refuses pids_limit beside other limits in deploy.
+        limits = service.get("deploy", {}).get("resources", {}).get("limits")
+        assert not (limits and "pids_limit" in service)
+        assert 0 < (limits["pids"] if limits else service["pids_limit"]) <= 1024
+
+
+def test_the_proxy_runs_as_a_user_and_writes_only_to_its_temporary_folder() -> None:
+    proxy = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]["proxy"]
+    assert proxy["user"] == "101:101"
+    folder = proxy["environment"]["NGINX_ENVSUBST_OUTPUT_DIR"]
+    assert folder == proxy["environment"]["CACHE"] == "/tmp"
+    assert proxy["command"][:3] == [
+        "nginx",
+        "-c",
+        f"{folder}/nginx.conf",
+    ]  # the image fills in a template for "nginx" alone
+    assert proxy["command"][3:] == ["-g", f"daemon off; pid {folder}/nginx.pid;"]
+    written = re.findall(r"^\s*\w+_path (\S+)", (ROOT / "deploy" / "nginx.conf").read_text(), re.MULTILINE)
+    assert all(path.startswith("${CACHE}/") for path in written)
+    assert len(written) == 6
