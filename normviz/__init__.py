@@ -9,6 +9,7 @@ Pages of the app have a function of the same name: ``explore``, ``compare``, ``s
 ``numerics``, ``questions``; ``open`` takes any link of the app, such as "/start". ``live`` is such a page whose controls the kernel answers.
 """
 
+import gc
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -16,20 +17,9 @@ from normviz.__version__ import __version__ as __version__
 
 if TYPE_CHECKING:
     from normviz.analysis.forward import Trace
-    from normviz.api import (
-        Explanation,
-        compare,
-        explain,
-        explore,
-        gradients,
-        live,
-        numerics,
-        questions,
-        step_by_step,
-        steps,
-        train_and_eval,
-    )
+    from normviz.api import compare, explore, gradients, live, numerics, questions, step_by_step, steps, train_and_eval
     from normviz.api import open as open
+    from normviz.export.explained import Explanation, explain
     from normviz.export.measured import Check, Norms, check, check_backward, norms
     from normviz.export.output import Choices, Output
     from normviz.layers.layer import Layer
@@ -71,7 +61,8 @@ __all__ = [
 PAGES = ("compare", "explore", "gradients", "numerics", "open", "questions", "step_by_step", "steps", "train_and_eval")
 NAMES = {
     "normviz.analysis.forward": ["Trace"],
-    "normviz.api": ["Explanation", "explain", "live", *PAGES],
+    "normviz.api": ["live", *PAGES],
+    "normviz.export.explained": ["Explanation", "explain"],
     "normviz.export.measured": ["Check", "Norms", "check", "check_backward", "norms"],
     "normviz.export.output": ["Choices", "Output"],
     "normviz.layers.layer": ["Layer"],
@@ -88,7 +79,13 @@ def __getattr__(name: str) -> Any:
     """Import a public name at its first use: torch and plotly load slowly, and a command can be interrupted meanwhile."""
     if name not in HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(HOME[name]), name)
+    collects = gc.isenabled()
+    gc.disable()  # modules stay in memory: a collection would only walk through torch's objects
+    try:
+        return getattr(import_module(HOME[name]), name)
+    finally:
+        if collects:
+            gc.enable()
 
 
 def __dir__() -> list[str]:

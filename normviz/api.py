@@ -1,14 +1,13 @@
-"""The Python API: ``explain``, and for each page of the app that shows a layer a function of the same name: ``nv.compare([...], x)``.
+"""The Python API of the pages: for each page of the app that shows a layer a function of the same name, ``nv.compare([...], x)``.
 
 x is a tensor, an array, or a shape. For a shape, x is the app's example: standard normal numbers with two decimals.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
@@ -16,97 +15,27 @@ from torch import nn
 from normviz.analysis.comparison import Comparison
 from normviz.analysis.comparison import compare as compared
 from normviz.analysis.description import Description, describe_shape, spec_of
-from normviz.analysis.sentences import sentence
-from normviz.code.generate import code
+from normviz.export.explained import Explanation
 from normviz.export.output import Output, output_of_query, output_of_view, page_and_query, title_of, view_of
 from normviz.export.output import questions as questions
-from normviz.figures.payload import view_payload
-from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.fit import example_for
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons import compare as comparing
-from normviz.lessons import explore as exploring
 from normviz.lessons import gradients as differentiating
 from normviz.lessons import numerics as numbers
 from normviz.lessons import train_and_eval as training
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.html import plain
 from normviz.measuring.own_modules import AnyLayer, describe_any, own_class
 from normviz.scene.edits import repair, with_fields
-from normviz.scene.grid import grid
 from normviz.scene.scene import DEFAULT_SHAPE, SEED, axes_of, check_seed
 from normviz.scene.view import View
-from normviz.texts.errors import NormvizError, NormvizWarning, echo, listed
+from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.languages import parse_language
 from normviz.texts.messages import in_language
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from normviz.export.live.widget import Live
-
-
-def explain(layer: AnyLayer, x: Any, *, layout: str | None = None) -> Explanation:
-    """What ``layer`` does to ``x``: which elements share a mean and a variance, which share a gamma and a beta, and how many there are.
-
-    layer   a torch.nn normalization module, or a module of your own that normalizes, which is measured; or its text, ``"GroupNorm(2, 4)"``, ``"BatchNorm2d(3).eval()"``; or a
-            ``Norm(stats="n c h w -> n h w", params="c")``.
-    x       a shape, as a tuple of sizes; or a tensor or NumPy array, for which values are computed too.
-    layout  axis letters, ``"NCHW"``, ``"NLC"``, ...; default: the layer's own for the rank of x.
-
-    Nothing is modified: neither the module's mode, buffers or gradients, nor x.
-
-    Raises NormvizError if torch's own forward would raise, with torch's message and what it means.
-    Warns (NormvizWarning) if the layer would use an axis as channels that is probably not the channel axis.
-
-    >>> e = explain("LayerNorm([3, 4, 4])", (2, 3, 4, 4))
-    >>> e.norm.stats, e.counts.statistics, e.counts.parameters
-    ('n c h w -> n', 2, 96)
-    >>> len(e.peers((1, 2, 0, 3))), e.parameter_peers((1, 2, 0, 3))
-    (47, [(0, 2, 0, 3)])
-    """
-    found = describe_any(Explanation, layer, x, layout)
-    for note in found.notes:
-        warnings.warn(note, NormvizWarning, stacklevel=2)
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class Explanation(Description):
-    """What one layer does to one x, with its code, figure and page. Made by ``explain``."""
-
-    def code(self, flavor: str = "torch") -> str:
-        """The layer as text that runs: "torch", "torch-scratch", "numpy", "einops", "loops", "keras" or "flax"."""
-        return code(self, flavor)
-
-    def figure(self, theme: str = "light") -> go.Figure:
-        """Both panels - shared mean and variance, shared gamma and beta - as one plain Plotly figure."""
-        return panels_figure(view_payload(replace(self, x=None), grid(self.shape, self.axes, ())), theme)
-
-    def output(self, **options: Any) -> Output:
-        """The Explore page: linked figures, worked arithmetic, code. Options: theme, plotlyjs, caption."""
-        view = view_of(self)
-        return output_of_view(
-            "explore", view, parts=exploring.parts(self, view.scene, exploring.toggles_of(view))
-        ).with_(**options)
-
-    def to_html(self, **options: Any) -> str:
-        """The Explore page as one HTML file that needs no server (``Output.to_html``)."""
-        return self.output().to_html(**options)
-
-    def url(self, base: str = "") -> str:
-        """The link to the Explore page (``Output.url``)."""
-        return self.output().url(base)
-
-    def __str__(self) -> str:
-        return plain(sentence(self))
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return self.output()._repr_mimebundle_(include, exclude)
-
-    def _repr_html_(self) -> str:
-        return self.output()._repr_html_()
 
 
 def explore(layer: AnyLayer, x: Any = None, *, layout: str | None = None, at: Sequence[int] | None = None) -> Output:
@@ -267,9 +196,17 @@ def _view(
     number = 0 if seed is None else check_seed(seed, seed)
     e = describe_any(Description, layer, _or_example(x, [layer], layout), layout)
     view = view_of(e, at, values, number, lang, own_class(layer))
-    if seed is not None and page == "gradients" and values["show"] in ("column", "matrix") and not SEED.applies(view):
+    if seed is not None and not SEED.applies(view) and not _draws(page, view):
         raise _no_effect("seed", page, values)
     return view
+
+
+def _draws(page: str, view: View) -> bool:
+    """Whether the page draws random numbers for other things than x."""
+    show = view.settings.get("show")
+    if page == "gradients":
+        return show not in ("column", "matrix")
+    return page != "train_and_eval" or show != "modes" or training.draws_batches(view.scene)
 
 
 def _refuse_ignored(page: str, values: Mapping[str, Any], names: Collection[str]) -> None:

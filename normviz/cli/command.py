@@ -11,15 +11,16 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any, NoReturn
 
 from normviz.__version__ import __version__
 from normviz.analysis.forward import use_one_thread
-from normviz.cli import checking, practice, views
+from normviz.cli import app, checking, practice, views
 from normviz.cli.signals import on_signal
 from normviz.export.document import CHOICES, FOLLOW
-from normviz.export.files import STDOUT, check_writable, short_path, write
+from normviz.export.files import STDOUT, check_writable, print_size, short_path, write
 from normviz.export.pictures import FORMATS, save
 from normviz.export.site import ALL, Entry, build, build_all, pack
 from normviz.figures.bundle import plotly_js
@@ -150,7 +151,13 @@ def _parser() -> Parser:
     image = commands.add_parser("image", help=_("a picture: SVG, PNG or PDF"))
     views.add_view(image)
     picture = image.add_argument_group(_("the picture"))
-    picture.add_argument("-o", "--out", metavar="FILE", required=True, help=_("ends in .svg, .png or .pdf"))
+    picture.add_argument(
+        "-o",
+        "--out",
+        metavar="FILE",
+        required=True,
+        help=_("ends in .svg, .png or .pdf; - for an SVG on the standard output"),
+    )
     add_theme(picture, THEMES, "light")
     add_language(picture)
     picture.add_argument("--width", metavar="PIXELS", type=int, help=_("the width of the file"))
@@ -185,6 +192,8 @@ def _parser() -> Parser:
         add_arguments(command)
         add_language(command)
 
+    app.add_app(commands.add_parser("app", help=_("the app, in the browser")))
+
     plotly = commands.add_parser("plotlyjs", help=_("plotly.js as a file, for --plotlyjs PATH"))
     plotly.add_argument("out", metavar="FILE", help=_("such as plotly.min.js"))
     plotly.set_defaults(run=_plotlyjs)
@@ -216,7 +225,7 @@ def _export(args: argparse.Namespace) -> None:
         output = replace(output, choices=views.choices(args, output))
     output = output if args.title is None else replace(output, title=args.title)
     write(args.out, output.to_html())
-    _print_size(args.out)
+    print_size(args.out)
     if left_out := output.left_out:
         _say(
             _(
@@ -229,11 +238,21 @@ def _export(args: argparse.Namespace) -> None:
 def _image(args: argparse.Namespace) -> None:
     check_writable(args.out)
     parts = views.output(args).parts
-    for path in save(parts, args.out, theme=args.theme, scale=args.scale, width=args.width):
-        _print_size(path)
+    options = {"theme": args.theme, "scale": args.scale, "width": args.width}
+    if args.out != STDOUT:
+        for path in save(parts, args.out, **options):
+            print_size(path)
+        return
+    with TemporaryDirectory() as folder:
+        first, *others = save(parts, Path(folder) / "figure.svg", **options)
+        if others:
+            raise NormvizError("this view has several figures; name a file for them instead of -.")
+        write(STDOUT, first.read_bytes())
 
 
 def _site(args: argparse.Namespace) -> None:
+    if args.out == STDOUT:
+        raise NormvizError("a site has many files; name a directory for them instead of -.")
     packed = f"{args.out.rstrip('/') or '.'}.zip"
     if args.zip:
         if Path(args.out).name in ("", "..", "."):
@@ -243,7 +262,7 @@ def _site(args: argparse.Namespace) -> None:
     made = write_site(args.out, theme=args.theme, only=args.only, force=args.force, progress=_progress)
     if args.zip:
         pack(args.out, made, packed)
-        _print_size(packed)
+        print_size(packed)
     index = Path(args.out) / "index.html"
     print(
         ngettext(
@@ -257,7 +276,7 @@ def _site(args: argparse.Namespace) -> None:
 
 def _plotlyjs(args: argparse.Namespace) -> None:
     write(args.out, plotly_js())
-    _print_size(args.out)
+    print_size(args.out)
 
 
 def _progress(entries: Sequence[Entry]) -> Iterable[Entry]:
@@ -266,9 +285,3 @@ def _progress(entries: Sequence[Entry]) -> Iterable[Entry]:
 
     shown: Iterable[Entry] = tqdm(entries, unit="page", disable=None, leave=False)
     return shown
-
-
-def _print_size(path: str | Path) -> None:
-    """Print the size of what was written, if it is a file."""
-    if str(path) != STDOUT and Path(path).is_file():
-        print(f"{path}: {Path(path).stat().st_size / 1000:,.0f} kB")

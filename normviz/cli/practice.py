@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from normviz.export.app import app_of_environment
-from normviz.export.files import check_writable, write
+from normviz.export.files import STDOUT, check_writable, print_size, write
 from normviz.export.output import Choices, output_of_query
-from normviz.lessons.parts.html import plain
 from normviz.lessons.practice.bank import LEVELS, choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.formats.quiz import item
@@ -17,7 +16,7 @@ from normviz.lessons.questions.question import Question, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, core_place
 from normviz.scene.setting import Setting
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import N_, _
+from normviz.texts.messages import N_, _, plain
 
 FORMATS: Mapping[str, str] = {
     "json": N_("one object for each exercise"),
@@ -62,6 +61,7 @@ def write_practice(args: argparse.Namespace) -> None:
         check_writable(args.out)
         page = output_of_query("practice", {"level": ALL_LEVELS} | given)
         write(args.out, page.with_(choices=Choices(app=app)).to_html())
+        print_size(args.out)
         return
     exercises = choose(seed, count, topics, None if level == ALL_LEVELS else int(level), forms)
     if args.out is None:
@@ -74,6 +74,7 @@ def write_practice(args: argparse.Namespace) -> None:
         write(args.out, _json(exercises, app) + "\n")
     else:
         write(args.out, _package(args.format, exercises, _title(seed, level), app))
+    print_size(args.out)
 
 
 def _json(exercises: list[Exercise], app: str) -> str:
@@ -107,17 +108,22 @@ def _title(seed: int, level: str) -> str:
 def add_questions(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("--json", action="store_true", help=_("everything about each question, as JSON"))
-    parser.set_defaults(run=print_questions)
+    parser.add_argument(
+        "-o", "--out", metavar="FILE", default=STDOUT, help=_("default: -, which is the standard output")
+    )
+    parser.set_defaults(run=write_questions)
 
 
-def print_questions(args: argparse.Namespace) -> None:
-    """Print the questions in the order of reading."""
+def write_questions(args: argparse.Namespace) -> None:
+    """Write the questions in the order of reading."""
+    check_writable(args.out)
     questions = [QUESTIONS[key] for key in READING_ORDER]
     if args.json:
-        print(json.dumps(list(map(question_object, questions)), indent=2, ensure_ascii=False))
-        return
-    for question in questions:
-        print(f"{question.key:5}{plain(prose(question.key).title)}")
+        text = json.dumps(list(map(question_object, questions)), indent=2, ensure_ascii=False)
+    else:
+        text = "\n".join(f"{question.key:5}{plain(prose(question.key).title)}" for question in questions)
+    write(args.out, f"{text}\n")
+    print_size(args.out)
 
 
 def question_object(question: Question) -> dict[str, Any]:

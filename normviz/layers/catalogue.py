@@ -6,11 +6,13 @@ A *rule* computes the statistics pattern and the parameter axes from the argumen
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from inspect import signature
 from math import inf, nan
 from numbers import Integral, Real
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from normviz.layers.axes import MAX_RANK, example_axis
@@ -53,6 +55,7 @@ class Kind:
     module         the class of torch, or of this file if it moves the channels of x for a layer of torch; None if there is none.
     channel_axis   the channel axis of x, or None; 0 if x has no batch axis.
     unbatched_rank the rank of an x without a batch axis (InstanceNorm), or None.
+    missing        arguments that the installed torch does not have; they are not in ``arguments``.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Kind:
     channel_axis: int | None = None
     unbatched_rank: int | None = None
     source: str = ""
+    missing: tuple[str, ...] = ()
 
     def layout(self, rank: int) -> str:
         """The default layout of an x of that rank."""
@@ -235,8 +239,18 @@ def _channels_last(module: type[nn.Module], family: str, arguments: tuple[Argume
     return Kind(module.__name__, family, arguments, rule, layouts, (3, 5), module, channel_axis=-1)
 
 
+def as_installed(kind: Kind) -> Kind:
+    """The kind with the arguments of the installed torch: ``bias`` of BatchNorm, InstanceNorm and GroupNorm is younger than the layers."""
+    if kind.module is None:
+        return kind
+    known = signature(kind.module).parameters
+    arguments = tuple(argument for argument in kind.arguments if argument.name in known)
+    missing = tuple(argument.name for argument in kind.arguments if argument.name not in known)
+    return replace(kind, arguments=arguments, missing=missing)
+
+
 KINDS: dict[str, Kind] = {
-    kind.name: kind
+    kind.name: as_installed(kind)
     for kind in (
         Kind(
             "LayerNorm", "LayerNorm", (SHAPE, EPS, ELEMENTWISE, BIAS), _trailing, LAYER_NORM_LAYOUTS, (1, None),
@@ -411,14 +425,24 @@ def _own_forward(module: nn.Module, kind: Kind) -> NormvizError:
     )  # fmt: skip
 
 
+def not_in_torch(kind: Kind, name: str) -> NormvizError:
+    """The error for an argument in ``kind.missing``."""
+    return NormvizError(
+        _("torch {version} has no {name} of {layer}; install a newer torch, or describe the layer with a Norm."),
+        version=".".join(torch.__version__.split(".")[:2]), name=name, layer=kind.name,
+    )  # fmt: skip
+
+
 def module_arguments(module: nn.Module, kind: Kind) -> dict[str, Any]:
-    """The arguments of a module, read from its attributes. Raises NormvizError if it has a beta and no gamma."""
+    """The arguments of a module, read from its attributes. Raises NormvizError if no arguments give its gamma and beta."""
     weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
     if weight is None and bias is not None:
         raise NormvizError(
             _("this {layer} has a beta and no gamma; give it a weight of ones, or describe it with a Norm."),
             layer=kind.name,
         )
+    if weight is not None and bias is None and "bias" in kind.missing:
+        raise not_in_torch(kind, "bias=False")
     found: dict[str, Any] = {}
     for argument in kind.arguments:
         if argument.name in ("affine", "elementwise_affine"):

@@ -332,7 +332,8 @@ def _candidates(norm: Norm, shape: tuple[int, ...]) -> Iterator[Layer]:
     for kind in sorted(kinds, key=lambda kind: kind.channels_last):
         channel = kind.channel(rank)
         assert channel is not None
+        given = {name: value for name, value in bias.items() if name not in kind.missing}
         if kind.family != "GroupNorm":
-            yield Layer.make(kind.name, shape[channel], eps=eps, affine=affine, **bias, **tracks)
+            yield Layer.make(kind.name, shape[channel], eps=eps, affine=affine, **given, **tracks)
         elif not norm.running and 1 <= groups <= shape[channel]:
-            yield Layer.make(kind.name, groups, shape[channel], eps=eps, affine=affine, **bias)
+            yield Layer.make(kind.name, groups, shape[channel], eps=eps, affine=affine, **given)

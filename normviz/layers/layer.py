@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -27,6 +28,7 @@ from normviz.layers.catalogue import (
     Kind,
     kind_of_module,
     module_arguments,
+    not_in_torch,
 )
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError, closest, echo, listed
@@ -171,6 +173,8 @@ def _bind(kind: Kind, positional: tuple[Any, ...], named: Mapping[str, Any]) -> 
     for name, value in named.items():
         if name in values:
             raise NormvizError(_("{layer} got {name} twice; give it once."), layer=kind.name, name=name)
+        if name in kind.missing:
+            raise not_in_torch(kind, f"{name}={echo(value)}")
         if name not in known:
             raise NormvizError(
                 _("{layer} has no argument {name}; it takes {names}."),
@@ -273,7 +277,17 @@ def _dotted_name(node: ast.expr) -> str:
     return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
 
 
+DECIMAL = re.compile(r"\b((?:eps|epsilon|momentum)\s*=\s*)(\d+),(\d+)")  # "eps=0,001"
+
+
 def _not_a_layer(text: object) -> NormvizError:
+    if found := DECIMAL.search(str(text)):
+        point = f"{found[1]}{found[2]}.{found[3]}"
+        return NormvizError(
+            _("{text} is not a layer: in code, commas are between arguments. Write {argument}."),
+            text=echo(text),
+            argument=point,
+        )
     return NormvizError(
         _(
             "{text} is not a layer; write a constructor with literals, as in LayerNorm([3, 4, 4]), GroupNorm(2, 4) or "

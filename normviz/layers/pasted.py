@@ -132,7 +132,10 @@ def parse_layer_on_shape(text: str) -> tuple[Layer | Norm, tuple[int, ...]]:
     (8, 56, 56, 96)
     """
     found = re.fullmatch(TYPED, text.replace("`", "").strip())  # Markdown puts code in backticks
-    sizes = _sizes(found[2]) if found else ()
+    try:
+        sizes = _sizes(found[2]) if found else ()
+    except ValueError:  # more digits than Python reads
+        sizes = ()
     if not found or not _is_shape(sizes):
         raise NormvizError(
             "{text} is not a layer on a shape; write it as in LayerNorm([768]) on 32,128,768.", text=echo(text)

@@ -2,5 +2,7 @@
 
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+_IN_A_WHEEL = Path(__file__).resolve().with_name("app")  # see setup.py
+
+ROOT = _IN_A_WHEEL if _IN_A_WHEEL.is_dir() else Path(__file__).resolve().parents[2]
 PAGE_SCRIPTS = ROOT / "pages"

@@ -2,6 +2,7 @@
 
 `streamlit run app.py` listens while torch is being imported, which is best for one visitor and one process. Behind a proxy, a visitor would
 then wait for this process although another one could answer at once; a port that is not open yet makes the proxy choose the other one.
+`normviz app` starts it, too.
 """
 
 import sys

@@ -37,6 +37,38 @@ def test_export_writes_to_the_standard_output(run, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+STANDARD_OUTPUT = {
+    "practice --count 2 -o -": '[\n  {\n    "id"',
+    "practice --count 2 --format html -o -": "<!doctype html>",
+    "practice --count 2 --format moodle -o -": "<?xml",
+    "questions -o -": "s1a ",
+    "questions --json -o -": "[",
+    "plotlyjs -": "/**",
+}
+
+
+@pytest.mark.parametrize("arguments", STANDARD_OUTPUT)
+def test_a_minus_sign_is_the_standard_output(run, tmp_path, arguments):
+    code, out, err = run(*arguments.split())
+    assert (code, err) == (0, "")
+    assert out.startswith(STANDARD_OUTPUT[arguments])
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_one_picture_is_written_to_the_standard_output_as_svg(run, tmp_path, monkeypatch, count):
+    def save(parts, path, **options):
+        paths = [path.with_stem(f"{path.stem}-{number}") for number in range(count)]
+        for each in paths:
+            each.write_text(f"<svg>{each.suffix}")
+        return paths
+
+    monkeypatch.setattr(sys.modules["normviz.cli.command"], "save", save)
+    several = (2, "", "normviz: this view has several figures; name a file for them instead of -.\n")
+    assert run("image", "LayerNorm(4)", "-o", "-") == ((0, "<svg>.svg", "") if count == 1 else several)
+    assert os.listdir(tmp_path) == []
+
+
 SAME = {
     "--layout NHWC --shape 2,3,4,3 ChannelsFirstLayerNorm(3)": "/?layout=NHWC&shape=2,3,4,3&layer=ChannelsFirstLayerNorm(3)",
     "LayerNorm(3) --shape 2,3 --values -1,2,3,4,5,-6 --at 0,1": "/?layer=LayerNorm(3)&shape=2,3&values=-1,2,3,4,5,-6&at=0,1",
@@ -174,9 +206,9 @@ def test_a_progress_bar_is_shown_only_on_a_terminal(run, monkeypatch):
 def test_help_and_version(run):
     code, out, _ = run("--help")
     assert code == 0
-    assert {"export", "image", "site", "plotlyjs"} <= set(out.split())
+    assert {"export", "image", "site", "app", "plotlyjs"} <= set(out.split())
     assert run("--version") == (0, f"normviz {nv.__version__}\n", "")
-    for name in ("export", "image", "site", "plotlyjs"):
+    for name in ("export", "image", "site", "app", "plotlyjs"):
         assert run(name, "--help")[0] == 0
 
 
@@ -193,7 +225,7 @@ def test_python_m_normviz_is_the_same_command(tmp_path):
 @pytest.mark.parametrize(("page", "count"), [("README.md", 3), ("docs/static-site.md", 3), ("docs/embedding.md", 3)])
 def test_every_command_in_the_documentation_is_valid(page, count):
     lines = re.findall(
-        r"^normviz ((?:export|image|site|plotlyjs|norms) .+?)(?: +#.*)?$",
+        r"^normviz ((?:export|image|site|app|plotlyjs|norms) .+?)(?: +#.*)?$",
         (ROOT / page).read_text(encoding="utf-8"),
         re.MULTILINE,
     )

@@ -22,6 +22,7 @@ WRONG = {
     "export batchnorm2d(3) -o page.html": "'batchnorm2d' is not a layer of the catalogue. Did you mean BatchNorm2d?",
     "export --link /?shap=2,3 -o page.html": "'shap' is not a setting of a link. Did you mean shape?",
     "export --link /comparee -o page.html": "does not name a page. Did you mean compare?",
+    "export --link http://[::1/?shape=2,3 -o page.html": "link='http://[::1/?shape=2,3' is not a web address; copy it again.",
     "export --link http://example.com -o page.html": "names neither a page nor a setting, so it may be a link to another site",
     "export --layers LayerNorm(4) LayerNorm(5) -o page.html": "normalized_shape must be the last sizes",
     "export Nonsense(4) -o page.html": "Nonsense",
@@ -64,6 +65,7 @@ WRONG = {
     "site none/site": "create it first, or write to another place",
     "site site --only unheard": "'unheard' is neither a page, a question nor a ready-made set",
     "site site --theme blue": "invalid choice: 'blue'",
+    "site -": "a site has many files; name a directory for them",
     "site . --zip": "--zip needs a directory with a name of its own",
     "plotlyjs none/x.js": "create it first",
 }  # fmt: skip

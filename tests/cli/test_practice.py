@@ -10,6 +10,11 @@ import normviz as nv
 from normviz.lessons.practice.bank import choose
 
 
+def size_of(path):
+    """What a command prints after it wrote a file."""
+    return f"{path.name}: {path.stat().st_size / 1000:,.0f} kB\n"
+
+
 def test_json_is_printed_and_is_the_set_of_the_library(run):
     code, out, err = run("practice", "--seed", "7", "--count", "4", "--topics", "statistics,parameters", "--level", "1")
     assert (code, err) == (0, "")
@@ -20,7 +25,8 @@ def test_json_is_printed_and_is_the_set_of_the_library(run):
 
 def test_json_goes_to_a_file_with_links_to_the_app(run, tmp_path, monkeypatch):
     monkeypatch.setenv("NORMVIZ_URL", "https://example.org/lab/")
-    assert run("practice", "--count", "3", "-o", "set.json") == (0, "", "")
+    printed = run("practice", "--count", "3", "-o", "set.json")
+    assert printed == (0, size_of(tmp_path / "set.json"), "")
     found = json.loads((tmp_path / "set.json").read_text())
     assert [each["link"].startswith("https://example.org/lab/") for each in found] == [True] * 3
 
@@ -34,7 +40,8 @@ def test_kinds_are_named(run):
 
 @pytest.mark.parametrize("arguments", [(), ("--level", "rising")])
 def test_a_page_has_a_fixed_set_unless_it_is_to_rise(run, tmp_path, arguments):
-    assert run("practice", *arguments, "--format", "html", "-o", "set.html") == (0, "", "")
+    printed = run("practice", *arguments, "--format", "html", "-o", "set.html")
+    assert printed == (0, size_of(tmp_path / "set.html"), "")
     page = nv.open(f"/practice?level={arguments[1] if arguments else 'all'}")
     assert (tmp_path / "set.html").read_text() == page.with_(choices=nv.Choices()).to_html()
 
@@ -49,7 +56,8 @@ def test_a_set_for_a_learning_management_system(run, tmp_path, name, begins):
 
 def test_a_set_as_a_page_is_the_page_of_its_link(run, tmp_path):
     arguments = ("--seed", "7", "--count", "4", "--topics", "code,numbers", "--level", "1")
-    assert run("practice", *arguments, "--format", "html", "-o", "set.html") == (0, "", "")
+    printed = run("practice", *arguments, "--format", "html", "-o", "set.html")
+    assert printed == (0, size_of(tmp_path / "set.html"), "")
     page = nv.open("/practice?seed=7&count=4&topics=code,numbers&level=1")
     assert (tmp_path / "set.html").read_text() == page.with_(choices=nv.Choices()).to_html()
 

@@ -35,3 +35,9 @@ def test_without_json_each_question_is_one_line(run):
     assert [line.split()[0] for line in out.splitlines()][: len(CORE)] == list(CORE)
     assert len(out.splitlines()) == len(QUESTIONS)
     assert "`" not in out
+
+
+def test_the_list_goes_to_a_file(run, tmp_path):
+    printed = run("questions", "--json")[1]
+    assert run("questions", "--json", "-o", "questions.json")[1].startswith("questions.json: ")
+    assert (tmp_path / "questions.json").read_text(encoding="utf-8") == printed

@@ -1,24 +1,43 @@
 """The built wheel, installed outside the repository: it contains every file, and reads no file of the repository."""
 
+import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import zipfile
 from pathlib import Path
+from time import sleep
+from typing import Any
 
 import pytest
 
+from tools.ports import free_port
+from tools.servers import POLL, STOP_TIMEOUT, WITHOUT_PROXY, running
+
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("normviz", "pyproject.toml", "README.md", "LICENSE", "LICENSE-prose.md")
+APP = ("app.py", "pages", ".streamlit/config.toml")
+SOURCES = ("normviz", *APP, "pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-prose.md")
 
 
-def run(*command: str | Path, cwd: Path) -> str:
+def without_repository() -> dict[str, str]:
+    """The variables for a process that must not find the repository."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP_"))}
+
+
+def run(*command: str | Path, cwd: Path, given: str = "") -> str:
     """Run the command in an environment without the repository; return what it prints."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP_"))}
     done = subprocess.run(
-        list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True, check=False
+        list(map(str, command)),
+        cwd=cwd,
+        env=without_repository(),
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     return done.stdout
@@ -33,6 +52,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if source.is_dir():
             shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
+            (copy / name).parent.mkdir(exist_ok=True)
             shutil.copy(source, copy / name)
     run(sys.executable, "-c", f"from setuptools.build_meta import build_wheel; build_wheel({str(out)!r})", cwd=copy)
     (built,) = out.glob("*.whl")
@@ -62,8 +82,21 @@ def bin_folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "bin"
 
 
+IN_WHEEL = "normviz/ui/app/"
+
+
+def test_the_app_is_in_the_wheel_as_it_is_in_the_repository(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        held = {
+            name.removeprefix(IN_WHEEL): archive.read(name) for name in archive.namelist() if name.startswith(IN_WHEEL)
+        }
+    paths = [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), ROOT / ".streamlit" / "config.toml"]
+    assert held == {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in paths}
+
+
 def test_every_file_of_the_package_is_in_the_wheel(wheel):
-    held = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("normviz/")}
+    names = zipfile.ZipFile(wheel).namelist()
+    held = {name for name in names if name.startswith("normviz/") and not name.startswith(IN_WHEEL)}
     wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / "normviz").rglob("*") if path.is_file()}
     assert held == {name for name in wanted if "__pycache__" not in name and not name.endswith(".po")}
     assert {Path(name).suffix for name in held} >= {".py", ".js", ".css", ".md", ".mo", ".typed"}
@@ -93,3 +126,53 @@ open({str(listing)!r}, "w").write("\\n".join([normviz.__file__, *map(str, opened
 
 def test_the_command_is_installed(bin_folder, tmp_path):
     assert {"export", "image", "site"} <= set(run(bin_folder / "normviz", "--help", cwd=tmp_path).split())
+
+
+def test_the_app_starts_from_the_wheel_opens_a_browser_and_ends_with_ctrl_c(bin_folder, tmp_path):
+    browser, opened, log, port = tmp_path / "browser", tmp_path / "opened", tmp_path / "log.txt", free_port()
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}.new && mv {opened}.new {opened}\n')
+    browser.chmod(0o755)
+    environment = without_repository() | {"DISPLAY": ":99", "BROWSER": f"{browser} %s"}
+    command, address = [str(bin_folder / "normviz"), "app", "--port", str(port)], f"http://localhost:{port}"
+    with running(command, f"{address}/readyz", cwd=tmp_path, env=environment, log=log) as process:
+        for page in ("", "explore", "compare"):
+            assert '<div id="root">' in WITHOUT_PROXY.open(f"{address}/{page}").read().decode()
+        for _ in range(1000):
+            if opened.exists():
+                break
+            sleep(POLL)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(STOP_TIMEOUT) == 128 + signal.SIGINT
+    assert opened.read_text() == f"{address}\n"
+    assert log.read_text().split()[-2:] == ["URL:", address]
+
+
+OPTIONS = """
+import json, os, sys, tomllib
+from streamlit import config
+from streamlit.web.server.starlette import starlette_server
+from normviz.cli import main
+def listen(*given):
+    print(json.dumps({name: config.get_option(name) for name in json.loads(sys.stdin.readline())}), flush=True)
+    os._exit(0)
+starlette_server._bind_server_socket = listen
+main(["app", "--no-browser"])
+"""
+
+
+def flat(options: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The options of a file by their whole names."""
+    found: dict[str, Any] = {}
+    for name, value in options.items():
+        found |= flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
+    return found
+
+
+def test_the_app_of_the_wheel_has_the_options_of_the_repository_whatever_the_folder_says(bin_folder, tmp_path):
+    wanted = flat(tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text()))
+    (tmp_path / ".streamlit").mkdir()
+    (tmp_path / ".streamlit" / "config.toml").write_text(
+        '[client]\nshowErrorDetails = "full"\n[theme.light]\nprimaryColor = "#00ff00"\n'
+    )
+    printed = run(bin_folder / "python", "-c", OPTIONS, cwd=tmp_path, given=json.dumps([*wanted]))
+    assert json.loads(printed.splitlines()[-1]) == wanted

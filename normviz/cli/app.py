@@ -1,0 +1,60 @@
+"""``normviz app``: start the app, and open it in the reader's browser."""
+
+import argparse
+import os
+import runpy
+import signal
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from types import FrameType
+from typing import NoReturn
+
+from normviz.cli.signals import on_signal
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _
+
+LARGEST_PORT = 65535
+
+
+def add_app(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("--port", metavar="8501", type=int, help=_("default: 8501, or the next port that is free"))
+    parser.add_argument("--address", help=_("0.0.0.0 accepts connections from other computers; default: localhost"))
+    parser.add_argument("--no-browser", action="store_true", help=_("print the address, and open no browser"))
+    parser.set_defaults(run=start)
+
+
+def start(args: argparse.Namespace) -> None:
+    """Start the app; this ends when it is stopped. Raises NormvizError if Streamlit is not installed, or for an invalid port."""
+    if find_spec("streamlit") is None:
+        raise NormvizError('the app needs Streamlit, which is not installed; run pip install "normviz[app]".')
+    if args.port is not None and not 1 <= args.port <= LARGEST_PORT:
+        raise NormvizError(
+            "--port {port} is not a port; choose a number from 1 to {largest}.", port=args.port, largest=LARGEST_PORT
+        )
+    sys.argv = ["normviz app", *_options(args, os.environ)]
+    with on_signal(signal.SIGINT, _leave), on_signal(signal.SIGTERM, _leave):
+        runpy.run_module("normviz.ui", run_name="__main__")
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    """End the process at once: the server has not started yet, or it has stopped and raises the signal again."""
+    os._exit(128 + number)
+
+
+def _options(args: argparse.Namespace, environ: Mapping[str, str]) -> list[str]:
+    """The arguments of Streamlit. What is not given is left to its variables, such as STREAMLIT_SERVER_PORT."""
+    address = args.address or (None if "STREAMLIT_SERVER_ADDRESS" in environ else "localhost")
+    given = {"--server.address": address, "--server.port": args.port}
+    options = [f"{name}={value}" for name, value in given.items() if value is not None]
+    return options if args.no_browser or not has_display(environ, sys.platform) else [*options, "--", "--open"]
+
+
+def has_display(environ: Mapping[str, str], platform: str) -> bool:
+    """Whether a window can be opened.
+
+    >>> has_display({}, "linux"), has_display({"DISPLAY": ":0"}, "linux"), has_display({}, "darwin")
+    (False, True, True)
+    """
+    return platform in ("darwin", "win32") or any(environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
