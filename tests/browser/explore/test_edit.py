@@ -84,8 +84,13 @@ def test_escape_cancels_and_invalid_text_gets_a_message_and_changes_nothing(look
     view.double_click("x", (2, 0))
     field(view).fill("half")
     view.page.keyboard.press("Enter")
-    field(view).fill("0,5")  # a decimal comma
-    view.page.keyboard.press("Enter")
+    field(view).fill("0,5")  # may be 0.5 or 05: what was typed stays, also where the reader leaves the field
+    view.find(".nv-sentence").click()
+    expect(view.page.get_by_role("alert").filter(has_text="Write 0.5 if you mean that number.")).to_be_visible()
+    expect(field(view)).to_have_value("0,5")
+    assert "values" not in view.query
+    field(view).fill("0.5")
+    field(view).press("Enter")
     view.wait_for_view(values=values(view.scene, (2, 0), 0.5))
 
 

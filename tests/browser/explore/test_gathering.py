@@ -36,6 +36,7 @@ def test_values_travel_into_one_chip_once_for_each_group_until_the_reader_goes_o
     expect(view.find(".nv-gathering")).to_have_count(0)  # it ends by itself
     view.page.emulate_media(reduced_motion="reduce")
     assert press(view, "stats", (0, 0)) is None
+    view.wait_for_view(at="0,0")  # the next test must not meet the change of the address
 
 
 def test_at_most_60_values_of_a_group_travel_and_stored_statistics_are_not_made_of_x(look):

@@ -280,11 +280,11 @@ def test_a_smaller_batch_changes_the_training_at_once_and_the_address_when_the_s
 
 def test_moving_another_input_changes_the_sentence(lesson: Lesson) -> None:
     lesson.go_to("gradients", "?shape=3,4&layer=LayerNorm(4)&at=0,1")
-    expect(lesson.sentence).to_contain_text("Move x[0, 1] and 4 of 12 outputs move")
+    expect(lesson.sentence).to_contain_text("4 of 12 derivatives with respect to x[0, 1] are not 0")
     assert set(map(tuple, np.argwhere(lesson.drawn("autograd")))) == {(0, column) for column in range(4)}
     lesson.click("autograd", (2, 2))
     lesson.wait_for_address(at="2,2")
-    expect(lesson.sentence).to_contain_text("Move x[2, 2] and 4 of 12 outputs move")
+    expect(lesson.sentence).to_contain_text("4 of 12 derivatives with respect to x[2, 2] are not 0")
     lesson.page.wait_for_function(
         "() => document.querySelector('.nv-panel-autograd .nv-plot').data[0].z[0].every(value => value === 0)"
     )

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from normviz.export.output import output_of_query
 from normviz.lessons.practice.bank import bank
@@ -13,6 +13,7 @@ from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.confusions import feedback as feedback_on
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice_page import SHOWN_BY_STEP, ExerciseSet, Practice
+from normviz.texts.messages import in_language
 from tests.browser.lessons.conftest import Show
 from tests.browser.lessons.lesson import NARROW, VISITORS, WIDE, Lesson
 
@@ -241,7 +242,7 @@ def test_toggles_are_set_with_the_keyboard_until_the_outlines_agree(show: Show):
     expect(tab.locator(".nv-build-target.nv-build-group")).to_have_count(len(grouped.target))
     number = len(grouped.target)
     expect(tab.locator(".nv-build-line")).to_have_text(
-        f"Outlined, with one mean: {number} of the {number} filled elements, and 0 others."
+        f"The outlined elements share one mean: {number} of the {number} filled ones, and 0 others."
     )
     groups = grouped.answer[0][1]
     expect(tab.get_by_role("button", name=f"C, channels: {groups} groups; more groups")).to_be_visible()
@@ -427,4 +428,30 @@ def test_the_address_of_a_file_changes_what_it_names_and_without_a_set_the_file_
     expect_set(ExerciseSet(3, 4, ("statistics", "code"), 1))
     tab.goto(link)
     expect_set(ExerciseSet(8, 2, (), None))
+    tab.close()
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_a_decimal_comma_is_right_in_spanish_and_a_number_with_both_signs_is_asked_about(
+    practice: Page, tmp_path: Path, size: ViewportSize
+):
+    asked = {"seed": "17", "count": "1", "topics": "numbers", "kinds": "number"}
+    (exercise,) = ExerciseSet(17, 1, ("numbers",), None, (NUMBER,)).exercises()
+    path = tmp_path / "practice.html"
+    with in_language("es"):
+        path.write_text(output_of_query("practice", asked).to_html(plotlyjs="none.js"), encoding="utf-8")
+    tab = practice.context.new_page()
+    tab.set_viewport_size(size)
+    tab.goto(path.as_uri())
+    field, feedback = tab.get_by_role("textbox"), tab.locator(".nv-exercise-feedback")
+    field.fill("1.234,5")
+    field.press("Enter")
+    expect(feedback).to_contain_text("1234.5")
+    expect(field).to_have_value("1.234,5")
+    typed = str(exercise.answer).replace(".", ",")
+    assert "," in typed
+    field.fill(typed)
+    field.press("Enter")
+    expect(feedback).to_have_attribute("data-result", "right")
+    expect(field).to_have_value(typed)
     tab.close()

@@ -122,7 +122,9 @@ def test_the_question_at_the_end_of_a_page_is_answered_there_and_counts(lesson: 
     assert lesson.address == before
     assert lesson.page.evaluate("JSON.parse(localStorage.getItem('normviz.questions')).s1c") == "wrong"
     lesson.page.get_by_role("radio", name="Small batches").click()
-    expect(lesson.find(".nv-asked .nv-prediction")).to_have_attribute("data-question", "s2c")
+    # While the page changes, Streamlit shows the old question below the new one for a moment.
+    lesson.find('.nv-asked .nv-prediction[data-question="s2c"]').wait_for()
+    expect(lesson.find(".nv-asked .nv-prediction")).to_have_count(1)
     expect(lesson.find(".nv-asked .nv-answer > .nv-text")).to_be_hidden()
 
 

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import normviz as nv
-from normviz.lessons.parts.html import plain
 from normviz.lessons.start import LESSON_STEPS, images, stream
+from normviz.texts.messages import plain
 from tests.browser.conftest import new_context
 from tests.browser.lessons.lesson import NARROW, VISITORS, WIDE
 
@@ -82,7 +82,7 @@ def test_every_step_opens_the_next_one_when_the_reader_has_done_it(tab):
     button(tab, "Next").click()
 
     cell(tab, 1, 1).click()
-    expect(tab.locator(".nv-start-status:visible")).to_have_text("Each color shares one gamma and one beta.")
+    expect(tab.locator(".nv-start-status:visible")).to_have_text("Elements of one color share a gamma and a beta.")
     button(tab, "Next").click()
 
     push = button(tab, "Push a batch")
