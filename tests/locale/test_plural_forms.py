@@ -12,7 +12,7 @@ COUNTED = re.compile(
 # What follows a name, not a number: "{layer} averages over {axes}".
 NOT_NOUNS = re.compile(
     "as|averages|changes|contains|determines|differs|does|gives|has|holds|is|names|needs|normalizes|opens|overrides|raises|represents|"
-    "rounds|runs|shares|shows|stores|takes|uses|was|writes"
+    "rounds|runs|shares|shows|stores|subtracts|takes|uses|was|writes"
 )
 ALLOWED = frozenset(
     (

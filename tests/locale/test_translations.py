@@ -12,7 +12,7 @@ import pytest
 import yaml
 from babel.messages.catalog import Catalog, Message
 
-from normviz.texts.languages import KNOWN, STAMP
+from normviz.texts.languages import FRONT_MATTER, KNOWN, STAMP
 from tools.translations import (
     ENGLISH,
     LOCALE,
@@ -121,7 +121,7 @@ def test_files_keep_their_headings_and_the_keys_of_their_options(language):
 
 
 def read(file: Path) -> str:
-    return STAMP.sub("", file.read_text(encoding="utf-8"))
+    return FRONT_MATTER.sub("", STAMP.sub("", file.read_text(encoding="utf-8")))
 
 
 def headings(text: str) -> list[str]:
