@@ -6,6 +6,8 @@
 #   make fuzz MINUTES=60            try new hostile inputs for an hour
 #   make fuzz SEED=294682           repeat a failed round
 #   make mutants MODULES="layers/norm.py layers/axes.py"
+#   make mutants MODULES=measuring SAMPLE=150   try 150 mutants of each module
+#   make lock LOCK_ARGS=--upgrade   newer versions of all packages that requirements.txt does not pin
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -14,8 +16,11 @@ PYTEST_ARGS ?=
 MINUTES ?= 0
 SEED ?=
 MODULES ?= layers analysis/forward.py analysis/moments.py
+SAMPLE ?=
 DOCKER ?= docker
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+TORCH_LINKS ?= $(TORCH_INDEX)/torch/
+LOCK_ARGS ?=
 
 QUICK := $(addprefix tests/,texts layers analysis code scene figures lessons test_api.py) --ignore=tests/code/frameworks
 VENV := .venv
@@ -29,7 +34,7 @@ ALIVE := $(shell $(BIN)/python -c 'import pip; print("yes")' 2>/dev/null)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick practice training translations fuzz mutants check format screenshots docker clean distclean
+.PHONY: help run test quick practice training translations claims attack fuzz mutants check format screenshots lock docker clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,14 +59,20 @@ training: $(DEV) ## train some networks of the recorded training again, and comp
 translations: $(DEV) ## update the translations from the code, and print what is left to do
 	@$(BIN)/python -m tools.translations
 
+claims: $(DEV) ## list the general sentences of the texts, with the predicates that try to refute them
+	@$(BIN)/python -m tools.claims
+
+attack: $(DEV) ## attack the app with many visitors and hostile input, and print what it withstands
+	@$(BIN)/python -m tools.attack
+
 fuzz: $(DEV) ## try 100,000 hostile inputs, and random clicks with new seeds, for MINUTES
 	@$(BIN)/python -m tools.browser
 	@$(BIN)/python -m tools.fuzz $(MINUTES) $(SEED)
 
 mutants: $(DEV) ## change one thing at a time in MODULES, and print the changes that no test notices
-	@$(BIN)/python -m tools.mutants $(MODULES)
+	@$(BIN)/python -m tools.mutants $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE))
 
-check: $(DEV) ## check format, lint, types, imports and known vulnerabilities
+check: $(DEV) ## check format, lint, types, imports and known vulnerabilities of this environment and of the image
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
@@ -78,6 +89,11 @@ screenshots: $(DEV) ## take the pictures in docs/images, and that of links, agai
 	@$(BIN)/python -m tools.screenshots docs/images
 	@$(BIN)/python -m tools.embedding_pictures docs/images
 	@$(BIN)/python -m tools.preview
+
+# torch is left out: it has an index of its own, whose wheels need no CUDA.
+lock: $(DEV) ## pin every package of the image, with hashes, in requirements.lock
+	@$(BIN)/uv pip compile requirements.txt --quiet --generate-hashes --python-version 3.11 --python-platform linux \
+	  --find-links $(TORCH_LINKS) --no-emit-package torch --custom-compile-command "make lock" $(LOCK_ARGS) -o requirements.lock
 
 docker: ## build the image normviz
 	$(DOCKER) build -t normviz .

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from babel.messages.catalog import Catalog, Message
 
+from normviz.texts.languages import FRONT_MATTER
 from tools.translations import ENGLISH, mo_bytes, prose_files, template
 
 # What a translation keeps: placeholders, code, tags, entities, the address of a link, names of layers, other names with dots or underscores.
@@ -25,7 +26,7 @@ ACCENTED = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "åƀçðéƒĝĥîĵķļɱñöþɋŕšţûṽŵẋýžÅƁÇÐÉƑĜĤÎĴĶĻṀÑÖÞɊŔŠŢÛṼŴẊÝŽ"
 )
 HEBREW = str.maketrans("abcdefghijklmnopqrstuvwxyz", "אבצדעפגהיקכלמנטסךרשתוםןחףז")
-FIXED_LINE = re.compile(r"^(?:## (?:Predict|Answer|Do|Hint|Done|Figure)|stops:|claims:|  - link: .*)$")
+FIXED_LINE = re.compile(r"^(?:## (?:Predict|Answer|Do|Hint|Done|Figure)|stops:|  - link: .*)$")
 PREFIX = re.compile(r"^(?:# |## |> |- \[\w+\] |title: | +caption: | +)?")
 Letters = Callable[[str], str]
 
@@ -81,7 +82,7 @@ def write_locale(folder: Path) -> Path:
         file.write_bytes(mo_bytes(catalog))
         for path in prose_files():
             (folder / name / path).parent.mkdir(exist_ok=True)
-            text = pseudo_prose((ENGLISH / path).read_text(encoding="utf-8"), letters)
+            text = pseudo_prose(FRONT_MATTER.sub("", (ENGLISH / path).read_text(encoding="utf-8")), letters)
             (folder / name / path).write_text(text, encoding="utf-8")
     return folder
 

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from normviz.export.measured import view_query
+from normviz.export.shown import view_query
 from normviz.lessons.models import FILE
 from normviz.measuring.models.norms import NormRow, Norms
 

@@ -25,7 +25,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from normviz.figures.bundle import MESSAGE
-from normviz.texts.languages import STAMP
+from normviz.texts.languages import FRONT_MATTER, STAMP
 
 PACKAGE = Path(__file__).resolve().parents[1] / "normviz"
 LOCALE, ENGLISH = PACKAGE / "locale", PACKAGE / "locale" / "en"
@@ -156,8 +156,8 @@ def translated(message: Message) -> bool:
 
 
 def digest(file: Path) -> str:
-    """Eight digits that change whenever the file does."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:8]
+    """Eight digits that change whenever the text does. Its list of claims is not translated."""
+    return hashlib.sha256(FRONT_MATTER.sub("", file.read_text(encoding="utf-8")).encode()).hexdigest()[:8]
 
 
 def prose_files() -> list[str]:
