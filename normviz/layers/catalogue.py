@@ -240,7 +240,7 @@ def _channels_last(module: type[nn.Module], family: str, arguments: tuple[Argume
 
 
 def as_installed(kind: Kind) -> Kind:
-    """The kind with the arguments of the installed torch: ``bias`` of BatchNorm, InstanceNorm and GroupNorm is younger than the layers."""
+    """The kind with the arguments of the installed torch: older versions have no ``bias`` of BatchNorm, InstanceNorm and GroupNorm."""
     if kind.module is None:
         return kind
     known = signature(kind.module).parameters

@@ -108,10 +108,8 @@ def column_sentence(e: Description, at: Index, form: ClosedForm) -> str:
     return join_sentences([moving, *_zeros(e, at, form, group)])
 
 
-LARGEST_MOVED, CLEAR = (
-    1e6,
-    1e-9,
-)  # the largest x that is moved by 1, and the smallest change of an output that is no rounding
+LARGEST_MOVED = 1e6  # of an element of x that is moved by 1
+CLEAR = 1e-9  # a change of an output that is no rounding
 
 
 def _zeros(e: Description, at: Index, form: ClosedForm, group: int) -> Iterator[str]:

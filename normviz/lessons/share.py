@@ -5,23 +5,14 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from normviz.lessons.pages import PageView
-from normviz.scene.view import BESIDE_THE_FIGURE, FIGURE, PANELS, PARTS, View, controls
+from normviz.scene.view import DETAILS, FIGURE, PANELS, PARTS, View, controls
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, _
 
 GROUPS = ((N_("Page"), PARTS), (N_("Figure"), PANELS))
 GUESS = "guess"  # the sharer's answer; only added to a link on request
 # Hidden in an embedded view by default.
-HIDDEN_IN_SHORT = BESIDE_THE_FIGURE | {
-    "x",
-    "normalized",
-    "output",
-    "table",
-    "code",
-    "details",
-    "questions",
-    "exercises",
-}
+HIDDEN_IN_SHORT = DETAILS | {"questions", "exercises"}
 TWO_PANELS = {"panels", "stats", "params", "readout", "notes"}
 
 

@@ -5,10 +5,9 @@
 
 import re
 from dataclasses import dataclass
-from functools import cache
 
 from normviz.texts.languages import read_text
-from normviz.texts.messages import ENGLISH, in_language, language, without_accents
+from normviz.texts.messages import ENGLISH, cache_by_language, in_language, without_accents
 
 ENTRY = re.compile(r"^## (.+)\n+((?:(?!## ).*\n?)+)", re.MULTILINE)
 
@@ -25,13 +24,9 @@ class Idea:
     words: tuple[str, ...]
 
 
+@cache_by_language()
 def ideas() -> tuple[Idea, ...]:
     """The ideas that have other words in the reader's language, and those in English."""
-    return _read_ideas(language.get())
-
-
-@cache
-def _read_ideas(name: str) -> tuple[Idea, ...]:
     with in_language(ENGLISH):
         english = read_text("search.md")
     own = read_text("search.md")

@@ -20,7 +20,7 @@ from normviz.ui.load import Busy, Queue, turn
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
 OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all other names belong to the view
-AT_ONCE, MAX_REQUESTS = 2, 8  # a file takes up to two seconds: nobody waits for much longer than ten
+AT_ONCE, MAX_REQUESTS = 2, 8  # a file takes about two seconds: a request waits for about ten at most
 ONE_HOUR = "max-age=3600"  # a new version of the app may write another file
 MAX_NAME = 80
 
@@ -49,10 +49,8 @@ async def export(request: Request) -> Response:
     return Response(html, media_type="text/html", headers=headers | SAFE)
 
 
-SAFE = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "sandbox",
-}  # a browser saves it, and runs nothing
+# A browser saves the response, and runs nothing of it.
+SAFE = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox"}
 
 
 def _line(text: str, status: int, headers: dict[str, str] | None = None) -> Response:

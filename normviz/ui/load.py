@@ -23,7 +23,7 @@ PATIENCE = 20.0  # s, that a view of a large tensor waits for the others
 
 
 class Busy(Exception):  # noqa: N818 (it is no error)
-    """Too much is running or waiting, or the client has left, and nobody reads the response.
+    """Too much is running or waiting, or the client has left, so that nobody reads the response.
 
     seconds  until it is worth trying again
     """
@@ -76,7 +76,7 @@ class Queue:
     async def run(self, request: Request, function: Callable[..., T], *args: object) -> T:
         """The result of ``function(*args)`` in the language of the caller. What has not started when the client leaves is dropped.
 
-        Raises Busy if too many requests wait.
+        Raises Busy if too many requests wait, and if the client leaves.
         """
         self._jobs = [job for job in self._jobs if not job.done()]
         if len(self._jobs) >= self.most:
