@@ -21,8 +21,12 @@ DOCKER ?= docker
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH_LINKS ?= $(TORCH_INDEX)/torch/
 LOCK_ARGS ?=
+RECORD ?=
 
 QUICK := $(addprefix tests/,texts layers analysis code scene figures lessons test_api.py) --ignore=tests/code/frameworks
+# The core, without what needs the app
+CORE := $(QUICK) $(addprefix tests/,measuring export cli test_api_arguments.py test_api_layers.py) \
+  $(addprefix --ignore=tests/,figures/linked/test_bundle.py lessons/test_front.py lessons/test_toy_page.py cli/test_app.py export/test_pictures.py export/test_wheel.py)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -34,10 +38,10 @@ ALIVE := $(shell $(BIN)/python -c 'import pip; print("yes")' 2>/dev/null)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick practice training translations claims attack fuzz mutants check format screenshots lock docker clean distclean
+.PHONY: help run docs test quick test-oldest test-newest practice training translations claims attack fuzz mutants check format screenshots plotlyjs lock docker address clean distclean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(APP) ## start the app and print its address
 	@$(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.address $(ADDRESS)
@@ -48,7 +52,13 @@ quick: $(DEV) ## run the tests of the core on fewer examples: no browser, no ser
 test: $(DEV) ## run every test
 	@$(BIN)/python -m tools.browser
 	@$(BIN)/python -m tools.proxy
+	@$(BIN)/python -m tools.plotlyjs || true
 	@$(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+
+test-oldest: ## run the core tests with the lowest versions that pyproject.toml allows, in .venv-oldest
+test-newest: ## run the core tests with the newest version of every package, in .venv-newest
+test-oldest test-newest: test-%:
+	@$(PYTHON) -m tools.versions $* $(VENV)-$* $(RECORD) -n 2 $(CORE) $(PYTEST_ARGS)
 
 practice: $(DEV) ## ask torch again for the answer of every exercise
 	@$(BIN)/python -m tools.make_practice --check
@@ -78,6 +88,10 @@ check: $(DEV) ## check format, lint, types, imports and known vulnerabilities of
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m tools.javascript_types
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml examples/*.yml
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[0-9]*.yml
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format --default-filetype yaml CITATION.cff
 	@$(BIN)/python -m tools.audit
 
 format: $(DEV) ## format, and fix what ruff can fix
@@ -90,6 +104,13 @@ screenshots: $(DEV) ## take the pictures in docs/images, and that of links, agai
 	@$(BIN)/python -m tools.embedding_pictures docs/images
 	@$(BIN)/python -m tools.preview
 
+docs: $(DEV) ## build the documentation as a site in build/docs, with warnings as errors
+	@$(BIN)/python -m sphinx -q -W --keep-going docs build/docs
+	@echo "build/docs/index.html: open it, or serve the directory"
+
+plotlyjs: ## fetch the small plotly.js, which makes pages and files about 1 MB lighter
+	@$(PYTHON) -m tools.plotlyjs
+
 # torch is left out: it has an index of its own, whose wheels need no CUDA.
 lock: $(DEV) ## pin every package of the image, with hashes, in requirements.lock
 	@$(BIN)/uv pip compile requirements.txt --quiet --generate-hashes --python-version 3.11 --python-platform linux \
@@ -99,12 +120,15 @@ docker: ## build the image normviz
 	$(DOCKER) build -t normviz .
 	@echo "Start it with: $(DOCKER) run --rm -p $(PORT):8501 normviz"
 
+address: ## write the repository's address, a setting in pyproject.toml, where it is needed
+	@$(PYTHON) -m tools.address
+
 clean: ## remove caches and build products
 	@rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results mutants
-	@find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find . -path './$(VENV)*' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
-distclean: clean ## remove .venv too
-	@rm -rf $(VENV)
+distclean: clean ## remove .venv, .venv-oldest and .venv-newest too
+	@rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest
 
 # Create the environment again if its Python no longer runs, for example after an upgrade.
 FORCE:

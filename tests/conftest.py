@@ -8,21 +8,33 @@ Each process computes with one thread, as the app does; otherwise two test proce
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import torch
 from hypothesis import HealthCheck, Phase, settings
 
 from normviz.analysis.forward import use_one_thread
-from tests.needs import browser_path
+from normviz.layers.catalogue import COMPLETE
+from normviz.texts.errors import NormvizError
+from tests.needs import ABSENT, browser_path
 from tools.servers import app_server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Playwright
 
 use_one_thread()
+
+# How an exception says that the installed torch does not have what a test asks for
+LACKS: dict[type[Exception], str] = {
+    NormvizError: r"torch [\d.]+ has no (nn\.RMSNorm|\w+=\w+ of \w+);|not implemented for 'Half'",
+    AttributeError: r"module 'torch(\.nn(\.functional)?)?' has no attribute '(RMSNorm|rms_norm)'",
+    TypeError: r"(Batch|Group|Instance)Norm\w*\.__init__\(\) got an unexpected keyword argument 'bias'",
+    RuntimeError: r"not implemented for 'Half'",
+}
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 CHROMIUM_FLAGS = [
@@ -47,6 +59,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with browser tests, the longest, come first: then the last files are short, and the processes end at about the same time."""
     long = {item.path for item in items if item.get_closest_marker("browser")}
     items.sort(key=lambda item: item.path not in long)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, object, object]:
+    """With an older torch, a test is skipped where an exception says that this torch does not have what the test asks for.
+
+    A failed assertion is never skipped: a test that is about such a layer has a mark of ``tests.needs``.
+    """
+    try:
+        return (yield)
+    except tuple(LACKS) as error:
+        if not COMPLETE and re.search(LACKS.get(type(error), "$."), str(error)):
+            pytest.skip(f"torch {torch.__version__}: {error}")
+        raise
+
+
+@pytest.fixture
+def in_torch(request: pytest.FixtureRequest) -> None:
+    """See ``tests.needs.cases_in_torch``."""
+    named = re.search("|".join(ABSENT) or "$.", str(request.node.callspec.params))
+    if named:
+        pytest.skip(f"torch {torch.__version__} has no {named[0]}")
 
 
 @pytest.fixture(scope="session")
@@ -96,3 +130,14 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         if report.when == "teardown":
             item.session.stash[REPORTED] = len(text)
     return report
+
+
+BROWSERS = "browser"  # the name of the property in which a test says which browser it used
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The versions of the engines that `tests/engines` has driven."""
+    reports = [one for kind in ("passed", "failed") for one in terminalreporter.stats.get(kind, [])]
+    used = {str(value) for one in reports for name, value in getattr(one, "user_properties", ()) if name == BROWSERS}
+    if used:
+        terminalreporter.write_line(f"Browsers: {', '.join(sorted(used))}")

@@ -5,6 +5,7 @@ A *rule* computes the statistics pattern and the parameter axes from the argumen
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from inspect import signature
@@ -249,6 +250,9 @@ def as_installed(kind: Kind) -> Kind:
     return replace(kind, arguments=arguments, missing=missing)
 
 
+ABSENT = tuple(name for name in ("RMSNorm",) if not hasattr(nn, name))  # layers that the installed torch does not have
+
+
 KINDS: dict[str, Kind] = {
     kind.name: as_installed(kind)
     for kind in (
@@ -258,7 +262,7 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "RMSNorm", "RMSNorm", (SHAPE, Argument("eps", "eps or None", None), ELEMENTWISE), _trailing,
-            LAYER_NORM_LAYOUTS, (1, None), nn.RMSNorm, center=False, source="Zhang & Sennrich 2019",
+            LAYER_NORM_LAYOUTS, (1, None), getattr(nn, "RMSNorm", None), center=False, source="Zhang & Sennrich 2019",
         ),
         _batch_norm("BatchNorm1d", 2, 3, nn.BatchNorm1d),
         _batch_norm("BatchNorm2d", 4, 4, nn.BatchNorm2d),
@@ -285,12 +289,29 @@ KINDS: dict[str, Kind] = {
             (1, None), None, channel_axis=-1,
         ),
     )
+    if kind.name not in ABSENT
 }  # fmt: skip
 
 FAMILIES: dict[str, tuple[Kind, ...]] = {
     family: tuple(kind for kind in KINDS.values() if kind.family == family)
     for family in dict.fromkeys(kind.family for kind in KINDS.values())
 }
+
+
+COMPLETE = not ABSENT and not any(kind.missing for kind in KINDS.values())  # whether the installed torch has all of it
+CALL = re.compile(r"(\w+)\(([^()]*)")
+
+
+def is_in_torch(text: str) -> bool:
+    """Whether the installed torch has every layer that is written in the text, with its arguments.
+
+    >>> is_in_torch("shape=2,3&layers=LayerNorm(3);BatchNorm1d(3,eps=1e-3)")
+    True
+    """
+    return not any(
+        name in ABSENT or (name in KINDS and any(f"{argument}=" in given for argument in KINDS[name].missing))
+        for name, given in CALL.findall(text)
+    )
 
 
 # Read the arguments of a layer, one by one or from a torch module: return plain Python types, or raise NormvizError with the rule.
@@ -425,11 +446,23 @@ def _own_forward(module: nn.Module, kind: Kind) -> NormvizError:
     )  # fmt: skip
 
 
+def _torch_version() -> str:
+    return ".".join(torch.__version__.split(".")[:2])
+
+
 def not_in_torch(kind: Kind, name: str) -> NormvizError:
     """The error for an argument in ``kind.missing``."""
     return NormvizError(
         _("torch {version} has no {name} of {layer}; install a newer torch, or describe the layer with a Norm."),
-        version=".".join(torch.__version__.split(".")[:2]), name=name, layer=kind.name,
+        version=_torch_version(), name=name, layer=kind.name,
+    )  # fmt: skip
+
+
+def layer_not_in_torch(name: str) -> NormvizError:
+    """The error for a layer in ``ABSENT``."""
+    return NormvizError(
+        _("torch {version} has no nn.{layer}; install a newer torch, or describe the layer with a Norm, as in {norm}."),
+        version=_torch_version(), layer=name, norm="Norm('n d -> n', 'd', center=False, bias=False)",
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from normviz.layers.axes import divisors, example_shape, layout_text, parse_layout
-from normviz.layers.catalogue import FAMILIES, Kind
+from normviz.layers.catalogue import ABSENT, FAMILIES, KINDS, Kind, layer_not_in_torch
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
@@ -189,12 +189,26 @@ def default_layer(family: str, shape: tuple[int, ...], axes: tuple[str, ...]) ->
     return Layer.make(kind.name, **_sizes(kind, {}, shape, axes))
 
 
+def example_on(kind: Kind, shape: tuple[int, ...], layout: str | None = None) -> Layer:
+    """A layer of this kind that takes an x of ``shape``. Raises NormvizError if there is none.
+
+    >>> str(example_on(FAMILIES["GroupNorm"][0], (2, 6, 5)))
+    'GroupNorm(2, 6)'
+    """
+    axes = parse_layout(kind.layout(len(shape)) if layout is None else layout, len(shape))
+    layer = Layer.make(kind.name, **_sizes(kind, {}, shape, axes))
+    check(layer, shape)
+    return layer
+
+
 def kind_for(family: str, axes: tuple[str, ...]) -> Kind:
     """The kind of the family that takes an x with these axes, preferably the one with this default layout, or one that suits them.
 
     Raises NormvizError for an unknown family, and if no layer of the family takes that rank.
     """
     rank, layout = len(axes), layout_text(axes)
+    if family in ABSENT:
+        raise layer_not_in_torch(family)
     if family not in FAMILIES:
         raise NormvizError(
             _("{family} is not a family of layers; choose {families}."), family=echo(family), families=listed(FAMILIES)
@@ -318,7 +332,8 @@ def _candidates(norm: Norm, shape: tuple[int, ...]) -> Iterator[Layer]:
         for depth in range(1, rank + 1):
             trailing = list(shape[rank - depth :])
             name = "LayerNorm" if norm.center else "RMSNorm"
-            yield Layer.make(name, trailing, eps=eps, elementwise_affine=affine, **bias)
+            if name in KINDS:
+                yield Layer.make(name, trailing, eps=eps, elementwise_affine=affine, **bias)
     if not norm.center or eps is None:
         return
     tracks = {"track_running_stats": True, "training": False} if norm.running else {}

@@ -1,14 +1,19 @@
 """Inputs that torch refuses: torch's own message, its meaning, and the remedy.
 
-``check(layer, shape)`` returns if torch's forward would run, and raises NormvizError if not. The quoted words come from
-torch 2.13; a test compares each with torch's message.
+``check(layer, shape)`` returns if torch's forward would run, and raises NormvizError if not. Words that differ between versions of
+torch are those of the installed one, the others come from torch 2.13; a test compares each with torch's message.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
 
 from normviz.layers.axes import divisors
 from normviz.layers.catalogue import Kind
@@ -49,6 +54,15 @@ def _torch_error(words: str, meaning: str, **values: object) -> NormvizError:
     return NormvizError(
         _('torch refuses: "{words}". {meaning}'), words=english(words), meaning=meaning.format(**values)
     )
+
+
+def _refusal(run: Callable[[], object]) -> str:
+    """The words of the installed torch if it refuses, or "" if it does not."""
+    try:
+        run()
+    except (ValueError, RuntimeError, TypeError) as error:
+        return str(error)
+    return ""
 
 
 def allowed_ranks(kinds: Iterable[Kind]) -> str:
@@ -125,7 +139,7 @@ def _check_groups_divide(channels: int, groups: int) -> None:
     if len(numbers) > MOST_LISTED:
         numbers = [*numbers[: MOST_LISTED - 3], "…", *numbers[-2:]]
     raise _torch_error(
-        f"num_channels ({channels}) must be divisible by num_groups ({groups})",
+        _refusal(lambda: nn.GroupNorm(groups, channels, affine=False)),
         ngettext(
             "C={n} channel cannot be split into {groups} equal groups; num_groups must be {numbers}.",
             "C={n} channels cannot be split into {groups} equal groups; num_groups must be {numbers}.",
@@ -192,6 +206,8 @@ def _check_instance(layer: Layer, shape: tuple[int, ...]) -> None:
         if layer.tracks:
             remedy = _("Use a larger height, width or length, or eval mode with running statistics.")
         raise _single_value_error("spatial element", batched, remedy)
+    if layer.given["momentum"] is None and (words := momentum_refusal()):
+        raise _torch_error(words, _("Give a number for momentum, such as 0.1."))
     if layer.tracks and wanted != found:
         words = f"running_mean should contain {batched[0] * found} elements not {batched[0] * wanted}"
         raise _torch_error(words, _wrong_channels(layer, shape))
@@ -202,13 +218,26 @@ def _check_batch(layer: Layer, shape: tuple[int, ...]) -> None:
     if not layer.running and prod(shape[2:]) * shape[0] == 1:
         remedy = _("Use a batch of at least two, or more than one position, or eval mode with running statistics.")
         raise _single_value_error("value per channel", shape, remedy)
-    eps = layer.given["eps"]
-    if eps < 0 or (eps == 0 and not layer.running):
-        rule = "non-negative" if layer.running else "positive during training"
-        raise _torch_error(f"batch_norm eps must be {rule}, but got {eps}", _("Give a small eps, such as 1e-5."))
+    if words := _eps_refusal(layer.given["eps"], layer.running):
+        raise _torch_error(words, _("Give a small eps, such as 1e-5."))
     if wanted != found and (layer.tracks or layer.affine):
         words = f"{'running_mean' if layer.tracks else 'weight'} should contain {found} elements not {wanted}"
         raise _torch_error(words, _wrong_channels(layer, shape))
+
+
+def _eps_refusal(eps: float, running: bool) -> str:
+    """torch's words if BatchNorm refuses the eps; older versions take any."""
+    if eps > 0:
+        return ""
+    return _refusal(
+        lambda: F.batch_norm(torch.zeros(2, 1), torch.zeros(1), torch.ones(1), training=not running, eps=eps)
+    )
+
+
+@cache
+def momentum_refusal() -> str:
+    """torch's words if InstanceNorm refuses momentum=None, as in older versions."""
+    return _refusal(lambda: nn.InstanceNorm1d(1, momentum=None)(torch.zeros(1, 1, 2)))  # type: ignore[arg-type]
 
 
 def _single_value_error(what: str, shape: Sequence[int], remedy: str) -> NormvizError:

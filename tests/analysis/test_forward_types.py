@@ -14,6 +14,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
 from tests.computing import BF16, DOUBLE, FLOAT, HALF
+from tests.needs import needs_half, needs_uint16
 from tests.strategies import forward, random_tensor
 
 HALVES = [(HALF, FLOAT, FLOAT), (BF16, FLOAT, FLOAT), (FLOAT, FLOAT, FLOAT), (DOUBLE, DOUBLE, DOUBLE)]
@@ -53,7 +54,10 @@ TYPES = [HALF, BF16, FLOAT, DOUBLE]
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
-@pytest.mark.parametrize(("text", "shape"), MIXTURES)
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [pytest.param(*one, marks=needs_half if re.match("Layer|.*stats=True", one[0]) else ()) for one in MIXTURES],
+)
 @pytest.mark.parametrize("other", [None, "bias", "running_mean"])
 def test_dtypes_can_be_mixed_only_as_in_torch(text, shape, dtype, other):
     x = random_tensor(shape, 0, dtype)
@@ -111,7 +115,7 @@ NO_TENSOR = [
     (torch.ones(2, 4, dtype=torch.bool), "x is bool; normalization divides"),
     (torch.ones(2, 4, dtype=torch.complex64), "x is complex64; normalization divides"),
     (np.ones((2, 4), dtype=np.int32), "x is int32; normalization divides, so it needs floating-point numbers: convert with x.astype('float32')."),
-    (np.ones((2, 4), dtype=np.uint16), "x is uint16; normalization divides"),
+    pytest.param(np.ones((2, 4), dtype=np.uint16), "x is uint16; normalization divides", marks=needs_uint16),
     (np.ones((2, 4), dtype=">f4"), "torch has no tensor of >f4; convert x with x.astype('float32')."),
     (np.array([["a"]]), "torch has no tensor of <U1; convert x with x.astype('float32')."),
     (torch.ones(2, 4).to_sparse(), "x is sparse; normalization makes it dense: convert with x.to_dense()."),

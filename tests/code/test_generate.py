@@ -273,9 +273,11 @@ def test_the_torch_call_of_a_norm_is_the_layer_that_does_the_same(layer, call):
             code(e, "torch")
 
 
-@pytest.mark.parametrize("flavor", ["", "jax", "Torch", None, 3, ["torch"]])
-def test_an_unknown_flavor_raises_an_error_with_the_known_ones(flavor):
-    message = f"is not a flavor of code; choose {listed(FLAVORS)}."
+@pytest.mark.parametrize(
+    ("flavor", "meant"), [("", ""), ("jax", "flax"), ("Torch", "torch"), (None, ""), (3, ""), (["torch"], "torch")]
+)
+def test_an_unknown_flavor_raises_an_error_with_the_known_ones(flavor, meant):
+    message = f"is not a flavor of code{f'. Did you mean {meant}?' if meant else f'; choose {listed(FLAVORS)}.'}"
     assert set(FIVE) <= set(FLAVORS)
     with pytest.raises(NormvizError, match=re.escape(message)):
         explain("LayerNorm(3)", (2, 3)).code(flavor)

@@ -13,6 +13,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
 from tests.fuzz.measure import cost
+from tests.needs import cases_in_torch, needs_rms_norm
 from tests.strategies import IN_TORCH, layers_that_fit, norms, shapes
 
 FITTED = [
@@ -67,6 +68,7 @@ OF_FAMILY = [
 ]
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("family", "shape", "layout", "expected"), OF_FAMILY)
 def test_the_default_layer_of_a_family(family, shape, layout, expected):
     assert str(default_layer(family, shape, parse_layout(layout, len(shape)))) == expected
@@ -159,6 +161,7 @@ FOUND = [
 ]
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("norm", "shape", "text"), FOUND)
 def test_the_torch_layer_of_a_norm(norm, shape, text):
     found = torch_layer(norm, shape)
@@ -240,6 +243,7 @@ def test_every_kind_has_a_family():
     assert {kind.family for kind in KINDS.values()} == set(FAMILIES)
 
 
+@needs_rms_norm
 def test_an_unknown_family_is_answered_with_the_families():
     families = (
         "LayerNorm, RMSNorm, BatchNorm, SyncBatchNorm, InstanceNorm, GroupNorm, ChannelsFirstLayerNorm or DimNorm"

@@ -13,6 +13,7 @@ from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.texts.errors import NormvizError
+from tests.needs import HAS_BIAS, cases_in_torch, needs_rms_norm
 from tests.strategies import IN_TORCH, layers_that_fit, norms
 
 NCHW, NLC, ND = ("n", "c", "h", "w"), ("n", "l", "c"), ("n", "d")
@@ -145,10 +146,14 @@ OF = [
     (nn.LayerNorm(torch.Size([3, 4])), "LayerNorm([3, 4])"),
     (nn.BatchNorm2d(np.int64(3)), "BatchNorm2d(3)"),
     (nn.LayerNorm(4, eps=np.float32(0.5)), "LayerNorm([4], eps=0.5)"),
-    (nn.GroupNorm(2, 4, bias=False).eval(), "GroupNorm(2, 4, bias=False).eval()"),
+    *([(nn.GroupNorm(2, 4, bias=False).eval(), "GroupNorm(2, 4, bias=False).eval()")] if HAS_BIAS else []),
     (nn.SyncBatchNorm(3), "SyncBatchNorm(3)"),
-    (nn.InstanceNorm1d(3, affine=True, bias=False), "InstanceNorm1d(3, affine=True, bias=False)"),
-    (nn.InstanceNorm1d(3, bias=False), "InstanceNorm1d(3)"),
+    *(
+        [(nn.InstanceNorm1d(3, affine=True, bias=False), "InstanceNorm1d(3, affine=True, bias=False)")]
+        if HAS_BIAS
+        else []
+    ),
+    *([(nn.InstanceNorm1d(3, bias=False), "InstanceNorm1d(3)")] if HAS_BIAS else []),
 ]
 
 
@@ -201,6 +206,7 @@ LAYERS_OF_TORCH = (
 )
 
 
+@needs_rms_norm
 @pytest.mark.parametrize("module", [nn.Linear(2, 3), nn.LocalResponseNorm(2), nn.Sequential(nn.ReLU())])
 def test_another_module_raises_an_error(module):
     name = type(module).__name__
@@ -309,14 +315,14 @@ class OwnBatchNorm(nn.BatchNorm2d):
         return super().forward(x + 1)
 
 
-class OwnRMSNorm(nn.RMSNorm):
+class OwnGroupNorm(nn.GroupNorm):
     def forward(self, x):
         return super().forward(x + 1)
 
 
 @pytest.mark.parametrize(
     ("module", "layer"),
-    [(OwnBatchNorm(3), "BatchNorm2d"), (OwnRMSNorm(3), "RMSNorm"), (Overriding([3, 4]), "LayerNorm")],
+    [(OwnBatchNorm(3), "BatchNorm2d"), (OwnGroupNorm(1, 3), "GroupNorm"), (Overriding([3, 4]), "LayerNorm")],
 )
 def test_another_forward_of_its_own_raises_an_error(module, layer):
     message = (
@@ -355,6 +361,7 @@ SOURCES = {
 }
 
 
+@cases_in_torch
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_layer_names_the_paper_that_introduced_it(name):
     assert KINDS[name].source == SOURCES[name]

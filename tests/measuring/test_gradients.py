@@ -8,6 +8,7 @@ from torch import nn
 
 import normviz as nv
 from normviz.measuring.backward import gradients
+from tests.needs import HAS_RMS_NORM
 
 X = torch.randn(4, 3, generator=torch.Generator().manual_seed(1))
 DOUT = torch.randn(4, 3, generator=torch.Generator().manual_seed(2))
@@ -210,7 +211,7 @@ def test_gradients_in_half_precision_are_compared_on_x_itself():
 
 
 LAYERS = [
-    (nn.RMSNorm(3), "RMSNorm(3)", (4, 3)), (nn.BatchNorm1d(3), "BatchNorm1d(3)", (4, 3)), (nn.BatchNorm1d(3).eval(), "BatchNorm1d(3).eval()", (4, 3)),
+    *([(nn.RMSNorm(3), "RMSNorm(3)", (4, 3))] if HAS_RMS_NORM else []), (nn.BatchNorm1d(3), "BatchNorm1d(3)", (4, 3)), (nn.BatchNorm1d(3).eval(), "BatchNorm1d(3).eval()", (4, 3)),
     (nn.GroupNorm(3, 6), "GroupNorm(3, 6)", (2, 6, 2)), (nn.InstanceNorm1d(3, affine=True), "InstanceNorm1d(3, affine=True)", (2, 3, 4)),
 ]  # fmt: skip
 

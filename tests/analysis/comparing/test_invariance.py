@@ -136,9 +136,7 @@ def check(e):
 
 
 @given(layers_that_fit())
-@example(
-    (Layer.parse("RMSNorm(1, eps=1e-05, elementwise_affine=False)"), (1,))
-)  # a shift changes little until it changes the sign
+@example(("RMSNorm(1, eps=1e-05, elementwise_affine=False)", (1,)))  # a shift changes little until it changes the sign
 def test_differences_are_far_below_or_far_above_the_tolerance(drawn):
     try:
         e = describe(*drawn)

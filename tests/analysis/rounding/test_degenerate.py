@@ -8,6 +8,7 @@ from normviz import Layer, NormvizError, explain
 from normviz.analysis.rounding.degenerate import BETA, CONSTANT, GAMMA, SINGLE, constant_groups, single_elements
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.layers.catalogue import KINDS
+from tests.needs import cases_in_torch
 from tests.strategies import IN_TORCH
 
 
@@ -132,6 +133,7 @@ REFUSED = [
 ]
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("compute", "settings", "words"), REFUSED, ids=range(len(REFUSED)))
 def test_invalid_arguments(compute, settings, words):
     with pytest.raises(NormvizError, match=words):

@@ -7,6 +7,7 @@ import torch
 from normviz import NormvizError
 from normviz.analysis.rounding.eps import EPSILONS, VARIANCES, by_hand, eps_placement, eps_table, no_eps
 from normviz.analysis.rounding.groups import DTYPES, TORCH_LAYERS, example_group
+from tests.needs import needs_half
 
 HALF, FLOAT, DOUBLE = torch.float16, torch.float32, torch.float64
 
@@ -31,6 +32,7 @@ def outcomes(**settings):
     return {(o.dtype, o.eps): o for o in eps_table(**settings)}
 
 
+@needs_half
 def test_which_dtypes_can_represent_which_eps():
     found = outcomes()
     assert [*found] == [(dtype, eps) for dtype in DTYPES for eps in EPSILONS]
@@ -49,6 +51,7 @@ def test_the_size_of_the_output_by_the_formula():
         assert o.by_torch == pytest.approx(dict.fromkeys(TORCH_LAYERS, o.exact), rel=0.02), (dtype, eps)
 
 
+@needs_half
 def test_a_hand_written_layer_fails_for_inputs_that_torchs_layer_normalizes():
     o = outcomes(spread=1e-4)["float16", 1e-12]
     assert o.exact == pytest.approx(1, rel=1e-3)
@@ -56,6 +59,7 @@ def test_a_hand_written_layer_fails_for_inputs_that_torchs_layer_normalizes():
     assert o.by_torch["LayerNorm"] == pytest.approx(1, rel=1e-3)
 
 
+@needs_half
 def test_torchs_batch_norm_rounds_one_over_sigma_to_float16():
     """1 / sqrt(2e-12) is 700,000 and float16 ends at 65,504: infinity times 0 in some element, NaN."""
     o = outcomes(spread=1e-6)["float16", 1e-12]

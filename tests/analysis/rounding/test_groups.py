@@ -21,6 +21,7 @@ from normviz.analysis.rounding.groups import (
     root_mean_square,
     torch_output,
 )
+from tests.needs import cases_in_torch, needs_half
 
 DOUBLE = torch.float64
 FINITE = st.floats(-1e6, 1e6, allow_nan=False)
@@ -45,6 +46,7 @@ def test_the_exact_variance_is_that_of_fractions(values, dtype):
     assert exact_variance(x) == pvariance([Fraction(value) for value in x.double().tolist()])
 
 
+@needs_half
 def test_a_sequence_is_the_same_noise_everywhere():
     near, far = example_group("float64", 0, 64, seed=3), example_group("float64", 1e4, 64, seed=3)
     assert torch.allclose(far - 1e4, near, atol=1e-11)
@@ -53,6 +55,7 @@ def test_a_sequence_is_the_same_noise_everywhere():
     assert not torch.equal(example_group("float64", 0, 64, seed=4), near)
 
 
+@needs_half
 def test_the_settings():
     assert DISTANCES == (1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7)
     assert [*DTYPES] == ["float16", "bfloat16", "float32", "float64"]
@@ -93,12 +96,14 @@ REFUSED = [
 ]
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("settings", "words"), REFUSED, ids=range(len(REFUSED)))
 def test_invalid_arguments(settings, words):
     with pytest.raises(NormvizError, match=words):
         example_group(**({"dtype": "float32"} | settings))
 
 
+@needs_half
 def test_eps_and_numbers_without_an_exact_variance():
     for eps in (0, -1, 2, nan, inf, "1", None):
         with pytest.raises(NormvizError, match=r"eps=.* must be a number from 1e-30 to 1"):

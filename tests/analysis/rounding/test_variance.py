@@ -18,6 +18,7 @@ from normviz.analysis.rounding.groups import (
     example_group,
 )
 from normviz.analysis.rounding.variance import FLAX, METHODS, flax_fast, one_pass, shifted, sweep, two_passes, welford
+from tests.needs import needs_half
 
 HALF, FLOAT, DOUBLE = torch.float16, torch.float32, torch.float64
 
@@ -210,6 +211,7 @@ def test_numbers_that_round_to_the_same_number():
     assert isnan(found["BatchNorm1d"].error)
 
 
+@needs_half
 def test_the_same_settings_give_the_same_estimates():
     one, other = (repr(sweep("float16", seed=5)) for _ in range(2))
     assert one == other

@@ -12,6 +12,7 @@ from normviz.analysis.running.modes import most_warm_up, one_example, train_and_
 from normviz.analysis.running.torch_module import torch_refusal
 from normviz.layers.torch_errors import check
 from normviz.texts.errors import NormvizError
+from tests.needs import cases_in_torch, needs_momentum_none
 from tests.strategies import IN_TORCH, layers_that_fit, random_tensor
 
 DOUBLE = torch.float64
@@ -95,6 +96,7 @@ def test_tracking_instance_norm_uses_one_mean_and_variance_per_channel_in_eval()
     assert np.abs(both.eval.mean(axis=(2, 3))).min() > 1e-4
 
 
+@needs_momentum_none
 def test_what_one_forward_in_train_mode_changes():
     x = random_tensor((4, 3, 5), 0)
     changed = {
@@ -126,6 +128,7 @@ def test_a_longer_warm_up_brings_eval_nearer_to_train():
     assert differences[-1] < 0.3 < 4 < differences[0]
 
 
+@cases_in_torch
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, DOUBLE], ids=str)
 @pytest.mark.parametrize("name", IN_TORCH)
 def test_every_layer_of_torch_gives_what_its_module_gives(name, dtype):
