@@ -18,6 +18,7 @@ from normviz.analysis.description import describe
 from normviz.layers.catalogue import KINDS, Argument, Kind
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.layers.torch_errors import momentum_refusal
 from normviz.texts.errors import NormvizError
 
 Shape = tuple[int, ...]
@@ -29,6 +30,7 @@ EPS = st.sampled_from([1e-5, 1e-12, 1e-3, 0.5])
 MOMENTUM = st.sampled_from([0.1, 0.9, 1.0, None])
 SIMPLE = {"flag": st.booleans(), "eps": EPS, "eps or None": st.none() | EPS, "momentum": MOMENTUM}
 IN_TORCH = tuple(name for name, kind in KINDS.items() if kind.in_torch)
+HAS_CUMULATIVE = not momentum_refusal()  # momentum=None of InstanceNorm
 NAMES = ["n", "c", "h", "w", "l", "d", "g", "k", "b", "t", "x", "y", "d1", "d2", "a7"]
 
 
@@ -42,6 +44,8 @@ def layers_that_fit(draw: Draw, names: tuple[str, ...] = tuple(KINDS)) -> tuple[
     kind = KINDS[draw(st.sampled_from(names))]
     shape = draw(shapes(kind.ranks[0], kind.ranks[1] or HIGHEST_RANK))
     arguments = {argument.name: draw(_fitting(argument, kind, shape)) for argument in kind.arguments}
+    if kind.per_instance and not HAS_CUMULATIVE:
+        arguments["momentum"] = arguments["momentum"] or 0.1
     return Layer.make(kind.name, training=draw(st.booleans()), **arguments), shape
 
 

@@ -31,7 +31,7 @@ def asked_parts(page: Page, view: View) -> Iterator[Part]:
 
 def question_of(page: Page, view: View) -> Question:
     """The page's own choice for the view; else the question about the same families of layers, of this page, and on as many axes."""
-    if key := page.asks(view):
+    if (key := page.asks(view)) in QUESTIONS:
         return QUESTIONS[key]
     families, axes = _about(view)
 

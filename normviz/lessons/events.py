@@ -8,7 +8,7 @@ from normviz.lessons.page import Page, entered
 from normviz.scene import edits
 from normviz.scene.controls import Input
 from normviz.scene.setting import read_settings
-from normviz.scene.toggles import with_toggle
+from normviz.scene.toggles import GAMMA, MEAN, with_toggle
 from normviz.scene.view import View
 
 Event = Mapping[str, Any]
@@ -58,7 +58,7 @@ def _edit(page: Page, view: View, event: Event) -> View:
 def _toggle(page: Page, view: View, event: Event) -> View:
     """A press of a toggle in the title of a panel: an axis of the mean, or of gamma; ``by``: fewer or more groups."""
     by = event.get("by", 1)
-    if type(event["axis"]) is not str or by not in (-1, 1):
+    if event["row"] not in (MEAN, GAMMA) or type(event["axis"]) is not str or by not in (-1, 1):
         raise TypeError
     return view.with_scene(with_toggle(view.scene, event["row"], event["axis"], by))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from normviz.analysis.description import Description, describe_shape
+from normviz.layers.catalogue import COMPLETE, is_in_torch
 from normviz.layers.layer import Layer
 from normviz.layers.pasted import parse_layer_on_shape
 from normviz.lessons.page import ControlRow, Page
@@ -21,7 +22,7 @@ from normviz.lessons.parts.part import Caption, Part, Sentence
 from normviz.lessons.titles import LOOK_UP, TITLES
 from normviz.measuring.models.names import block_name, common_name, name_pattern
 from normviz.scene.scene import commas, compact
-from normviz.scene.setting import Setting, TextField, choice
+from normviz.scene.setting import Setting, TextField, Where, choice
 from normviz.scene.view import View, link
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, _, format_count, ngettext
@@ -30,7 +31,7 @@ from normviz.texts.numbers import plain_signs
 OWN_LAYERS = "own"
 MOST_LAYERS, LONGEST = 40, 1500
 EXAMPLE = ("nn.BatchNorm2d(64) on 2,64,56,56", "nn.LayerNorm(768) on 2,128,768")
-REAL_MODELS: Mapping[str, str] = {
+_TITLES: Mapping[str, str] = {
     "resnet50": "ResNet-50",
     "mobilenetv2": "MobileNetV2",
     "efficientnet_b0": "EfficientNet-B0",
@@ -204,6 +205,14 @@ def recorded(key: str) -> RecordedModel:
 def recorded_data() -> Any:
     """The whole file."""
     return json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def _is_in_torch(key: str) -> bool:
+    """Whether the installed torch has the layers of the model. The file is read only if torch lacks a layer."""
+    return COMPLETE or is_in_torch(str(recorded_data()["models"][key]["kinds"]))
+
+
+REAL_MODELS = {key: title for key, title in _TITLES.items() if _is_in_torch(key)}
 
 
 def own_model(texts: Iterable[str]) -> RecordedModel:
@@ -484,7 +493,7 @@ SETTINGS = (
     Setting(
         "own", EXAMPLE, _parse_layers, "; ".join, label=N_("Your layers, each on the shape of its input, separated by semicolons"),
         about=N_("your own layers on shapes, separated by semicolons; the text is read and never executed"), example=EXAMPLE[1],
-        widget=TextField(LONGEST), applies=lambda view: view.settings["model"] == OWN_LAYERS,
+        widget=TextField(LONGEST), applies=Where("model", (OWN_LAYERS,)),
     ),
 )  # fmt: skip
 PAGE: Page = Page(

@@ -10,12 +10,13 @@ import torch
 
 from normviz.analysis.forward import COMPUTES_IN
 from normviz.analysis.rounding.degenerate import BETA, GAMMA, Degenerate, constant_groups, single_elements
-from normviz.analysis.rounding.eps import EpsOutcome, EpsPlacement, eps_placement, eps_table, no_eps
+from normviz.analysis.rounding.eps import EpsOutcome, EpsPlacement, NoEps, eps_placement, eps_table, no_eps
 from normviz.analysis.rounding.groups import CHANNELS_LAST, DISTANCES, DTYPES, LAYERS, SIZE, TORCH_LAYERS
 from normviz.analysis.rounding.variance import FLAX, METHOD_LABELS, METHODS, Estimate, sweep
 from normviz.figures.charts import LIGHT, Lines, PlotlyTrace, axis, chart, dots, line
 from normviz.figures.palette import by_meaning
 from normviz.layers.axes import parse_layout
+from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons.page import ControlRow, Page
@@ -228,7 +229,7 @@ def _why(one: Estimate, exponent: int) -> str:
 
 def _step(dtype: str, value: float) -> str:
     """The distance between neighboring numbers of the dtype near the value."""
-    return format_number(float(no_eps(dtype).own_eps * 2.0 ** floor(log2(value))))
+    return format_number(torch.finfo(DTYPES[dtype]).eps * 2.0 ** floor(log2(value)))
 
 
 def methods_text() -> str:
@@ -470,7 +471,12 @@ def eps_texts(found: Sequence[EpsOutcome], exponent: int, seed: int = 0) -> Iter
             eps=listed(largest, "and"),
             dtype=dtype,
         )
-    none = no_eps(dtype, 10.0**exponent, seed)
+    if "RMSNorm" in KINDS:
+        yield _default_eps_text(no_eps(dtype, 10.0**exponent, seed), dtype)
+
+
+def _default_eps_text(none: NoEps, dtype: str) -> str:
+    """Which eps RMSNorm's ``eps=None`` is."""
     default = _(
         "The default `eps=None` of `RMSNorm` is the machine epsilon (the step above 1) of the dtype of the computation, **{eps}**: "
         "size **{size}**, by the formula **{formula}**.",
@@ -479,15 +485,14 @@ def eps_texts(found: Sequence[EpsOutcome], exponent: int, seed: int = 0) -> Iter
         formula=format_number(none.with_computing, 3),
     )
     if none.own_eps == none.computing_eps:
-        yield default
-        return
+        return default
     own = _(
         "The machine epsilon of {dtype}, {eps}, would give **{size}**.",
         dtype=dtype,
         eps=format_number(none.own_eps, 3),
         size=format_number(none.with_own, 3),
     )
-    yield join_sentences([default, own])
+    return join_sentences([default, own])
 
 
 def output_sizes(curves: Mapping[str, Sequence[EpsPlacement]], found: Sequence[EpsOutcome], exponent: int) -> Lines:
@@ -808,7 +813,7 @@ SETTINGS = (
         "eps",
     ),
     choice(
-        "dtype", {name: name for name in DTYPES}, "float32", label=N_("dtype of x"), example="float16", applies=in_experiments("variance", "eps", "constant", "single"),
+        "dtype", {name: name for name in DTYPES}, "float32", label=N_("dtype of x"), example="bfloat16", applies=in_experiments("variance", "eps", "constant", "single"),
     ),
     power_of_ten("distance", 0, len(DISTANCES) - 1, 6, label=N_("distance from zero"), about=N_("how far x is from zero, a power of ten"), example="1e5", applies=in_experiments("variance")),
     power_of_ten("spread", -12, 3, -4, label=N_("spread"), about=N_("the standard deviation of x, a power of ten"), example="1e-3", applies=in_experiments("eps"), in_file=(-12, -8, -4, 0)),

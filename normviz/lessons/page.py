@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
@@ -32,9 +33,20 @@ from normviz.scene.controls import (
     inputs_of,
 )
 from normviz.scene.scene import SCENE_SETTINGS, SEED
-from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField, parse_given
+from normviz.scene.setting import (
+    OF_PAGES,
+    Choice,
+    Number,
+    Segments,
+    Setting,
+    Several,
+    Slider,
+    TextField,
+    of_other_pages,
+    parse_given,
+)
 from normviz.scene.view import Display, View, read_view
-from normviz.texts.errors import encodable
+from normviz.texts.errors import echo, encodable
 from normviz.texts.messages import ENGLISH, _, language
 
 MORE = "more"
@@ -277,10 +289,22 @@ class Page:
     def view(self, query: Mapping[str, str] | str) -> View:
         """The view that a query asks for; the view with which the page opens, if the query names no setting."""
         given = dict(parse_qsl(query)) if isinstance(query, str) else dict(query)
-        if not self.names_something(given) or self._names_only_the_start(given):
+        if not self.names_something(given):
             given = {**self._start_of(given), **given}
         view = read_view(given, self.settings)
+        view = view if view.problem else replace(view, problem=self._of_another_page(given))
         return view if "layer" in given else self.opening(view)
+
+    def _of_another_page(self, given: Mapping[str, str]) -> str | None:
+        """The message about the first setting that only other pages have, unless it has its default there."""
+        others = [
+            one for one in chain(*OF_PAGES.values()) if one.name not in SCENE_SETTINGS and not self.setting(one.name)
+        ]
+        for name, text in given.items():
+            defaults = [one.format(one.default) for one in others if one.name == name]
+            if defaults and text not in defaults:
+                return of_other_pages(name, echo(text), self.name)
+        return None
 
     def _start_of(self, given: Mapping[str, str]) -> Mapping[str, str]:
         """The query of the view with which the page opens, at a stop of a tour that of the stop."""
@@ -295,7 +319,7 @@ class Page:
         if self.name == HOME:
             return Display(lang=view.display.lang).query()
         written = view.query(self.settings)
-        if self.start and (not self.names_something(written) or self._names_only_the_start(written)):
+        if self.start and not self.names_something(written):
             written = self._settings_of_start(view) | written
         is_opened = bool(self.start or view.display.tour) and not self.names_something(written)
         has_other_layer = "layer" not in written and self.opening(view).scene != view.scene
@@ -310,15 +334,6 @@ class Page:
             for setting in self.settings
             if setting.name in self.start and view.settings[setting.name] not in ("", ())
         }
-
-    def _names_only_the_start(self, query: Mapping[str, str]) -> bool:
-        """Whether a query has settings, and only such as the view with which the page opens has, and that with the default values has not."""
-        names = [name for name in query if self.names_something({name: ""})]
-        named = [one for one in self.settings if one.name in names]
-        if not self.start or not named or len(named) < len(names):
-            return False
-        start, usual = read_view(self.start, self.settings), read_view({}, self.settings)
-        return all(one.applies(start) and not one.applies(usual) for one in named)
 
     def names_something(self, query: Mapping[str, str]) -> bool:
         """Whether a query has more than what is hidden and how the view is shown, and the selected element of a tour."""

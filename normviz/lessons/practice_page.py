@@ -25,19 +25,19 @@ from normviz.scene.scene import SEED
 from normviz.scene.setting import Number, Segments, Setting, Several, choice, integer, words
 from normviz.scene.view import View
 from normviz.texts.messages import N_, _, language
+from normviz.texts.options import PRACTICE as OPTIONS
 
 ALL_LEVELS, RISING = "all", "rising"
 POOL = 60  # exercises of each level from which the app takes those of a rising set
 PAGE_SETTINGS = (
-    integer("count", 1, MOST_EXERCISES, 10, widget=Number(1, MOST_EXERCISES), label=N_("Exercises"), about=N_("the number of exercises; seed chooses them"), example="5", hide="exercises"),
-    words("topics", TOPICS, widget=Several(TOPICS, len(TOPICS)), label=N_("Topics, all if you choose none"), about=N_("their topics, separated by commas; without it, all"), example="statistics,parameters", hide="exercises"),
+    integer("count", 1, MOST_EXERCISES, 10, widget=Number(1, MOST_EXERCISES), label=N_("Exercises"), hide="exercises", **OPTIONS["count"]),
+    words("topics", TOPICS, widget=Several(TOPICS, len(TOPICS)), label=N_("Topics, all if you choose none"), hide="exercises", **OPTIONS["topics"]),
     choice(
         "level", {RISING: N_("rising with your answers"), ALL_LEVELS: N_("all"), **{str(level): name for level, name in LEVELS.items()}}, ALL_LEVELS, label=N_("Level"),
-        about=N_("how hard they are; 1: tables; 2: sequences and images; 3: groups and odd shapes; all; or rising: from level 1, after the reader's answers"), example="1", hide="exercises",
+        hide="exercises", **OPTIONS["level"],
     ),
     words(
-        "kinds", tuple(FORMS), widget=Several(tuple(FORMS), len(FORMS)), label=N_("Kinds"),
-        about=N_("how they are answered: number, mark, choice and build; without it, all but build"), example="build", hide="exercises",
+        "kinds", tuple(FORMS), widget=Several(tuple(FORMS), len(FORMS)), label=N_("Kinds"), hide="exercises", **OPTIONS["kinds"],
     ),
 )  # fmt: skip
 SETTINGS = (SEED, *PAGE_SETTINGS)  # what chooses a set of exercises
@@ -188,7 +188,7 @@ def _confusions() -> dict[str, dict[str, Any]]:
         key: {
             "name": _(CONFUSIONS[key].name),
             "sentence": _(CONFUSIONS[key].sentence),
-            "question": CONFUSIONS[key].question,
+            "question": CONFUSIONS[key].question if CONFUSIONS[key].question in QUESTIONS else "",
             "title": prose(CONFUSIONS[key].question).title,
             "step": steps.get(key),
         }

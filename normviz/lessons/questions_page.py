@@ -23,7 +23,7 @@ from normviz.lessons.questions.registry import (
 )
 from normviz.lessons.titles import LEARN, TITLES
 from normviz.scene.scene import Scene
-from normviz.scene.setting import Setting, parse_choice, text
+from normviz.scene.setting import Setting, Where, parse_choice, text
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, english
@@ -178,7 +178,7 @@ OF = Setting(
 )
 SETTINGS = (
     text("q", 20, about=N_("the question"), example="s0"),
-    text("guess", LONGEST_GUESS, label=N_("Prediction"), about=N_("the prediction: the name of an option, or a number"), example="48"),
+    text("guess", LONGEST_GUESS, label=N_("Prediction"), about=N_("the prediction: the name of an option, or a number"), example="48", applies=Where("q")),
     SEARCH,
     OF,
 )  # fmt: skip

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from normviz.analysis.description import Description, describe
 from normviz.figures.payload import parameters_data, statistics_data
+from normviz.layers.catalogue import is_in_torch
 from normviz.layers.layer import Layer
 from normviz.lessons.page import Page
 from normviz.lessons.parts.groups import groups_picture
@@ -272,7 +273,7 @@ def asked() -> tuple[Asked, ...]:
     """The layers of the last step, in the order of their buttons."""
     c, on_sequences = IMAGES[1], N_("Sequences: {layer}")
     last = _("It averages over the last axes of x; their sizes are its argument.")
-    return (
+    found = (
         Asked("BatchNorm", f"BatchNorm2d({c})", IMAGES, PIXEL),
         Asked("LayerNorm", f"LayerNorm({list(IMAGES[1:])})", IMAGES, PIXEL, last),
         Asked("InstanceNorm", f"InstanceNorm2d({c})", IMAGES, PIXEL, _("It averages as BatchNorm does, but in each image alone.")),
@@ -286,6 +287,7 @@ def asked() -> tuple[Asked, ...]:
             _("It divides by the root of a mean of squares. Mark what shares that mean."),
         ),
     )  # fmt: skip
+    return tuple(one for one in found if is_in_torch(one.layer))
 
 
 @cache_by_language()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from normviz.layers.catalogue import KINDS
 from normviz.lessons.page import Page
 from normviz.lessons.parts.links import Link
 from normviz.lessons.parts.part import Part
@@ -67,7 +68,7 @@ SECTIONS = (
     StorySection("padding", figures.padding_figure, figures.padding_numbers),
     StorySection("pictures", figures.pictures_figure, figures.pictures_numbers),
     StorySection("groups", figures.groups_figure, figures.groups_numbers),
-    StorySection("rms", figures.rms_figure, figures.rms_numbers),
+    *([StorySection("rms", figures.rms_figure, figures.rms_numbers)] if "RMSNorm" in KINDS else []),
     StorySection("same", figures.five_figure, figures.five_numbers, lambda: (figures.five_table(),)),
 )
 

@@ -150,7 +150,7 @@ def view_parts(view: View) -> Iterator[Part]:
     )  # fmt: skip
     yield Way(
         N_("Moodle, Canvas, Anki"),
-        N_("The same set as a quiz, with pictures, and feedback for each wrong answer. In the folder of the source code, `pip install '.[practice]'` installs what it needs."), "course",
+        N_('The same set as a quiz, with pictures, and feedback for each wrong answer. In the folder of the source code, `pip install ".[practice]"` installs what it needs.'), "course",
         (Command("\n".join(f"{PRACTICE} {options}" for options in FORMATS.values())),),
     )  # fmt: skip
     yield Way(

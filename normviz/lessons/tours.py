@@ -7,12 +7,13 @@ stops:
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import yaml
 
+from normviz.layers.catalogue import is_in_torch
 from normviz.lessons.parts.links import Link, TourBar
 from normviz.lessons.titles import EXPLORE, HOME
 from normviz.scene.view import MOST_CAPTION, MOST_STOPS, Display, read_display, split_link
@@ -106,7 +107,10 @@ def tours() -> dict[str, Tour]:
 @cache
 def _read_tours(_language: str) -> dict[str, Tour]:
     names = sorted(file.stem for file in (OWN / "tours").glob("*.yaml"))
-    return {name: read_tour(read_text(f"tours/{name}.yaml"), name) for name in names}
+    found = [read_tour(read_text(f"tours/{name}.yaml"), name) for name in names]
+    return {
+        tour.name: replace(tour, stops=tuple(one for one in tour.stops if is_in_torch(one.query))) for tour in found
+    }
 
 
 def find_tour(name: str) -> Tour:

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from normviz.analysis.checks import MOST_ELEMENTS
 from normviz.analysis.sentences import axes_in_words
-from normviz.layers.catalogue import FAMILIES
+from normviz.layers.catalogue import ABSENT, FAMILIES, layer_not_in_torch
 from normviz.layers.fit import divisors, suitable_kind
 from normviz.layers.layer import Layer
 from normviz.layers.pasted import MOST_TEXT, refused_layer, typed_layer
@@ -174,7 +174,9 @@ def on_argument(name: str) -> Callable[[Any, Any], Any]:
 
 FIRST_LAYOUTS = ("ND", "NLC", "NCL", "NCHW")
 LAYOUTS = ("ND", "NLC", "NCL", "LNC", "NCHW", "NHWC", "NCDHW", "D", "CL", "CHW", "CDHW")
-NAMED_FAMILIES = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm")  # each has a button
+NAMED_FAMILIES = tuple(
+    family for family in ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm") if family in FAMILIES
+)  # each has a button
 LISTED_FAMILIES = (*NAMED_FAMILIES, "ChannelsFirstLayerNorm", "DimNorm")
 FAMILY_LABELS = {
     "ChannelsFirstLayerNorm": N_("LayerNorm, C first"),
@@ -317,6 +319,8 @@ def _family_called(text: str) -> str | None:
     if text in (*FAMILIES, PATTERN_FAMILY):
         return text
     name = named(text)
+    if absent := next((each for each in ABSENT if text == each or name == each.lower()), None):
+        raise layer_not_in_torch(absent)
     return next((family for family in FAMILIES if family.lower() == name), None)
 
 

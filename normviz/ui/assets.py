@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from normviz.figures.bundle import bundle, plotly_js, plotly_version
+from normviz.figures.bundle import bundle, plotly_js
 from normviz.lessons.style import exercises_style, page_style, share_style
 from normviz.texts.languages import languages
 
@@ -55,21 +55,19 @@ def accepts_gzip(request: Request) -> bool:
 class Asset:
     """A script, or a picture.
 
-    name     of the file, without version
+    name     of the file, without hash
     content  UTF-8, if it is a script
-    version  part of the path; by default a hash of the content
     kind     "js" or "png"
     """
 
     name: str
     content: bytes
-    version: str = ""
     kind: str = "js"
 
     @cached_property
     def path(self) -> str:
         """The path relative to the page."""
-        return f"lib/{self.name}-{self.version or sha256(self.content).hexdigest()[:16]}.{self.kind}"
+        return f"lib/{self.name}-{sha256(self.content).hexdigest()[:16]}.{self.kind}"
 
     @cached_property
     def _gzipped(self) -> bytes:
@@ -85,7 +83,7 @@ class Asset:
 
 
 SCRIPT = Path(__file__).parent / "browser" / "component.js"
-PLOTLY = Asset("plotly", plotly_js(), f"{plotly_version()}.min")
+PLOTLY = Asset("plotly", plotly_js())
 PREVIEW = Asset("preview", Path(__file__).with_name("preview.png").read_bytes(), kind="png")  # made by tools/preview.py
 
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from normviz.export.app import app_of_environment
-from normviz.export.document import FOLLOW
+from normviz.export.document import FOLLOW, check_theme
 from normviz.export.output import LONGEST_LINK, Choices, Output, output_of_query
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, ngettext, without_marks
@@ -70,7 +70,9 @@ def _export_file(query: dict[str, str], app: str) -> tuple[str, str]:
     caption = query.get("caption", "") if page == "questions" else ""  # the other pages have it in the view
     choices = None if query.get("fixed") == "true" else Choices(app=app)
     # Making the output refuses a wrong theme or caption before the answers are computed.
-    output = replace(output, theme=query.get("theme") or FOLLOW, plotlyjs=place, caption=caption, choices=choices)
+    output = replace(
+        output, theme=check_theme(query.get("theme") or FOLLOW), plotlyjs=place, caption=caption, choices=choices
+    )
     with turn(output.view.scene.shape if output.view else ()):
         return file_name(output), output.to_html()
 

@@ -18,6 +18,7 @@ from normviz.lessons.parts.part import Panels, Problem
 from normviz.lessons.tours import Tour, read_tour, stop_link, tour_bar, tours
 from normviz.scene.view import Display
 from normviz.texts.errors import NormvizError
+from tests.needs import whole
 
 STOPS = [(name, number) for name, tour in tours().items() for number in range(1, len(tour.stops) + 1)]
 
@@ -61,6 +62,7 @@ STATISTICS = [
 
 
 @pytest.mark.parametrize(("name", "number", "statistics"), STATISTICS)
+@whole
 def test_a_view_has_the_groups_of_its_caption(name, number, statistics):
     assert counts(name, number).statistics == statistics
 
@@ -71,6 +73,7 @@ def test_layernorm_over_everything_differs_from_one_group_only_in_its_parameters
     assert (one_group.counts.parameters, layernorm.counts.parameters) == (2 * 4, 2 * 4 * 4 * 4)
 
 
+@whole
 def test_rmsnorm_subtracts_no_mean():
     assert not view_of("from-batchnorm-to-layernorm", 7).scene.description.norm.center
 

@@ -34,10 +34,8 @@ TOY = Page(
 @pytest.fixture
 def toy(monkeypatch):
     monkeypatch.setitem(PAGES, "toy", TOY)
-    monkeypatch.setattr(setting, "OF_PAGES", setting.OF_PAGES)
-    setting.OF_PAGES.append(COLORS)
-    yield TOY
-    setting.OF_PAGES.remove(COLORS)
+    monkeypatch.setitem(setting.OF_PAGES, "toy", TOY.settings)
+    return TOY
 
 
 def test_its_links_read_back_and_name_what_is_wrong(toy):

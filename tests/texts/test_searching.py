@@ -18,6 +18,7 @@ from normviz.texts.languages import read_text
 from normviz.texts.messages import in_language
 from normviz.texts.searching import ENTRY, finds, ideas, named, simplified
 from tests.figures.linked.javascript import evaluate
+from tests.needs import cases_in_torch
 
 LIST = BROWSER / "questions" / "list.js"
 # What is typed, and a pattern of the texts that it must find, and no others besides those with the typed words themselves.
@@ -93,6 +94,7 @@ def test_every_word_of_a_list_finds_something(language):
     assert nothing == set()
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("language", "typed", "name"), LAYERS)
 def test_the_field_for_a_layer_takes_the_words_of_the_language(language, typed, name):
     with in_language(language):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from normviz.analysis.checks import SEEDS, read_integer
+from normviz.layers.catalogue import COMPLETE, is_in_torch
 from normviz.lessons.practice.case import EXERCISE_KINDS, FIRST_FORMS, FORMS, TOPICS, family_of
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.random import Random
@@ -33,9 +34,9 @@ class IndexEntry(NamedTuple):
 
 @cache
 def rows() -> list[list[Any]]:
-    """The rows of all exercises, in the order of the file."""
+    """The rows of all exercises on layers that the installed torch has, in the order of the file."""
     found: list[list[Any]] = json.loads(FILE.read_text(encoding="utf-8"))["rows"]
-    return found
+    return found if COMPLETE else [row for row in found if is_in_torch(str(row))]
 
 
 def bank() -> list[Exercise]:

@@ -163,10 +163,11 @@ class Exercise:
             "explanation": self.explanation,
             "link": self.link,
         }
+        found |= {"accepted": None, "at": list(self.at) if self.about.form in (MARK, BUILD) else None}
         if self.about.form == BUILD:
             assert isinstance(self.answer, tuple)
             found["accepted"] = [toggles_text(toggles, self) for toggles in self.answer]
-        return found | ({"at": list(self.at)} if self.about.form in (MARK, BUILD) else {})
+        return found
 
     def data(self) -> dict[str, Any]:
         """The exercise for the browser. Sets are positions of elements in row-major order; wrong answers name their confusions.

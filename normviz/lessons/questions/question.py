@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from normviz.analysis.rounding.groups import DTYPES
+from normviz.layers.catalogue import is_in_torch
 from normviz.lessons.page import Page
 from normviz.lessons.practice.random import Random
 from normviz.lessons.questions.sources import Source
@@ -26,6 +28,7 @@ from normviz.texts.searching import simplified
 Facts = Mapping[str, Any]
 TINY = 1e-3  # smaller facts are mostly rounding
 CODE_SPAN = re.compile(r"`[^`]*`")
+DTYPE = re.compile(r"\bb?float\d+")
 ERROR, PLACEHOLDER = "{words}", re.compile(r"\{\w+\}")  # torch's message in an answer, and any fact
 OPTION = re.compile(r"^- \[(\w+)\] (.+)((?:\n  .+)*)$", re.MULTILINE)  # an option, and its reason in indented lines
 PROSE = re.compile(r"# (.+?)\n+> (.+?)\n+## Predict\n+(.+?)\n+## Answer\n+(.+?)\n*", re.DOTALL)
@@ -44,10 +47,10 @@ class Topic:
         return _(self.english)
 
     def question(
-        self, key: str, page: Page, query: str, sources: Sequence[Source], x: str = ""
+        self, key: str, page: Page, query: str, sources: Sequence[Source], x: str = "", needs: str = ""
     ) -> Callable[[Callable[[], Facts]], Question]:
         """Make a question of the decorated function, which computes its facts."""
-        return lambda facts: Question(key, self, facts, page, query, tuple(sources), x)
+        return lambda facts: Question(key, self, facts, page, query, tuple(sources), x, needs)
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class Question:
     query    the query of that page, without the "?"
     sources  where it was asked, and references
     x        the query of the tensor that the prompt is about, if the page shows another tensor: "shape=4,1&layout=ND"
+    needs    what its facts use, an older torch does not have, and the query does not name: "RMSNorm(4)", "float16"
     """
 
     key: str
@@ -70,6 +74,13 @@ class Question:
     query: str
     sources: tuple[Source, ...]
     x: str = ""
+    needs: str = ""
+
+    @property
+    def is_in_torch(self) -> bool:
+        """Whether the installed torch has its layers and dtypes."""
+        needed = f"{self.query} {self.needs}"
+        return is_in_torch(needed) and {*DTYPE.findall(needed)} <= {*DTYPES}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from normviz.lessons.questions.topics import frameworks, numbers, parameters, ru
 from normviz.texts.errors import NormvizError, echo
 
 BANK = (statistics, parameters, running_statistics, numbers, frameworks, training)
-_declared = [value for module in BANK for value in vars(module).values() if isinstance(value, Question)]
+_all = (value for module in BANK for value in vars(module).values() if isinstance(value, Question))
+_declared = [question for question in _all if question.is_in_torch]
 QUESTIONS = {question.key: question for question in sorted(_declared, key=lambda one: TOPICS.index(one.topic))}
 
 MERGED = {
@@ -26,7 +27,8 @@ MERGED = {
 
 # The core path, in an order in which each question needs only what came before: rows and columns, gamma and beta, images, sequences,
 # GroupNorm and InstanceNorm, train and eval, numbers.
-CORE = ("s1a", "s1", "s2e", "s0", "s0b", "q4", "q8", "q6", "s0f", "s0g", "q16", "s3k", "s2c", "q13")
+_core = "s1a", "s1", "s2e", "s0", "s0b", "q4", "q8", "q6", "s0f", "s0g", "q16", "s3k", "s2c", "q13"
+CORE = tuple(key for key in _core if key in QUESTIONS)
 READING_ORDER = (*CORE, *(key for key in QUESTIONS if key not in CORE))
 
 
@@ -50,7 +52,7 @@ def current_key(key: str) -> str:
 
 def find_question(key: str) -> Question:
     """The question with this key. Raises NormvizError for an unknown key."""
-    if (current := current_key(key)) not in QUESTIONS:
+    if not isinstance(key, str) or (current := current_key(key)) not in QUESTIONS:
         raise NormvizError("q={key} is not a question; leave q out to see all questions.", key=echo(key))
     return QUESTIONS[current]
 

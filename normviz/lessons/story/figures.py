@@ -13,6 +13,7 @@ from normviz.analysis.description import Description, describe
 from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference
 from normviz.figures.payload import PanelValues, compare_payload, values_payload
+from normviz.layers.catalogue import is_in_torch
 from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.part import Panels
 from normviz.lessons.start import SIZES, depth
@@ -367,13 +368,14 @@ def five_layers() -> tuple[str, ...]:
     """The five layers on the images."""
     _n, c, h, w = IMAGES
     sizes = f"[{c}, {h}, {w}]"
-    return (
+    five = (
         f"BatchNorm2d({c})",
         f"LayerNorm({sizes})",
         f"InstanceNorm2d({c}, affine=True)",
         f"GroupNorm({GROUPS[1]}, {c})",
         f"RMSNorm({sizes})",
     )
+    return tuple(filter(is_in_torch, five))
 
 
 def five_figure() -> LinkedFigure:

@@ -28,4 +28,4 @@ def _open() -> None:
             break
         sleep(POLL)
     with suppress(webbrowser.Error):
-        webbrowser.open(get_url(host))
+        webbrowser.open(get_url(f"[{host}]" if ":" in host else host))

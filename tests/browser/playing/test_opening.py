@@ -49,6 +49,18 @@ def test_back_reload_and_a_copied_link_restore_the_view_from_the_fragment(show):
     page.locator(READY).wait_for()
 
 
+def test_the_title_and_the_heading_name_the_view(show):
+    page, own = show("explore", "layer=BatchNorm2d(3)"), "LayerNorm([3, 4, 4]) on (2, 3, 4, 4) · Explore · normviz"
+    shown = "Explore: BatchNorm2d(3) on a (2, 3, 4, 4) tensor · normviz"
+    expect(page).to_have_title(shown)
+    expect(page.get_by_role("heading", level=1)).to_have_text(shown)
+    choose(page, "Layer", "LayerNorm")
+    expect(page).to_have_title(own)
+    expect(page.get_by_role("heading", level=1)).to_have_text(own)
+    page.go_back()
+    expect(page).to_have_title(shown)
+
+
 FRAMES_OF_OTHERS = """frames => new Promise((done) => {
   const request = window.requestAnimationFrame;
   let asked = 0;

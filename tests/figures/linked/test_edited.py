@@ -13,6 +13,7 @@ from normviz.layers.catalogue import KINDS
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
 from tests.figures.linked.javascript import evaluate
+from tests.needs import needs_rms_norm
 
 LAYERS = [
     ("LayerNorm([3, 5])", (2, 4, 3, 5)),
@@ -68,6 +69,7 @@ def payload(e):
     return view_payload(e, grid(e.shape, e.axes))
 
 
+@needs_rms_norm
 def test_the_layers_are_all_of_the_catalogue():
     assert {layer.partition("(")[0] for layer, _shape in LAYERS if isinstance(layer, str)} == set(KINDS)
 

@@ -18,6 +18,7 @@ from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS, grid
 from normviz.scene.view import read
 from normviz.texts.errors import NormvizError
 from tests.figures.linked.javascript import evaluate
+from tests.needs import cases_in_torch
 from tests.strategies import explained, layers_that_fit, norms
 
 
@@ -140,6 +141,7 @@ EXTREME = [
 ]
 
 
+@cases_in_torch
 @pytest.mark.parametrize("query", EXTREME, ids=lambda query: "&".join(query.values()))
 def test_extreme_values_are_still_strict_json(query):
     scene, data = of_scene(**query)

@@ -6,6 +6,7 @@ from normviz.analysis.comparison import FEWEST, MOST, compare
 from normviz.lessons.compare import _fit, default_layers, fit_layers, layers_of
 from normviz.lessons.events import after, entering
 from normviz.lessons.pages import PAGES
+from tests.needs import cases_in_torch
 from tests.scenes import scene
 
 USUAL = [
@@ -26,6 +27,7 @@ USUAL = [
 ]  # fmt: skip
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("link", "layers"), USUAL)
 def test_the_default_layers_are_the_scenes_own_and_one_of_each_family(link, layers):
     assert list(default_layers(scene(link))) == layers
@@ -54,6 +56,7 @@ CHOSEN = [
 ]  # fmt: skip
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("link", "texts", "layers", "words"), CHOSEN)
 def test_layers_are_refitted_or_left_out_with_a_message(link, texts, layers, words):
     found, problem = fit_layers(texts, scene(link))
@@ -61,6 +64,7 @@ def test_layers_are_refitted_or_left_out_with_a_message(link, texts, layers, wor
     assert (problem is None) if words is None else words in problem
 
 
+@cases_in_torch
 @pytest.mark.parametrize("link", [link for link, _ in USUAL])
 @pytest.mark.parametrize("texts", [[], ["x"], ["LayerNorm(1)"], ["x", "y", "z"], ["RMSNorm(6)"] * 6])
 def test_if_fewer_than_two_layers_remain_the_default_ones_are_added(link, texts):

@@ -23,6 +23,7 @@ from normviz.texts.errors import NormvizError
 from normviz.texts.messages import format_difference, format_number
 from tests.analysis.gradients.cases import CATALOGUE, numbered
 from tests.browser.readout import number
+from tests.needs import cases_in_torch
 from tests.scenes import scene
 
 # x is (1, 5): sigma 4 with eps = 12, xhat -1/2 and 1/2, m = 2. Of the first column, the bracket is 1 - 1/2 - 1/8 and 0 - 1/2 + 1/8.
@@ -288,6 +289,7 @@ REFUSED = [
 ]
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("link", "given", "words"), REFUSED)
 def test_inputs_that_are_refused(link, given, words):
     with pytest.raises(NormvizError, match=re.escape(words)):

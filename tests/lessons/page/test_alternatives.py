@@ -5,6 +5,7 @@ import pytest
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.links import Links
 from normviz.lessons.parts.part import Caption, LayerNote, Legend, Note, Problem, flat
+from tests.needs import needs_rms_norm
 
 
 def parts_of(name, query):
@@ -118,6 +119,7 @@ def test_a_comparison_on_a_large_tensor_links_to_the_lookalikes_of_its_layers():
     assert texts(parts_of("compare", there.query), Legend) == [caption]
 
 
+@needs_rms_norm
 def test_a_changed_lookalike_is_none_any_more():
     view = PAGES["explore"].view("shape=2,4,4&layer=RMSNorm(4)&like=LayerNorm([768]) on 32,128,768")
     assert view.problem is None

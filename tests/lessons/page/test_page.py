@@ -13,6 +13,7 @@ from normviz.lessons.parts.part import Code, Legend, Panels, Part, Problem, Sent
 from normviz.lessons.parts.questions import AskedQuestion
 from normviz.lessons.questions.question import answer
 from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
+from tests.needs import cases_in_torch, whole
 
 QUERIES = [
     ("explore", ""),
@@ -49,6 +50,7 @@ def test_the_same_view_gives_the_same_page(name, query):
     assert [row.names for row in one.rows] == [row.names for row in other.rows]
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("name", "query"), QUERIES)
 def test_the_query_of_a_page_reads_back_as_its_view(name, query):
     made = page_of(name, query)
@@ -68,6 +70,15 @@ def test_a_click_needs_only_the_parts_up_to_the_figure(name, query):
     if made.view.display.hide or made.view.display.caption:
         return  # then the app shows the whole page after a click
     assert shown(name, parts_up_to_the_figure(PAGES[name], made.view)) == shown(name, up_to_the_figure(made.parts))
+
+
+def test_nothing_below_the_figure_is_computed_for_a_click():
+    def parts():
+        yield Sentence("above")
+        yield Panels({}, ())
+        raise AssertionError
+
+    assert [type(part) for part in up_to_the_figure(parts())] == [Sentence, Panels]
 
 
 @pytest.mark.parametrize(
@@ -116,6 +127,7 @@ def test_a_page_ends_with_a_question_that_can_be_answered_there(name):
 
 
 @pytest.mark.parametrize("name", [name for name in ASKING if PAGES[name].experiments])
+@whole
 def test_no_two_experiments_end_with_the_same_question(name):
     asked = [page_of(name, f"show={show}").parts[-1].asked.key for show in PAGES[name].experiments]
     assert len(set(asked)) == len(asked)
@@ -146,10 +158,12 @@ ABOUT_LAYERS = [
 
 
 @pytest.mark.parametrize(("name", "query", "key"), ABOUT_LAYERS)
+@whole
 def test_the_question_is_about_the_layers_of_the_view(name, query, key):
     assert page_of(name, query).parts[-1].asked.key == key
 
 
+@whole
 def test_every_question_of_a_page_can_be_asked():
     assert {key for page in PAGES.values() for key in page.answers} <= QUESTIONS.keys()
 

@@ -4,6 +4,7 @@ import pytest
 
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.parts.part import Problem
+from tests.needs import cases_in_torch
 from tests.scenes import summary
 
 
@@ -33,6 +34,7 @@ WRONG = [
 ]  # fmt: skip
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("name", "link", "key", "value", "words", "valid"), WRONG)
 def test_it_stays_and_the_view_is_as_before_until_it_is_corrected(name, link, key, value, words, valid):
     before = PAGES[name].view(link)
@@ -102,6 +104,7 @@ TYPED = [
 ]
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("text", "wanted"), TYPED)
 def test_a_typed_layer_is_shown(text, wanted):
     view = enter("explore", PAGES["explore"].view(""), "layer", text)

@@ -16,6 +16,7 @@ from normviz.lessons.practice.random import Random
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.texts.errors import NormvizError
 from tests.figures.linked.javascript import evaluate
+from tests.needs import whole
 from tools.make_practice import MAKERS
 from tools.practice import building, choices
 from tools.practice.own import own_answer, torch_answer
@@ -47,6 +48,7 @@ def test_answers_on_a_table_of_two_rows_and_three_columns():
     }  # fmt: skip
 
 
+@whole
 def test_wrong_answers_are_those_of_their_confusions():
     wrong = dict(only("means", "LayerNorm(3)", (2, 3)).wrong)
     assert wrong["batchnorm"] == 3
@@ -98,6 +100,7 @@ def _in_train(each: Exercise):
     return type(each.case)(each.case.text.removesuffix(".eval()"), each.case.shape, each.case.layout)
 
 
+@whole
 def test_every_wrong_option_has_a_documented_confusion_and_differs_from_the_answer():
     for each in ALL:
         assert each.wrong
@@ -108,14 +111,17 @@ def test_every_wrong_option_has_a_documented_confusion_and_differs_from_the_answ
     assert {confusion.question for confusion in CONFUSIONS.values()} <= set(QUESTIONS)
 
 
-OF_FORM = {MARK: {"at"}, BUILD: {"at", "accepted"}}
+OF_FORM = {MARK: {"at"}, BUILD: {"at", "accepted"}, CHOICE: {"options"}}
 
 
-def test_json_has_the_documented_fields():
-    fields = {"id", "kind", "layer", "shape", "prompt", "options", "answer", "explanation", "link"}
+def test_json_has_the_documented_fields_which_are_null_where_they_do_not_apply():
+    fields = {"id", "kind", "layer", "shape", "prompt", "answer", "explanation", "link"}
     for each in SAMPLE:
         found = each.json()
-        assert set(found) == fields | OF_FORM.get(each.about.form, set())
+        assert set(found) == fields | {"options", "accepted", "at"}
+        assert {name for name, value in found.items() if value is not None} == fields | OF_FORM.get(
+            each.about.form, set()
+        )
         if EXERCISE_KINDS[each.kind].form == CHOICE:
             assert found["answer"] in found["options"]
             assert 2 <= len(found["options"]) <= 4
@@ -191,6 +197,7 @@ def test_the_first_position_of_the_toggles_is_never_the_answer():
             assert tuple(steps[0] for steps in each.steps) not in each.answer
 
 
+@whole
 def test_families_come_up_about_equally_often():
     families = Counter(each.case.family for seed in range(40) for each in choose(seed, 10, level=3))
     assert min(families[name] for name in ("BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm")) > 30

@@ -6,6 +6,7 @@ from normviz.layers import sharing
 from normviz.lessons.practice.bank import bank
 from normviz.lessons.practice.confusions import CONFUSIONS, feedback
 from normviz.texts.messages import in_language
+from tests.needs import whole
 
 OFFERED = {}
 for exercise in bank():
@@ -51,6 +52,7 @@ TRUE_OF_THE_LAYER = {
 
 
 @pytest.mark.parametrize("key", TRUE_OF_THE_LAYER)
+@whole
 def test_the_sentence_is_true_of_every_layer_for_which_it_is_shown(key):
     words, holds = TRUE_OF_THE_LAYER[key]
     assert words in CONFUSIONS[key].sentence

@@ -5,6 +5,7 @@ import json
 import sqlite3
 import zipfile
 from base64 import b64decode
+from dataclasses import replace
 from html import unescape
 from math import prod
 
@@ -205,3 +206,10 @@ def test_links_are_left_out_where_there_is_no_app():
     alone = [item(exercise) for exercise in EXERCISES[:3]]
     assert b"<a " not in moodle_xml(alone, "a set")
     assert all(each.link == "" for each in alone)
+
+
+def test_an_answer_of_zero_has_a_margin_because_text2qti_takes_no_zero_alone():
+    none = next(each for each in bank() if each.about.form == "number" and each.answer == 0 and not each.values)
+    asked = replace(item(none), options=())
+    package = zipfile.ZipFile(io.BytesIO(qti_package([asked], "a set")))
+    assert [one.text for one in assessment(package).iterfind(".//q:varequal", QTI)] == ["0.0000"]

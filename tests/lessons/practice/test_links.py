@@ -7,11 +7,13 @@ import pytest
 
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.practice_page import Practice
+from tests.needs import whole
 
 KEPT = json.loads(Path(__file__).with_name("links.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("link", KEPT)
+@whole
 def test_a_kept_link_has_the_same_exercises_in_the_same_order(link):
     (part,) = (
         one for one in page_view(PAGES["practice"], PAGES["practice"].view(link)).parts if isinstance(one, Practice)

@@ -23,6 +23,7 @@ from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.view import read
 from tests.lessons.questions.searching import search
 from tests.lessons.questions.test_documents import SETTLED, WITHOUT_STATEMENT
+from tests.needs import whole
 
 MOST_SECONDS = 10
 MOST_WORDS = 90
@@ -63,10 +64,12 @@ def sentences(text: str) -> list[str]:
     return re.split(r"(?<=[.!?])[\"”)]*\s+(?=[A-Z0-9{\"])", plain)
 
 
+@whole
 def test_every_question_key_in_use_exists():
     assert set(KEYS) <= set(QUESTIONS)
 
 
+@whole
 def test_an_old_key_opens_the_question_it_was_merged_into():
     assert not set(MERGED) & set(QUESTIONS)
     assert [find_question(key).key for key in MERGED] == list(MERGED.values())
@@ -74,6 +77,7 @@ def test_an_old_key_opens_the_question_it_was_merged_into():
 
 
 @pytest.mark.parametrize("key", MERGED)
+@whole
 def test_an_old_link_shows_the_question_in_the_app_and_in_files(key):
     view, title = PAGES["questions"].view(f"q={key}"), prose(MERGED[key]).title
     assert Heading(title) in view_parts(view)
@@ -81,6 +85,7 @@ def test_an_old_link_shows_the_question_in_the_app_and_in_files(key):
     assert output_of_query("questions", {"q": key}).query == {"q": MERGED[key]}
 
 
+@whole
 def test_keys_are_unique_and_each_module_has_one_topic():
     questions = [value for module in BANK for value in vars(module).values() if isinstance(value, Question)]
     assert sorted(QUESTIONS) == sorted(question.key for question in questions)
@@ -100,6 +105,7 @@ def test_all_facts_are_computed_in_seconds():
 # The core path.
 
 
+@whole
 def test_the_core_path_has_about_twelve_questions_and_each_layer_is_known_before_it_is_compared():
     assert set(CORE) <= set(QUESTIONS)
     assert len(CORE) == len(set(CORE))
@@ -228,6 +234,7 @@ def test_a_number_near_the_right_one_is_wrong():
 
 
 @pytest.mark.parametrize("key", sorted(SETTLED | WITHOUT_STATEMENT))
+@whole
 def test_every_option_of_a_document_s_question_is_checked_with_torch(key: str, monkeypatch):
     checked = []
 

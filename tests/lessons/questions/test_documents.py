@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from normviz.lessons.questions import sources
 from normviz.lessons.questions.registry import QUESTIONS
+from tests.needs import whole
 
 FORUM = {
     "LayerNorm normalizes over the elements of one example": "s0a",
@@ -112,11 +113,13 @@ SETTLED = {key for statements in DOCUMENTS.values() for key in statements.values
 WITHOUT_STATEMENT = {"s2"}
 
 
+@whole
 def test_every_statement_of_a_document_has_a_question_and_every_question_a_statement():
     questions = {question.key for question in QUESTIONS.values() if set(question.sources) & set(DOCUMENTS)}
     assert questions == SETTLED | WITHOUT_STATEMENT
 
 
+@whole
 def test_a_question_from_a_document_alone_names_no_thread():
     threads = {
         key: [one.name for one in QUESTIONS[key].sources if "#" in one.name] for key in SETTLED if key.startswith("s")

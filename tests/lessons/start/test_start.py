@@ -34,6 +34,7 @@ from normviz.lessons.start import (
 )
 from normviz.texts.errors import NormvizError
 from tests.export.structure import Structure
+from tests.needs import HAS_RMS_NORM, whole
 
 
 def lesson(query: str = "") -> Lesson:
@@ -95,7 +96,7 @@ MODULES = [
     nn.InstanceNorm2d(4),
     nn.GroupNorm(2, 4),
     nn.LayerNorm(3),
-    nn.RMSNorm(3),
+    *([nn.RMSNorm(3)] if HAS_RMS_NORM else []),
 ]
 TASKS = [
     *marks("BatchNorm1d(3)")["tasks"],
@@ -261,6 +262,7 @@ def test_a_layer_that_has_no_gamma_says_so_after_marking_and_at_the_end():
     assert lesson().plain_text().count(said) == 1
 
 
+@whole
 def test_the_picture_at_the_end_has_a_card_for_each_layer_of_the_last_step_and_leads_to_one_page():
     html = lesson().html(Body(app="https://example.org"))
     ending = html[html.index("nv-start-learnt") :]

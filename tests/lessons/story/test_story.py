@@ -24,6 +24,7 @@ from normviz.lessons.story.scenery import LEVELS, lake, town
 from normviz.lessons.story_page import SECTIONS, StorySection, read_story
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text
+from tests.needs import needs_rms_norm, whole
 
 Index = tuple[int, ...]
 PROSE = {section.key: section for section in SECTIONS}
@@ -139,6 +140,7 @@ def test_the_slider_chooses_the_groups_of_groupnorm():
     assert shown == [f"GroupNorm({groups}, 6)" for (groups,) in options(figure)]
 
 
+@whole
 def test_a_panel_of_gamma_is_what_torchs_gamma_moves():
     data = figures.five_figure().states[0].data
     shown = [panel for panel in data["panels"] if panel["row"] == "params"]
@@ -263,6 +265,7 @@ def test_a_section_types_no_number_that_torch_can_compute(section):
     assert {*re.findall(r"[\d.]*\d", typed)} <= {"0", "1"}
 
 
+@needs_rms_norm
 def test_every_layer_is_introduced_with_its_paper():
     introduced = {
         "depth": "BatchNorm",
@@ -289,6 +292,7 @@ def story() -> Story:
     return part
 
 
+@whole
 def test_there_are_eight_figures_and_about_1500_words():
     assert [type(section.figure) for section in story().sections] == [
         DepthFigure,

@@ -29,6 +29,9 @@ def app_with_headers(response: Response | None = None, ancestors: str = "'self'"
     [
         ("*", "* file:"),  # to a browser, * is every site, but not slides that are opened from disk
         ("'none'", "'none'"),
+        ("none", "'none'"),  # what a shell makes of NORMVIZ_FRAME_ANCESTORS='none'
+        ("self https://lms.example.edu", "'self' https://lms.example.edu"),
+        ("self.example.edu", "self.example.edu"),
         ("'self'", "'self'"),
         ("'self' https://lms.example.edu", "'self' https://lms.example.edu"),
         ("  https://*.example.edu:8443   http://localhost:*  ", "https://*.example.edu:8443 http://localhost:*"),
@@ -55,6 +58,7 @@ def test_every_site_may_frame_the_app_by_default() -> None:
         "'self'\thttps://a.example",
         "https://a.example,https://b.example",
         "'none' https://a.example",
+        "none https://a.example",
         "'unsafe-inline'",
         "https://exämple.edu",
         "https://",

@@ -95,7 +95,7 @@ export class ExerciseView {
     reason.append(betweenSentences(), exercise.explanation); // the explanation of marks begins with the answer
     const links = html("p", "nv-exercise-links", feedback);
     addLink(links, _("See it in a figure"), exercise.link, addressOf);
-    if (known) addLink(links, _("Read: {title}", { title: known.title }), `/questions?q=${known.question}`, addressOf);
+    if (known?.question) addLink(links, _("Read: {title}", { title: known.title }), `/questions?q=${known.question}`, addressOf);
     this.actions.replaceChildren();
     button("nv-practice-main", this.actions, isLast ? _("Summary") : _("Next exercise"), onNext);
     if (!focus) return;

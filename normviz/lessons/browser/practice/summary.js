@@ -24,7 +24,7 @@ export function drawSummary(parent, results, options) {
       const item = html("li", "", list);
       html("strong", "", item, timesText(confusion, count));
       item.append(betweenSentences(), sentence, betweenSentences());
-      addLink(item, _("Read: {title}", { title: confusion.title }), `/questions?q=${confusion.question}`, addressOf);
+      if (confusion.question) addLink(item, _("Read: {title}", { title: confusion.title }), `/questions?q=${confusion.question}`, addressOf);
       if (!confusion.step) continue;
       const [step, title] = confusion.step;
       item.append(" ");

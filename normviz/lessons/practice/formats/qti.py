@@ -9,6 +9,7 @@ from text2qti.config import Config
 from text2qti.qti import QTI
 from text2qti.quiz import Quiz
 
+from normviz.lessons.practice.exercise import TOLERANCE
 from normviz.lessons.practice.formats.quiz import Item
 from normviz.texts.messages import _
 
@@ -31,7 +32,8 @@ def _question(item: Item, folder: Path) -> str:
     if item.solution:
         lines.append(f"    {_picture(item.solution, item, folder / f'{item.id}-solution.svg')}")
     if not item.options:
-        tolerance = f" +- {item.tolerance:g}" if item.tolerance else ""
+        margin = item.tolerance or (0 if item.number else TOLERANCE)  # text2qti takes no 0 alone
+        tolerance = f" +- {margin:g}" if margin else ""
         return "\n".join([*lines, f"=   {item.number:g}{tolerance}"])
     for letter, option in zip("abcdefgh", item.options, strict=False):
         lines += [

@@ -160,7 +160,7 @@ WRONG = ("LayerNorm(4)", "LayerNorm([3, 2, 4])", "BatchNorm2d(3)", "RMSNorm([2, 
 ZEROS = f"shape=2,3,2,4&layer=LayerNorm([2,4])&values={','.join(['0'] * 48)}&at=1,2,0,3&step=5"
 
 
-@CODE.question("s2m", STEP_BY_STEP_PAGE, ZEROS, [ANNOTATED])
+@CODE.question("s2m", STEP_BY_STEP_PAGE, ZEROS, [ANNOTATED], needs="RMSNorm([2, 4])")
 def zeros_test() -> Facts:
     right, x = "LayerNorm([2, 4])", normal(2, 3, 2, 4)
     zeros = x_of(ZEROS)
@@ -349,6 +349,7 @@ OVER_TOKENS = "Norm('n l c -> n c',center=False);Norm('n l c -> n l',center=Fals
     COMPARE_PAGE,
     f"shape=2,3,4&layout=NLC&layers={OVER_TOKENS}&at=0,1,2",
     [issue("mmt", 1), issue("VSRN", 7), torch_page("torch.nn.functional.normalize")],
+    needs="RMSNorm(4)",
 )
 def normalize_default() -> Facts:
     x = normal(2, 3, 4)

@@ -74,6 +74,7 @@ SPREAD = 1e-3
     f"show=eps&spread={SPREAD:g}",
     [issue("transformers", 532), torch_page("LayerNorm"), COURSE, ARTICLE],
     x="shape=256,1",
+    needs="float16",
 )
 def size_of_eps() -> Facts:
     keras, torch_eps = keras_default("epsilon"), float(Layer.make("BatchNorm1d", 1).given["eps"])
@@ -192,7 +193,12 @@ def rms_norm() -> Facts:
 
 
 @NUMBERS.question(
-    "q15", NUMERICS_PAGE, "show=single&dtype=float32", [issue("pytorch", 19250), paper("LayerNorm")], x="shape=4,1"
+    "q15",
+    NUMERICS_PAGE,
+    "show=single&dtype=float32",
+    [issue("pytorch", 19250), paper("LayerNorm")],
+    x="shape=4,1",
+    needs="RMSNorm(1)",
 )
 def one_element() -> Facts:
     found = {d.layer: d for d in single_elements() if d.output is not None}

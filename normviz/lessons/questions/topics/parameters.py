@@ -298,6 +298,7 @@ WITHOUT_BETA = "BatchNorm2d(4, bias=False)"
     COMPARE_PAGE,
     "shape=2,4,3,3&layers=BatchNorm2d(4);BatchNorm2d(4,bias=False);GroupNorm(2,4,bias=False)&at=0,1,0,2&cards=gamma",
     [issue("pytorch", 176573, "pull"), torch_page("BatchNorm2d"), paper("PaLM")],
+    needs="RMSNorm(4)",
 )
 def layers_without_beta() -> Facts:
     refused = {key: _refusal(module, 4) for key, module in (("batch", torch.nn.BatchNorm2d), ("rms", torch.nn.RMSNorm))}

@@ -319,7 +319,11 @@ def over_channels() -> Facts:
 
 
 @DEPENDENCE.question(
-    "q26", GRADIENTS_PAGE, "shape=8,3&layout=ND&layer=BatchNorm1d(3)&at=2,1", [paper("BatchNorm"), paper("RMSNorm")]
+    "q26",
+    GRADIENTS_PAGE,
+    "shape=8,3&layout=ND&layer=BatchNorm1d(3)&at=2,1",
+    [paper("BatchNorm"), paper("RMSNorm")],
+    needs="RMSNorm(3)",
 )
 def bias() -> Facts:
     x, bias = normal(8, 3), from_values((5.0, -3.0, 10.0), (3,))

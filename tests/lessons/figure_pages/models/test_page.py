@@ -12,6 +12,7 @@ from normviz.lessons.parts.containers import Details
 from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Problem, Sentence
 from normviz.texts.messages import plain
+from tests.needs import cases_in_torch, needs_rms_norm
 
 
 def page_of(query):
@@ -133,6 +134,7 @@ def test_the_table_says_over_which_axes_a_layer_averages(model, axes):
     assert "Averaged over" in next(iter(tables(recorded(model)))).plain_text()
 
 
+@needs_rms_norm
 def test_the_parameters_of_a_line_are_those_of_all_its_modules():
     html = part(page_of("model=gemma3"), NormTable).html(Body(app=""))
     assert "with 1 + gamma" in html
@@ -188,6 +190,7 @@ def test_a_file_and_a_link_are_named_after_the_model():
     assert PAGES["models"].share_title_of(PAGES["models"].view("model=gpt2")) == "In real models: GPT-2"
 
 
+@cases_in_torch
 @pytest.mark.parametrize(
     ("own", "channels", "positions"),
     [

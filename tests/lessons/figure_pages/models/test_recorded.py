@@ -9,6 +9,7 @@ from torch import nn
 
 from normviz.lessons.models import REAL_MODELS, RecordedLayer, own_model, recorded, recorded_data
 from normviz.lessons.pages import PAGES
+from tests.needs import whole
 from tools.record_models import MODELS, declare_operators, record
 
 BY_HAND = {
@@ -38,6 +39,7 @@ def test_the_normalizations_and_parameters_are_those_that_are_known(key):
     assert recorded(key).parameters == parameters
 
 
+@whole
 def test_the_file_has_the_models_of_the_page():
     assert list(recorded_data()["models"]) == list(REAL_MODELS) == list(MODELS)
 

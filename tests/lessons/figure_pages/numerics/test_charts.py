@@ -23,6 +23,7 @@ from normviz.lessons.numerics import (
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import format_number
 from tests.figures.colors import contrast, rgb
+from tests.needs import needs_half
 
 TYPES = pytest.mark.parametrize("dtype", list(DTYPES))
 VISIBLE = 3.0  # WCAG 2.2 AA, lines and marks
@@ -168,6 +169,7 @@ def check_differences(found):
     return figure
 
 
+@needs_half
 def test_float16_overflows_if_no_mean_is_subtracted():
     found = numerics.constant(65504.0, "float16")
     assert [one.from_beta for one in found if one.layer == "BatchNorm2d(3).eval()"] == [inf]
@@ -185,7 +187,7 @@ def test_both_places_of_eps(eps):
 LINES = {
     "errors": lambda: numerics.variance_errors(numerics.estimates("float32"), 6),
     "sizes": lambda: numerics.output_sizes(
-        numerics.size_curves(found := numerics.of_dtype(numerics.eps_outcomes(-4), "float16")), found, -4
+        numerics.size_curves(found := numerics.of_dtype(numerics.eps_outcomes(-4), next(iter(DTYPES)))), found, -4
     ),
     "constant": lambda: numerics.differences_from_beta(numerics.constant(1234.567, "float32")),
     "single": lambda: numerics.differences_from_beta(numerics.single(1000.0, "float32")),
@@ -222,6 +224,7 @@ def test_every_figure_is_sent_as_strict_json(name):
     assert json.dumps(sent, allow_nan=False)
 
 
+@needs_half
 def test_another_dtype_is_refused():
     with pytest.raises(NormvizError, match="dtype='int8' is unknown; choose float16, bfloat16, float32 or float64"):
         numerics.estimates("int8")

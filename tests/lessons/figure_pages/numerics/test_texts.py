@@ -29,6 +29,7 @@ from normviz.lessons.numerics import (
 from normviz.scene.setting import power
 from normviz.texts.messages import format_number
 from tests.lessons.sentences import numbers_in
+from tests.needs import needs_half, needs_rms_norm, whole
 
 MOST_WORDS = 120
 TYPES = pytest.mark.parametrize("dtype", list(DTYPES))
@@ -131,6 +132,7 @@ def test_the_step_between_neighboring_numbers_agrees_with_nextafter(dtype, expon
 # How small may eps be?
 
 
+@needs_half
 def test_a_hand_written_layer_in_float16_loses_the_smallest_eps():
     found = numerics.of_dtype(numerics.eps_outcomes(-4), "float16")
     sentence = numerics.eps_sentence(found, -4)
@@ -138,6 +140,7 @@ def test_a_hand_written_layer_in_float16_loses_the_smallest_eps():
     assert "stores `1e-12` as **0**" in sentence
 
 
+@needs_half
 def test_a_spread_that_float16_cannot_represent():
     found = numerics.of_dtype(numerics.eps_outcomes(-12), "float16")
     assert not example_group("float16", 0, SIZE, 0, 1e-12).any()
@@ -174,6 +177,7 @@ def test_the_curves_agree_with_the_formula():
 # Groups without spread
 
 
+@needs_rms_norm
 def test_every_outcome_occurs():
     both = [*numerics.constant(1234.567, "float32"), *numerics.single(1000, "float32")]
     assert {outcome(one) for one in both} == set(OUTCOMES)
@@ -185,6 +189,7 @@ def test_every_outcome_occurs():
     assert by_layer["BatchNorm1d(4)"] == REFUSED
 
 
+@whole
 def test_the_counts_of_both_sentences():
     constant, single = (numerics.constant(1234.567, "float32"), numerics.single(1000, "float32"))
     assert numbers_in(numerics.constant_sentence(constant)) == [
@@ -222,6 +227,7 @@ DEGENERATE = [
 ]
 
 
+@needs_rms_norm
 @TYPES
 @pytest.mark.parametrize(("make", "value", "cases"), DEGENERATE)
 def test_the_table_has_a_row_for_every_layer_and_quotes_torch(dtype, make, value, cases):

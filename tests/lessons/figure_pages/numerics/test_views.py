@@ -12,6 +12,7 @@ from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Chart, Sentence, flat
 from normviz.scene.setting import read_settings, write_settings
 from tests.fuzz.building import build
+from tests.needs import cases_in_torch
 
 PAGE = PAGES["numerics"]
 DEFAULTS = {field.name: field.default for field in SETTINGS}
@@ -73,6 +74,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("link", "message", "settings"), HOSTILE)
 def test_an_invalid_link_gives_one_message_and_the_nearest_view(link, message, settings):
     view = view_of(link)
@@ -92,10 +94,12 @@ def test_a_written_setting_reads_back(field):
         "scale": [0.0, 1e-8, 10000.0],
         "eps": [1e-12, 1e-5, 3e-4, 1.0],
     }
+    experiment = {"spread": "eps", "value": "constant", "scale": "single", "eps": "placement"}.get(field.name)
     for value in by_name[field.name]:
         assert field.parse(field.format(value)) == value
+        opened = {"show": experiment} if experiment and value != field.default else {}
         assert read_settings(SETTINGS, write_settings(SETTINGS, DEFAULTS | {field.name: value})) == (
-            DEFAULTS | {field.name: value},
+            DEFAULTS | {field.name: value} | opened,
             None,
         )
 

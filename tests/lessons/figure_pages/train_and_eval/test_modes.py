@@ -14,6 +14,7 @@ from normviz.scene.edits import with_family
 from normviz.texts.errors import NormvizError
 from tests.browser.readout import number
 from tests.lessons.sentences import numbers_in
+from tests.needs import cases_in_torch, needs_rms_norm
 from tests.scenes import scene
 
 LAYERS_WITH_BUFFERS = [
@@ -141,6 +142,7 @@ def buffers_around(layer, x):
     return zip(before, module.buffers(), strict=True)
 
 
+@cases_in_torch
 @pytest.mark.parametrize(
     "layer",
     ["LayerNorm(4)", "RMSNorm(4)", "GroupNorm(3,3)", "InstanceNorm2d(3)", "BatchNorm2d(3,track_running_stats=False)"],
@@ -199,6 +201,7 @@ def one_example_texts(link):
     return list(train_and_eval.one_example_texts(train_and_eval.both_modes(scene(link).description, 0)))
 
 
+@needs_rms_norm
 def test_the_modes_of_other_layers():
     e = scene("shape=2,3,4,4").description
     table = train_and_eval.modes_table(e, 0, train_and_eval.both_modes(e, 0))
