@@ -9,9 +9,9 @@ from typing import Any
 from normviz.analysis.description import Description, describe, describe_shape
 from normviz.analysis.invariance import depends_on_batch, invariances, reduced_copy, train_equals_eval
 from normviz.layers.axes import parse_layout
-from normviz.layers.catalogue import FAMILIES
+from normviz.layers.catalogue import FAMILIES, KINDS
 from normviz.layers.fit import default_layer, kind_for, layer_for
-from normviz.layers.layer import Layer
+from normviz.layers.layer import Layer, check_is_object
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
 from normviz.texts.errors import LONGEST_ECHO, NormvizError, echo, listed
@@ -93,21 +93,22 @@ def compare(layers: Sequence[str | Layer | Norm], shape: Any, layout: str) -> Co
     >>> [e.counts.statistics for e in compare(["LayerNorm(3)", "BatchNorm1d(3)"], (2, 3), "ND").descriptions]
     [2, 3]
     """
-    if isinstance(layers, str) or not FEWEST <= len(layers) <= MOST:
+    if not isinstance(layers, tuple | list) or not FEWEST <= len(layers) <= MOST:
         raise NormvizError(_number_problem(layers))
     return Comparison(tuple(_describe(layer, shape, layout) for layer in layers))
 
 
-def _number_problem(layers: Sequence[object]) -> str:
-    limits = {"fewest": FEWEST, "number": len(layers)}
-    if isinstance(layers, str):
+def _number_problem(layers: object) -> str:
+    if not isinstance(layers, tuple | list):
+        check_is_object(layers)
         return ngettext(
             "a comparison takes {fewest} to {n} layer and got {text}; give a list of them.",
             "a comparison takes {fewest} to {n} layers and got {text}; give a list of them.",
             MOST,
             text=echo(layers),
-            **limits,
+            fewest=FEWEST,
         )
+    limits = {"fewest": FEWEST, "number": len(layers)}
     if len(layers) < FEWEST:
         return ngettext(
             "a comparison takes {fewest} to {n} layer and got {number}; add {missing}.",
@@ -232,7 +233,8 @@ def _candidates(shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Layer
 
     yield from per_channel("BatchNorm")
     for name in ("LayerNorm", "RMSNorm"):
-        yield from (Layer.make(name, shape[rank - depth :]) for depth in range(1, rank + 1))
+        if name in KINDS:
+            yield from (Layer.make(name, shape[rank - depth :]) for depth in range(1, rank + 1))
     yield from per_channel("InstanceNorm")
     if rank > 1:
         kind = kind_for("GroupNorm", axes)

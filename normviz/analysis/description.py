@@ -1,19 +1,21 @@
 """What one layer does to one x: which elements share a mean, a variance, a gamma and a beta, and with which numbers."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from numbers import Integral
 from typing import Any, Self
 
+import numpy as np
 from torch import Tensor, nn
 
 from normviz.analysis.forward import Trace, Values, as_tensor, check_types, largest_difference, run_module, trace
 from normviz.layers import sharing
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
 from normviz.layers.catalogue import LARGEST_SIZE
-from normviz.layers.fit import torch_layer
-from normviz.layers.layer import Layer
+from normviz.layers.fit import example_on, torch_layer
+from normviz.layers.layer import IncompleteError, Layer, check_is_object
 from normviz.layers.norm import Norm
 from normviz.layers.substitutes import is_probably_channels_last, meant_for_channels
 from normviz.layers.torch_errors import check
@@ -53,8 +55,11 @@ class Description:
         values  of a layer that is no module: its gamma, beta and running statistics
 
         Raises NormvizError where ``normviz.explain`` does. Its warnings are in ``notes``.
+
+        >>> Description.of("BatchNorm2d(3)", (2, 3, 4, 4)).norm.stats
+        'n c h w -> c'
         """
-        spec = spec_of(layer)
+        spec = spec_on(layer, x, layout)
         tensor, shape = tensor_and_shape(x)
         if isinstance(spec, Layer):
             check(spec, shape)
@@ -110,20 +115,43 @@ class Description:
         tables = sharing.param_tables(self.norm, self.shape)
         return None if tables is None else sharing.ids(tables)
 
-    def peers(self, index: Sequence[int]) -> list[tuple[int, ...]]:
-        """The other elements that share ``index``'s mean and variance."""
-        at = sharing.check_index(index, self.shape)
+    def peers(self, *index: int | Sequence[int]) -> list[tuple[int, ...]]:
+        """The other elements that share ``index``'s mean and variance.
+
+        index  an element of x, as a tuple or as one number for each axis; negative numbers count from the end
+
+        Raises NormvizError if it is no element of x.
+
+        >>> import normviz as nv
+        >>> nv.explain("LayerNorm(3)", (2, 3)).peers(1, 0)
+        [(1, 1), (1, 2)]
+        """
+        at = sharing.check_index(_one_index(index), self.shape)
         return sharing.peers(sharing.stat_tables(self.norm, self.shape), at)
 
-    def parameter_peers(self, index: Sequence[int]) -> list[tuple[int, ...]]:
-        """The other elements that use the gamma and beta of ``index``; empty if there is no gamma."""
-        at = sharing.check_index(index, self.shape)
+    def parameter_peers(self, *index: int | Sequence[int]) -> list[tuple[int, ...]]:
+        """The other elements that use the gamma and beta of ``index``; empty if there is no gamma.
+
+        index  as in ``peers``
+
+        Raises NormvizError if it is no element of x.
+
+        >>> import normviz as nv
+        >>> nv.explain("LayerNorm(3)", (2, 3)).parameter_peers((1, 0))
+        [(0, 0)]
+        """
+        at = sharing.check_index(_one_index(index), self.shape)
         tables = sharing.param_tables(self.norm, self.shape)
         return [] if tables is None else sharing.peers(tables, at)
 
     @cached_property
     def trace(self) -> Trace:
-        """Every step of the forward pass on x. Raises NormvizError if only a shape was given."""
+        """Every step of the forward pass on x. Raises NormvizError if only a shape was given.
+
+        >>> import torch
+        >>> describe("LayerNorm(2, eps=0.0)", torch.tensor([[1.0, 3.0]])).trace.normalized
+        tensor([[-1.,  1.]])
+        """
         if self.x is None:
             raise NormvizError(
                 "there are no values: x was given as the shape {shape}. Give a tensor, such as torch.randn{shape}.",
@@ -132,7 +160,14 @@ class Description:
         return trace(self.norm, self.x, self.layer_values())
 
     def layer_values(self) -> Values:
-        """gamma, beta and running statistics: from the module, or as in a new layer (1, 0, 0, 1)."""
+        """gamma, beta and running statistics: from the module, or as in a new layer (1, 0, 0, 1).
+
+        gamma and beta have the shapes ``counts.gamma_shape`` and ``counts.beta_shape``, running statistics have (C,).
+
+        >>> import normviz as nv
+        >>> nv.explain("LayerNorm(3)", (2, 3)).layer_values().gamma
+        tensor([1., 1., 1.])
+        """
         if self.values is not None:
             return self.values
         options: dict[str, Any] = {"dtype": self.x.dtype, "device": self.x.device} if self.x is not None else {}
@@ -166,6 +201,11 @@ class Description:
         return tuple(filter(None, notes))
 
 
+def _one_index(given: tuple[Any, ...]) -> Any:
+    """The index, which is given as one sequence or as one number for each axis."""
+    return given[0] if len(given) == 1 and not isinstance(given[0], Integral) else given
+
+
 describe = Description.of
 
 
@@ -183,10 +223,31 @@ def spec_of(layer: object) -> Layer | Norm:
         return Layer.parse(layer)
     if isinstance(layer, nn.Module):
         return Layer.of(layer)
+    check_is_object(layer)
+    if isinstance(layer, Tensor | np.ndarray | tuple):
+        raise NormvizError("layer={layer} is no layer; give the layer first, and then x.", layer=echo(layer))
+    if isinstance(layer, list):
+        raise NormvizError("layer={layer} is a list; give one layer, or use nv.compare(layers, x).", layer=echo(layer))
+    if callable(layer):
+        name = getattr(layer, "__name__", type(layer).__name__)
+        raise NormvizError(
+            "{name} is a function, not a layer; use nv.check(fn, x) to measure what it computes.", name=name
+        )
     raise NormvizError(
         "layer={layer} is not a layer; give a torch.nn module, its text such as 'LayerNorm([3, 4, 4])', or a Norm.",
         layer=echo(layer),
     )
+
+
+def spec_on(layer: object, x: Any, layout: str | None = None) -> Layer | Norm:
+    """``spec_of``. For a layer without its arguments, the error has an example that takes x, if there is one."""
+    try:
+        return spec_of(layer)
+    except IncompleteError as error:
+        found = error
+        with suppress(NormvizError):
+            found = error.with_example(str(example_on(error.kind, tensor_and_shape(x)[1], layout)))
+        raise found from None
 
 
 def tensor_and_shape(x: Any) -> tuple[Tensor | None, tuple[int, ...]]:

@@ -20,6 +20,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import Counts, check_limit
 from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _
 
 COMPUTES_IN = {
     torch.float16: torch.float32,
@@ -77,7 +78,7 @@ class Values:
         return {ATTRIBUTES[name]: value for name, value in self.tensors.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """Every step of ``y = (x - mean) / sqrt(var + eps) * gamma + beta``.
 
@@ -97,6 +98,15 @@ class Trace:
     normalized: Tensor
     output: Tensor
     eps: float
+
+    def __repr__(self) -> str:
+        statistics, whole = tuple(self.mean.shape), tuple(self.output.shape)
+        return _(
+            "Trace: mean and var of shape {statistics}, centered, normalized and output of shape {whole}, eps={eps}",
+            statistics=statistics,
+            whole=whole,
+            eps=self.eps,
+        )
 
 
 def as_tensor(x: Any) -> Tensor:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from normviz.code.frameworks import FRAMEWORKS, framework_code
 from normviz.code.from_scratch import NUMPY, RUNNING, TORCH, from_scratch, in_brackets, normalize_lines, program
-from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import _
 
 if TYPE_CHECKING:
@@ -19,9 +19,17 @@ if TYPE_CHECKING:
     from normviz.layers.layer import Layer
 
 
+OTHER_NAMES = {"pytorch": "torch", "np": "numpy", "jax": "flax", "tf": "keras", "tensorflow": "keras"}
+
+
 def code(e: Description, flavor: str) -> str:
     """The explained layer in one flavor. Raises NormvizError for an unknown flavor, and for "torch" if no torch layer does this."""
     if not isinstance(flavor, str) or flavor not in FLAVORS:
+        meant = OTHER_NAMES.get(str(flavor).lower()) or closest(str(flavor), FLAVORS)
+        if meant:
+            raise NormvizError(
+                _("{flavor} is not a flavor of code. Did you mean {meant}?"), flavor=echo(flavor), meant=meant
+            )
         message = _("{flavor} is not a flavor of code; choose {flavors}.")
         raise NormvizError(message, flavor=echo(flavor), flavors=listed(FLAVORS))
     return FLAVORS[flavor](e)

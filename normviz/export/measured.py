@@ -7,25 +7,30 @@ their views: as links, or with ``explore``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from torch import nn
 
+from normviz.export.arguments import Array
+from normviz.export.result import Result
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring import check as functions
 from normviz.measuring.models import norms as models
+from normviz.texts.calls import checked_call
 from normviz.texts.errors import NormvizError
 
 if TYPE_CHECKING:
-    from normviz.export.output import Output
+    from normviz.export.arguments import X
+    from normviz.export.output import Options, Output
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
 
 
+@checked_call
 def check(
     fn: Callable[..., Any],
-    x: Any,
+    x: X | Array,
     like: str | Layer | Norm | nn.Module | None = None,
     *,
     layout: str | None = None,
@@ -82,9 +87,10 @@ def check(
         raise error.with_traceback(None) from error.__cause__  # without the frames of this library
 
 
+@checked_call
 def check_backward(
     backward: Callable[..., Any],
-    x: Any,
+    x: X | Array,
     like: str | Layer | Norm | nn.Module,
     *,
     forward: Callable[..., Any],
@@ -98,6 +104,7 @@ def check_backward(
     x         a tensor, an array of NumPy or JAX, or a shape
     like      the layer, as in ``check``
     forward   called as ``forward(x, **params)``; it returns (out, cache)
+    layout    axis letters, as in ``check``
     params    further arguments of forward by name, as in ``check``
     timeout   seconds after which the check ends, at the next call
 
@@ -119,9 +126,17 @@ def check_backward(
         raise error.with_traceback(None) from error.__cause__
 
 
-class Check(functions.Check):  # its docstring with the fields is inherited
-    def output(self, **options: Any) -> Output:
-        """The text, and the groups of the function next to the expected ones. Options: theme, plotlyjs, caption."""
+class Check(functions.Check, Result):  # its docstring with the fields is inherited
+    def output(self, **options: Unpack[Options]) -> Output:
+        """The text, and the groups of the function next to the expected ones.
+
+        options  of an ``Output``: theme, plotlyjs, caption
+
+        Raises NormvizError for an option that an Output does not have.
+
+        >>> check(nn.LayerNorm(4), (2, 4)).output(theme="dark").title
+        'What your function computes'
+        """
         from normviz.export.shown import output_of_check
 
         return output_of_check(self).with_(**options)
@@ -133,6 +148,7 @@ class Check(functions.Check):  # its docstring with the fields is inherited
         return self.output()._repr_html_()
 
 
+@checked_call
 def norms(model: nn.Module, *inputs: Any, **kwargs: Any) -> Norms:
     """The normalizations that run in ``model(*inputs, **kwargs)``, in order: found by what they do, not by the names of their classes.
 
@@ -155,12 +171,37 @@ def norms(model: nn.Module, *inputs: Any, **kwargs: Any) -> Norms:
     return Norms.of(model, *inputs, **kwargs)
 
 
-class Norms(models.Norms):
+class Norms(models.Norms, Result):
+    def output(self, **options: Unpack[Options]) -> Output:
+        """The table, as a file has it. It has no figure and no link: ``explore`` shows a row.
+
+        options  of an ``Output``: theme, plotlyjs, caption
+
+        Raises NormvizError for an option that an Output does not have.
+
+        >>> import torch
+        >>> norms(nn.LayerNorm(8), torch.ones(2, 8)).output(caption="Week 3").caption
+        'Week 3'
+        """
+        from normviz.export.shown import output_of_norms
+
+        return output_of_norms(self).with_(**options)
+
+    @checked_call
     def explore(self, index: int) -> Output:
-        """The linked view of one row. Raises NormvizError if the app has none, such as for more than 12 axes."""
+        """The linked view of one row.
+
+        index  of the row, from 0
+
+        Raises NormvizError if there is no such row, and if the app has no view of it, such as for more than 12 axes.
+
+        >>> import torch
+        >>> norms(nn.LayerNorm(8), torch.ones(2, 8)).explore(0).page
+        'explore'
+        """
         from normviz.export.shown import output_of_row
 
-        return output_of_row(self.rows[index])
+        return output_of_row(self[index])
 
     def _repr_html_(self) -> str:
         from normviz.export.shown import table

@@ -8,20 +8,21 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import environ
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from urllib.parse import SplitResult, parse_qsl
 
 from normviz.analysis.checks import LARGEST_VALUE
 from normviz.analysis.description import Description
 from normviz.export.app import app_of_environment
-from normviz.export.document import FOLLOW, check_text, check_theme, document, fragment, plotlyjs
+from normviz.export.arguments import FigureTheme, Plotlyjs, Theme
+from normviz.export.document import check_text, check_theme, document, fragment, plotlyjs
 from normviz.export.files import short_path
 from normviz.export.playable import VERSION, Pool, Search, search, views_data
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.sharing import check_index
 from normviz.lessons.page import language_query
 from normviz.lessons.pages import PAGES, leads_to, page_view
-from normviz.lessons.parts.containers import Table
+from normviz.lessons.parts.containers import Table, visible_parts
 from normviz.lessons.parts.html import Body, text
 from normviz.lessons.parts.links import page_path
 from normviz.lessons.parts.part import Chart, Panels, Part, flat
@@ -33,17 +34,17 @@ from normviz.lessons.tours import Tour, find_tour, read_tour, stop_link, tour_ba
 from normviz.scene.edits import with_fields
 from normviz.scene.grid import start_with
 from normviz.scene.scene import DATA_SETTING, MOST_EDITABLE, OWN, PARAMS, Own, Scene, default_at
-from normviz.scene.view import Display, View, link, setting_names, split_link
+from normviz.scene.view import View, link, setting_names, split_link
+from normviz.texts.calls import checked_call
 from normviz.texts.errors import LONGEST_ECHO, NormvizError, closest, echo, listed
 from normviz.texts.languages import parse_language
-from normviz.texts.messages import ENGLISH, _, in_language, language, ngettext
+from normviz.texts.messages import ENGLISH, N_, _, in_language, language, ngettext
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 ONCE = "once"  # the notebook's first output embeds plotly.js, and the others use it
 PLOTLYJS = "NORMVIZ_PLOTLYJS"  # the default of plotlyjs
-OPTIONS = ("theme", "plotlyjs", "caption", "choices")
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,29 @@ class Choices:
     few: bool = False
     tour: Tour | None = None
 
+    def __post_init__(self) -> None:
+        _check_kind("app", self.app, str, N_("a text"))
+        _check_kind("few", self.few, bool, N_("True or False"))
+        _check_kind("tour", self.tour, Tour | None, N_("a Tour"))
+        _check_kind("pages", self.pages, Mapping, N_("a dictionary"))
+        for name, kind, example in (("shapes", tuple | list, "((2, 5),)"), ("layers", str, "('LayerNorm(4)',)")):
+            given = getattr(self, name)
+            if not isinstance(given, tuple | list) or not all(isinstance(one, kind) for one in given):
+                raise NormvizError(
+                    "{name}={value} must be a tuple, such as {example}.", name=name, value=echo(given), example=example
+                )
 
-@dataclass(frozen=True)
+
+class Options(TypedDict, total=False):
+    """What ``Output.with_`` changes."""
+
+    theme: Theme
+    plotlyjs: Plotlyjs
+    caption: str
+    choices: Choices | None
+
+
+@dataclass(frozen=True, repr=False)
 class Output:
     """A view of a page. As the last line of a notebook's cell it shows the linked figures.
 
@@ -88,61 +110,91 @@ class Output:
     lang      the language in which it was made
     """
 
-    parts: tuple[Part, ...] = field(repr=False)
+    parts: tuple[Part, ...]
     title: str
     page: str
     query: dict[str, str] | None
-    theme: str = FOLLOW
-    plotlyjs: str = field(default_factory=lambda: environ.get(PLOTLYJS, "").strip() or ONCE)
+    theme: Theme = "follow"
+    plotlyjs: Plotlyjs = field(default_factory=lambda: environ.get(PLOTLYJS, "").strip() or ONCE)
     caption: str = ""
-    view: View | None = field(default=None, repr=False)
+    view: View | None = None
     choices: Choices | None = None
     widget: str = ""
     lang: str = field(default_factory=language.get)
 
     def __post_init__(self) -> None:
         check_theme(self.theme)
+        _check_kind("choices", self.choices, Choices | None, "nv.Choices(...)")
         if self.plotlyjs != ONCE:
             plotlyjs(self.plotlyjs)
         check_text("caption", self.caption)
 
-    def with_(self, **options: Any) -> Output:
+    @checked_call
+    def with_(self, **options: Unpack[Options]) -> Output:
         """The same view with another theme, plotlyjs, caption or choices. Raises NormvizError for other options, and for choices that it has not.
 
         >>> import normviz as nv
         >>> nv.numerics().with_(theme="dark", caption="Week 3").caption
         'Week 3'
         """
-        if unknown := [name for name in options if name not in OPTIONS]:
-            raise NormvizError(
-                "{name}={value} is not an option of an output; choose {options}.",
-                name=unknown[0],
-                value=echo(options[unknown[0]]),
-                options=listed(OPTIONS),
-            )
+        for name, value in options.items():
+            if name not in Options.__annotations__:
+                raise NormvizError(
+                    "{name}={value} is not an option of an output; choose {options}.",
+                    name=name,
+                    value=echo(value),
+                    options=listed(Options.__annotations__),
+                )
         choices = options.get("choices")
+        _check_kind("choices", choices, Choices | None, "nv.Choices(...)")
         if choices is not None and self.view is None and not (choices.tour or choices.app):
             raise NormvizError(
                 "{title} is a single view without choices; use nv.open(link).with_(choices=...).", title=self.title
             )
         return replace(self, **options)
 
-    def figure(self, theme: str = "light") -> go.Figure:
-        """The main figure as a plain Plotly figure. Raises NormvizError if there is none."""
+    def figure(self, theme: FigureTheme = "light") -> go.Figure:
+        """The main figure as a plain Plotly figure.
+
+        theme  "light" or "dark"
+
+        Raises NormvizError if the page has only text and tables, and for another theme.
+
+        >>> import normviz as nv
+        >>> len(nv.open("/?shape=2,3&layer=LayerNorm(3)").figure("dark").data) > 0
+        True
+        """
         shown = next((part for part in flat(self.parts) if isinstance(part, Panels | Chart)), None)
         if shown is None:
             raise NormvizError("{title} has no figure, only text and tables; use to_html().", title=self.title)
         return shown.lines.figure(theme) if isinstance(shown, Chart) else panels_figure(shown.data, theme)
 
+    @checked_call
     def to_html(
-        self, *, full: bool = True, theme: str | None = None, plotlyjs: str | None = None, caption: str | None = None
+        self,
+        *,
+        full: bool = True,
+        theme: Theme | None = None,
+        plotlyjs: Plotlyjs | None = None,
+        caption: str | None = None,
     ) -> str:
-        """One HTML file that needs no server, or with ``full=False`` a fragment of another page. The defaults are the output's own.
+        """One HTML file that needs no server. The defaults are the output's own.
 
-        plotlyjs  "once" means "inline" here, because a file depends on no other output
+        full      False: a fragment of another page
+        theme     "light", "dark" or "follow"
+        plotlyjs  as in ``Output``; "once" means "inline" here, because a file depends on no other output
+        caption   a line below the figures
+
+        Raises NormvizError for an unknown theme, a caption that is too long, and an invalid address of plotly.js.
+
+        >>> import normviz as nv
+        >>> nv.open("/?shape=2,3&layer=LayerNorm(3)").to_html(plotlyjs="cdn").startswith("<!doctype html>")
+        True
         """
-        theme, caption = theme or self.theme, self.caption if caption is None else caption
-        where = plotlyjs or self.plotlyjs
+        _check_kind("full", full, bool, N_("True or False"))
+        theme = self.theme if theme is None else theme
+        caption = check_text("caption", self.caption if caption is None else caption)
+        where = self.plotlyjs if plotlyjs is None else plotlyjs
         where = "inline" if where == ONCE else where
         with in_language(self.lang):
             shared: dict[str, Any] = {"theme": theme, "plotly": where, "caption": caption}
@@ -154,12 +206,17 @@ class Output:
     def url(self, base: str = "") -> str:
         """The link to this view, below ``base``, such as "https://example.org/normviz"; the default is NORMVIZ_URL, or no base.
 
-        The link contains the layer, the shape, up to 128 values of x, and all settings: also defaults, because a later version may have
-        others. It contains neither the values of a larger x nor a module's trained gamma and beta: the link then opens with the app's own
-        example.
+        The link contains the layer, the shape, up to 128 values of x, and all settings that have an effect: also defaults, because a later
+        version may have others. It contains neither the values of a larger x nor a module's trained gamma and beta: the link then opens with
+        the app's own example. ``embed`` and ``embed_options``, which are not about the view, and a reader's ``guess`` are left out.
 
         Raises NormvizError if no link can express the view, such as a pattern whose axes have long names.
+
+        >>> import normviz as nv
+        >>> nv.questions("s0").url("https://example.org/lab")
+        'https://example.org/lab/questions?q=s0'
         """
+        _check_kind("base", base, str | None, N_("a text"))
         if self.query is None:
             raise NormvizError(
                 "no link can express this view of {title}; share it as a file, with to_html().", title=self.title
@@ -175,7 +232,15 @@ class Output:
         return self.url(base) if base and self.query is not None else ""
 
     def answers(self) -> dict[str, Any] | None:
-        """The views that a reader of the file can choose; None if the file shows one view, or has no other."""
+        """The views that a reader of the file can choose, as the browser reads them; None if the file shows one view, or has no other.
+
+        >>> import normviz as nv
+        >>> (
+        ...     nv.open("/numerics").answers() is None,
+        ...     len(nv.open("/numerics").with_(choices=Choices()).answers()["views"]) > 1,
+        ... )
+        (True, True)
+        """
         if self.choices is None:
             return None
         with in_language(self.lang):
@@ -208,6 +273,20 @@ class Output:
     def __str__(self) -> str:
         with in_language(self.lang):
             return text(self.parts)
+
+    def __repr__(self) -> str:
+        """For a plain interpreter."""
+        return shown_in_interpreter(self.title)
+
+
+def _check_kind(name: str, value: object, kind: Any, what: str) -> None:
+    if not isinstance(value, kind):
+        raise NormvizError("{name}={value} is not {what}.", name=name, value=echo(value), what=_(what))
+
+
+def shown_in_interpreter(title: str) -> str:
+    """What a plain interpreter, which shows no figures, says of an Output."""
+    return _("{title}: a page for a notebook; to_html() gives a file, url() a link.", title=title)
 
 
 def tour_output(tour: Tour) -> Output:
@@ -287,7 +366,9 @@ def _is_foreign(address: SplitResult, query: Mapping[str, str]) -> bool:
 def output_of_query(page: str, query: Mapping[str, str]) -> Output:
     """The view of a page and a query. Raises NormvizError for an unknown page, and if the app would show an error."""
     with in_language(parse_language(query["lang"]) if query.get("lang") else ""):
-        if page == "questions" and (query.get("q") or not {"of", "search"} & {*query}):
+        if page == "questions" and (query.get("q") or not {"of", "search", "guess"} & {*query}):
+            if problem := PAGES[page].problem(PAGES[page].view(query)):
+                raise NormvizError(problem)
             return questions(query.get("q", ""))
         if page not in PAGES:
             raise NormvizError("page={page} is unknown; choose {pages}.", page=echo(page), pages=listed(LISTED))
@@ -310,8 +391,15 @@ def output_of_view(
         view = replace(view, display=replace(view.display, lang=language.get()))
     shown = PAGES[page]
     query = shown.whole_query(view) if _has_link(view.scene) else None
-    title, made = title_of(page, shown.file_title_of(view)), tuple(shown.visible(view) if parts is None else parts)
-    return Output(made, title, page, query, view=view if parts is None else None, choices=choices)
+    made = visible_parts(shown.parts(view) if parts is None else parts, view.display)
+    return Output(
+        tuple(made),
+        title_of(page, shown.file_title_of(view)),
+        page,
+        query,
+        view=view if parts is None else None,
+        choices=choices,
+    )
 
 
 def view_of(
@@ -319,14 +407,12 @@ def view_of(
     at: Sequence[int] | None = None,
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
-    lang: str = "",
     module: str = "",
 ) -> View:
     """The view of a reader's own layer and x; for a shape, on the app's example. Raises NormvizError if ``at`` is no element.
 
     settings  of the page
     seed      of the example and of other random numbers
-    lang      the language
     module    the name of a module's class, if it has a forward of its own
     """
     layer = e.layer or e.norm
@@ -342,7 +428,7 @@ def view_of(
         start=start_with(selected, e.shape, e.axes),
         own=Own(e.x, layer, e.values, module),
     )
-    return View(scene, settings or {}, display=Display(lang=lang))
+    return View(scene, settings or {})
 
 
 def _has_link(scene: Scene) -> bool:
@@ -356,7 +442,7 @@ def _has_link(scene: Scene) -> bool:
 
 def questions(key: str = "") -> Output:
     """One question with its answer, such as "s0"; without a key, all of them."""
-    if not key:
+    if key in ("", None):
         return Output(tuple(list_parts()), _("Questions · normviz"), "questions", language_query())
     question = find_question(key)
     title, query = f"{prose(question.key).title} · normviz", {"q": question.key} | language_query()

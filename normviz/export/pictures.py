@@ -96,7 +96,7 @@ def _check_size(scale: float, width: int | None) -> None:
 def _images(page: str, kind: str, scale: float, width: int | None) -> list[bytes]:
     """The contents of the files, all from one browser."""
     if find_spec("choreographer") is None:
-        raise NormvizError("Pictures need choreographer: pip install 'normviz[images]'.")
+        raise NormvizError('Pictures need choreographer: pip install "normviz[images]".')
     browser = _browser()
     if browser is None:
         raise NormvizError(NO_BROWSER)

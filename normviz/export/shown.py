@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import escape
+from typing import ClassVar
 
 import plotly.graph_objects as go
 
 from normviz.analysis.comparison import Comparison
 from normviz.analysis.description import Description
 from normviz.export.app import app_of_environment
+from normviz.export.arguments import FigureTheme
 from normviz.export.output import Output, output_of_query, output_of_view, view_of
 from normviz.figures.payload import view_payload
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.axes import layout_text
 from normviz.lessons import explore as exploring
 from normviz.lessons.compare import panels
+from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Caption, Panels, Part, Text
 from normviz.measuring.check import Check, expect, norm_of, with_usual_formula
 from normviz.measuring.models.norms import NormRow, Norms
@@ -30,7 +33,7 @@ CELL = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
 NUMBER = "padding:2px 12px 2px 0;text-align:right;vertical-align:top"
 
 
-def figure_of_layer(e: Description, theme: str) -> go.Figure:
+def figure_of_layer(e: Description, theme: FigureTheme) -> go.Figure:
     """Both panels as one plain Plotly figure."""
     return panels_figure(view_payload(replace(e, x=None), grid(e.shape, e.axes, ())), theme)
 
@@ -124,6 +127,25 @@ def _cells(row: NormRow, name: str) -> Iterator[str]:
     yield from (
         f'<td style="{NUMBER}">{format_count(number)}</td>' for number in (row.statistics, row.parameters, row.calls)
     )
+
+
+@dataclass(frozen=True)
+class ModelTable(Part):
+    """The table as a part of a page."""
+
+    norms: Norms
+    name: ClassVar[str] = "table"
+
+    def html(self, body: Body) -> str:
+        return table(self.norms)
+
+    def plain_text(self) -> str:
+        return str(self.norms)
+
+
+def output_of_norms(norms: Norms) -> Output:
+    """The table alone."""
+    return Output((ModelTable(norms),), f"{norms.summary} · normviz", "models", None)
 
 
 def view_query(row: NormRow) -> dict[str, str]:

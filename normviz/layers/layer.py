@@ -20,6 +20,7 @@ from torch import nn
 
 from normviz.layers.axes import MAX_TEXT
 from normviz.layers.catalogue import (
+    ABSENT,
     FAMILIES,
     KINDS,
     READERS,
@@ -27,6 +28,7 @@ from normviz.layers.catalogue import (
     Argument,
     Kind,
     kind_of_module,
+    layer_not_in_torch,
     module_arguments,
     not_in_torch,
 )
@@ -35,25 +37,63 @@ from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import _, ngettext
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Layer:
     """One layer of the catalogue with all its arguments, including defaults, and its mode.
 
     Make one with ``Layer.parse``, ``Layer.of`` or ``Layer.make``. All raise NormvizError for invalid arguments.
+
+    name       of the class in torch.nn, such as "BatchNorm2d"; or of another layer of the catalogue
+    arguments  all of them, in order, each with its name
+    training   whether it is in training mode
+
+    >>> layer = Layer.parse("BatchNorm2d(3).eval()")
+    >>> layer.name, layer.given["momentum"], layer.running
+    ('BatchNorm2d', 0.1, True)
     """
 
     name: str
     arguments: tuple[tuple[str, Any], ...]
     training: bool = True
 
+    def __post_init__(self) -> None:
+        kind = KINDS.get(self.name)
+        if kind is None or [name for name, _value in self.arguments] != [one.name for one in kind.arguments]:
+            raise NormvizError(
+                _("Layer({name}, ...) needs every argument of a layer; write Layer.parse('LayerNorm(4)')."),
+                name=echo(self.name),
+            )
+
     @classmethod
     def make(cls, name: str, *positional: Any, training: bool = True, **named: Any) -> Layer:
-        """The layer ``name(*positional, **named)``."""
+        """The layer ``name(*positional, **named)``.
+
+        name      a class of torch.nn, such as "GroupNorm", or another layer of the catalogue
+        training  False: in eval mode
+
+        Raises NormvizError for an unknown name, and for an argument that the layer does not take.
+
+        >>> Layer.make("GroupNorm", 2, num_channels=4)
+        Layer.parse('GroupNorm(2, 4)')
+        """
         return _make(name, positional, named, training)
 
     @classmethod
     def of(cls, module: nn.Module) -> Layer:
-        """The layer of a torch module, with the arguments read from its attributes."""
+        """The layer of a torch module, with the arguments read from its attributes.
+
+        module  of torch.nn; its own gamma and beta are not part of the layer
+
+        Raises NormvizError for another module, and for one with a forward of its own.
+
+        >>> Layer.of(nn.BatchNorm2d(3, momentum=None).eval())
+        Layer.parse('BatchNorm2d(3, momentum=None).eval()')
+        """
+        check_is_object(module)
+        if not isinstance(module, nn.Module):
+            raise NormvizError(
+                _("{module} is not a module of torch.nn; use Layer.parse for a text."), module=echo(module)
+            )
         kind = kind_of_module(module)
         return cls(kind.name, _bind(kind, (), module_arguments(module, kind)), module.training)
 
@@ -61,7 +101,10 @@ class Layer:
     def parse(cls, text: str) -> Layer | Norm:
         """Read ``"GroupNorm(2, 4)"``, ``"nn.BatchNorm2d(3).eval()"`` or ``"Norm('n d -> n', 'd')"``.
 
-        The text is a constructor with literals. It is parsed and never evaluated.
+        The text is a constructor with literals. It is parsed and never evaluated. Raises NormvizError if it is something else.
+
+        >>> Layer.parse("nn.LayerNorm([4, 4], eps=1e-6)").given["eps"]
+        1e-06
         """
         if not isinstance(text, str) or len(text) > MAX_TEXT:
             raise _not_a_layer(text)
@@ -69,6 +112,7 @@ class Layer:
 
     @property
     def kind(self) -> Kind:
+        """What all layers of this name have in common, such as their family and the ranks of x."""
         return KINDS[self.name]
 
     @cached_property
@@ -92,7 +136,15 @@ class Layer:
         return self.tracks and not self.training
 
     def norm(self, axes: tuple[str, ...]) -> Norm:
-        """The Norm of the layer for an x with these axes. Raises NormvizError if an argument, such as DimNorm's dim, does not fit them."""
+        """The Norm of the layer for an x with these axes.
+
+        axes  one name for each axis of x
+
+        Raises NormvizError if an argument, such as DimNorm's dim, does not fit them.
+
+        >>> Layer.parse("GroupNorm(2, 4)").norm(("n", "c", "h", "w"))
+        Norm('n (g k) h w -> n g', 'c', sizes={'g': 2})
+        """
         sharing = self.kind.rule(self.given, axes, self.running)
         return Norm(
             sharing.stats,
@@ -105,25 +157,49 @@ class Layer:
         )
 
     def buffers(self) -> int:
-        """The number of elements of running_mean, running_var and num_batches_tracked."""
+        """The number of elements of running_mean, running_var and num_batches_tracked.
+
+        >>> Layer.parse("BatchNorm2d(3)").buffers(), Layer.parse("LayerNorm(3)").buffers()
+        (7, 0)
+        """
         return 2 * int(self.given["num_features"]) + 1 if self.tracks else 0
 
     def on_axis_1(self, rank: int) -> Layer:
-        """For a layer with channels last: the same layer of torch for an x of this rank with its channels on axis 1."""
+        """For a layer with channels last: the same layer of torch for an x of this rank with its channels on axis 1.
+
+        >>> Layer.parse("ChannelsLastBatchNorm(3)").on_axis_1(4)
+        Layer.parse('BatchNorm2d(3)')
+        """
         siblings = (
             kind for kind in FAMILIES[self.kind.family] if kind.channel_axis == 1 and kind.ranks[1] in (rank, None)
         )
         return replace(self, name=next(siblings).name)
 
     def module(self, dtype: Any = None) -> nn.Module:
-        """A new torch module. Raises NormvizError if torch.nn has none."""
+        """A new torch module.
+
+        dtype  of its parameters; None: torch's default
+
+        Raises NormvizError if torch.nn has no such layer.
+
+        >>> isinstance(Layer.parse("GroupNorm(2, 4)").module(), nn.GroupNorm)
+        True
+        """
         if self.kind.module is None:
             raise NormvizError(_("torch.nn has no {layer}; use its 'torch-scratch' code."), layer=self.name)
         arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in self.arguments}
         return self.kind.module(**arguments, dtype=dtype).train(self.training)
 
     def with_(self, **changes: Any) -> Layer:
-        """The layer with some arguments, or the ``training`` mode, changed. Raises NormvizError for an invalid argument."""
+        """The layer with some arguments, or the ``training`` mode, changed.
+
+        changes  arguments by name; ``training=False`` is eval mode
+
+        Raises NormvizError for an argument that the layer does not take.
+
+        >>> Layer.parse("BatchNorm2d(3)").with_(eps=1e-3, training=False)
+        Layer.parse('BatchNorm2d(3, eps=0.001).eval()')
+        """
         training = changes.pop("training", self.training)
         return replace(self, arguments=_bind(self.kind, (), {**self.given, **changes}), training=training)
 
@@ -136,9 +212,17 @@ class Layer:
                 texts.append(text if argument.default is REQUIRED else f"{argument.name}={text}")
         return f"{self.name}({', '.join(texts)}){'' if self.training else '.eval()'}"
 
+    def __repr__(self) -> str:
+        return f"Layer.parse({str(self)!r})"
+
 
 def _make(name: str, positional: tuple[Any, ...], named: Mapping[Any, Any], training: bool) -> Layer:
     """``Layer.make`` with ``named`` as a mapping: a parsed text may contain an argument called ``training``."""
+    check_is_object(name)
+    if not isinstance(name, str):
+        raise _not_a_layer(name)
+    if name in ABSENT:
+        raise layer_not_in_torch(name)
     if name not in KINDS:
         family = next((family for family in FAMILIES if family.lower() == name.lower() and family not in KINDS), None)
         meant = listed([kind.name for kind in FAMILIES[family]]) if family else closest(name, [*KINDS, "Norm"])
@@ -189,10 +273,7 @@ def _bind(kind: Kind, positional: tuple[Any, ...], named: Mapping[str, Any]) -> 
 def _bound_value(kind: Kind, argument: Argument, values: Mapping[str, Any]) -> Any:
     value = values.get(argument.name, argument.default)
     if value is REQUIRED:
-        example = f"{kind.name}({EXAMPLES[kind.family]})"
-        raise NormvizError(
-            _("{layer} needs {name}, as in {example}."), layer=kind.name, name=argument.name, example=example
-        )
+        raise IncompleteError(_("{layer} needs {name}, as in {example}."), kind, layer=kind.name, name=argument.name)
     return READERS[argument.takes](argument.name, value)
 
 
@@ -206,6 +287,25 @@ EXAMPLES = {
     "ChannelsFirstLayerNorm": "3",
     "DimNorm": "3, dim=0",
 }
+
+
+class IncompleteError(NormvizError):
+    """A layer without its arguments. ``kind`` is its kind, and ``with_example`` the error with another example."""
+
+    def __init__(self, message: str, kind: Kind, example: str = "", prefix: str = "", **values: object) -> None:
+        example = example or f"{kind.name}({EXAMPLES[kind.family]})"
+        super().__init__(message, example=f"{prefix}{example}", **values)
+        self.kind = kind
+        self.with_example = lambda other: IncompleteError(message, kind, other, prefix, **values)
+
+
+def check_is_object(value: object) -> None:
+    """Raise NormvizError for a class in place of an object, such as ``nn.BatchNorm2d`` in place of ``nn.BatchNorm2d(3)``."""
+    if isinstance(value, type):
+        message, name = _("{name} is a class; make an object of it, as in {example}."), value.__name__
+        if (kind := KINDS.get(name)) is None:
+            raise NormvizError(message, name=name, example=f"{name}(...)")
+        raise IncompleteError(message, kind, prefix="nn.", name=name)
 
 
 PREFIXES = ("", "nn", "torch.nn", "nv", "normviz")
@@ -258,6 +358,8 @@ def _parse_call(text: str) -> tuple[ast.Call, str]:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise _not_a_layer(text) from None
+    if _dotted_name(node).rpartition(".")[2] in [*KINDS, *FAMILIES, "Norm"]:  # without its arguments
+        node = ast.Call(node, [], [])
     if not isinstance(node, ast.Call):
         raise _not_a_layer(text)
     function = node.func

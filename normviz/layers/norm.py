@@ -96,7 +96,11 @@ class Norm:
         return dict(zip(self.axes, self.pattern.left, strict=True))
 
     def pattern_names(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """``names`` with each whole split axis replaced by its parts."""
+        """``names`` with each whole split axis replaced by its parts.
+
+        >>> Norm("n (g k) h w -> n g", "c", sizes={"g": 2}).pattern_names(("c", "h"))
+        ('g', 'k', 'h')
+        """
         return tuple(part for name in names for part in self.parts.get(name, (name,)))
 
     @property
@@ -105,7 +109,15 @@ class Norm:
         return dict(self.sizes)
 
     def axis_sizes(self, shape: tuple[int, ...]) -> dict[str, int]:
-        """The size of every name, including whole split axes. Raises NormvizError if the shape does not fit."""
+        """The size of every name, including whole split axes.
+
+        shape  of x
+
+        Raises NormvizError if the shape does not fit the pattern.
+
+        >>> Norm("n (g k) -> n g", sizes={"g": 2}).axis_sizes((3, 8))
+        {'n': 3, 'd': 8, 'g': 2, 'k': 4}
+        """
         sizes = self.pattern.sizes(shape, self.split_sizes)
         return dict(zip(self.axes, shape, strict=True)) | sizes
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from math import prod
+from numbers import Integral
 from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
-from normviz.analysis.description import Description, describe, tensor_and_shape
+from normviz.analysis.description import Description, describe, spec_on, tensor_and_shape
 from normviz.analysis.forward import used_eps
 from normviz.layers.axes import layout_text, parse_layout
 from normviz.layers.fit import default_layer, is_equivalent, torch_layer
@@ -60,8 +61,11 @@ class Check:
     layer        the text of the torch layer that computes the same, or None
     reduced      the numbers of the axes over which the statistics are taken: those along which elements reach each other; () for stored statistics
     differences  from the expected layer; without one, from any normalization that a Norm describes
-    sampled      whether only some of the inputs were moved, because x has more than 4,096 elements; or a smaller x was measured
+    sampled      whether x was too large to move every element: then some elements, or a smaller x, were measured
     notes        what the check does not judge, and differences that show only for x unlike the given one, as sentences
+    expected     what it should be; None without ``like``
+    measured     the parts of the formula; None if the outputs are right without them
+    text         the result in sentences
     """
 
     norm: Norm | None
@@ -93,6 +97,9 @@ class Check:
         whole  never measure a smaller tensor instead of x
 
         Raises NormvizError if fn or like cannot be measured.
+
+        >>> Check.of(nn.LayerNorm(4), (2, 4), "LayerNorm(4)").ok
+        True
         """
         if backward not in (None, True, False):
             raise NormvizError(
@@ -119,7 +126,8 @@ class Check:
             axes, usual = usual_names(found, usual, axes)
         norm = norm_of(found, axes)
         layer = None if norm is None else usual_layer(norm, found.shape, _known_layers(function.fn))
-        differs = tuple(without_like(found, norm))
+        mistake = _forgotten(function, found, axes)
+        differs = (mistake,) if mistake else tuple(without_like(found, norm))
         similar = None if usual is None else layer_of_channels(usual, axes, found.shape)
         return cls(
             norm,
@@ -160,7 +168,7 @@ class Check:
             except NormvizError:
                 return None
 
-        others = [_other_shape(one, expected) for one in shapes]
+        others = [_other_shape(one, expected) for one in (shapes if isinstance(shapes, Sequence) else [shapes])]
         reference = reference_of(function, expected, plus_one)
         if reference.is_known:
             verdict, compared = judge(function, expected, reference, x, others, on)
@@ -245,7 +253,14 @@ class Check:
         params: Mapping[str, Any] | None = None,
         timeout: float | None = None,
     ) -> Self:
-        """Compare the gradients of ``backward`` with those of ``like``: see ``normviz.check_backward``."""
+        """Compare the gradients of ``backward`` with those of ``like``: see ``normviz.check_backward``.
+
+        >>> def forward(x):
+        ...     return x / x.square().mean(1, keepdim=True).sqrt(), None
+        >>> Check.of_backward(lambda dout, cache: dout, (2, 4), "RMSNorm(4, eps=0.0)", forward).ok
+        False
+        """
+        probe.check_callable(backward)
         with measuring(timeout):
             kind, tensor = _kind_and_tensor(forward, x, params)
             expected, plus_one = _expected(like, tensor, layout)
@@ -292,13 +307,23 @@ class Check:
         return self.ok
 
     def require(self) -> None:
-        """Raise NormvizError with the text of the differences, if there are any."""
+        """Raise NormvizError with the text of the differences, if there are any: for a test that is one line.
+
+        >>> Check.of(nn.LayerNorm(4), (2, 4), "RMSNorm(4)").require()
+        Traceback (most recent call last):
+        ...
+        normviz.texts.errors.NormvizError: It subtracts the mean, and it should not. ...
+        """
         __tracebackhide__ = True
         if not self.ok:
             raise NormvizError(str(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, for JSON. The keys are the names of its attributes."""
+        """The result as plain values, for JSON. The keys are the names of its attributes.
+
+        >>> Check.of(nn.LayerNorm(4), (2, 4)).to_dict()["layer"]
+        'LayerNorm([4])'
+        """
         return {
             "ok": self.ok,
             "text": self.text,
@@ -318,6 +343,11 @@ class Check:
 
 def _kind_and_tensor(fn: Callable[..., Any], x: Any, params: Mapping[str, Any] | None) -> tuple[str, Tensor]:
     """What ``fn`` takes, and x as a tensor; values for it, if only its shape is given."""
+    probe.check_callable(fn)
+    if params is not None and not isinstance(params, Mapping):
+        raise NormvizError(
+            "params={params} has no names; give a dictionary, such as params={{'gamma': gamma}}.", params=echo(params)
+        )
     kind = probe.kind_of(fn, x)
     tensor, shape = tensor_and_shape(probe.from_jax(x) if probe.is_jax(x) else x)
     if tensor is not None:
@@ -350,7 +380,7 @@ def _notes(function: Function) -> tuple[str, ...]:
 
 def _other_shape(shape: Sequence[int], expected: Description) -> tuple[int, ...]:
     """One of ``shapes``. Raises NormvizError if the expected layer does not take it."""
-    if not isinstance(shape, Sequence) or not all(isinstance(size, int) for size in shape):
+    if not isinstance(shape, Sequence) or not all(isinstance(size, Integral) for size in shape):
         raise NormvizError(
             "shapes has {shape}, which is no shape; write a list of shapes, such as shapes=[(5, 6)].", shape=echo(shape)
         )
@@ -417,6 +447,21 @@ def _mistake(found: Measurement, compared: LayerComparison, plus_one: bool) -> D
     return mistaken(compared, found, plus_one)
 
 
+def _forgotten(function: Function, found: Measurement, axes: Sequence[str]) -> Difference | None:
+    """What a function with the groups of a normalization lacks, such as the root, if it is none."""
+    stats = None if found.formula is not None or found.ids is None else from_ids(found.ids)
+    if stats is None or found.reach.is_elementwise:
+        return None
+    norm, x = _with_patterns(axes, stats, None), probe.generic(found.shape, function.dtype)
+    for one in (norm, replace(norm, center=False)):
+        expected = Description(one, found.shape, tuple(axes))
+        compared = LayerComparison(function, expected, reference_of(function, expected, False), x)
+        mistake = mistaken(compared, found, False)
+        if mistake is not None and mistake.what == "variance":
+            return mistake
+    return None
+
+
 def _explained(
     found: Measurement,
     expected: Description,
@@ -470,7 +515,7 @@ def expect(
     'n l c -> c'
     """
     name = like.strip() if isinstance(like, str) else name
-    spec = Layer.of(like) if isinstance(like, nn.Module) else Layer.parse(like) if isinstance(like, str) else like
+    spec = spec_on(like, shape, layout)
     axes = None if layout is None else parse_layout(layout, len(shape))
     order = None if axes is None or not isinstance(spec, Layer) else _channels_where_torch_expects_them(spec, axes)
     if axes is None or order is None:
@@ -648,8 +693,11 @@ def usual_axes(rank: int) -> tuple[str, ...]:
 
 
 def usual_names(found: Measurement, norm: Norm, axes: tuple[str, ...]) -> tuple[tuple[str, ...], Norm]:
-    """The axis names of the layout that the layer of torch.nn has for this rank, if there is such a layer; and the Norm with these names."""
-    layer = torch_layer(norm, found.shape)
+    """The axis names of the layout that the layer of torch.nn has for this rank, if there is such a layer; and the Norm with these names.
+
+    An RMSNorm has the names of the LayerNorm with its groups: an older torch has no RMSNorm.
+    """
+    layer = torch_layer(norm, found.shape) or torch_layer(replace(norm, center=True, eps=1e-5), found.shape)
     if layer is None or not layer.kind.in_torch:
         return axes, norm
     names = parse_layout(layer.kind.layout(len(axes)), len(axes))

@@ -357,6 +357,7 @@ class Measurement:
     agrees   whether the formula gives the outputs for x, and for x with an outlier or a shift
     instead  the shape of x, if x is so large that a smaller tensor was measured instead; else None
     affine   whether each output is a*x + b, and neither number follows from x or from stored statistics
+    is_identity  whether each output is x
     """
 
     reach: Reach
@@ -371,6 +372,7 @@ class Measurement:
     agrees: bool = True
     instead: Index | None = None
     affine: bool = False
+    is_identity: bool = False
 
     @property
     def shape(self) -> Index:
@@ -638,7 +640,7 @@ def _elementwise(function: Function, reach: Reach) -> Measurement:
     used = function.has_arrays or other is None or twice is None or _has_statistics(other, twice)
     if not used and not _has_fresh_statistics(affine, gamma, beta):
         is_identity = bool((affine.factor == 1).all() and (affine.offset == 0).all())
-        return Measurement(reach, dtype, single, affine=not is_identity)
+        return Measurement(reach, dtype, single, affine=True, is_identity=is_identity)
     changes = affine.factor if not stored or other is None else other.factor / affine.factor
     ids = equal_ids(changes, dtype)
     known = None if np.ptp(ids) == 0 else ids

@@ -175,7 +175,7 @@ def _stored_denominator(compared: LayerComparison, found: Measurement, plus_one:
         if denominator is None or other is None or _near(denominator, root):
             return []
         if any(_near(denominator, one) for one in (second + eps, second)):
-            return [_no_root()]
+            return [_no_root(norm)]
         for place, values in (("inside", denominator.square() - second), ("outside", denominator - second.sqrt())):
             value = float(values.median())
             own = Eps(max(0.0, float(f"{value:.3g}")), place)
@@ -463,7 +463,7 @@ def _mistakes(norm: Norm, x: Tensor, axes: tuple[str, ...]) -> Iterator[tuple[Di
     )
     for second in variances:
         for denominator in (second + eps, second):
-            yield _no_root(), lambda d=denominator: centered / d  # type: ignore[misc]
+            yield _no_root(norm), lambda d=denominator: centered / d  # type: ignore[misc]
         yield inverse, lambda d=second: centered * (d + eps).sqrt()  # type: ignore[misc]
     yield only, lambda: centered if norm.center else None
     for deviations in (centered, centered.abs(), x, x.abs()):
@@ -477,7 +477,14 @@ def _mistakes(norm: Norm, x: Tensor, axes: tuple[str, ...]) -> Iterator[tuple[Di
         yield from _other_axes(norm, x, mean, variances, eps, axes)
 
 
-def _no_root() -> Difference:
+def _no_root(norm: Norm) -> Difference:
+    if not norm.center:
+        return Difference(
+            "variance",
+            _("the mean of x^2"),
+            _("the root of the mean of x^2"),
+            _("It divides by the mean of x^2, not by its root: the root is forgotten."),
+        )
     return Difference(
         "variance",
         _("the variance"),

@@ -9,9 +9,10 @@ import functools
 import inspect
 import operator
 import random
+import warnings
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from itertools import chain
 from math import prod, sqrt
@@ -21,7 +22,9 @@ import numpy as np
 import torch
 from torch import Tensor, jit, nn
 from torch.nn.parameter import is_lazy
+from torch.overrides import TorchFunctionMode
 
+from normviz.layers.layer import check_is_object
 from normviz.measuring.turn import count_call, same_random_states, same_settings
 from normviz.texts.errors import NormvizError, echo
 
@@ -257,7 +260,7 @@ class Function:
     has_arrays whether it may use arrays of NumPy or JAX that are not among the tensors
     kind       what it takes: TENSORS, ARRAYS (of NumPy) or JAX
     switched   whether it returned an array for a tensor, and takes arrays since
-    converts   whether it takes tensors and returns arrays
+    converts   whether it takes tensors and computes with NumPy
     dtype      in which it computes: x and its tensors are converted to it
     """
 
@@ -369,7 +372,10 @@ class Function:
         if self.kind != TENSORS:
             return []
         with torch.enable_grad():
-            waiting = [self.with_graph(x, {}).grad_fn]
+            output = self.with_graph(
+                x, {}
+            )  # kept until the end: in torch 2.2 a graph of an autograd.Function ends with its output
+        waiting = [output.grad_fn]
         found: dict[int, Tensor] = {}
         seen = set()
         while waiting:
@@ -404,12 +410,16 @@ class Function:
         is_first, self.called = not self.called, True
         if self.kind == TENSORS:
             try:
-                output = self.fn(x, **self.arguments())
-            except Exception:
+                with _ConversionsRaise() if is_first else nullcontext():
+                    output = self.fn(x, **self.arguments())
+            except Exception as error:
                 output = self._of_arrays_only(x) if is_first else None
-                if output is None:
+                if output is not None:
+                    return output
+                if not isinstance(error, _ConvertedError):
                     raise
-                return output
+                self.converts = True
+                output = self.fn(x, **self.arguments())
             kind = None if self.converts else _array_kind(output)
             if kind is None:
                 return output
@@ -465,6 +475,19 @@ class Function:
             tensor.data = original
 
 
+class _ConvertedError(Exception):
+    """NumPy computes with a tensor."""
+
+
+class _ConversionsRaise(TorchFunctionMode):
+    """NumPy does not compute with tensors: its var would be another one than that of an array."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is Tensor.__array_wrap__:
+            raise _ConvertedError
+        return func(*args, **(kwargs or {}))
+
+
 def _array_kind(output: Any) -> str | None:
     """Whether the output, or the first one of a tuple, is an array of NumPy or JAX; None for a tensor."""
     found = output[0] if isinstance(output, tuple | list) and output else output
@@ -488,6 +511,13 @@ def is_jax(value: Any) -> bool:
 def from_jax(array: Any) -> Tensor:
     """A tensor with a copy of the values of a JAX array."""
     return torch.from_dlpack(array).clone()
+
+
+def check_callable(fn: object) -> None:
+    """Raise NormvizError for a class, and for what cannot be called."""
+    check_is_object(fn)
+    if not callable(fn):
+        raise NormvizError("{fn} is not a function of a tensor; give a function or a module.", fn=echo(fn))
 
 
 def kind_of(fn: Callable[..., Any], x: Any) -> str:
@@ -538,12 +568,12 @@ def isolated(fn: Callable[..., Any], x: Tensor, kind: str, params: Mapping[str, 
             "the parameters of {name} have no shapes yet. Call it once with an x before the check.",
             name=type(fn).__name__,
         )
-    if not callable(fn):
-        raise NormvizError("{fn} is not a function of a tensor; give a function or a module.", fn=echo(fn))
+    check_callable(fn)
     # An object that is called may keep what it computes. Functions and modules are restored instead.
     own = fn if called_object(fn) is None else copy.deepcopy(fn)
     threads = torch.get_num_threads()
-    with same_random_states(), same_settings():
+    with same_random_states(), same_settings(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "__array_wrap__ must accept", DeprecationWarning)
         function = Function(own, kind, params)
         try:
             torch.set_num_threads(1 if x.numel() <= FEW else threads)

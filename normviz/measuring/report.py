@@ -113,7 +113,9 @@ def has_groups(found: Measurement, expected: Description) -> bool:
 
 def _not_normalization(found: Measurement) -> Difference:
     sentence = _("It is not a normalization: no partition of the elements into groups explains its output.")
-    if found.affine:
+    if found.is_identity:
+        sentence = _("It returns x unchanged.")
+    elif found.affine:
         sentence = _("It uses no statistics: each output is a*x + b.")
     return Difference("not_normalization", _("another function"), _("a normalization"), sentence)
 

@@ -1,7 +1,6 @@
 """The table of ``nv.norms`` in a notebook: its rows lead to their views."""
 
 import re
-from pathlib import Path
 
 import pytest
 import torch
@@ -9,6 +8,7 @@ from torch import nn
 
 import normviz as nv
 from tests.measuring.models.zoo import Llama, OverChannels, Twice, images
+from tests.needs import cases_in_torch
 
 APP = "https://example.org/lab"
 
@@ -17,6 +17,7 @@ def table(model, *shape):
     return nv.norms(model, torch.zeros(shape))
 
 
+@cases_in_torch
 @pytest.mark.parametrize(
     ("model", "shape", "title"),
     [
@@ -65,11 +66,3 @@ def test_names_of_modules_are_text():
     model = nn.ModuleDict({"<b>": nn.LayerNorm(8)})
     model.forward = lambda x: model["<b>"](x)
     assert "&lt;b&gt;" in table(model, 2, 8)._repr_html_()
-
-
-def test_the_example_in_the_documentation_runs():
-    text = (Path(__file__).parents[2] / "docs/embedding.md").read_text(encoding="utf-8")
-    block = text.split("## The normalizations of a model")[1].split("```python\n")[1].split("```")[0]
-    names = {}
-    exec(block, names)  # the text of the documentation
-    assert [row.layer for row in names["norms"]] == ["BatchNorm2d(64)"] * 2

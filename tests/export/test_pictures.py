@@ -165,5 +165,5 @@ def test_without_choreographer_one_line_says_what_to_install(tmp_path, monkeypat
     monkeypatch.setitem(sys.modules, "choreographer", None)  # importing it raises ImportError
     monkeypatch.delitem(sys.modules, "normviz.export.pictures", raising=False)
     save_without = runpy.run_path(pictures.__file__)["save"]
-    with pytest.raises(NormvizError, match=re.escape("Pictures need choreographer: pip install 'normviz[images]'.")):
+    with pytest.raises(NormvizError, match=re.escape('Pictures need choreographer: pip install "normviz[images]".')):
         save_without(ONE_VIEW, tmp_path / "a.png")

@@ -11,6 +11,7 @@ from normviz.export.playable_controls import MOST_VIEWS
 from normviz.lessons.compare import READY_SETS, layers_of
 from normviz.lessons.pages import PAGES
 from normviz.texts.errors import NormvizError
+from tests.needs import needs_rms_norm
 
 
 @cache
@@ -29,6 +30,7 @@ PLAIN = [
 ]  # fmt: skip
 
 
+@needs_rms_norm
 def test_explore_has_every_layer_that_takes_the_tensor_with_every_normalized_shape_number_of_groups_and_dim():
     assert layers(found())[0] == "LayerNorm([4, 3, 5])"
     assert set(PLAIN) <= set(layers(found()))
@@ -41,6 +43,7 @@ def test_a_file_of_a_sequence_has_the_layers_for_channels_that_are_last():
     assert any(last <= set(chosen) for chosen in sets)
 
 
+@needs_rms_norm
 def test_explore_has_the_switches_of_each_layer():
     with_switches = set(layers(found())) - set(PLAIN)
     assert {
@@ -121,11 +124,13 @@ def test_a_layer_that_does_not_take_the_first_tensor_is_an_error():
         found(layers=("LayerNorm([7])",))
 
 
+@needs_rms_norm
 def test_too_many_tensors_are_an_error():
     with pytest.raises(NormvizError, match="is too large; give fewer shapes, or name the layers with --layers"):
         found(shapes=tuple((2, 3, 4, size) for size in range(5, 20)))
 
 
+@needs_rms_norm
 def test_several_tensors_leave_out_the_switches_before_a_layer_and_the_search_says_so():
     found = search(PAGES["explore"], PAGES["explore"].view(""), [(2, 6, 4, 4), (5, 7), (2, 12, 4, 4)])
     assert len(found.views) <= MOST_VIEWS
@@ -164,6 +169,7 @@ def test_compare_has_the_ready_made_sets_two_or_three_of_nine_layers_and_up_to_s
     assert ready.ways["set"][""] == next(iter(views))
 
 
+@needs_rms_norm
 def test_compare_offers_the_layers_that_fit_each_tensor():
     views = found("compare", "shape=2,3,4,4", shapes=((5, 7),))
     assert len(views) <= MOST_VIEWS

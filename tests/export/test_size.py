@@ -26,5 +26,5 @@ def test_a_file_with_inline_plotly_js_names_no_other_address():
 
 def test_from_a_cdn_plotly_js_is_checked_by_its_hash():
     (data,) = re.findall(r'class="nv-data">(.*?)</script>', document([], title="t", plotly="cdn"))
-    assert json.loads(data)["plotly"].startswith("https://cdn.plot.ly/plotly-")
+    assert json.loads(data)["plotly"].startswith("https://cdn.plot.ly/plotly-cartesian-")
     assert json.loads(data)["integrity"].startswith("sha384-")

@@ -3,6 +3,7 @@
 import functools
 import math
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -447,3 +448,31 @@ def test_an_object_is_called_as_it_was_at_first():
     with function(Grows()) as made:
         assert torch.equal(made(X), 2 * X)
         assert torch.equal(made(X), 2 * X)
+
+
+def of_numpy(x):
+    return (x - x.mean(axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + 1e-5)
+
+
+def of_tensors_with_numpy(x):
+    return (x - x.mean(1, keepdim=True)) / np.sqrt(x.var(1, keepdim=True, correction=0) + 1e-5)
+
+
+@pytest.mark.parametrize("action", ["always", "error"])
+def test_a_function_of_numpy_that_gets_a_tensor_is_called_with_arrays(action):
+    """NumPy computes with tensors, too, whose var divides by m - 1."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter(action)
+        found = nv.check(of_numpy, torch.randn(4, 6), like="LayerNorm(6)")
+    assert found
+    assert "Your function was called with NumPy arrays, because it returns one." in found.notes
+    assert not warned
+
+
+def test_a_function_of_tensors_that_uses_numpy_is_called_with_tensors():
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        found = nv.check(of_tensors_with_numpy, torch.randn(4, 6), like="LayerNorm(6)")
+    assert found
+    assert not any("NumPy arrays" in note for note in found.notes)
+    assert not warned

@@ -12,6 +12,7 @@ import normviz as nv
 from normviz.measuring.groups import same_partition
 from normviz.texts.messages import in_language
 from tests.measuring.implementations import RIGHT, SEQUENCES, WRONG, OnePlus, layer_norm
+from tests.needs import HAS_RMS_NORM
 
 
 def x_of(case):
@@ -40,7 +41,7 @@ def test_a_shape_is_enough(case):
 SAME = [
     nn.LayerNorm(5),
     nn.LayerNorm([4, 5], bias=False),
-    nn.RMSNorm(5, eps=1e-6),
+    *([nn.RMSNorm(5, eps=1e-6)] if HAS_RMS_NORM else []),
     nn.BatchNorm1d(4, affine=False),
     nn.InstanceNorm1d(4, affine=True),
     nn.GroupNorm(2, 4, eps=1e-3),

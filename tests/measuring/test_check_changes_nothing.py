@@ -97,6 +97,7 @@ def scripted_layer_norm(x: Tensor) -> Tensor:
 
 
 @pytest.mark.filterwarnings("ignore:.*jit.script:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of torch.jit, in torch 2.15
 def test_scripted_functions_and_modules_are_measured_and_not_changed():
     assert nv.check(torch.jit.script(scripted_layer_norm), SEQUENCES, like="LayerNorm(5)")
     module = torch.jit.script(nn.BatchNorm1d(4))

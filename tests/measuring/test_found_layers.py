@@ -15,6 +15,7 @@ from normviz.measuring.formula import Eps, Formula, Learned, Measurement, Quotie
 from normviz.measuring.groups import Reach
 from tests.measuring.implementations import OnePlus
 from tests.measuring.mutations import RIGHT, WRONG
+from tests.needs import cases_in_torch
 
 NAMED = {one.name: one for one in [*RIGHT, *WRONG]}
 # Of each implementation, compared with its layer: the Norm, the layer, the reduced axes.
@@ -73,13 +74,15 @@ MEASURED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", COMPARED)
-def test_the_layer_of_a_compared_function(name):
+@cases_in_torch
+@pytest.mark.parametrize(("name", "expected"), COMPARED.items(), ids=COMPARED)
+def test_the_layer_of_a_compared_function(name, expected):
     found = NAMED[name].check()
-    assert (None if found.norm is None else repr(found.norm), found.layer, found.reduced) == COMPARED[name]
+    assert (None if found.norm is None else repr(found.norm), found.layer, found.reduced) == expected
     assert found.expected.name == NAMED[name].like or NAMED[name].like.startswith("nv.")
 
 
+@cases_in_torch
 @pytest.mark.parametrize("name", MEASURED)
 def test_the_layer_of_a_measured_function(name):
     found = NAMED[name].check(like=None, shapes=())
@@ -315,6 +318,7 @@ def test_the_description_of_a_layer_has_its_reduced_axes():
 
 
 def test_like_is_a_layer_of_torch_or_is_measured():
+    """OnePlus is an RMSNorm that multiplies by 1 + gamma."""
     x = torch.zeros(2, 4, 5)
     known, plus_one = checks._expected(nn.LayerNorm(5), x, None)
     assert (str(known.layer), known.norm.stats, plus_one) == ("LayerNorm([5])", "n l c -> n l", False)

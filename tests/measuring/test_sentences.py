@@ -16,6 +16,7 @@ from normviz.measuring.groups import Reach
 from normviz.measuring.report import Difference
 from normviz.measuring.verdict import Error
 from tests.measuring.mutations import WRONG
+from tests.needs import needs_half
 
 NAMED = {one.name: one for one in WRONG}
 # Of each implementation: what, found, expected, sentence.
@@ -137,7 +138,9 @@ DIFFERENCES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", DIFFERENCES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=needs_half if "half()" in name else ()) for name in DIFFERENCES]
+)
 def test_a_mistake_is_told_in_a_sentence(name):
     found = NAMED[name].check()
     assert [(one.what, one.found, one.expected, one.sentence) for one in found.differences] == DIFFERENCES[name]

@@ -3,6 +3,7 @@
 gamma is 2 and beta is 1/2 in layers that have them, so that they differ from the normalized value.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -12,6 +13,7 @@ from normviz.analysis.checks import SEEDS, read_integer, read_number
 from normviz.analysis.forward import Values, run_module, trace
 from normviz.analysis.rounding.groups import read_dtype
 from normviz.layers.axes import parse_layout
+from normviz.layers.catalogue import is_in_torch
 from normviz.layers.layer import Layer
 from normviz.layers.sharing import counts
 from normviz.texts.errors import NormvizError
@@ -78,6 +80,11 @@ class Degenerate:
     from_sign: float | None
 
 
+def _of_torch(cases: Iterable[tuple[str, tuple[int, ...]]]) -> list[tuple[str, tuple[int, ...]]]:
+    """The cases whose layers the installed torch has."""
+    return [(text, shape) for text, shape in cases if is_in_torch(text)]
+
+
 def constant_groups(value: float = 1234.567, dtype: str = "float32") -> tuple[Degenerate, ...]:
     """Every layer of the catalogue on a constant x: the formula gives beta, and sign(x) * gamma for RMSNorm.
 
@@ -97,7 +104,7 @@ def constant_groups(value: float = 1234.567, dtype: str = "float32") -> tuple[De
             dtype=dtype,
             largest=torch.finfo(kind).max,
         )
-    return tuple(_outcome(text, torch.full(shape, value, dtype=kind)) for text, shape in CONSTANT)
+    return tuple(_outcome(text, torch.full(shape, value, dtype=kind)) for text, shape in _of_torch(CONSTANT))
 
 
 def single_elements(scale: float = 1000.0, dtype: str = "float32", seed: int = 0) -> tuple[Degenerate, ...]:
@@ -114,8 +121,9 @@ def single_elements(scale: float = 1000.0, dtype: str = "float32", seed: int = 0
     """
     kind, scale = read_dtype(dtype), read_number("scale", scale, 0, 1e4)
     generator = torch.Generator().manual_seed(read_integer("seed", seed, SEEDS))
-    noise = [torch.randn(shape, generator=generator, dtype=torch.float64) for _, shape in SINGLE]
-    return tuple(_outcome(text, (scale * x).to(kind)) for (text, _), x in zip(SINGLE, noise, strict=True))
+    cases = _of_torch(SINGLE)
+    noise = [torch.randn(shape, generator=generator, dtype=torch.float64) for _, shape in cases]
+    return tuple(_outcome(text, (scale * x).to(kind)) for (text, _), x in zip(cases, noise, strict=True))
 
 
 def _outcome(text: str, x: Tensor) -> Degenerate:

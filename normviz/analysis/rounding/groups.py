@@ -11,7 +11,18 @@ from torch import Tensor
 from normviz.analysis.checks import SEEDS, read_integer, read_number
 from normviz.texts.errors import NormvizError, echo, listed
 
-DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32, "float64": torch.float64}
+
+def _is_computed(dtype: torch.dtype) -> bool:
+    """Whether torch's layers compute this dtype on the CPU; LayerNorm of torch 2.2 has no float16."""
+    try:
+        F.layer_norm(torch.zeros(1, dtype=dtype), (1,))
+    except RuntimeError:
+        return False
+    return True
+
+
+ALL_DTYPES = torch.float16, torch.bfloat16, torch.float32, torch.float64
+DTYPES = {str(dtype).removeprefix("torch."): dtype for dtype in ALL_DTYPES if _is_computed(dtype)}
 GROUP_SIZES = range(2, 1025)
 SIZE = 256  # numbers in a group, where no other size is given
 LARGEST_DISTANCE = 1e7

@@ -49,6 +49,8 @@ export class Player {
   start;
   /** @type {FigureData[]} that are shown */
   figures = [];
+  /** The title of the file, which names its first view. */
+  title = document.title;
 
   /**
    * Adds the controls, and shows the view of the address.
@@ -190,12 +192,22 @@ export class Player {
     this.notice.hidden = true;
     this.bar.set(rows, title);
     this.bar.root.hidden = presenting;
+    this.writeTitle();
     this.fixed.hidden = !rows.some(({ inputs, more }) => [...inputs, ...more.flat()].some(({ why }) => why));
     const parts = presenting ? this.view.parts.filter((_part, number) => this.view.presented?.includes(number)) : this.view.parts;
     this.settleStart();
     this.figures = figures.map((figure) => this.live(figure));
     this.show({ page: packed.page, present: packed.present || presenting, projector: this.projector, parts, figures: this.figures });
     this.selected();
+  }
+
+  // The title of the tab and the heading for screen readers name the view that is shown. A title that the author of the file chose stays in it.
+  writeTitle() {
+    const { number, title, view } = this, name = title.endsWith(" · normviz") ? "normviz" : title;
+    if (!this.ownsAddress || !view.title) return;
+    document.title = number ? `${view.title} · ${name}` : title;
+    const heading = document.querySelector("h1.nv-name");
+    if (heading) heading.textContent = document.title;
   }
 
   /**

@@ -8,7 +8,7 @@ from gzip import compress
 from math import prod
 from os import environ
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, Unpack
 from uuid import uuid4
 
 import anywidget
@@ -18,7 +18,8 @@ from traitlets import Bunch, TraitType, Unicode, default, validate
 from normviz.analysis.description import Description
 from normviz.export.app import app_of_environment
 from normviz.export.live import changes
-from normviz.export.output import Choices, Output, output_of_view
+from normviz.export.output import Choices, Options, Output, output_of_view, shown_in_interpreter, title_of
+from normviz.export.result import Result
 from normviz.figures.bundle import bundle, plotly_js
 from normviz.lessons.events import after
 from normviz.lessons.page import rows_data
@@ -48,7 +49,7 @@ def _in_its_language(method: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-class Live(anywidget.AnyWidget):
+class Live(anywidget.AnyWidget, Result):
     """A page on the reader's own x or module, answered by torch in the kernel. Made by ``nv.live``.
 
     query    the query of the view's link, such as "shape=2,3,4,4&layer=LayerNorm([3,4,4])"
@@ -155,10 +156,15 @@ class Live(anywidget.AnyWidget):
         self.send({"data": data, "rows": rows_data(shown.rows), "turn": self._turn})
 
     @_in_its_language
-    def output(self) -> Output:
-        """The current view as an Output, for a file: ``w.output().to_html()``."""
+    def output(self, **options: Unpack[Options]) -> Output:
+        """The current view as an Output, for a file: ``w.to_html()``. Options: theme, plotlyjs, caption, choices."""
         choices = Choices(few=True) if prod(self._view.scene.shape) <= MOST_KEPT else None
-        return output_of_view(self._page, self._view, choices)
+        return output_of_view(self._page, self._view, choices).with_(**options)
+
+    def __repr__(self) -> str:
+        """For a plain interpreter."""
+        with in_language(self._lang):
+            return shown_in_interpreter(title_of(self._page, PAGES[self._page].file_title_of(self._view)))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """HTML with precomputed views. While the kernel runs, the widget answers instead.

@@ -5,7 +5,8 @@ The calls are recorded in ``recording``; a module that torch.nn does not have is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import SequenceMatcher
 from importlib import import_module
@@ -16,7 +17,7 @@ from torch import nn
 
 from normviz.analysis.description import Description, describe
 from normviz.layers.fit import torch_layer
-from normviz.layers.layer import Layer
+from normviz.layers.layer import Layer, check_is_object
 from normviz.layers.norm import Norm
 from normviz.layers.substitutes import is_probably_channels_last
 from normviz.layers.torch_errors import check
@@ -25,7 +26,8 @@ from normviz.measuring.models.probing import Found, Prober, lacks_a_number
 from normviz.measuring.models.recording import Call, Failure, Shape, layer_of, record, sealed, unwrapped
 from normviz.measuring.own_modules import check_has_shapes
 from normviz.measuring.turn import one_at_a_time
-from normviz.texts.errors import NormvizError
+from normviz.texts.calls import checked_call
+from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _, format_count, ngettext
 
 MOST_SHAPES = 8  # in the table
@@ -88,7 +90,12 @@ class NormRow:
         return ", ".join([*map(str, self.shapes[:MOST_SHAPES]), *["..."] * (len(self.shapes) > MOST_SHAPES)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON. The keys are the names of its attributes."""
+        """Plain values, for JSON. The keys are the names of its attributes.
+
+        >>> import torch
+        >>> Norms.of(nn.LayerNorm(8), torch.ones(2, 8))[0].to_dict()["shape"]
+        [2, 8]
+        """
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
         return plain | {"title": self.title, "norm": repr(self.norm), "shapes": [list(shape) for shape in self.shapes]}
 
@@ -97,18 +104,31 @@ class NormRow:
 
 
 def differences(one: Sequence[NormRow], other: Sequence[NormRow]) -> Iterator[str]:
-    """One sentence for each difference. Rows with the same name are compared; without common names, rows in the same order."""
+    """One sentence for each difference. Rows with the same name are compared, also if their order differs; without common names, rows
+    in the same order."""
     names = {(row.name, row.function) for row in one} & {(row.name, row.function) for row in other}
     key = (lambda row: (row.name, row.function)) if names else (lambda row: (row.norm.center, row.shape[-1]))
     matcher = SequenceMatcher(None, list(map(key, one)), list(map(key, other)), autojunk=False)
+    times = Counter(map(key, one)), Counter(map(key, other))
+    partners = {key(row): row for row in other if names and times[0][key(row)] == times[1][key(row)] == 1}
     for kind, i, j, k, m in matcher.get_opcodes():
         if kind == "equal" or (not names and j - i == m - k):
             for first, second in zip(one[i:j], other[k:m], strict=True):
                 yield from _between(first, second)
             continue
         for row in one[i:j]:
+            if partner := partners.get(key(row)):
+                yield _(
+                    "{name} ({layer}) has another place in the order of the second model.",
+                    name=row.name,
+                    layer=row.title,
+                )
+                yield from _between(row, partner)
+                continue
             yield _("{name} ({layer}) is missing in the second model.", name=row.name, layer=row.title)
         for row in other[k:m]:
+            if key(row) in partners:
+                continue
             yield _("{name} ({layer}) is only in the second model.", name=row.name, layer=row.title)
 
 
@@ -289,7 +309,33 @@ def _explained(failure: Failure) -> str:
     )
 
 
+def _check_inputs(inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Raise NormvizError if a model that failed got nothing, or a shape instead of a tensor."""
+    if not inputs and not kwargs:
+        raise NormvizError("the model got no inputs; give them too, as in nv.norms(model, torch.randn(2, 3, 8, 8)).")
+    for value in (inputs, *inputs):
+        if isinstance(value, tuple | list) and value and all(isinstance(size, int) for size in value):
+            raise NormvizError("a model takes tensors, not shapes; give torch.randn{shape}.", shape=tuple(value))
+
+
 # The list of them.
+
+
+class NoRowError(NormvizError, IndexError):
+    """A number without a row."""
+
+    def __init__(self, index: object, rows: int) -> None:
+        super().__init__(
+            ngettext(
+                "there is no row {index}: the model has {n} normalization, with the number 0.",
+                "there is no row {index}: the model has {n} normalizations, with the numbers 0 to {last}.",
+                rows,
+                index=echo(index),
+                last=rows - 1,
+            )
+            if rows
+            else _("there is no row {index}: the model has no normalization.", index=echo(index))
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -314,9 +360,14 @@ class Norms(Sequence[NormRow]):
         """The normalizations that run in ``model(*inputs, **kwargs)``: see ``normviz.norms``.
 
         Raises NormvizError if ``model`` is not a module, is lazy, or is scripted, traced or exported.
+
+        >>> import torch
+        >>> Norms.of(nn.LayerNorm(8), torch.ones(2, 8)).summary
+        '1 normalization, 16 parameters, 100 % of the model'
         """
         if isinstance(model, torch.export.ExportedProgram):
             raise NormvizError(_unseen("", model))
+        check_is_object(model)
         if not isinstance(model, nn.Module):
             raise NormvizError(
                 "{model} is not a model; give a torch.nn.Module and its inputs.", model=type(model).__name__
@@ -329,6 +380,8 @@ class Norms(Sequence[NormRow]):
         if unseen and not rows:
             raise NormvizError(unseen[0])
         parameters = sum(parameter.numel() for parameter in model.parameters())
+        if failure is not None and not rows:
+            _check_inputs(inputs, kwargs)
         if failure is not None:
             return cls(rows, parameters, tuple(unseen), failure_text(failure))
         return cls(rows, parameters, (*unseen, *_never_called(model, calls, rows)))
@@ -336,9 +389,17 @@ class Norms(Sequence[NormRow]):
     @overload
     def __getitem__(self, index: int) -> NormRow: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[NormRow]: ...
-    def __getitem__(self, index: int | slice) -> NormRow | Sequence[NormRow]:
-        return self.rows[index]
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> NormRow | Self:
+        if isinstance(index, slice):
+            return replace(self, rows=self.rows[index], members=self.members[index])
+        try:
+            return self.rows[index]
+        except (IndexError, TypeError):
+            raise NoRowError(index, len(self)) from None
+
+    def __iter__(self) -> Iterator[NormRow]:
+        return iter(self.rows)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -357,6 +418,11 @@ class Norms(Sequence[NormRow]):
         """One row for the modules of the same layer and shape whose names differ only in numbers, such as ``layers.*.norm1``.
 
         It has the sums of their parameters, buffers and calls; ``members`` counts them.
+
+        >>> import torch
+        >>> grouped = Norms.of(nn.Sequential(nn.LayerNorm(8), nn.LayerNorm(8)), torch.ones(2, 8)).grouped()
+        >>> grouped[0].name, grouped[0].parameters, grouped.members
+        ('*', 32, (2,))
         """
         groups: dict[tuple[object, ...], list[NormRow]] = {}
         for row in self.rows:
@@ -377,10 +443,18 @@ class Norms(Sequence[NormRow]):
         )
         return replace(self, rows=rows, members=tuple(map(len, groups.values())))
 
+    @checked_call
     def diff(self, other: Norms) -> tuple[str, ...]:
-        """What differs in a port of the model, one sentence for each difference. ``other`` are its normalizations.
+        """What differs in a port of the model, one sentence for each difference.
+
+        other  the normalizations of the port
 
         Raises NormvizError if ``other`` is something else, such as the model.
+
+        >>> import torch
+        >>> ours, theirs = (Norms.of(nn.LayerNorm(8, eps=eps), torch.ones(2, 8)) for eps in (1e-5, 1e-6))
+        >>> ours.diff(theirs)
+        (': eps differs: 1e-05 and 1e-06.',)
         """
         if not isinstance(other, Norms):
             raise NormvizError(
@@ -390,7 +464,12 @@ class Norms(Sequence[NormRow]):
         return tuple(differences(self, other))
 
     def to_dict(self) -> dict[str, Any]:
-        """The list as plain values, for JSON. The keys are the names of its attributes."""
+        """The list as plain values, for JSON. The keys are the names of its attributes.
+
+        >>> import torch
+        >>> Norms.of(nn.LayerNorm(8), torch.ones(2, 8)).to_dict()["parameters"]
+        16
+        """
         return {
             "rows": [row.to_dict() for row in self.rows],
             "summary": self.summary,
@@ -403,7 +482,14 @@ class Norms(Sequence[NormRow]):
         }
 
     def to_pandas(self) -> Any:
-        """The rows as a DataFrame of pandas, with a column for each attribute of a row. Raises NormvizError without pandas."""
+        """The rows as a DataFrame of pandas, with a column for each attribute of a row.
+
+        Raises NormvizError if pandas is not installed.
+
+        >>> import torch
+        >>> Norms.of(nn.LayerNorm(8), torch.ones(2, 8)).to_pandas()["layer"][0]
+        'LayerNorm([8])'
+        """
         try:
             pandas = import_module("pandas")
         except ModuleNotFoundError as error:

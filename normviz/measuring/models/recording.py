@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.weak import WeakIdKeyDictionary
 
 from normviz.layers.axes import parse_layout
-from normviz.layers.catalogue import kind_of_module
+from normviz.layers.catalogue import KINDS, kind_of_module
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.check import usual_axes
@@ -89,13 +89,14 @@ def _normalize(given: Arguments) -> Norm:
 
 READERS: dict[Callable[..., Any], Callable[[Arguments], Layer | Norm]] = {
     F.layer_norm: _layer_norm,
-    F.rms_norm: _rms_norm,
     F.group_norm: _group_norm,
     F.batch_norm: _batch_norm,
     F.instance_norm: _instance_norm,
     F.normalize: _normalize,
 }
-TORCH = {"layer_norm": F.layer_norm, "rms_norm": F.rms_norm, "group_norm": F.group_norm}
+TORCH = {"layer_norm": F.layer_norm, "group_norm": F.group_norm}
+if "RMSNorm" in KINDS:
+    READERS[F.rms_norm], TORCH["rms_norm"] = _rms_norm, F.rms_norm
 ALIASES = {getattr(torch, name): function for name, function in TORCH.items()}  # torch.layer_norm is another function
 
 
@@ -276,7 +277,7 @@ def record(
     args, kwargs = _copied(args), _copied(dict(kwargs))
     with _unchanged(model), ExitStack() as stack, torch.no_grad():
         if "torch._dynamo" in sys.modules:  # compiled parts run as they were written
-            stack.enter_context(torch.compiler.set_stance("force_eager"))
+            _run_eagerly(model, stack)
         for module in _with_hooks(model):
             for handle in (
                 module.register_forward_pre_hook(recorder.before, with_kwargs=True),
@@ -290,6 +291,17 @@ def record(
             seen = recorder.failure
             failure = seen if seen is not None and seen.error is error else Failure("", model, [], error)
     return tuple(recorder.calls.values()), failure
+
+
+def _run_eagerly(model: nn.Module, stack: ExitStack) -> None:
+    """Run the compiled parts of a model as they were written, until the stack ends."""
+    if hasattr(torch.compiler, "set_stance"):
+        stack.enter_context(torch.compiler.set_stance("force_eager"))
+        return
+    for module in model.modules():  # before torch 2.6: a compiled module keeps its compiled forward as an attribute
+        if isinstance(inner := getattr(module, "_orig_mod", None), nn.Module):
+            stack.callback(setattr, module, "forward", module.forward)
+            module.forward = inner.__call__
 
 
 def unwrapped(model: nn.Module) -> nn.Module:

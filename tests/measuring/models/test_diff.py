@@ -7,6 +7,7 @@ from torch import nn
 
 import normviz as nv
 from tests.measuring.models.zoo import Decoder, Gemma, Llama, OverChannels, images, tokens
+from tests.needs import HAS_RMS_NORM, cases_in_torch
 
 X = torch.zeros(2, 3, 4, 4)
 
@@ -21,7 +22,11 @@ CASES = [
     ([nn.BatchNorm2d(8)], [nn.BatchNorm2d(8, momentum=0.01)], ("0: momentum differs: 0.1 and 0.01.",)),
     ([nn.BatchNorm2d(8).eval()], [nn.BatchNorm2d(8)], ("0: only the first uses stored statistics.",)),
     ([nn.LayerNorm(4)], [nn.LayerNorm(4, bias=False)], ("0: only the first has a beta.",)),
-    ([nn.RMSNorm(4, eps=1e-5)], [nn.LayerNorm(4, bias=False)], ("0: only the second subtracts the mean.",)),
+    *(
+        [([nn.RMSNorm(4, eps=1e-5)], [nn.LayerNorm(4, bias=False)], ("0: only the second subtracts the mean.",))]
+        if HAS_RMS_NORM
+        else []
+    ),
     ([nn.BatchNorm2d(8)], [], ("0 (BatchNorm2d(8)) is missing in the second model.",)),
     ([], [nn.BatchNorm2d(8)], ("0 (BatchNorm2d(8)) is only in the second model.",)),
 ]
@@ -75,9 +80,9 @@ DEPARTURES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("words", DEPARTURES)
-def test_what_a_module_does_otherwise_than_its_layer_is_listed_and_differs(words):
-    fn, layer = DEPARTURES[words]
+@cases_in_torch
+@pytest.mark.parametrize(("words", "fn", "layer"), [(words, *made) for words, made in DEPARTURES.items()])
+def test_what_a_module_does_otherwise_than_its_layer_is_listed_and_differs(words, fn, layer):
     found, usual = rows(Own(fn)), rows(nn.LayerNorm(4, elementwise_affine=False))
     assert found[0].layer == layer
     assert any(words in one for one in found[0].departures)

@@ -15,8 +15,10 @@ import normviz as nv
 from tests.measuring.models import zoo
 from tests.measuring.models.cases import CASES
 from tests.measuring.models.zoo import Decoder, Frozen, Functions, Gemma, Llama, Standardized, Twice, tokens
+from tests.needs import cases_in_torch, needs_rms_norm
 
 
+@cases_in_torch
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_rows_are_the_normalizations_in_the_order_in_which_they_run(case):
     found = nv.norms(case.model, *case.inputs, **case.keywords)
@@ -33,6 +35,7 @@ def _rename(one, name):
 OWN = ("Qwen3", "Gemma 3", "ConvNeXt", "SAM", "StyleGAN", "vLLM", "no normalization")
 
 
+@cases_in_torch
 @pytest.mark.parametrize("case", [case for case in CASES if case.name in OWN], ids=lambda case: case.name)
 def test_names_of_classes_do_not_matter(case, request):
     own = [one for one in {type(module) for module in case.model.modules()} if one.__module__ == zoo.__name__]
@@ -45,6 +48,7 @@ def test_names_of_classes_do_not_matter(case, request):
     assert all(row.kind.startswith("Thing") for row in found)
 
 
+@needs_rms_norm
 def test_calls_and_functions_are_counted():
     (row,) = nv.norms(Twice(), torch.zeros(2, 5, 8))
     assert (row.calls, row.function, row.kind, row.buffers) == (2, "", "LayerNorm", 0)
@@ -167,6 +171,7 @@ class Large(nn.Module):
         return self.norm(x) @ self.weight
 
 
+@needs_rms_norm
 def test_a_large_model_on_the_meta_device_has_no_values():
     with torch.device("meta"):
         model = nn.Sequential(*(Large() for _layer in range(26))).bfloat16()
@@ -374,6 +379,7 @@ class EpsAsTensor(nn.Module):
         return self.weight * x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)
 
 
+@needs_rms_norm
 @pytest.mark.parametrize("registered", [True, False])
 def test_an_eps_without_a_value_is_noted(registered):
     (row,) = nv.norms(EpsAsTensor(registered), torch.ones(2, 6))
@@ -418,10 +424,28 @@ def test_a_difference_needs_two_lists():
         found.diff(nn.Linear(8, 8))
 
 
-def test_a_model_without_a_tensor_fails_with_a_sentence():
-    failure = nv.norms(nn.LayerNorm(8)).failure
-    assert failure.startswith("The forward pass failed in the model itself (LayerNorm): ")
-    assert "no tensor" not in failure
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ((), r"the model got no inputs; give them too, as in nv.norms\(model, torch.randn"),
+        (((2, 8),), r"a model takes tensors, not shapes; give torch.randn\(2, 8\)\.$"),
+    ],
+)
+def test_a_model_without_a_tensor_is_refused_with_a_sentence(inputs, words):
+    with pytest.raises(nv.NormvizError, match=words):
+        nv.norms(nn.LayerNorm(8), *inputs)
+
+
+def test_a_model_that_needs_no_input_is_run():
+    class Alone(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm = nn.LayerNorm(8)
+
+        def forward(self):
+            return self.norm(torch.ones(2, 8))
+
+    assert nv.norms(Alone())[0].layer == "LayerNorm([8])"
 
 
 def test_a_synchronized_norm_in_training_mode_says_what_helps(monkeypatch):
@@ -442,6 +466,7 @@ def test_only_models_have_norms():
         nv.norms(nn.Sequential(nn.LazyLinear(8)), torch.zeros(2, 8))
 
 
+@needs_rms_norm
 def test_an_axis_that_has_the_size_of_gamma_by_chance_is_no_obstacle():
     with torch.device("meta"):
         model, x = zoo.Llama(128), torch.empty(2, 128, 16, 128)
@@ -471,6 +496,7 @@ class WithTwo(nn.Module):
         return self.added(self.gated(x, x.sigmoid(), 1.0), x, 1.0)
 
 
+@needs_rms_norm
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 def test_a_norm_with_another_argument_is_measured_with_zeros_and_ones_for_it(device):
     with torch.device(device):

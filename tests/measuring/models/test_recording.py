@@ -10,6 +10,7 @@ from torch import nn
 from normviz.measuring.models.probing import Prober, lacks_a_number
 from normviz.measuring.models.recording import LIKE_X, OTHER, axis_names, layer_of, read_call, record, sealed, unwrapped
 from tests.measuring.models.zoo import Gemma, Llama, Scale
+from tests.needs import HAS_RMS_NORM, needs_rms_norm
 
 X, W = torch.rand(2, 6, 4), torch.ones(6)
 SHAPED = torch.rand(2, 6)
@@ -18,8 +19,8 @@ CALLS = [
     (F.layer_norm, (X, [6, 4], torch.ones(6, 4)), {"eps": 1e-3}, "LayerNorm([6, 4], eps=0.001, bias=False)"),
     (F.layer_norm, (X, (4,), torch.ones(4), torch.ones(4)), {}, "LayerNorm([4])"),
     (torch.layer_norm, (X, (4,), torch.ones(4), torch.ones(4), 1e-3, False), {}, "LayerNorm([4], eps=0.001)"),
-    (F.rms_norm, (X, (4,)), {}, "RMSNorm([4], elementwise_affine=False)"),
-    (torch.rms_norm, (X, (4,), torch.ones(4)), {"eps": 1e-4}, "RMSNorm([4], eps=0.0001)"),
+    *([(F.rms_norm, (X, (4,)), {}, "RMSNorm([4], elementwise_affine=False)")] if HAS_RMS_NORM else []),
+    *([(torch.rms_norm, (X, (4,), torch.ones(4)), {"eps": 1e-4}, "RMSNorm([4], eps=0.0001)")] if HAS_RMS_NORM else []),
     (F.group_norm, (X, 3), {}, "GroupNorm(3, 6, affine=False)"),
     (torch.group_norm, (X, 2, W, W, 1e-3), {}, "GroupNorm(2, 6, eps=0.001)"),
     (F.batch_norm, (X, None, None), {"training": True}, "BatchNorm1d(6, affine=False, track_running_stats=False)"),
@@ -176,7 +177,7 @@ def test_a_model_that_writes_into_its_inputs_and_buffers_changes_nothing():
     assert not model._forward_pre_hooks
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch.jit
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")  # of torch.jit
 def test_scripted_modules_are_sealed():
     inner = torch.jit.script(nn.Sequential(nn.Linear(3, 3)))
     model = nn.Sequential(nn.LayerNorm(3), inner)
@@ -323,6 +324,7 @@ class Counts(nn.Module):
         return F.rms_norm(x, x.shape[-1:], eps=1e-5 * (self.count & 1).item()) * self.weight
 
 
+@needs_rms_norm
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 def test_a_copy_keeps_what_is_no_size(device):
     with torch.device("cpu"):
@@ -334,7 +336,7 @@ def test_a_copy_keeps_what_is_no_size(device):
     assert (norm.stats, norm.params, norm.eps) == ("n d -> n", "d", 1e-5)
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch.jit
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")  # of torch.jit
 def test_a_model_without_hooks_fails_without_shapes():
     model = torch.jit.script(nn.Linear(3, 3))
     calls, failed = record(model, (torch.rand(2, 4),), {})

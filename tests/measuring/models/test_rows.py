@@ -14,6 +14,7 @@ from normviz.measuring.models import norms as lists
 from normviz.measuring.models.names import block_name, common_name, name_pattern
 from normviz.measuring.models.norms import NormRow, Norms, differences
 from normviz.measuring.models.recording import Failure
+from tests.needs import HAS_RMS_NORM, needs_rms_norm
 
 BATCH = NormRow("0", "BatchNorm2d(8)", (2, 8, 4, 4), (0, 2, 3), Norm("n c h w -> c", "c"), 8, 16, 17, 1)
 OTHER = replace(BATCH, name="1")
@@ -76,6 +77,18 @@ def test_rows_are_compared_by_name_or_in_order():
     ]
 
 
+def test_a_row_in_another_place_is_compared_with_its_namesake():
+    third = replace(BATCH, name="2")
+    moved = replace(BATCH, norm=Norm("n c h w -> c", "c", eps=1e-3))
+    assert list(differences([BATCH, OTHER, third], [OTHER, third, moved])) == [
+        "0 (BatchNorm2d(8)) has another place in the order of the second model.", "0: eps differs: 1e-05 and 0.001.",
+    ]  # fmt: skip
+    assert list(differences([BATCH, OTHER, third], [OTHER, third, BATCH, BATCH])) == [
+        "0 (BatchNorm2d(8)) is missing in the second model.",
+        *2 * ["0 (BatchNorm2d(8)) is only in the second model."],
+    ]
+
+
 def test_a_row_has_a_title_and_its_shapes():
     assert BATCH.title == "BatchNorm2d(8)"
     assert replace(BATCH, layer=None).title == "Norm('n c h w -> c', 'c')"
@@ -101,7 +114,7 @@ def test_a_list_is_a_table_with_remarks():
         "About the model.\n"
         "It failed."
     )  # fmt: skip
-    assert (found[1], found[:1], len(found), found.share) == (rows[1], rows[:1], 2, 1250 / 3000)
+    assert (found[1], found[:1].rows, len(found), found.share) == (rows[1], rows[:1], 2, 1250 / 3000)
     assert found.to_dict() | {"rows": []} == {
         "rows": [], "summary": found.summary, "parameters": 1250, "model_parameters": 3000, "share": 1250 / 3000,
         "notes": ["About the model."], "failure": "It failed.", "members": [],
@@ -162,7 +175,7 @@ NOTES = [
     (nn.LayerNorm(1), (2, 4, 1), ["Each mean is over a single value, so the output is always beta."]),
     (nn.LayerNorm(1, bias=False), (2, 4, 1), ["Each mean is over a single value, so the output is always 0."]),
     (nn.LayerNorm(1, elementwise_affine=False), (2, 4, 1), ["Each mean is over a single value, so the output is always 0."]),
-    (nn.RMSNorm(1), (2, 4, 1), []),
+    *([(nn.RMSNorm(1), (2, 4, 1), [])] if HAS_RMS_NORM else []),
     (nn.BatchNorm1d(4).eval(), (1, 4), []),
     (nn.LayerNorm(6), (2, 3, 6, 6), ["It normalizes each row of an image alone: 6 is the size of H and of W. To normalize over C, move it last; over the image, use LayerNorm([3, 6, 6])."]),
     (nn.LayerNorm(6), (2, 6, 6, 6), []),
@@ -273,6 +286,7 @@ def test_functions_in_a_module_that_normalizes_are_its_own():
     assert (row.name, row.function, row.kind, row.layer) == ("0", "", "Own", "LayerNorm([3], elementwise_affine=False)")
 
 
+@needs_rms_norm
 def test_a_norm_with_one_element_along_an_axis_is_the_layer_for_more():
     class Last(nn.Module):
         def forward(self, x):
