@@ -4,20 +4,57 @@
 >>> nv.explain("BatchNorm2d(3)", (2, 3, 4, 4)).counts.statistics
 3
 
-``check`` measures which normalization a function of your own computes, and what differs from the layer that it should be.
-Pages of the app have a function of the same name: ``explore``, ``compare``, ``steps``, ``train_and_eval``, ``gradients``,
-``numerics``, ``questions``; ``open`` takes any link of the app, such as "/start". ``live`` is such a page whose controls the kernel answers.
+What one calls:
+
+explain(layer, x)            what a layer does to x: a sentence, numbers, code and figures
+check(fn, x, like=layer)     which normalization a function of your own computes, and what differs from the layer that it should be
+check_backward(fn, x, ...)   the same for a backward pass that is written by hand
+norms(model, *inputs)        the normalizations of a model as a table; ``.diff`` compares it with a port
+
+Pages of the app, with figures that answer to a pointer. Each is an ``Output``, for a notebook, a file (``to_html``) or a link (``url``);
+the keywords are the names of the page's link:
+
+explore(layer, x)            one layer: who shares what
+compare([layer, ...], x)     two to six layers, side by side
+steps(layer, x)              the forward pass, one step at a time; ``step_by_step`` is the same
+gradients(layer, x)          what moves if one input changes
+train_and_eval(layer, x)     a layer in both modes, and its running statistics
+numerics()                   what rounding does
+models()                     the normalizations of well-known models
+questions("s0")              a question with its answer
+practice()                   exercises, which the page checks
+start()                      first steps for newcomers
+story()                      an article on why there are five layers
+teach()                      what teachers need
+open("/start")               any link of the app
+live(layer, x)               a page with its controls, which the kernel answers
+
+A layer is a module of torch.nn, its text such as "LayerNorm([3, 4, 4])", or a pattern, ``Norm("n c h w -> n h w", "c")``; x is a tensor, a
+NumPy array or a shape. Only the names in ``__all__``, and ``open``, are public.
 """
 
-import gc
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from normviz.__version__ import __version__ as __version__
 
 if TYPE_CHECKING:
     from normviz.analysis.forward import Trace
-    from normviz.api import compare, explore, gradients, live, numerics, questions, step_by_step, steps, train_and_eval
+    from normviz.api import (
+        compare,
+        explore,
+        gradients,
+        live,
+        models,
+        numerics,
+        practice,
+        questions,
+        start,
+        step_by_step,
+        steps,
+        story,
+        teach,
+        train_and_eval,
+    )
     from normviz.api import open as open
     from normviz.export.explained import Explanation, explain
     from normviz.export.measured import Check, Norms, check, check_backward, norms
@@ -50,18 +87,38 @@ __all__ = [
     "explore",
     "gradients",
     "live",
+    "models",
     "norms",
     "numerics",
+    "practice",
     "questions",
+    "start",
     "step_by_step",
     "steps",
+    "story",
+    "teach",
     "train_and_eval",
 ]  # open is not listed: a star import would hide Python's own
 
-PAGES = ("compare", "explore", "gradients", "numerics", "open", "questions", "step_by_step", "steps", "train_and_eval")
-NAMES = {
+_PAGES = (
+    "compare",
+    "explore",
+    "gradients",
+    "models",
+    "numerics",
+    "open",
+    "practice",
+    "questions",
+    "start",
+    "step_by_step",
+    "steps",
+    "story",
+    "teach",
+    "train_and_eval",
+)
+_NAMES = {
     "normviz.analysis.forward": ["Trace"],
-    "normviz.api": ["live", *PAGES],
+    "normviz.api": ["live", *_PAGES],
     "normviz.export.explained": ["Explanation", "explain"],
     "normviz.export.measured": ["Check", "Norms", "check", "check_backward", "norms"],
     "normviz.export.output": ["Choices", "Output"],
@@ -72,21 +129,31 @@ NAMES = {
     "normviz.measuring.report": ["Difference"],
     "normviz.texts.errors": ["NormvizError", "NormvizWarning"],
 }
-HOME = {name: module for module, names in NAMES.items() for name in names}
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
+if not TYPE_CHECKING:  # a checker of types knows the names above, and no others
 
-def __getattr__(name: str) -> Any:
-    """Import a public name at its first use: torch and plotly load slowly, and a command can be interrupted meanwhile."""
-    if name not in HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    collects = gc.isenabled()
-    gc.disable()  # modules stay in memory: a collection would only walk through torch's objects
-    try:
-        return getattr(import_module(HOME[name]), name)
-    finally:
-        if collects:
-            gc.enable()
+    def __getattr__(name):
+        """Import a public name at its first use: torch and plotly load slowly, and a command can be interrupted meanwhile."""
+        import gc
+        import sys
+        from contextlib import nullcontext
+        from importlib import import_module
+
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        torch = sys.modules.get("torch")
+        cpu = torch.device("cpu") if torch else nullcontext()  # a caller's default may be meta, which has no values
+        collects = gc.isenabled()
+        gc.disable()  # modules stay in memory: a collection would only walk through torch's objects
+        try:
+            with cpu:
+                return getattr(import_module(_HOME[name]), name)
+        finally:
+            if collects:
+                gc.enable()
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *HOME})
+    """The public names, for completion."""
+    return [*__all__, "__version__", "open"]

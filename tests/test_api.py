@@ -9,11 +9,17 @@ from torch import nn
 
 import normviz as nv
 from normviz.figures.payload import sent
+from normviz.lessons.models import NormTable, Strip
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.containers import Table
 from normviz.lessons.parts.part import Chart, Code, Note, Panels, Sentence, flat
+from normviz.lessons.parts.questions import QuestionList
+from normviz.lessons.practice_page import Practice
+from normviz.lessons.start import Lesson
+from normviz.lessons.story.parts import Story
 from normviz.lessons.training import Training
 from normviz.texts.errors import NormvizError
+from tests.needs import needs_rms_norm
 
 SMALL = torch.tensor([[1.0, 2, 3, 4], [5, 6, 7, 9]])
 PATTERN = nv.Norm(stats="n c h w -> n h w", params="c")
@@ -27,7 +33,10 @@ def contents(output):
             found.append(sent(part.data) | {"editable": False})  # only the app is editable
         elif isinstance(part, Chart):
             found.append((part.lines.figure().to_json(), part.alt))
-        elif isinstance(part, Sentence | Table | Code | Note | Training):
+        elif isinstance(
+            part,
+            Sentence | Table | Code | Note | Training | Lesson | NormTable | Practice | QuestionList | Story | Strip,
+        ):
             found.append(part)
         else:
             found.append(getattr(part, "text", getattr(part, "title", type(part).__name__)))
@@ -106,6 +115,10 @@ REFUSED = [
     (lambda: nv.compare("LayerNorm(4)"), "a comparison takes 2 to 6 layers"),
     (lambda: nv.compare([]), "a comparison takes 2 to 6 layers"),
     (lambda: nv.compare(["LayerNorm(4)"] * 7, (2, 4)), "remove 1"),
+    (
+        lambda: nv.compare(["LayerNorm(4)", nn.LayerNorm(4)], (2, 4)),
+        r"a comparison shows LayerNorm\(\[4\]\) once; leave out what is equal",
+    ),
     (lambda: nv.steps("LayerNorm(4)", (2, 4), step=99), "whole number from 0 to 6"),
     (lambda: nv.gradients("LayerNorm(4)", (2, 4), show="x"), "show='x' is unknown; choose column"),
     (lambda: nv.gradients("LayerNorm(4)", (2, 4), seed="a"), "seed='a' must be a whole number"),
@@ -129,7 +142,7 @@ REFUSED = [
     ),
     (
         lambda: nv.train_and_eval("LayerNorm(4)", steps=5),
-        r"steps has no effect on train_and_eval\(show='modes'\); leave it out",
+        "steps=5 has no effect with show='modes'; it belongs to show='stream'.",
     ),
     (lambda: nv.live("train_and_eval", "BatchNorm1d(4)", show="batches"), "does not use layer"),
     (lambda: nv.numerics(show="constant", seed=1), r"seed has no effect on numerics\(show='constant'\)"),
@@ -241,3 +254,86 @@ def test_every_page_takes_a_module_of_ones_own():
     for layers in ([module, "BatchNorm1d(4)"], ["BatchNorm1d(4)", module]):
         assert "Norm('n d -> n', 'd', eps=0.001, bias=False)" in nv.compare(layers, x).title
         assert nv.live("compare", layers, x).problem == ""
+
+
+RESULTS = {
+    "explain": lambda: nv.explain("LayerNorm(4)", SMALL),
+    "check": lambda: nv.check(nn.LayerNorm(4), SMALL, like="LayerNorm(4)"),
+    "norms": lambda: nv.norms(nn.Sequential(nn.LayerNorm(4)), SMALL),
+    "live": lambda: nv.live("LayerNorm(4)", SMALL),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_have_the_methods_of_an_output_or_say_why_not(name):
+    result = RESULTS[name]()
+    output = result.with_(theme="dark", caption="Week 3")
+    assert (output.theme, output.caption) == ("dark", "Week 3")
+    assert result.output(caption="Week 4").caption == "Week 4"
+    assert result.to_html(theme="dark", plotlyjs="cdn").startswith("<!doctype html>")
+    assert "Week 3" in output.to_html(full=False, plotlyjs="cdn")
+    if name == "norms":
+        with pytest.raises(NormvizError, match="has no figure, only text and tables; use to_html"):
+            result.figure()
+    else:
+        assert result.figure("dark").data
+    if name in ("explain", "live"):
+        assert nv.open(result.url()).title == result.output().title
+    else:
+        with pytest.raises(NormvizError, match=r"no link can express this view of .*; share it as a file"):
+            result.url()
+
+
+def test_a_slice_of_norms_is_norms():
+    found = nv.norms(nn.Sequential(nn.LayerNorm(4), nn.LayerNorm(4), nn.RMSNorm(4)), SMALL)
+    last = found[1:]
+    assert (type(last), len(last), last.parameters, last.model_parameters) == (nv.Norms, 2, 12, 20)
+    assert "RMSNorm" in last.explore(1).title
+    assert found.grouped()[:1].members == (2,)
+    assert len(found[3:]) == 0
+
+
+def test_links_and_functions_name_the_same_view():
+    """Every name of the link of Explore that changes what is shown, by keyword and in a link."""
+    given = {
+        "data": "scales", "seed": 3, "params": "random", "gamma": 2.0, "beta": -0.5, "at": (1, 2), "layout": "NL",
+        "hide": ["code", "facts"], "caption": "Week 3", "present": True, "open": ("values", "worked"), "lang": "es",
+    }  # fmt: skip
+    output = nv.explore("LayerNorm(4)", shape=(2, 4), **given)
+    opened = nv.open(
+        "/explore?layer=LayerNorm(4)&shape=2,4&data=scales&seed=3&params=random&gamma=2&beta=-0.5&at=1,2&layout=NL"
+        "&hide=code,facts&caption=Week 3&present=true&open=values,worked&lang=es"
+    )
+    assert output.query == opened.query
+    assert (contents(output), output.lang) == (contents(opened), opened.lang)
+    drawn = nv.explore("LayerNorm(64)", (8, 64, 64), from_=(0, 5, 9), at="none")
+    assert (drawn.query["at"], drawn.query["from"]) == ("none", "0,5,9")
+
+
+CONTRADICTIONS = [
+    (lambda: nv.explore("LayerNorm(4)", SMALL, data="counting"), "data has no effect on an x that has values; give its shape as x."),
+    (lambda: nv.explore("LayerNorm(4)", (2, 4), data="counting", values=[1.0] * 8), "data has no effect with values; leave it out."),
+    (lambda: nv.explore("LayerNorm(4)", (2, 4), data="counting", seed=1), "seed has no effect on explore; leave it out."),
+    pytest.param(lambda: nv.explore("RMSNorm(4)", (2, 4), beta=1), "beta has no effect on RMSNorm([4]), which has no beta; leave it out.", marks=needs_rms_norm),
+    (lambda: nv.steps("InstanceNorm1d(4)", (2, 4, 3), params="index"), "params has no effect on InstanceNorm1d(4), which has no gamma; leave it out."),
+    (lambda: nv.gradients("LayerNorm(4)", (2, 4), input="signs", data="counting"), "data has no effect on gradients(input='signs'); leave it out."),
+    (lambda: nv.explore("LayerNorm(4)", (2, 4), shape=(2, 4)), "x and shape are both given; leave shape=(2, 4) out."),
+    (lambda: nv.questions("s0", of="compare"), "of='compare' has no effect with q='s0'; it belongs to the list of questions."),
+    (lambda: nv.explore("LayerNorm(4)", lang="xx"), "xx"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), CONTRADICTIONS, ids=range(len(CONTRADICTIONS)))
+def test_an_argument_without_effect_is_told_with_the_reason(call, message):
+    with pytest.raises(NormvizError) as raised:
+        call()
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "show", [lambda: nv.explore("LayerNorm(4)", (2, 4)), lambda: nv.numerics(), lambda: nv.open("/story")]
+)
+def test_a_page_does_not_use_the_default_device(show):
+    with torch.device("meta"):
+        made = show()
+    assert contents(made) == contents(show())

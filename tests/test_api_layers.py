@@ -12,6 +12,7 @@ from torch.nn import functional as F
 import normviz as nv
 from normviz.lessons.parts.part import Panels, flat
 from tests.measuring.models.zoo import Frozen, Llama, OverChannels, Permuted, Pixel
+from tests.needs import HAS_RMS_NORM
 
 SHAPE = (2, 4, 2, 3)
 X = torch.randn(SHAPE, generator=torch.Generator().manual_seed(3)) + 1
@@ -59,7 +60,7 @@ LAYERS = {
     "Norm with long names": nv.Norm("batch channel row column -> batch", "channel"),
     "LayerNorm": trained(nn.LayerNorm([4, 2, 3])),
     "LayerNorm in float64": trained(nn.LayerNorm([2, 3]).double()),
-    "RMSNorm": trained(nn.RMSNorm(3)),
+    **({"RMSNorm": trained(nn.RMSNorm(3))} if HAS_RMS_NORM else {}),
     "GroupNorm": trained(nn.GroupNorm(2, 4)),
     "BatchNorm": trained(nn.BatchNorm2d(4)),
     "BatchNorm in eval mode": trained(nn.BatchNorm2d(4), False),

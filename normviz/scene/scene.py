@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from math import prod
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from normviz.scene.setting import Choice, Number, Setting, number, or_none, pars
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import N_, ngettext
 from normviz.texts.numbers import plain_signs, read_number
+from normviz.texts.options import SCENE as OPTIONS
 
 MOST_EDITABLE = 128  # elements whose values a link can hold
 LONGEST_NUMBERS = 16 * MOST_EDITABLE  # characters: "-1.23456789e-10,"
@@ -59,10 +61,18 @@ def compact(layer: Layer | Norm) -> str:
 
 def _parse_numbers(name: str, text: str, most: int, convert: Callable[[str], Any], example: str) -> tuple[Any, ...]:
     words = plain_signs(text).replace("(", "").replace(")", "").strip(" ,").split(",")
+    if len(text) > LONGEST_NUMBERS:
+        raise NormvizError(
+            ngettext(
+                "{name}={value} is too long; use at most {n} character.",
+                "{name}={value} is too long; use at most {n} characters.",
+                LONGEST_NUMBERS,
+                name=name,
+                value=echo(text),
+            )
+        )
     try:
-        if len(text) > LONGEST_NUMBERS or len(words) > most:
-            raise ValueError
-        return tuple(convert(word) for word in words)
+        numbers = tuple(convert(word) for word in words)
     except (ValueError, OverflowError):
         raise NormvizError(
             "{name}={value} is not a list of numbers; write {name}={example}.",
@@ -70,6 +80,9 @@ def _parse_numbers(name: str, text: str, most: int, convert: Callable[[str], Any
             value=echo(text),
             example=example,
         ) from None
+    if len(numbers) > most:
+        raise NormvizError("the list {name} has length {n}; the limit is {most}.", name=name, n=len(numbers), most=most)
+    return numbers
 
 
 def _parse_shape(text: str) -> tuple[int, ...]:
@@ -90,7 +103,7 @@ def axes_of(layout: str) -> tuple[str, ...]:
 
 def check_seed(seed: Any, given: Any) -> int:
     """The seed. Raises NormvizError, with the value as ``given``, unless it is a whole number from 0 to 2^31 - 1."""
-    if not isinstance(seed, int) or seed not in SEEDS:
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or int(seed) not in SEEDS:
         raise NormvizError(
             "{name}={value} must be a whole number from {low:,} to {high:,}.",
             name="seed",
@@ -98,7 +111,7 @@ def check_seed(seed: Any, given: Any) -> int:
             low=SEEDS[0],
             high=SEEDS[-1],
         )
-    return seed
+    return int(seed)
 
 
 def _parse_seed(text: str) -> int:
@@ -115,53 +128,52 @@ def _nearest_layer(text: str) -> Layer | Norm:
         return Layer.parse(f"{closest(name.rpartition('.')[2].strip(), [*KINDS, 'Norm'])}({rest}")
 
 
-SHAPE_EXAMPLE, AT_EXAMPLE = "2,4,3,5", "1,2,0,3"
+SHAPE_EXAMPLE, AT_EXAMPLE = OPTIONS["shape"]["example"], OPTIONS["at"]["example"]
 DATA_SETTING = Setting(
     "data", "normal", parse_choice("data", tuple(DATA)),
-    label=N_("Values of x"), about=N_("x: normal, counting, scales or images"), example="counting", widget=Choice(DATA_LABELS),
+    label=N_("Values of x"), widget=Choice(DATA_LABELS), **OPTIONS["data"],
 )  # fmt: skip
 SEED = Setting(
     "seed", 0, _parse_seed,
-    label=N_("Seed"), about=N_("the seed of random numbers"), example="7", widget=Number(-LARGEST_INTEGER, LARGEST_INTEGER),
+    label=N_("Seed"), **OPTIONS["seed"], widget=Number(-LARGEST_INTEGER, LARGEST_INTEGER),
     applies=lambda view: view.scene.shown_data in ("normal", "scales", "images") and view.scene.values is None,
 )  # fmt: skip
 PARAMS = Setting(
     "params", "init", parse_choice("params", tuple(PARAMETERS)), hide="parameters",
-    label=N_("Values of gamma and beta"), about=N_("gamma and beta: init, index or random"), example="index",
+    label=N_("Values of gamma and beta"), **OPTIONS["params"],
     widget=Choice(PARAMETER_LABELS), applies=lambda view: view.scene.shape_description.counts.gamma_shape is not None,
 )  # fmt: skip
 
 
-def _for_all(name: str, about: str, example: str) -> Setting:
+def _for_all(name: str) -> Setting:
     """A gamma or beta for all elements; by default the layer's own."""
     one = number(name, -LARGEST_SCALE, LARGEST_SCALE, 0.0)
-    return Setting(name, None, one.parse, one.format, about=about, example=example, applies=PARAMS.applies)
+    return Setting(name, None, one.parse, one.format, applies=PARAMS.applies, **OPTIONS[name])
 
 
 # A setting without a widget is changed by several controls (``scene.controls``) or in the figure.
 SCENE_SETTINGS: Mapping[str, Setting] = {
     setting.name: setting
     for setting in (
-        Setting("shape", None, _parse_shape, commas, about=N_("the sizes of x"), example=SHAPE_EXAMPLE),
-        Setting("layout", None, lambda text: layout_text(axes_of(text)), about=N_("the axis letters of x, if they differ from the layer's default"), example="NHWC"),
+        Setting("shape", None, _parse_shape, commas, **OPTIONS["shape"]),
+        Setting("layout", None, lambda text: layout_text(axes_of(text)), **OPTIONS["layout"]),
         Setting("layer", None, Layer.parse, compact, _nearest_layer, about=N_("a torch.nn layer, with .eval() in eval mode; or a pattern, such as Norm('n c h w -> n h w','c')"), example="GroupNorm(2,4)"),
         DATA_SETTING,
         SEED,
         Setting(
             "values", None, lambda text: _parse_numbers("values", text, MOST_EDITABLE, float, "1,2,3.5"),
             lambda values: ",".join(f"{number:.9g}".replace("e+", "e") for number in values),  # in a URL, "+" is a space
-            about=N_("the values of x itself, for up to 128 elements"), example="1,2,3,4",
+            **OPTIONS["values"],
         ),
         PARAMS,
-        _for_all("gamma", N_("one gamma for all elements, from -3 to 3; without it, the layer's own"), "1.8"),
-        _for_all("beta", N_("one beta for all elements, from -3 to 3; without it, the layer's own"), "0.5"),
+        _for_all("gamma"),
+        _for_all("beta"),
         Setting(
             "at", (), or_none(lambda text: _parse_numbers("at", text, MAX_RANK, int, AT_EXAMPLE)),
-            lambda at: "none" if at is None else commas(at), about=N_("the selected element, or none"), example=AT_EXAMPLE,
+            lambda at: "none" if at is None else commas(at), **OPTIONS["at"],
         ),
         Setting(
-            "from", (), lambda text: _parse_numbers("from", text, MAX_RANK, int, "0,8,0,0"), commas,
-            about=N_("the first slice that is drawn on each axis of a tensor that is not drawn whole"), example="0,8,0,0",
+            "from", (), lambda text: _parse_numbers("from", text, MAX_RANK, int, "0,8,0,0"), commas, **OPTIONS["from"],
         ),
     )
 }  # fmt: skip

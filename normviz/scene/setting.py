@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import inf, isclose, isfinite, log10, nan
-from typing import Any
+from typing import Any, Self
 
 from normviz.texts.errors import NormvizError, echo, encodable, listed
 from normviz.texts.messages import N_, _, format_count, group_digits, ngettext
@@ -103,6 +104,21 @@ def always(view: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class Where:
+    """A setting that applies to the views in which another one has one of these values; without ``values``, in which it is not empty."""
+
+    name: str
+    values: tuple[str, ...] = ()
+
+    def __call__(self, view: Any) -> bool:
+        return self.holds(view.settings)
+
+    def holds(self, settings: Mapping[str, Any]) -> bool:
+        """Whether it applies where the settings of the page have these values."""
+        return settings[self.name] in self.values if self.values else bool(settings[self.name])
+
+
+@dataclass(frozen=True)
 class Setting:
     """One setting.
 
@@ -158,6 +174,21 @@ class Setting:
             return listed(self.widget.options)
         return _(self.about)
 
+    def text(self, value: Any) -> str:
+        """What a caller gives as the value, as a link has it: ``count=64``, ``time=True``, ``hide=["layer", "code"]``."""
+        if hasattr(value, "tolist"):  # an array, or a number of NumPy or torch
+            value = value.tolist()
+        if isinstance(value, list | tuple | set | frozenset):
+            value = tuple(sorted(value, key=str) if isinstance(value, set | frozenset) else value)
+            with suppress(TypeError, ValueError):
+                return self.format(value)
+            return ",".join(map(str, value))
+        return value if isinstance(value, str) else Written("none" if value is None else value)
+
+    def shown(self, value: Any) -> str:
+        """The value in a message."""
+        return self.format(value) if isinstance(value, int | float) else echo(self.format(value))
+
     def nearest(self, text: str) -> Any:
         """The nearest valid value to a text that ``parse`` refuses."""
         try:
@@ -166,8 +197,8 @@ class Setting:
             return self.default
 
 
-OF_PAGES: list[Setting] = []
-"""The settings of all pages, in the order of the pages, which ``normviz.lessons.pages`` fills: a link may name settings of another page."""
+OF_PAGES: dict[str, Sequence[Setting]] = {}
+"""The settings of each page, by its name, in the order of the pages, which ``normviz.lessons.pages`` fills."""
 
 
 def parse_settings(settings: Iterable[Setting], query: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -191,7 +222,57 @@ def read_settings(settings: Sequence[Setting], query: Mapping[str, str]) -> tupl
     """
     valid, problems = parse_settings(settings, query)
     others = {one.name: one.nearest(query[one.name]) if one.name in problems else one.default for one in settings}
-    return others | valid, next(iter(problems.values()), None)
+    values = others | valid
+    return values | implied(settings, values, query), next(iter(problems.values()), None)
+
+
+def implied(settings: Sequence[Setting], values: Mapping[str, Any], named: Collection[str]) -> dict[str, Any]:
+    """What the named settings say of one that is not named: ``count=64`` says show=sequences.
+
+    If they say different things, it is the first that counts; defaults count only where there is no other value, and say the same.
+
+    >>> show = choice("show", {"stream": "", "sequences": ""})
+    >>> count = integer("count", 2, 256, 32, applies=in_experiments("sequences"))
+    >>> implied([show, count], {"show": "stream", "count": 64}, ["count"])
+    {'show': 'sequences'}
+    """
+    given = [(one, one.applies) for one in settings if one.name in named and isinstance(one.applies, Where)]
+    changed = [(one, rule) for one, rule in given if values[one.name] != one.default]
+    found: dict[str, Any] = {}
+    for other in settings:
+        wanted = [{*rule.values} for _one, rule in changed or given if rule.name == other.name and rule.values]
+        if wanted and other.name not in named:
+            common = set.intersection(*wanted) or (wanted[0] if changed else set())
+            if len(common) == 1:
+                found[other.name] = common.pop()
+    return found
+
+
+def without_effect(settings: Iterable[Setting], values: Mapping[str, Any], named: Collection[str]) -> str | None:
+    """The message about the first named setting that does nothing where the others have these values, if there is one.
+
+    >>> show = choice("show", {"modes": "", "sequences": ""})
+    >>> count = integer("count", 2, 256, 32, applies=in_experiments("sequences"))
+    >>> without_effect([show, count], {"show": "modes", "count": 64}, ["show", "count"])
+    "count=64 has no effect with show='modes'; it belongs to show='sequences'."
+    """
+    for one in settings:
+        rule = one.applies
+        if one.name not in named or not isinstance(rule, Where) or rule.holds(values):
+            continue
+        said: dict[str, Any] = {"name": one.name, "value": one.shown(values[one.name]), "other": rule.name}
+        if not rule.values:
+            return _("{name}={value} has no effect without {other}; give {other}, too.", **said)
+        said |= {"chosen": repr(values[rule.name]), "values": listed(map(repr, rule.values))}
+        return _("{name}={value} has no effect with {other}={chosen}; it belongs to {other}={values}.", **said)
+    return None
+
+
+def of_other_pages(name: str, value: Any, page: str) -> str:
+    """The message about a setting that this page does not have."""
+    pages = [one for one, settings in OF_PAGES.items() if any(setting.name == name for setting in settings)]
+    said = {"name": name, "value": value, "page": page, "pages": listed(pages, "and")}
+    return _("{name}={value} has no effect on {page}; it belongs to {pages}.", **said)
 
 
 def parse_given(settings: Sequence[Setting], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,8 +289,18 @@ def parse_given(settings: Sequence[Setting], given: Mapping[str, Any]) -> dict[s
                 value=echo(value),
                 names=listed(known),
             )
-        values[name] = known[name].parse("none" if value is None else str(value))
-    return values
+        values[name] = known[name].parse(known[name].text(value))
+    return values | implied(settings, values, given)
+
+
+class Written(str):
+    """The text of a value that is no text: a message writes it without quotes."""
+
+    def __new__(cls, value: object) -> Self:
+        return super().__new__(cls, str(value).lower() if isinstance(value, bool) else value)
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def write_settings(settings: Sequence[Setting], values: Mapping[str, Any]) -> dict[str, str]:
@@ -245,9 +336,9 @@ def experiment(options: Mapping[str, str], example: str, default: str | None = N
     return choice("show", options, default, label=N_("Experiment"), example=example, hide="experiment")
 
 
-def in_experiments(*names: str) -> Callable[[Any], bool]:
+def in_experiments(*names: str) -> Where:
     """``applies`` of a setting that only these experiments have."""
-    return lambda view: view.settings["show"] in names
+    return Where("show", names)
 
 
 def choice(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 from urllib.parse import SplitResult, quote, urlsplit
 
@@ -26,6 +27,7 @@ from normviz.scene.setting import (
     parse_settings,
     read_settings,
     text,
+    without_effect,
     write_settings,
 )
 from normviz.scene.typed import TYPED, typed_problem
@@ -47,7 +49,7 @@ def controls() -> dict[str, str]:
         "more": N_("More, with all its controls"),
         "reset": N_("Back to the start"),
         "set": N_("Ready-made sets"),
-        **{setting.hidden_by: setting.label for setting in OF_PAGES if setting.label},
+        **{setting.hidden_by: setting.label for setting in chain(*OF_PAGES.values()) if setting.label},
         "questions": N_("Links to questions"),
         "exercises": N_("Choose exercises"),
     }
@@ -278,8 +280,9 @@ class View:
     refused: tuple[Refused, ...] = ()
 
     def query(self, settings: Sequence[Setting]) -> dict[str, str]:
-        """The query that reads back as this view; defaults are left out."""
-        return self.scene.query() | write_settings(settings, self.settings) | self.shown_display.query()
+        """The query that reads back as this view; defaults, and what has no effect on the view, are left out."""
+        used = [setting for setting in settings if setting.applies(self)]
+        return self.scene.query() | write_settings(used, self.settings) | self.shown_display.query()
 
     @property
     def shown_display(self) -> Display:
@@ -339,7 +342,9 @@ READABLE = ",;()[]=.:'->_"  # characters that are not percent-encoded in a link
 
 def setting_names() -> list[str]:
     """The names of the settings that a link of any page may have."""
-    return list(dict.fromkeys(one.name for one in (*SCENE_SETTINGS.values(), *OF_PAGES, *DISPLAY_SETTINGS)))
+    return list(
+        dict.fromkeys(one.name for one in (*SCENE_SETTINGS.values(), *chain(*OF_PAGES.values()), *DISPLAY_SETTINGS))
+    )
 
 
 def read(query: Mapping[str, str]) -> Reading:
@@ -370,9 +375,9 @@ def read_view(query: Mapping[str, str], settings: Sequence[Setting] = ()) -> Vie
     _version, version_problem = read_settings([VERSION_SETTING], query)
     display, display_problem = read_display(query)
     typed = typed_problem(query)
-    first = (
-        too_long or version_problem or typed or reading.problem or problem or display_problem or _unknown_name(query)
-    )
+    problems = (too_long, version_problem, typed, _unknown_name(query), reading.problem, problem, display_problem)
+    changed = [one.name for one in settings if one.name in query and values[one.name] != one.default]
+    first = next(filter(None, problems), None) or without_effect(settings, values, changed)
     remedies = reading.remedies if first == reading.problem else ()
     return View(reading.scene, values, first, display, reading.substitute, remedies)
 

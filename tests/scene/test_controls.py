@@ -11,6 +11,7 @@ from normviz.scene.setting import Choice, Segments, Several, Slider, TextField
 from normviz.scene.view import controls, read_view
 from normviz.texts.messages import language
 from tests.fuzz.measure import cost
+from tests.needs import cases_in_torch
 from tests.scenes import query_of
 
 LAYERS = ["", "layer=BatchNorm2d(3)", "shape=2,6,3,3&layer=GroupNorm(2,6)", "layer=DimNorm(4,dim=0)&layout=NCHW", "layer=Norm('n c h w -> n','c')", "layer=RMSNorm(4)", "shape=1000,1000", "shape=2,3&values=1,2,3,4,5,6"]  # fmt: skip
@@ -67,6 +68,7 @@ def test_the_argument_that_decides_the_pattern(link, key, options, value, layer)
     assert str(one.changed(view, value).scene.layer) == layer
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("page", "link"), VIEWS)
 def test_a_choice_that_was_deselected_changes_nothing(page, link):
     view = view_of(link, page)

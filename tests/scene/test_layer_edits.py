@@ -7,6 +7,7 @@ import pytest
 from normviz.layers.norm import Norm
 from normviz.scene import edits
 from normviz.scene.view import read
+from tests.needs import cases_in_torch, needs_rms_norm
 from tests.scenes import done, scene, summary
 
 ONE_VALUE = [
@@ -55,6 +56,7 @@ FAMILY_CHANGES = [
 ]  # fmt: skip
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("link", "family", "wanted"), FAMILY_CHANGES)
 def test_another_layer_on_the_same_tensor(link, family, wanted):
     before = scene(link)
@@ -152,6 +154,7 @@ def test_a_text_that_is_not_an_eps_changes_nothing(text):
     assert reading.scene == scene()
 
 
+@needs_rms_norm
 def test_rms_norm_may_have_the_machine_epsilon():
     before = scene("shape=2,6&layer=RMSNorm(6,eps=0.1)")
     assert str(done(edits.with_eps(before, "None")).layer) == "RMSNorm([6])"

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from normviz.scene import edits
+from tests.needs import needs_rms_norm
 from tests.scenes import done, scene, summary
 
 LAYOUT_CHANGES = [
@@ -106,6 +107,7 @@ def test_a_pattern_is_read_up_to_a_length(text, params):
     assert reading.scene == scene()
 
 
+@needs_rms_norm
 def test_a_name_that_is_not_a_family_changes_nothing():
     reading = edits.with_family(scene(), "BatchNorm2d")
     assert "'BatchNorm2d' is not a family of layers; choose LayerNorm, RMSNorm, BatchNorm," in reading.problem
@@ -166,6 +168,7 @@ def test_a_layer_without_a_counterpart_is_replaced_with_one_sentence_and_returns
     )
 
 
+@needs_rms_norm
 def test_a_layer_that_the_reader_chooses_on_the_new_tensor_stays():
     on = edits.with_layout(scene("layer=InstanceNorm2d(4)"), "ND").scene
     on = done(edits.with_family(on, "RMSNorm"))

@@ -13,6 +13,7 @@ from normviz.scene.controls import MORE_ABOUT_X
 from normviz.scene.edits import with_fields
 from normviz.scene.scene import OWN, Own
 from normviz.scene.view import View, read
+from tests.needs import cases_in_torch
 
 X = torch.arange(144.0, dtype=torch.float64).reshape(2, 3, 4, 6)
 
@@ -40,6 +41,7 @@ def test_a_scene_shows_the_readers_own_tensors():
     assert e.agreement < 1e-12
 
 
+@cases_in_torch
 @pytest.mark.parametrize("family", ["BatchNorm", "GroupNorm", "RMSNorm", "Norm"])
 def test_x_stays_when_the_layer_changes(family):
     scene = edits.with_family(scene_on(), family).scene

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import normviz.lessons.pages  # noqa: F401 - declares the settings of all pages
 from normviz.analysis.sentences import sentence
 from normviz.scene.edits import repair
 from normviz.scene.scene import SCENE_SETTINGS, Scene
@@ -29,9 +30,10 @@ UNREADABLE = [
     ("shape", ["0", "2,0", "-2,3", "1099511627777", "9" * 50], f"shape='{{}}' {NO_SIZE}"),
     ("layout", ["", "?", "N-C", "12", "é", "NC HW", "<b>"], "'{}' is not a layout; write one letter for each axis, as in 'NCHW' or 'NLC'."),
     ("layout", ["NNHW"], "the layout {} names an axis twice; use each letter once, or add digits, as in 'ND1D2'."),
-    ("layer", ["", "x", "GroupNorm", "import os", "GroupNorm(2,4); 1", "\x00"], "'{}' is not a layer; write a constructor with literals, as in LayerNorm([3, 4, 4])"),
+    ("layer", ["", "x", "import os", "GroupNorm(2,4); 1", "\x00"], "'{}' is not a layer; write a constructor with literals, as in LayerNorm([3, 4, 4])"),
     ("layer", ["GroupNorm(2, x)", "GroupNorm(2, 2+2)", "LayerNorm(*[4])"], "'{}' has an argument that is not a literal"),
     ("layer", ["Conv2d(2, 4, 3)"], "'Conv2d' is not a layer of the catalogue"),
+    ("layer", ["GroupNorm"], "GroupNorm needs num_groups, as in GroupNorm(2, 4)."),
     ("layer", ["GroupNorm(2)"], "GroupNorm needs num_channels, as in GroupNorm(2, 4)."),
     ("layer", ["GroupNorm(0, 4)"], "num_groups=0 must be a whole number of at least 1."),
     ("layer", ["GroupNorm(2, 4, eps=1e999)"], "eps=inf must be a finite number, such as 1e-5."),
@@ -40,6 +42,8 @@ UNREADABLE = [
     ("params", ["", "ones", "INIT"], "params='{}' is unknown; choose init, index or random."),
     ("seed", ["", "abc", "1.5", "1,2", "1 2", "nan", "-1", "2147483648", "9" * 40], "seed='{}' must be a whole number from 0 to 2,147,483,647."),
     ("values", ["", "a", "1,,2", "1;2", "0x1", "1e", "one"], f"values='{{}}' {NO_NUMBERS}values=1,2,3.5."),
+    ("values", ["1," * 129], "the list values has length 129; the limit is 128."),
+    ("values", ["1.000000000000000000" + ",1.000000000000000000" * 127], "is too long; use at most 2048 characters."),
     ("at", ["", "x", "0,0,0,0.5", "0 1 0 1", "[0,1,0,1]", "None!"], f"at='{{}}' {NO_NUMBERS}at=1,2,0,3."),
     ("from", ["", "x", "0,0,0,0.5", "[0,0,0,0]"], f"from='{{}}' {NO_NUMBERS}from=0,8,0,0."),
 ]  # fmt: skip

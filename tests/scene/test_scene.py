@@ -17,6 +17,7 @@ from normviz.layers.norm import Norm
 from normviz.scene.scene import Scene, default_at
 from normviz.scene.view import link, read
 from normviz.texts.errors import NormvizError
+from tests.needs import needs_rms_norm
 from tests.strategies import layers_that_fit, norms
 
 
@@ -149,6 +150,7 @@ def test_gamma_and_beta_are_of_the_chosen_kind():
     assert torch.equal(e.trace.output, normalized * torch.arange(3) + torch.arange(3))
 
 
+@needs_rms_norm
 def test_a_layer_without_beta_gets_none():
     scene = read({"shape": "1,3", "layer": "RMSNorm(3)", "params": "random"}).scene
     held = scene.description.layer_values()

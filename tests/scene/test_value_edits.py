@@ -13,6 +13,7 @@ from normviz.scene.controls import LAYOUTS
 from normviz.scene.edits import with_fields
 from normviz.scene.scene import Scene
 from normviz.scene.view import read
+from tests.needs import cases_in_torch, needs_rms_norm
 from tests.scenes import done, scene
 
 
@@ -51,6 +52,7 @@ LAYERS = [
 ]
 
 
+@cases_in_torch
 @pytest.mark.parametrize("layer", LAYERS)
 def test_one_gamma_and_one_beta_replace_those_of_the_layer(layer):
     before = scene(f"shape=4,3&layer={layer}&params=random")
@@ -60,6 +62,7 @@ def test_one_gamma_and_one_beta_replace_those_of_the_layer(layer):
     torch.testing.assert_close(e.trace.output, run_module(e.layer, e.x, e.values))
 
 
+@needs_rms_norm
 def test_one_gamma_leaves_beta_and_both_go_with_the_layer():
     before = scene("shape=4,3&layer=LayerNorm(3)&params=index")
     after = done(edits.with_scale(before, 2, None))
