@@ -4,6 +4,7 @@ import argparse
 import os
 import runpy
 import signal
+import socket
 import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -12,30 +13,35 @@ from typing import NoReturn
 
 from normviz.cli.signals import on_signal
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _
 
 LARGEST_PORT = 65535
 
 
-def add_app(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    parser.add_argument("--port", metavar="8501", type=int, help=_("default: 8501, or the next port that is free"))
-    parser.add_argument("--address", help=_("0.0.0.0 accepts connections from other computers; default: localhost"))
-    parser.add_argument("--no-browser", action="store_true", help=_("print the address, and open no browser"))
-    parser.set_defaults(run=start)
-
-
 def start(args: argparse.Namespace) -> None:
-    """Start the app; this ends when it is stopped. Raises NormvizError if Streamlit is not installed, or for an invalid port."""
+    """Start the app; this ends when it is stopped. Raises NormvizError if Streamlit is not installed, or if the port or the address cannot be used."""
     if find_spec("streamlit") is None:
         raise NormvizError('the app needs Streamlit, which is not installed; run pip install "normviz[app]".')
     if args.port is not None and not 1 <= args.port <= LARGEST_PORT:
         raise NormvizError(
             "--port {port} is not a port; choose a number from 1 to {largest}.", port=args.port, largest=LARGEST_PORT
         )
+    _try(args.address or os.environ.get("STREAMLIT_SERVER_ADDRESS") or "localhost", args.port or 0)
     sys.argv = ["normviz app", *_options(args, os.environ)]
     with on_signal(signal.SIGINT, _leave), on_signal(signal.SIGTERM, _leave):
         runpy.run_module("normviz.ui", run_name="__main__")
+
+
+def _try(address: str, port: int) -> None:
+    """Raise NormvizError if the app cannot listen there (0: at any port): Streamlit would not say what to do."""
+    try:
+        family = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0][0]
+        socket.create_server((address, port), family=family).close()
+    except OSError as error:
+        raise NormvizError(
+            "the app cannot listen at {place} ({reason}); choose another --port or --address.",
+            place=f"{address}:{port}" if port else address,
+            reason=str(error.strerror).split(" (")[0],  # Python adds the address
+        ) from None
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:
@@ -46,7 +52,8 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:
 def _options(args: argparse.Namespace, environ: Mapping[str, str]) -> list[str]:
     """The arguments of Streamlit. What is not given is left to its variables, such as STREAMLIT_SERVER_PORT."""
     address = args.address or (None if "STREAMLIT_SERVER_ADDRESS" in environ else "localhost")
-    given = {"--server.address": address, "--server.port": args.port}
+    shown = f"[{address}]" if address and ":" in address else None  # an address of IPv6, as a link writes it
+    given = {"--server.address": address, "--server.port": args.port, "--browser.serverAddress": shown}
     options = [f"{name}={value}" for name, value in given.items() if value is not None]
     return options if args.no_browser or not has_display(environ, sys.platform) else [*options, "--", "--open"]
 

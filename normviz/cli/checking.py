@@ -7,7 +7,6 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from functools import reduce
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -18,51 +17,20 @@ import torch
 from torch import Tensor, nn
 
 from normviz.analysis.description import Description
+from normviz.export.files import short_path
 from normviz.measuring import probe
 from normviz.measuring.check import Check, expect
 from normviz.measuring.models.norms import Norms
 from normviz.scene.scene import SCENE_SETTINGS
-from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _
+from normviz.texts.errors import NormvizError, closest, echo
 
 DIFFERS = 1  # the exit code
-FLOATS = ("float32", "float64", "float16", "bfloat16")
 FILLED: dict[str, Callable[[Sequence[int]], Tensor]] = {
     "ones": torch.ones,
     "zeros": torch.zeros,
     "random": lambda shape: torch.randn(shape, generator=torch.Generator().manual_seed(1)),
 }
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "bool")
-META = "meta"
-
-
-def add_check(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    parser.add_argument(
-        "function",
-        metavar="MODULE:FUNCTION",
-        help=_("such as mymodule:my_layernorm or submission.py::layer_norm; or a module object"),
-    )
-    parser.add_argument("--shape", metavar="3,4,5", required=True, help=_("the sizes of x"))
-    parser.add_argument("--like", metavar="LAYER", help=_('what it should be, such as "LayerNorm(5)"'))
-    parser.add_argument("--layout", metavar="NHWC", help=_("the axes of x; default: those of LAYER"))
-    parser.add_argument(
-        "--params",
-        metavar="gamma=ones,beta=zeros",
-        default="",
-        help=_(
-            "further arguments: ones, zeros or random, with a shape if LAYER has another one (gamma=ones:1,6,1,1); or values (groups=2)"
-        ),
-    )
-    parser.add_argument("--numpy", action="store_true", help=_("the function takes a NumPy array"))
-    parser.add_argument(
-        "--dtype", choices=FLOATS, help=_("of x, gamma and beta; default: float32, and float64 for NumPy")
-    )
-    parser.add_argument(
-        "--timeout", metavar="SECONDS", type=float, help=_("end after so many seconds, without a result")
-    )
-    parser.add_argument("--json", action="store_true", help=_("print the result as JSON"))
-    parser.set_defaults(run=run_check)
 
 
 def run_check(args: argparse.Namespace) -> int:
@@ -141,27 +109,6 @@ def _as_kind(value: Any, kind: str) -> Any:
     return value.numpy() if isinstance(value, Tensor) and kind == probe.ARRAYS else value
 
 
-def add_norms(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    parser.add_argument(
-        "model",
-        metavar="MODULE:NAME",
-        help=_("a model, or a function that makes one, such as torchvision.models:resnet50"),
-    )
-    parser.add_argument(
-        "--input",
-        metavar="1,3,224,224",
-        action="append",
-        default=[],
-        help=_("the shape of an input; repeat --input for each input; 1,16:int64 is an integer tensor"),
-    )
-    parser.add_argument("--device", metavar="cpu", default=META, help=_("default: meta, where tensors have no values"))
-    parser.add_argument("--train", action="store_true", help=_("in training mode; default: in eval mode"))
-    parser.add_argument("--all", action="store_true", help=_("one row for each normalization, even if rows are equal"))
-    parser.add_argument("--json", action="store_true", help=_("print the result as JSON"))
-    parser.set_defaults(run=run_norms)
-
-
 def run_norms(args: argparse.Namespace) -> None:
     """Print the table. Raises NormvizError if there is no such model, or if its forward pass fails."""
     if not args.input:
@@ -200,27 +147,7 @@ def _input(text: str, device: str) -> Tensor:
 
 def _model(text: str) -> nn.Module:
     """The model of ``module:name``, or the one that the function of this name makes."""
-    module, name = _parts(text)
-    if not module or not name:
-        raise NormvizError(
-            "{text} names no model; write MODULE:NAME, such as torchvision.models:resnet50.", text=echo(text)
-        )
-    try:
-        home = _module(module)
-    except ModuleNotFoundError as error:
-        raise NormvizError(
-            "{module} cannot be imported: there is no module {missing}; install it, or run the command where it is.",
-            module=echo(module),
-            missing=error.name,
-        ) from error
-    except Exception as error:
-        raise NormvizError(
-            "{module} cannot be imported: {kind}: {error}", module=echo(module), kind=type(error).__name__, error=error
-        ) from error
-    try:
-        found: Any = reduce(getattr, name.split("."), home)
-    except AttributeError as error:
-        raise NormvizError("{module} has no {name}.", module=echo(module), name=echo(name)) from error
+    found = imported(text, "torch.nn:Transformer")
     model = found if isinstance(found, nn.Module) else _made(found, text)
     if not isinstance(model, nn.Module):
         raise NormvizError(
@@ -243,45 +170,61 @@ def _made(function: Any, text: str) -> Any:
         ) from error
 
 
-def imported(name: str) -> Callable[..., Any]:
-    """The callable named ``module:callable``, or ``file.py::callable`` as in pytest. Raises NormvizError if there is none.
+def imported(name: str, example: str = "mymodule:my_layernorm") -> Any:
+    """What ``module:name`` names, or ``file.py:name``, or as in pytest ``file.py::name``. Raises NormvizError if there is nothing to call.
 
     >>> imported("torch.nn.functional:layer_norm").__name__
     'layer_norm'
     """
     module, attributes = _parts(name)
-    if not module or not attributes:
+    if not attributes:
         raise NormvizError(
-            "{name} does not name a function; write module:function, such as mymodule:my_layernorm.", name=echo(name)
+            "{name} does not name what is in a module; write MODULE:NAME or FILE.py:NAME, such as {example}.",
+            name=echo(name),
+            example=example,
         )
     if module.endswith(".py") and not Path(module).is_file():
-        raise NormvizError("there is no file {module}.", module=echo(module))
+        raise NormvizError("there is no file {module}.", module=short_path(module))
     try:
         home = _module(module)
+    except ModuleNotFoundError as error:
+        raise NormvizError(
+            "{module} cannot be imported: there is no module {missing}; install it, or run normviz in the folder where it is.",
+            module=echo(module),
+            missing=error.name,
+        ) from error
     except Exception as error:
         raise NormvizError(
-            "{module} cannot be imported: {kind}: {error}. Run normviz in the folder of the module.",
-            module=echo(module),
-            kind=type(error).__name__,
-            error=str(error),
+            "{module} cannot be imported: {kind}: {error}", module=echo(module), kind=type(error).__name__, error=error
         ) from error
-    try:
-        found: Any = reduce(getattr, attributes.split("."), home)
-    except AttributeError as error:
-        raise NormvizError("{name} does not exist: {error}.", name=echo(name), error=str(error)) from error
+    found: Any = home
+    for attribute in attributes.split("."):
+        if not hasattr(found, attribute):
+            if meant := closest(attribute, [one for one in dir(found) if not one.startswith("_")]):
+                raise NormvizError(
+                    "{module} has no {name}. Did you mean {meant}?",
+                    module=echo(module),
+                    name=echo(attributes),
+                    meant=meant,
+                )
+            raise NormvizError("{module} has no {name}.", module=echo(module), name=echo(attributes))
+        found = getattr(found, attribute)
     if not callable(found):
         raise NormvizError("{name} is not a function or a module: it is {value}.", name=echo(name), value=echo(found))
     return found
 
 
+NAMED = re.compile(r"(.+?)::?([\w.]+)")  # the module may be a path with a drive, C:/course/submission.py
+
+
 def _parts(name: str) -> tuple[str, str]:
     """The module or file, and the name in it; empty where one is missing.
 
-    >>> _parts("course/submission.py::Net.norm"), _parts("mymodule:norm")
-    (('course/submission.py', 'Net.norm'), ('mymodule', 'norm'))
+    >>> _parts("course/submission.py::Net.norm"), _parts("mymodule:norm"), _parts("C:/course/submission.py:norm")
+    (('course/submission.py', 'Net.norm'), ('mymodule', 'norm'), ('C:/course/submission.py', 'norm'))
     """
-    module, colon, attributes = name.rpartition(":") if name.count(":") == 1 else name.rpartition("::")
-    return (module, attributes) if colon else (name, "")
+    found = NAMED.fullmatch(name)
+    return (found[1], found[2]) if found else (name, "")
 
 
 def _module(name: str) -> ModuleType:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from normviz.export.app import app_of_environment
-from normviz.export.files import STDOUT, check_writable, print_size, write
+from normviz.export.files import check_writable, print_size, write
 from normviz.export.output import Choices, output_of_query
 from normviz.lessons.practice.bank import LEVELS, choose
 from normviz.lessons.practice.exercise import Exercise
@@ -14,38 +14,8 @@ from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.practice_page import ALL_LEVELS, RISING, SETTINGS
 from normviz.lessons.questions.question import Question, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, core_place
-from normviz.scene.setting import Setting
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import N_, _, plain
-
-FORMATS: Mapping[str, str] = {
-    "json": N_("one object for each exercise"),
-    "html": N_("the page Practice as one file"),
-    "moodle": N_("Moodle XML"),
-    "qti": N_("a QTI 1.2 package, for Canvas and others"),
-    "anki": N_("an Anki package"),
-}
-
-
-def add_practice(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    chosen = parser.add_argument_group(_("the exercises; the same arguments give the same set"))
-    for setting in SETTINGS:
-        chosen.add_argument(f"--{setting.name}", metavar=setting.example, help=_about(setting))
-    file = parser.add_argument_group(_("the file"))
-    file.add_argument("--format", choices=tuple(FORMATS), default="json", help=_("default: json"))
-    file.add_argument("-o", "--out", metavar="FILE", help=_("without it, JSON is printed"))
-    file.add_argument(
-        "--app", default="", metavar="URL", help=_("address of the app that the links lead to; default: NORMVIZ_URL")
-    )
-    parser.set_defaults(run=write_practice)
-
-
-def _about(setting: Setting) -> str:
-    default = setting.format(setting.default)
-    return (
-        _("{about}; default: {default}", about=setting.description, default=default) if default else setting.description
-    )
+from normviz.texts.messages import _, plain
 
 
 def write_practice(args: argparse.Namespace) -> None:
@@ -103,15 +73,6 @@ def _title(seed: int, level: str) -> str:
     if level == ALL_LEVELS:
         return _("normviz practice, seed {seed}", seed=seed)
     return _("normviz practice, seed {seed}, level {level}", seed=seed, level=_(LEVELS[int(level)]))
-
-
-def add_questions(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    parser.add_argument("--json", action="store_true", help=_("everything about each question, as JSON"))
-    parser.add_argument(
-        "-o", "--out", metavar="FILE", default=STDOUT, help=_("default: -, which is the standard output")
-    )
-    parser.set_defaults(run=write_questions)
 
 
 def write_questions(args: argparse.Namespace) -> None:

@@ -1,6 +1,6 @@
-"""The view that a command shows: its arguments, and the Output that they describe. x is the app's example."""
+"""The view that a command shows: the Output that its arguments describe. x is the app's example."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from dataclasses import replace
 
 from normviz.export.output import Choices, Output, output_of_query, page_and_query, tour_of, tour_output
@@ -11,38 +11,10 @@ from normviz.lessons.parts.part import Chart, Note, Panels, flat
 from normviz.lessons.questions.registry import QUESTIONS, current_key
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.texts.errors import NormvizError, closest, echo, listed
-from normviz.texts.messages import _
 
-# Each setting of a scene is an option; the layer is an argument without a name.
 FIGURES = (Panels, Chart, Table)
 FIGURE_PAGES = {name: page for name, page in PAGES.items() if page.uses in ("tensor", "scene")}
-LESSONS = ("start", "story")  # pages without a layer and a tensor
-PAGE_NAMES = (*LESSONS, *FIGURE_PAGES)
 OPTIONS = {name: setting for name, setting in SCENE_SETTINGS.items() if name != "layer"}
-
-
-def add_view(parser: ArgumentParser) -> None:
-    """Add the arguments of every command that shows a view."""
-    what = parser.add_argument_group(_("what to show"))
-    what.add_argument("layer", metavar="LAYER", nargs="?", help=_('such as "LayerNorm([3,4,4])"'))
-    what.add_argument("--layers", metavar="LAYER", nargs="+", help=_("only these layers; with --fixed, one tab each"))
-    lesson = _("a page, such as step_by_step or compare; a question, such as s0; or a ready-made set, such as four")
-    what.add_argument("--lesson", metavar="NAME", help=lesson)
-    what.add_argument(
-        "--set",
-        metavar="NAME=VALUE",
-        nargs="+",
-        default=(),
-        help=_("settings of the page of --lesson, such as show=modes"),
-    )
-    what.add_argument("--link", metavar="LINK", help=_('any link of the app, such as "/compare?shape=2,3,4,4"'))
-    what.add_argument("--hide", metavar="NAME,NAME", help=_("parts to leave out, such as code,worked"))
-    what.add_argument(
-        "--tour", metavar="NAME|FILE", help=_("a tour, such as normalized-shape, or a YAML file of links with captions")
-    )
-    tensor = parser.add_argument_group(_("the tensor and the layer's numbers, as in a link of the app"))
-    for name, setting in OPTIONS.items():
-        tensor.add_argument(f"--{name}", metavar=setting.example, help=setting.description)
 
 
 def output(args: Namespace, fixed: bool = True) -> Output:
@@ -51,24 +23,25 @@ def output(args: Namespace, fixed: bool = True) -> Output:
     fixed  ``--layers`` gives one tab for each layer; otherwise, the reader chooses among them, and the view has the first
     """
     scene = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
-    if args.set and args.lesson not in PAGE_NAMES:
-        raise NormvizError("--set changes settings of a page; name it with --lesson {pages}.", pages=listed(PAGE_NAMES))
+    name = args.page = {"steps": "step_by_step"}.get(args.page, args.page)
+    if args.set and name not in PAGES:
+        raise NormvizError("--set changes settings of a page; name it with --page {pages}.", pages=listed(PAGES))
     if args.tour is not None:
-        _alone(args, scene, "tour", ("layer", "layers", "lesson", "link", "hide", "fixed"))
+        _alone(args, scene, "tour", ("layer", "layers", "page", "link", "hide", "fixed"))
         return tour_output(tour_of(args.tour))
     if args.link is not None:
-        _alone(args, scene, "link", ("layer", "layers", "lesson"))
+        _alone(args, scene, "link", ("layer", "layers", "page"))
         page, query = page_and_query(args.link)
         return _view(page, query, args.hide)
-    if args.lesson is not None:
-        return _lesson(args, scene, fixed)
+    if name is not None:
+        return _page(args, name, scene, fixed)
     if args.layers and fixed:
         _alone(args, {}, "layers", ("layer",))
         return _set([{**scene, "layer": text} for text in dict.fromkeys(args.layers)], args.hide)
     layer = args.layer or next(iter(args.layers or ()), None)
     if layer is None:
         raise NormvizError(
-            'nothing to show; name a layer, such as "LayerNorm([3,4,4])", or give --layers, --lesson or --link.'
+            'nothing to show; name a layer, such as "LayerNorm([3,4,4])", or give --layers, --page or --link.'
         )
     return _view("explore", scene | {"layer": layer}, args.hide)
 
@@ -80,31 +53,31 @@ def choices(args: Namespace, shown: Output) -> Choices:
     return Choices(shapes, tuple(args.layers or ()), args.app, tour=tour)
 
 
-def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
-    name = args.lesson
+def _page(args: Namespace, name: str, scene: dict[str, str], fixed: bool) -> Output:
     if name in FIGURE_PAGES:
         layer = args.layer or next(iter(args.layers or ()), None)
         own = {} if layer is None else {"layer": layer}
         if args.layers and fixed and name != "compare":
             raise NormvizError(
-                "--lesson {name} shows one layer; name it without --layers, or use --lesson compare.", name=name
+                "--page {name} shows one layer; name it without --layers, or use --page compare.", name=name
             )
         if args.layers and name == "compare":
             own |= {"layers": ";".join(args.layers)}
         return _view(name, scene | own | _page_settings(args), args.hide)
-    if name in LESSONS:
-        _alone(args, scene, f"lesson {name}", ("layer", "layers"))
-        return _view(name, _page_settings(args), args.hide)
+    if name in PAGES:
+        seed = {"seed": scene.pop("seed")} if PAGES[name].uses == "seed" and "seed" in scene else {}
+        _alone(args, scene, f"page {name}", ("layer", "layers"))
+        return _view(name, seed | _page_settings(args), args.hide)
     if current_key(name) in QUESTIONS or name in READY_SETS:
-        _alone(args, scene, f"lesson {name}", ("layer", "layers"))
+        _alone(args, scene, f"page {name}", ("layer", "layers"))
         ready = READY_SETS.get(name)
         return _view("compare", ready.query, args.hide) if ready else _view("questions", {"q": name}, args.hide)
-    known = [*PAGE_NAMES, *READY_SETS]
+    known = [*PAGES, *READY_SETS]
     meant = closest(name, known)
     if meant:
-        raise NormvizError("--lesson {name} is unknown. Did you mean {meant}?", name=echo(name), meant=meant)
+        raise NormvizError("--page {name} is unknown. Did you mean {meant}?", name=echo(name), meant=meant)
     raise NormvizError(
-        "--lesson {name} is unknown; choose {options}, or a question such as s0 or q22.",
+        "--page {name} is unknown; choose {options}, or a question such as s0 or q22.",
         name=echo(name),
         options=listed(known),
     )
@@ -112,16 +85,16 @@ def _lesson(args: Namespace, scene: dict[str, str], fixed: bool) -> Output:
 
 def _page_settings(args: Namespace) -> dict[str, str]:
     """The settings of ``--set``. Raises NormvizError for one that the page does not have."""
-    known = [setting.name for setting in PAGES[args.lesson].settings]
+    known = [setting.name for setting in PAGES[args.page].settings]
     given = dict(text.partition("=")[::2] for text in args.set)
     for name in given:
         if name not in known:
             if not known:
-                raise NormvizError("{page} has no settings of its own; leave out --set.", page=args.lesson)
+                raise NormvizError("{page} has no settings of its own; leave out --set.", page=args.page)
             raise NormvizError(
                 "{name} is not a setting of {page}; its settings are {names}.",
                 name=echo(name),
-                page=args.lesson,
+                page=args.page,
                 names=listed(known),
             )
     return given

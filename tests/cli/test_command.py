@@ -1,10 +1,9 @@
-"""The command: the files that it writes, its help, and the commands of the documentation."""
+"""The command: the files that it writes, and its help."""
 
 import io
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +12,8 @@ import pytest
 
 import normviz as nv
 from normviz.cli import main
-from normviz.cli.command import _parser
 from tests.export.structure import answers_of
+from tests.needs import cases_in_torch, needs_rms_norm
 
 ROOT = Path(__file__).parents[2]
 CDN = ("--plotlyjs", "cdn")
@@ -63,7 +62,7 @@ def test_one_picture_is_written_to_the_standard_output_as_svg(run, tmp_path, mon
             each.write_text(f"<svg>{each.suffix}")
         return paths
 
-    monkeypatch.setattr(sys.modules["normviz.cli.command"], "save", save)
+    monkeypatch.setattr(sys.modules["normviz.cli.writing"], "save", save)
     several = (2, "", "normviz: this view has several figures; name a file for them instead of -.\n")
     assert run("image", "LayerNorm(4)", "-o", "-") == ((0, "<svg>.svg", "") if count == 1 else several)
     assert os.listdir(tmp_path) == []
@@ -75,21 +74,30 @@ SAME = {
     "BatchNorm2d(3) --data scales --seed 4 --params random --at none": "/?layer=BatchNorm2d(3)&data=scales&seed=4&params=random&at=none",
     "BatchNorm2d(64)": "/?layer=BatchNorm2d(64)&shape=2,64,3,5",
     "ChannelsLastGroupNorm(2,6)": "/?layer=ChannelsLastGroupNorm(2,6)&shape=2,5,6",
-    "--lesson step_by_step RMSNorm(4) --shape 2,4": "/step_by_step?layer=RMSNorm(4)&shape=2,4",
-    "--lesson gradients": "/gradients",
-    "--lesson train_and_eval --set show=modes momentum=none": "/train_and_eval?show=modes&momentum=none",
+    "--page step_by_step RMSNorm(4) --shape 2,4": "/step_by_step?layer=RMSNorm(4)&shape=2,4",
+    "--page gradients": "/gradients",
+    "--page train_and_eval --set show=stream momentum=none": "/train_and_eval?show=stream&momentum=none",
+    "--page numerics": "/numerics",
     "--lesson numerics": "/numerics",
-    "--lesson s0": "/questions?q=s0",
-    "--lesson start": "/start",
-    "--lesson story": "/story",
+    "--page steps": "/step_by_step",
+    "--page practice --seed 7 --set count=5": "/practice?seed=7&count=5",
+    "--page questions": "/questions",
+    "--page questions --set q=s0": "/questions?q=s0",
+    "--page models": "/models",
+    "--page teach": "/teach",
+    "--page home": "/home",
+    "--page s0": "/questions?q=s0",
+    "--page start": "/start",
+    "--page story": "/story",
     "LayerNorm(4) --hide code,worked": "/?layer=LayerNorm(4)&hide=code,worked",
-    "--lesson compare --hide all": "/compare?hide=all",
-    "--lesson dim-0": "/compare?shape=3,5,2,4&layout=NHWC&layer=DimNorm(4,dim=0)&layers=DimNorm(4, dim=0);ChannelsLastBatchNorm(4)",
-    "--lesson compare --layers BatchNorm2d(3) GroupNorm(3,3)": "/compare?layer=BatchNorm2d(3)&layers=BatchNorm2d(3);GroupNorm(3,3)",
+    "--page compare --hide all": "/compare?hide=all",
+    "--page dim-0": "/compare?shape=3,5,2,4&layout=NHWC&layer=DimNorm(4,dim=0)&layers=DimNorm(4, dim=0);ChannelsLastBatchNorm(4)",
+    "--page compare --layers BatchNorm2d(3) GroupNorm(3,3)": "/compare?layer=BatchNorm2d(3)&layers=BatchNorm2d(3);GroupNorm(3,3)",
     "--link https://example.org/lab/compare?shape=2,4&layers=LayerNorm(4);BatchNorm1d(4)": "/compare?shape=2,4&layers=LayerNorm(4);BatchNorm1d(4)",
 }  # fmt: skip
 
 
+@cases_in_torch
 @pytest.mark.parametrize("arguments", SAME)
 def test_arguments_describe_the_same_view_as_a_link(run, tmp_path, arguments):
     """The test above and those of the choices compare the files that answer."""
@@ -132,14 +140,15 @@ def test_a_tour_leads_to_the_app_for_views_that_are_not_in_it(run, tmp_path):
 
 def test_layers_narrow_the_pages_with_a_control_for_the_layer(run, tmp_path):
     layers = ("--layers", "LayerNorm([3,4,4])", "BatchNorm2d(3)")
-    assert run("export", "--lesson", "step_by_step", *layers, "-o", "page.html", *CDN)[0] == 0
+    assert run("export", "--page", "step_by_step", *layers, "-o", "page.html", *CDN)[0] == 0
     states = [view["state"] for view in answers_of((tmp_path / "page.html").read_text())["views"]]
     assert [list(state) for state in states] == [["layer"], ["layer"]]
 
 
+@needs_rms_norm
 def test_layers_narrow_the_layers_that_can_be_compared(run, tmp_path):
     layers = ("--layers", "BatchNorm1d(4)", "LayerNorm(4)", "RMSNorm(4)")
-    assert run("export", "--lesson", "compare", *layers, "--shape", "2,4", "-o", "page.html", *CDN)[0] == 0
+    assert run("export", "--page", "compare", *layers, "--shape", "2,4", "-o", "page.html", *CDN)[0] == 0
     view = nv.open(f"/compare?shape=2,4&layer=BatchNorm1d(4)&layers={';'.join(layers[1:])}")
     choices = nv.Choices(layers=layers[1:])
     assert (tmp_path / "page.html").read_text() == view.with_(choices=choices).to_html(plotlyjs="cdn")
@@ -177,7 +186,7 @@ def test_plotly_js_as_a_file(run, tmp_path):
 def test_image_saves_with_the_options_of_the_library(run, monkeypatch, tmp_path):
     asked = []
     monkeypatch.setattr(
-        sys.modules["normviz.cli.command"],
+        sys.modules["normviz.cli.writing"],
         "save",
         lambda parts, path, **options: asked.append((len(parts), path, options)) or [],
     )
@@ -203,15 +212,6 @@ def test_a_progress_bar_is_shown_only_on_a_terminal(run, monkeypatch):
     assert "0/2 [" in sys.stderr.getvalue()
 
 
-def test_help_and_version(run):
-    code, out, _ = run("--help")
-    assert code == 0
-    assert {"export", "image", "site", "app", "plotlyjs"} <= set(out.split())
-    assert run("--version") == (0, f"normviz {nv.__version__}\n", "")
-    for name in ("export", "image", "site", "app", "plotlyjs"):
-        assert run(name, "--help")[0] == 0
-
-
 def test_python_m_normviz_is_the_same_command(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "normviz", "export", "LayerNorm(5)", "--shape", "2,3", "-o", str(tmp_path / "page.html")],
@@ -220,15 +220,3 @@ def test_python_m_normviz_is_the_same_command(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("normviz: ")
     assert len(done.stderr.splitlines()) == 1  # no progress bar without a terminal
-
-
-@pytest.mark.parametrize(("page", "count"), [("README.md", 3), ("docs/static-site.md", 3), ("docs/embedding.md", 3)])
-def test_every_command_in_the_documentation_is_valid(page, count):
-    lines = re.findall(
-        r"^normviz ((?:export|image|site|app|plotlyjs|norms) .+?)(?: +#.*)?$",
-        (ROOT / page).read_text(encoding="utf-8"),
-        re.MULTILINE,
-    )
-    assert len(lines) >= count
-    for line in lines:
-        assert _parser().parse_args(shlex.split(line)).run

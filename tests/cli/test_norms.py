@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from tests.needs import cases_in_torch
+
 MODELS = """
 import torch
 from torch import nn
@@ -46,6 +48,7 @@ def models(tmp_path, monkeypatch):
     sys.modules.pop("lab_models", None)
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("arguments", "lines"), [
     ("images --input 1,3,4,5", ["* x 2  BatchNorm2d(8).eval()  (1, 8, 4, 5)  ()            8           32"]),
     ("images --input 1,3,4,5 --all --device cpu --train", ["1     BatchNorm2d(8)  (1, 8, 4, 5)", "2     BatchNorm2d(8)"]),
@@ -86,8 +89,9 @@ def test_a_scripted_model_is_refused(run):
 
 @pytest.mark.parametrize(("arguments", "words"), [
     ("lab_models:images", "give the shape of each input of the model, such as --input 1,3,224,224."),
-    ("lab_models --input 2,8", "names no model; write MODULE:NAME"),
-    ("lab_models:image --input 2,8", "has no 'image'"),
+    ("lab_models --input 2,8", "write MODULE:NAME or FILE.py:NAME, such as torch.nn:Transformer."),
+    ("lab_models:image --input 2,8", "has no 'image'. Did you mean images?"),
+    ("absent.py:image --input 2,8", "there is no file 'absent.py'."),
     ("no_lab:image --input 2,8", "there is no module no_lab; install it"),
     ("lab_models:needs --input 2,8", "name a function without arguments that makes the model"),
     ("lab_models:none --input 2,8", "gives int, not a torch.nn.Module"),

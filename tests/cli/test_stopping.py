@@ -12,6 +12,7 @@ import pytest
 
 from normviz.cli import main
 from normviz.export import site
+from tests.needs import whole
 
 ROOT = Path(__file__).parents[2]
 ENDS = {
@@ -30,6 +31,7 @@ def _ctrl_c_interrupts() -> Iterator[None]:
 
 @pytest.mark.parametrize("how", ENDS)
 @pytest.mark.parametrize(("options", "page"), [(("q22", "four"), 2), (("--lang", "all"), 3)])
+@whole
 def test_an_interrupted_site_leaves_no_file(run, tmp_path, monkeypatch, how, options, page):
     stop, exit_code, said = ENDS[how]
     entry_page, made = site.entry_page, []

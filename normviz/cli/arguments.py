@@ -1,0 +1,310 @@
+"""The arguments of every command, with a help that ends in a whole command. Neither --help nor --version imports torch."""
+
+import argparse
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from normviz.__version__ import __version__
+from normviz.figures.palette import THEMES
+from normviz.texts.errors import NormvizError, closest
+from normviz.texts.messages import N_, _
+from normviz.texts.options import PRACTICE, SCENE
+
+ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")
+FOLLOW = "follow"
+ALL = "all"  # the languages
+META = "meta"
+FLOATS = ("float32", "float64", "float16", "bfloat16")
+FLAVORS = ("torch", "torch-scratch", "numpy", "einops", "loops", "keras", "flax")
+QUIZZES: Mapping[str, str] = {
+    "json": N_("one object for each exercise"),
+    "html": N_("the page Practice as one file"),
+    "moodle": N_("Moodle XML"),
+    "qti": N_("a QTI 1.2 package, for Canvas and others"),
+    "anki": N_("an Anki package"),
+}
+PRACTICE_DEFAULTS = {"seed": "0", "count": "10", "level": "all"}
+
+
+class Help(argparse.HelpFormatter):
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        super().add_usage(usage, actions, groups, _("usage: ") if prefix is None else prefix)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose own words are messages too, except in its errors. ``example``: what follows its name in a whole command."""
+
+    def __init__(self, prog: str, example: str = "", **options: Any) -> None:
+        super().__init__(prog, formatter_class=Help, add_help=False, allow_abbrev=False, **options)
+        self.example = f"{prog} {example}"
+        self._positionals.title, self._optionals.title = _("positional arguments"), _("options")
+        self.add_argument("-h", "--help", action="help", help=_("show this help message and exit"))
+
+    def format_help(self) -> str:
+        """The help, and below it a command that can be copied: argparse would break its line."""
+        return f"{super().format_help()}\n{_('for example:')}\n  {self.example}\n"
+
+    def error(self, message: str) -> NoReturn:
+        raise NormvizError("{message}; {command} --help lists the arguments.", message=message, command=self.prog)
+
+    def unknown(self, argument: str) -> NoReturn:
+        """Raise NormvizError for an argument that the command does not have."""
+        option = argument.partition("=")[0]
+        meant = closest(option, self._option_string_actions) if option.startswith("-") else None
+        if meant:
+            raise NormvizError("{option} is unknown. Did you mean {meant}?", option=option, meant=meant)
+        self.error(f"unrecognized arguments: {argument}")
+
+
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """The arguments as values; ``run`` names the function of the command. Raises NormvizError for invalid ones."""
+    args, others = parser().parse_known_args(_join_values(list(arguments)))
+    if others:
+        args.parser.unknown(others[0])
+    return args
+
+
+def _join_values(arguments: list[str]) -> list[str]:
+    """``--values -1,2`` as ``--values=-1,2``: argparse would take a value that begins with a minus sign for an option."""
+    if "--values" not in arguments[:-1]:
+        return arguments
+    at = arguments.index("--values")
+    return [*arguments[:at], f"--values={arguments[at + 1]}", *arguments[at + 2 :]]
+
+
+Command = tuple[str, str, str, Callable[[Parser], None]]
+
+
+def parser() -> Parser:
+    """The parser of all commands."""
+    made = Parser("normviz", 'explain "LayerNorm(4)" --shape 2,4', description=_(ABOUT))
+    made.add_argument("--version", action="version", version=f"normviz {__version__}")
+    commands = made.add_subparsers(metavar="COMMAND", required=True)
+    # name, what it does, the function that does it, the rest of a whole command, its arguments
+    listed: Mapping[str, Command] = {
+        "explain": (
+            _("what a layer does to a tensor, in a sentence"),
+            "printing:explain",
+            '"LayerNorm(4)" --shape 2,4',
+            _add_explain,
+        ),
+        "export": (
+            _("one HTML file that needs no server"),
+            "writing:export",
+            '"LayerNorm([3,4,4])" --shape 2,3,4,4 -o page.html',
+            _add_export,
+        ),
+        "image": (
+            _("a picture: SVG, PNG or PDF"),
+            "writing:image",
+            '"BatchNorm2d(3)" --shape 2,3,4,4 -o figure.svg',
+            _add_image,
+        ),
+        "site": (
+            _("a static site: pages with controls, all questions and comparisons"),
+            "writing:site",
+            "mysite --only explore s0",
+            _add_site,
+        ),
+        "practice": (
+            _("a set of exercises: JSON, a page, Moodle, QTI, Anki"),
+            "practice:write_practice",
+            "--seed 7 --count 5 --format html -o practice.html",
+            _add_practice,
+        ),
+        "questions": (_("the list of all questions"), "practice:write_questions", "-o questions.txt", _add_questions),
+        "check": (
+            _("which normalization a function computes, and what differs"),
+            "checking:run_check",
+            'torch.nn.functional:layer_norm --shape 3,4,5 --params "normalized_shape=[5]" --like "LayerNorm(5)"',
+            _add_check,
+        ),
+        "norms": (
+            _("the normalizations of a model, as a table"),
+            "checking:run_norms",
+            "torch.nn:Transformer --input 10,2,512 --input 20,2,512",
+            _add_norms,
+        ),
+        "app": (_("the app, in the browser"), "app:start", "--port 8600", _add_app),
+        "plotlyjs": (_("plotly.js as a file, for --plotlyjs PATH"), "writing:plotlyjs", "plotly.min.js", _add_plotlyjs),
+    }
+    for name, (about, run, example, add) in listed.items():
+        command = commands.add_parser(name, help=about, description=about, example=example)
+        add(command)
+        command.set_defaults(run=f"normviz.cli.{run}", parser=command)
+    return made
+
+
+def _add_explain(parser: Parser) -> None:
+    parser.add_argument("layer", metavar="LAYER", help=_('such as "LayerNorm([3,4,4])"'))
+    for name in ("shape", "layout"):
+        parser.add_argument(f"--{name}", metavar=SCENE[name]["example"], help=_(SCENE[name]["about"]))
+    parser.add_argument("--code", choices=FLAVORS, help=_("print the layer as a program instead"))
+    _add_language(parser)
+
+
+def _add_view(parser: Parser) -> None:
+    """The arguments of every command that shows a view: each setting of a scene is an option; the layer has no name."""
+    what = parser.add_argument_group(_("what to show"))
+    what.add_argument("layer", metavar="LAYER", nargs="?", help=_('such as "LayerNorm([3,4,4])"'))
+    what.add_argument("--layers", metavar="LAYER", nargs="+", help=_("only these layers; with --fixed, one tab each"))
+    page = _("a page, such as step_by_step or compare; a question, such as s0; or a ready-made set, such as four")
+    what.add_argument("--page", "--lesson", metavar="NAME", help=page)
+    what.add_argument(
+        "--set", metavar="NAME=VALUE", nargs="+", default=(), help=_("settings of the page, such as show=modes")
+    )
+    what.add_argument("--link", metavar="LINK", help=_('any link of the app, such as "/compare?shape=2,3,4,4"'))
+    what.add_argument("--hide", metavar="NAME,NAME", help=_("parts to leave out, such as code,worked"))
+    what.add_argument(
+        "--tour", metavar="NAME|FILE", help=_("a tour, such as normalized-shape, or a YAML file of links with captions")
+    )
+    tensor = parser.add_argument_group(_("the tensor and the layer's numbers, as in a link of the app"))
+    for name, option in SCENE.items():
+        tensor.add_argument(f"--{name}", metavar=option["example"], help=_(option["about"]))
+
+
+def _add_export(parser: Parser) -> None:
+    _add_view(parser)
+    file = parser.add_argument_group(_("the file"))
+    file.add_argument(
+        "-o", "--out", metavar="FILE", required=True, help=_("such as page.html; - for the standard output")
+    )
+    _add_theme(file, (FOLLOW, *THEMES), FOLLOW)
+    _add_language(file)
+    file.add_argument(
+        "--plotlyjs",
+        metavar="inline|cdn|PATH",
+        default="inline",
+        help=_("where plotly.js is; PATH as the page sees it"),
+    )
+    file.add_argument("--caption", default="", help=_("a line below the figures"))
+    file.add_argument("--title", help=_("the title of the page"))
+    choices = parser.add_argument_group(_("what a reader can choose: every layer that takes the tensor"))
+    choices.add_argument("--shapes", default="", metavar='"2,3,4,4; 5,7"', help=_("other tensors"))
+    choices.add_argument(
+        "--app", default="", metavar="URL", help=_("address of an app to link to for what the file cannot answer")
+    )
+    choices.add_argument("--fixed", action="store_true", help=_("a single view, or one tab for each of --layers"))
+
+
+def _add_image(parser: Parser) -> None:
+    _add_view(parser)
+    picture = parser.add_argument_group(_("the picture"))
+    picture.add_argument(
+        "-o",
+        "--out",
+        metavar="FILE",
+        required=True,
+        help=_("ends in .svg, .png or .pdf; - for an SVG on the standard output"),
+    )
+    _add_theme(picture, THEMES, "light")
+    _add_language(picture)
+    picture.add_argument("--width", metavar="PIXELS", type=int, help=_("the width of the file"))
+    picture.add_argument(
+        "--scale", metavar="2", type=float, default=2.0, help=_("pixels of a PNG for each pixel of the figure")
+    )
+
+
+def _add_site(parser: Parser) -> None:
+    parser.add_argument("out", metavar="OUT", help=_("the directory"))
+    parser.add_argument("--zip", action="store_true", help=_("write OUT.zip too"))
+    _add_theme(parser, (FOLLOW, *THEMES), FOLLOW)
+    _add_language(parser, _("the language, such as es; all: one folder for each; default: NORMVIZ_LANG, or English"))
+    parser.add_argument(
+        "--only",
+        metavar="KEY",
+        nargs="+",
+        default=(),
+        help=_("pages, questions and ready-made sets, such as explore s0 four"),
+    )
+    parser.add_argument("--force", action="store_true", help=_("write even if the directory has other files"))
+
+
+def _add_practice(parser: Parser) -> None:
+    chosen = parser.add_argument_group(_("the exercises; the same arguments give the same set"))
+    for name, option in PRACTICE.items():
+        about, default = _(option["about"]), PRACTICE_DEFAULTS.get(name)
+        if default:
+            about = _("{about}; default: {default}", about=about, default=default)
+        chosen.add_argument(f"--{name}", metavar=option["example"], help=about)
+    file = parser.add_argument_group(_("the file"))
+    file.add_argument("--format", choices=tuple(QUIZZES), default="json", help=_("default: json"))
+    file.add_argument("-o", "--out", metavar="FILE", help=_("without it, JSON is printed"))
+    file.add_argument(
+        "--app", default="", metavar="URL", help=_("address of the app that the links lead to; default: NORMVIZ_URL")
+    )
+    _add_language(parser)
+
+
+def _add_questions(parser: Parser) -> None:
+    parser.add_argument("--json", action="store_true", help=_("everything about each question, as JSON"))
+    parser.add_argument("-o", "--out", metavar="FILE", default="-", help=_("default: -, which is the standard output"))
+    _add_language(parser)
+
+
+def _add_check(parser: Parser) -> None:
+    parser.add_argument(
+        "function",
+        metavar="MODULE:FUNCTION",
+        help=_("such as mymodule:my_layernorm or submission.py:layer_norm; or a module object"),
+    )
+    parser.add_argument("--shape", metavar="3,4,5", required=True, help=_("the sizes of x"))
+    parser.add_argument("--like", metavar="LAYER", help=_('what it should be, such as "LayerNorm(5)"'))
+    parser.add_argument("--layout", metavar="NHWC", help=_("the axes of x; default: those of LAYER"))
+    parser.add_argument(
+        "--params",
+        metavar="gamma=ones,beta=zeros",
+        default="",
+        help=_(
+            "further arguments: ones, zeros or random, with a shape if LAYER has another one (gamma=ones:1,6,1,1); or values (groups=2)"
+        ),
+    )
+    parser.add_argument("--numpy", action="store_true", help=_("the function takes a NumPy array"))
+    parser.add_argument(
+        "--dtype", choices=FLOATS, help=_("of x, gamma and beta; default: float32, and float64 for NumPy")
+    )
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", type=float, help=_("end after so many seconds, without a result")
+    )
+    parser.add_argument("--json", action="store_true", help=_("print the result as JSON"))
+    _add_language(parser)
+
+
+def _add_norms(parser: Parser) -> None:
+    parser.add_argument(
+        "model",
+        metavar="MODULE:NAME",
+        help=_("a model, or a function that makes one, such as models.py:small_gpt or torch.nn:Transformer"),
+    )
+    parser.add_argument(
+        "--input",
+        metavar="1,3,224,224",
+        action="append",
+        default=[],
+        help=_("the shape of an input; repeat --input for each input; 1,16:int64 is an integer tensor"),
+    )
+    parser.add_argument("--device", metavar="cpu", default=META, help=_("default: meta, where tensors have no values"))
+    parser.add_argument("--train", action="store_true", help=_("in training mode; default: in eval mode"))
+    parser.add_argument("--all", action="store_true", help=_("one row for each normalization, even if rows are equal"))
+    parser.add_argument("--json", action="store_true", help=_("print the result as JSON"))
+    _add_language(parser)
+
+
+def _add_app(parser: Parser) -> None:
+    parser.add_argument("--port", metavar="8501", type=int, help=_("default: 8501, or the next port that is free"))
+    parser.add_argument("--address", help=_("0.0.0.0 accepts connections from other computers; default: localhost"))
+    parser.add_argument("--no-browser", action="store_true", help=_("print the address, and open no browser"))
+
+
+def _add_plotlyjs(parser: Parser) -> None:
+    parser.add_argument("out", metavar="FILE", help=_("such as plotly.min.js"))
+
+
+def _add_theme(parser: argparse._ActionsContainer, themes: Iterable[str], default: str) -> None:
+    help_text = _("default: {default}", default=default)
+    parser.add_argument("--theme", choices=tuple(themes), default=default, help=help_text)
+
+
+def _add_language(parser: argparse._ActionsContainer, help_text: str = "") -> None:
+    help_text = help_text or _("the language, such as es; default: NORMVIZ_LANG, or English")
+    parser.add_argument("--lang", metavar="LANG", help=help_text)

@@ -1,0 +1,100 @@
+"""The help of every command: short to wait for, and ended by a command that works as it stands."""
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import normviz as nv
+from normviz.cli import app, arguments
+from normviz.code.generate import FLAVORS
+from normviz.export.document import CHOICES
+from normviz.lessons.practice_page import SETTINGS
+from normviz.scene.scene import SCENE_SETTINGS
+
+ROOT = Path(__file__).parents[2]
+SUBPARSERS = next(one for one in arguments.parser()._actions if isinstance(one, argparse._SubParsersAction))
+COMMANDS = list(SUBPARSERS.choices)
+PACKAGES = {"app": "streamlit", "image": "choreographer"}  # make test-oldest does not install them
+
+
+def example(text):
+    """The command at the end of a help."""
+    return re.search(r"\n\nfor example:\n  (normviz .+)\n\Z", text)[1]
+
+
+def test_the_commands_are_listed(run):
+    code, out, err = run("--help")
+    assert (code, err) == (0, "")
+    assert re.findall(r"^    (\w+)(?:  +\S|$)", out, re.M) == COMMANDS
+    assert example(out) == 'normviz explain "LayerNorm(4)" --shape 2,4'
+    assert run("--version") == (0, f"normviz {nv.__version__}\n", "")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_help_ends_in_a_command_that_works(run, tmp_path, monkeypatch, command):
+    code, text, err = run(command, "--help")
+    assert (code, err) == (0, "")
+    pytest.importorskip(PACKAGES.get(command, "normviz"))
+    _normviz, *words = shlex.split(example(text))
+    assert words[0] == command
+    started = []
+    monkeypatch.setattr(app.runpy, "run_module", lambda *_, **__: started.append(sys.argv))
+    code, out, err = run(*words)
+    assert (code, err) == (0, "")
+    files = [word for word in words if (tmp_path / word).exists() and word not in words[:1]]
+    assert os.listdir(tmp_path) == files
+    if command == "app":
+        assert "--server.port=8600" in started[0]
+    elif "-o" in words or command in ("site", "plotlyjs"):  # it says what it wrote, and how large that is
+        assert out.startswith(files[0])
+        assert re.search(r"\d (kB|MB)\b", out)
+    else:
+        assert files == []
+        assert len(out) > 40
+
+
+def test_explain_prints_the_sentence_of_the_library(run):
+    sentence = str(nv.explain("LayerNorm(4)", (2, 4)))
+    assert run("explain", "LayerNorm(4)", "--shape", "2,4") == (0, f"{sentence}\n", "")
+    assert run("explain", "BatchNorm2d(64)")[1].startswith("BatchNorm2d(64) on (2, 64, 3, 5): 64 means")
+    code = nv.explain("GroupNorm(2, 4)", (2, 4, 3)).code("numpy")
+    assert run("explain", "GroupNorm(2, 4)", "--shape", "2,4,3", "--code", "numpy") == (0, f"{code}\n", "")
+
+
+def test_explain_writes_warnings_to_the_error_stream(run):
+    code, out, err = run("explain", "BatchNorm1d(4)", "--shape", "2,4,4", "--layout", "NLC")
+    assert code == 0
+    assert out.startswith("BatchNorm1d(4) on (2, 4, 4): ")
+    assert err.startswith("normviz: BatchNorm1d uses axis 1 of x as the channel axis; in NLC that is L (size 4).")
+    assert len(err.splitlines()) == 1
+
+
+def test_neither_help_nor_version_imports_torch():
+    """One process asks for all of them; a module that must not be imported would raise."""
+    asked = [["--version"], ["--help"], *([name, "--help"] for name in COMMANDS)]
+    program = (
+        "import sys; from normviz.cli import main\n"
+        f"for words in {asked}:\n"
+        "    try: main(words)\n"
+        "    except SystemExit as end: assert end.code == 0\n"
+        "print(sorted({'torch', 'numpy', 'plotly'} & {*sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_help_says_what_the_settings_say():
+    """It has its own lists, because the settings import torch."""
+    assert list(arguments.SCENE) == [name for name in SCENE_SETTINGS if name != "layer"]
+    assert list(arguments.PRACTICE) == [setting.name for setting in SETTINGS]
+    defaults = {setting.name: setting.format(setting.default) for setting in SETTINGS}
+    assert {name: text for name, text in defaults.items() if text} == arguments.PRACTICE_DEFAULTS
+    assert (arguments.FOLLOW, *arguments.THEMES) == CHOICES
+    assert tuple(FLAVORS) == arguments.FLAVORS
