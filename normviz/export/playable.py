@@ -28,6 +28,7 @@ from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, ngettext
 
 Key = tuple[tuple[str, str], ...]
+Press = tuple[str, str, int]  # the row, the axis and the direction of a toggle
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class PlayableView:
     shown: PageView
     rows: Sequence[InputRow]
     ways: Mapping[str, Mapping[Any, Key]]
-    toggles: Mapping[tuple[str, str, int], Key]
+    toggles: Mapping[Press, Key]
 
 
 @dataclass(frozen=True)
@@ -51,16 +52,33 @@ class Search:
 
     left_out  the keys of inputs whose options would be too many
     toggled   the views that only toggles lead to
+    presses   what the toggles of some of the views lead to, as the search found it
     """
 
     file: FileControls
     views: Mapping[Key, View]
     left_out: frozenset[str]
     toggled: Mapping[Key, View] = field(default_factory=dict)
+    presses: Mapping[Key, Mapping[Press, View]] = field(default_factory=dict)
 
     def playable_views(self) -> dict[Key, PlayableView]:
         found = {**self.views, **self.toggled}
-        return {key: _playable_view(self.file, view, found, key in self.toggled) for key, view in found.items()}
+        return {key: self._playable_view(key, found) for key in found}
+
+    def _playable_view(self, key: Key, found: Mapping[Key, View]) -> PlayableView:
+        file, view = self.file, found[key]
+        rows = file.rows(view)
+        ways = {}
+        for shown in (one for row in rows for one in row.all_inputs):
+            options = {value: key_of(file.page, following) for value, following in _options(file, view, shown)}
+            ways[shown.key] = {value: to for value, to in options.items() if to in found}
+        presses = self.presses[key] if key in self.presses else _presses(file, view)
+        toggles = {press: key_of(file.page, following) for press, following in presses.items()}
+        made = page_view(file.page, view)
+        if key in self.toggled:
+            made = replace(made, parts=visible_parts(made.parts, Display(hide=NAMED_ONLY)))
+        kept = {press: to for press, to in toggles.items() if to in found}
+        return PlayableView(made, [_playable_row(row, ways) for row in rows], ways, kept)
 
     def labels_left_out(self) -> list[str]:
         """The labels of the inputs that the views would have, but whose options are left out."""
@@ -99,7 +117,8 @@ def search(
                 len(found),
             )
         )
-    return Search(file, found, frozenset(left_out - followed), {} if few or layers else _toggled(file, found))
+    toggled, presses = ({}, {}) if few or layers else _toggled(file, found)
+    return Search(file, found, frozenset(left_out - followed), toggled, presses)
 
 
 def key_of(page: Page, view: View) -> Key:
@@ -132,9 +151,13 @@ def _options(file: FileControls, view: View, shown: Input) -> Iterator[tuple[Any
             yield value, following
 
 
-def _toggled(file: FileControls, found: Mapping[Key, View]) -> dict[Key, View]:
-    """The views that the toggles lead to from layers with a button, besides those found: on each tensor of the file for which there is room."""
+def _toggled(file: FileControls, found: Mapping[Key, View]) -> tuple[dict[Key, View], dict[Key, dict[Press, View]]]:
+    """The views that the toggles lead to from layers with a button, besides those found: on each tensor of the file for which there is room.
+
+    Also returns what each press leads to.
+    """
     toggled: dict[Key, View] = {}
+    presses: dict[Key, dict[Press, View]] = {}
     for start in file.starts:
         shape, more = start.scene.shape, dict[Key, View]()
         waiting = deque(
@@ -142,18 +165,20 @@ def _toggled(file: FileControls, found: Mapping[Key, View]) -> dict[Key, View]:
         )
         most = min(MOST_TOGGLED, MOST_TOGGLED_ELEMENTS // prod(shape)) - len(toggled)
         while waiting and len(more) <= most:
-            for following in _presses(file, waiting.popleft()).values():
+            view = waiting.popleft()
+            leads = presses[key_of(file.page, view)] = _presses(file, view)
+            for following in leads.values():
                 key = key_of(file.page, following)
                 if key not in found and key not in more:
                     more[key] = following
                     waiting.append(following)
         toggled |= more if len(more) <= most else {}
-    return toggled
+    return toggled, presses
 
 
-def _presses(file: FileControls, view: View) -> dict[tuple[str, str, int], View]:
+def _presses(file: FileControls, view: View) -> dict[Press, View]:
     """What each toggle leads to, if a file may have it."""
-    presses: dict[tuple[str, str, int], View] = {}
+    presses: dict[Press, View] = {}
     if not file.page.in_toggles or hides_toggles(view):
         return presses
     for row, found in toggle_rows(view.scene).items():
@@ -162,20 +187,6 @@ def _presses(file: FileControls, view: View) -> dict[tuple[str, str, int], View]
                 if after := with_toggle_of_file(view.scene, row, one.axis, by):
                     presses[row, one.axis, by] = file.settled(view.with_scene(Reading(after)))
     return presses
-
-
-def _playable_view(file: FileControls, view: View, found: Mapping[Key, View], toggled: bool) -> PlayableView:
-    rows = file.rows(view)
-    ways = {}
-    for shown in (one for row in rows for one in row.all_inputs):
-        options = {value: key_of(file.page, following) for value, following in _options(file, view, shown)}
-        ways[shown.key] = {value: key for value, key in options.items() if key in found}
-    toggles = {press: key_of(file.page, following) for press, following in _presses(file, view).items()}
-    made = page_view(file.page, view)
-    if toggled:
-        made = replace(made, parts=visible_parts(made.parts, Display(hide=NAMED_ONLY)))
-    kept = {press: key for press, key in toggles.items() if key in found}
-    return PlayableView(made, [_playable_row(row, ways) for row in rows], ways, kept)
 
 
 def _playable_row(row: InputRow, ways: Mapping[str, Mapping[Any, Key]]) -> InputRow:

@@ -85,8 +85,9 @@ class LayerSets:
         """The view with only the layers that the file offers, in order. If the file does not offer the set, with another set."""
         now = set(layers_of(view)[0]).intersection(self.layers(view))
         first = self._first.get((view.scene.shape, view.scene.layout), ())
-        found = next((chosen for chosen in self._of(view) if set(chosen) == now), first)
-        is_default = found == default_layers(view.scene) and not self._names_layers
+        default = default_layers(view.scene)
+        found = next((chosen for chosen in self._of(view) if set(chosen) == now), first) or default
+        is_default = found == default and not self._names_layers
         return view.with_settings(layers=() if is_default else found)
 
     def _of(self, view: View) -> dict[Layers, None]:

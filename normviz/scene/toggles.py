@@ -45,19 +45,15 @@ class Row:
 def toggle_rows(scene: Scene) -> dict[str, Row]:
     """The two rows of toggles, by name."""
     norm, axes = scene.shape_description.norm, scene.axes
-    split = _split_axis(norm, axes)
-    reduced, gamma = _reduced(norm, axes), _gamma_axes(norm, axes)
+    split, groups = _split_axis(norm, axes), _groups_of(norm, scene) or 0
+    averaged, gamma = _pressed(scene, MEAN), _pressed(scene, GAMMA)
 
     def toggle(axis: str, pressed: bool, groups: int = 0) -> AxisToggle:
         return AxisToggle(
             axis, _("{first}, {second}", first=axis.upper(), second=axis_nouns(axis, axes)[1]), pressed, groups
         )
 
-    groups = _groups_of(norm, scene) or 0
-    means = tuple(
-        toggle(axis, axis in reduced or (axis == split and groups == 1), groups if axis == split else 0)
-        for axis in axes
-    )
+    means = tuple(toggle(axis, axis in averaged, groups if axis == split else 0) for axis in axes)
     own = tuple(toggle(axis, axis in gamma) for axis in axes)
     label = _("mean over") if norm.center or norm.running else _("mean square over")
     return {
@@ -119,8 +115,8 @@ def with_toggle(scene: Scene, row: str, axis: str, by: int = 1) -> Reading:
 
     by  at the groups of channels: 1 for the next number of groups, -1 for the one before
     """
-    found, norm, axes = toggle_rows(scene)[row], scene.shape_description.norm, scene.axes
-    if found.rest or axis not in axes:
+    norm, axes = scene.shape_description.norm, scene.axes
+    if axis not in axes or (_why_mean_rests(norm, axes) if row == MEAN else _why_gamma_rests(norm)):
         return Reading(scene)
     try:
         if row == MEAN and axis == _split_axis(norm, axes):
@@ -153,7 +149,12 @@ def with_toggle_of_file(scene: Scene, row: str, axis: str, by: int = 1) -> Scene
 
 
 def _pressed(scene: Scene, row: str) -> set[str]:
-    return {one.axis for one in toggle_rows(scene)[row].toggles if one.pressed}
+    """The axes whose buttons are pressed. One group of channels is all of them."""
+    norm, axes = scene.shape_description.norm, scene.axes
+    if row == GAMMA:
+        return _gamma_axes(norm, axes)
+    split = _split_axis(norm, axes)
+    return _reduced(norm, axes) | ({split} if split and _groups_of(norm, scene) == 1 else set())
 
 
 def _with_other_groups(scene: Scene, axis: str, by: int) -> Reading:
@@ -214,7 +215,7 @@ def named(target: Norm, scene: Scene) -> Layer | Norm:
 def _families(target: Norm) -> list[str]:
     """The families that may have a layer with these patterns, the usual name first."""
     if not target.center:
-        return ["RMSNorm"]
+        return ["RMSNorm"] if "RMSNorm" in FAMILIES else []
     instance = ["InstanceNorm"] if target.params is None else []
     return [*instance, "LayerNorm", "BatchNorm", "InstanceNorm", "GroupNorm", "ChannelsFirstLayerNorm", "DimNorm"]
 

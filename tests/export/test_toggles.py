@@ -18,6 +18,7 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.html import data
 from normviz.scene.toggles import GAMMA, MEAN, toggle_rows
 from tests.export.test_packing import unpacked
+from tests.needs import needs_rms_norm
 
 EXPLORE = PAGES["explore"]
 LARGEST = 150_000  # bytes
@@ -55,6 +56,7 @@ def subsets(letters):
 FILES = [("", "nchw", (1, 2, 4)), ("shape=2,5,4", "nlc", (1, 2, 4)), ("shape=4,6", "nd", (1, 2, 3, 6))]
 
 
+@needs_rms_norm
 @pytest.mark.parametrize(("query", "axes", "_groups"), FILES)
 def test_a_file_has_each_position_with_no_gamma_one_for_each_channel_and_one_for_each_normalized_element(
     query, axes, _groups

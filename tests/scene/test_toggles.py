@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from normviz.analysis.description import describe
 from normviz.layers.layer import Layer
 from normviz.scene.toggles import GAMMA, MEAN, toggle_rows, with_toggle
+from tests.needs import cases_in_torch, needs_rms_norm
 from tests.scenes import scene, summary
 
 LINKS = [
@@ -46,6 +47,7 @@ def test_group_norm_shows_its_groups_at_the_channels():
     assert (channels.axis, channels.name, channels.groups, channels.pressed) == ("c", "C, channels", 2, False)
 
 
+@cases_in_torch
 @pytest.mark.parametrize("link", LINKS)
 def test_a_press_changes_this_axis_alone(link):
     on = scene(link)
@@ -89,6 +91,7 @@ NAMES = [
 ]  # fmt: skip
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("link", "presses", "wanted"), NAMES)
 def test_the_toggles_find_the_name(link, presses, wanted):
     on = scene(link)
@@ -100,6 +103,7 @@ def test_the_toggles_find_the_name(link, presses, wanted):
     assert summary(on).endswith(f") {wanted}")
 
 
+@cases_in_torch
 @pytest.mark.parametrize("link", [*LINKS, "shape=4,6&layer=GroupNorm(2,6,affine=False)"])
 def test_a_press_renames_no_axis(link):
     on = scene(link)
@@ -150,6 +154,7 @@ def test_another_axis_than_those_of_x_changes_nothing():
     assert with_toggle(scene(), MEAN, "l").scene == scene()
 
 
+@needs_rms_norm
 @given(st.sampled_from(LINKS), st.lists(st.tuples(st.sampled_from([MEAN, GAMMA]), st.integers(0, 3)), max_size=8))
 def test_after_any_presses_the_patterns_are_those_of_the_toggles(link, presses):
     on = scene(link)
