@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-NAMES = ("rerun", "start", "load", "hover", "weight")
+NAMES = ("rerun", "start", "load", "hover", "weight", "touch")
 
 chosen = [name for name in sys.argv[1:] if name in NAMES] or NAMES
 options = [argument for argument in sys.argv[1:] if argument not in NAMES]

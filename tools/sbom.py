@@ -1,4 +1,5 @@
-"""The software bill of materials of an environment: `python tools/sbom.py` prints every installed Python package as CycloneDX JSON."""
+"""The software bill of materials of an environment: `python tools/sbom.py` prints every installed Python package as CycloneDX JSON, and the
+plotly.js that the app in this folder carries."""
 
 from __future__ import annotations
 
@@ -7,14 +8,16 @@ import platform
 import re
 from collections.abc import Iterable
 from importlib.metadata import Distribution, distributions
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+CARRIED = "normviz/figures/plotlyjs/plotly-cartesian-*.min.js.gz"
 LONGEST_NAME = 100  # characters of the name of a license; a longer one is the license itself
 
 
-def bill(installed: Iterable[Distribution]) -> dict[str, Any]:
-    """The bill: Python and the packages, by name."""
+def bill(installed: Iterable[Distribution], carried: Iterable[Path] = ()) -> dict[str, Any]:
+    """The bill: Python, the packages by name, and the scripts that tools/plotlyjs.py has fetched."""
     python = {"type": "platform", "name": "python", "version": platform.python_version()}
     packages = {component["purl"]: component for component in map(_component, installed)}
     return {
@@ -22,8 +25,15 @@ def bill(installed: Iterable[Distribution]) -> dict[str, Any]:
         "specVersion": "1.6",
         "version": 1,
         "metadata": {"component": {"type": "container", "name": "normviz"}},
-        "components": [python, *(packages[purl] for purl in sorted(packages))],
+        "components": [python, *(packages[purl] for purl in sorted(packages)), *map(_plotlyjs, carried)],
     }
+
+
+def _plotlyjs(script: Path) -> dict[str, Any]:
+    name = "plotly.js-cartesian-dist-min"
+    version = script.name.removeprefix("plotly-cartesian-").removesuffix(".min.js.gz")
+    purl, licenses = f"pkg:npm/{name}@{version}", [{"license": {"id": "MIT"}}]
+    return {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl, "licenses": licenses}
 
 
 def _component(package: Distribution) -> dict[str, Any]:
@@ -39,4 +49,4 @@ def _component(package: Distribution) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(bill(distributions()), indent=1))
+    print(json.dumps(bill(distributions(), Path().glob(CARRIED)), indent=1))

@@ -7,15 +7,13 @@ from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha384
 from pathlib import Path
-from typing import Any
-
-from plotly.offline import get_plotlyjs_version
+from typing import Any, cast
 
 from normviz.__version__ import __version__
+from normviz.export.arguments import Theme
 from normviz.figures.brand import FAVICON
-from normviz.figures.bundle import bundle, plotly_js, read_css
+from normviz.figures.bundle import PLOTLY_SHA384, PLOTLY_VERSION, bundle, plotly_js, read_css
 from normviz.figures.palette import THEMES
 from normviz.lessons.parts.html import Body, data, escape
 from normviz.lessons.parts.part import Part
@@ -128,15 +126,17 @@ def no_script() -> str:
 
 
 def check_text(name: str, text: str) -> str:
-    """The text. Raises NormvizError if it is too long."""
+    """The text. Raises NormvizError if it is none, or too long."""
+    if not isinstance(text, str):
+        raise NormvizError("{name}={value} is not a text.", name=name, value=echo(text))
     return check_length(name, text, LONGEST_TEXT)
 
 
-def check_theme(name: str) -> str:
+def check_theme(name: str) -> Theme:
     """The name of a theme. Raises NormvizError if it is unknown."""
     if name not in CHOICES:
         raise NormvizError("theme={name} is unknown; choose {choices}.", name=echo(name), choices=listed(CHOICES))
-    return name
+    return cast(Theme, name)
 
 
 @cache
@@ -176,6 +176,9 @@ class PlotlyJs:
     embedded: str = ""
 
 
+CDN = PlotlyJs(f"https://cdn.plot.ly/plotly-cartesian-{PLOTLY_VERSION}.min.js", f"sha384-{PLOTLY_SHA384}")
+
+
 def plotlyjs(where: str) -> PlotlyJs:
     """ "inline", "cdn", or the address of the file as the page sees it, such as "lib/plotly.min.js".
 
@@ -187,20 +190,19 @@ def plotlyjs(where: str) -> PlotlyJs:
     if where == "inline":
         return PlotlyJs(embedded=_compressed())
     if where == "cdn":
-        return _cdn()
-    scheme = where.partition(":")[0].strip().lower() if ":" in where else ""
-    if not where.strip() or len(where) > LONGEST or scheme not in ("", "http", "https", "file"):
+        return CDN
+    scheme = where.partition(":")[0].strip().lower() if isinstance(where, str) and ":" in where else ""
+    if (
+        not isinstance(where, str)
+        or not where.strip()
+        or len(where) > LONGEST
+        or scheme not in ("", "http", "https", "file")
+    ):
         raise NormvizError(
             "plotlyjs={where} is not a location of plotly.js; write inline, cdn, or an address such as lib/plotly.min.js.",
             where=echo(where),
         )
     return PlotlyJs(where)
-
-
-@cache
-def _cdn() -> PlotlyJs:
-    digest = b64encode(sha384(plotly_js()).digest()).decode("ascii")
-    return PlotlyJs(f"https://cdn.plot.ly/plotly-{get_plotlyjs_version()}.min.js", f"sha384-{digest}")
 
 
 @cache

@@ -13,8 +13,6 @@ from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 from typing import Any
 
-from plotly.offline import get_plotlyjs_version
-
 from normviz.__version__ import __version__
 from normviz.export.app import app_of_environment
 from normviz.export.document import BROWSER, FOLLOW, check_theme, css, no_script, plotlyjs, settings
@@ -62,7 +60,7 @@ def shared_files() -> dict[str, bytes]:
 
 @cache
 def plotly_path() -> str:
-    return f"{FOLDER}/plotly-{get_plotlyjs_version()}-{sha256(plotly_js()).hexdigest()[:12]}.min.js"
+    return f"{FOLDER}/plotly-{sha256(plotly_js()).hexdigest()[:12]}.min.js"
 
 
 def path_of(kind: str) -> str:
@@ -380,7 +378,11 @@ def pack(folder: str | Path, files: Iterable[str], target: str | Path) -> None:
 def _old_files(chosen: Sequence[Entry], only: Sequence[str]) -> dict[str, str]:
     """The files of links with an old key of a question, and the files of the questions that they open."""
     found = {entry.file for entry in chosen}
-    old = {f"question-{key}.html": f"question-{now}.html" for key, now in MERGED.items() if not only or key in only}
+    old = {
+        f"question-{key}.html": f"question-{now}.html"
+        for key, now in MERGED.items()
+        if now in QUESTIONS and (not only or key in only)
+    }
     return {name: now for name, now in old.items() if now in found}
 
 

@@ -1,14 +1,14 @@
 """Bundles the browser's ES modules: an entry file and everything that it imports become one script.
 
-The modules share one scope, so their top-level names must be unique. plotly.js is taken from the installed plotly package.
+The modules share one scope, so their top-level names must be unique. Here is also plotly.js, which is a script of its own.
 """
 
 import gettext
+import gzip
 import json
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import version
 from importlib.resources import files
 from os.path import normpath
 from pathlib import Path
@@ -25,6 +25,13 @@ NAME = re.compile(r"^(?:export (?:default )?)?(?:async )?(?:function\*?|class|co
 EXPORTED = re.compile(r"^export (?:async )?(?:function\*?|class|const) ([\w$]+)", re.MULTILINE)
 COMMENT = re.compile(r"/\*\*.*?\*/|(?:^|(?<=[;,{}()\[]))[ \t]*//[^\n]*$", re.MULTILINE | re.DOTALL)
 MESSAGE = re.compile(r'\b(?:_|N_|ngettext)\(\s*("(?:[^"\\]|\\.)*")(?:,\s*("(?:[^"\\]|\\.)*"))?')
+
+# The small bundle of plotly.js has all that we draw. A wheel and the image have it; in a checkout, tools/plotlyjs.py fetches it.
+PLOTLY_VERSION = "4.1.1"
+PLOTLY_SHA384 = "zc4SwKObGL/W0M3RUI09UPWjlgIZHfbwMgcZO6713mRh78tfUmIQKhzCyE2LIiUg"
+CARTESIAN = Path(__file__).with_name("plotlyjs") / f"plotly-cartesian-{PLOTLY_VERSION}.min.js.gz"
+# That of Plotly 5.24.0 would fetch a style for maps, which we do not draw. A link to "" fetches nothing.
+MAPS = b"https://unpkg.com/maplibre-gl@^4.3.2/dist/maplibre-gl.css", b""
 
 # Modules that Python generates, and the names that they export.
 VIRTUAL = {"normviz:themes": ("THEMES",), "normviz:messages": ("TRANSLATIONS", "pluralForm", "LANGUAGE")}
@@ -87,12 +94,11 @@ def read_css(path: Path) -> str:
 
 @cache
 def plotly_js() -> bytes:
-    """The minified plotly.js of the installed plotly package."""
-    return (files("plotly") / "package_data" / "plotly.min.js").read_bytes()
-
-
-def plotly_version() -> str:
-    return version("plotly")
+    """The minified plotly.js: its small bundle, or without it the script of the installed plotly package."""
+    try:
+        return gzip.decompress(CARTESIAN.read_bytes())
+    except FileNotFoundError:
+        return (files("plotly") / "package_data" / "plotly.min.js").read_bytes().replace(*MAPS)
 
 
 def _sources(path: Path, importers: tuple[Path, ...], found: dict[Path, str]) -> dict[Path, str]:

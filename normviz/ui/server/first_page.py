@@ -21,10 +21,12 @@ from normviz.ui.load import turn
 
 MOST = 150_000  # characters of data: more would hold up the scripts of the app
 KEPT = 32  # pages in memory
-# The script that draws it. A page that cannot be drawn stays as it is without it.
+# The script that draws it. A page that cannot be drawn stays as it is without it. Streamlit's scripts are fetched next (``index.py``): on a
+# slow line, beside ours, they would take most of it, and the page would answer twice as late.
 DRAW = (
-    'import("./{path}").then(({default:mount})=>mount({parentElement:document.getElementById("normviz-first"),'
-    'data:JSON.parse(document.getElementById("normviz-data").textContent)})).catch(console.info)'
+    "{const script=import('./{path}'),follow=()=>document.head.append(document.getElementById('normviz-app').content);"
+    "script.then(follow,follow);script.then(({default:mount})=>mount({parentElement:document.getElementById('normviz-first'),"
+    "data:JSON.parse(document.getElementById('normviz-data').textContent)})).catch(console.info)}"
 )
 
 

@@ -43,6 +43,7 @@ STYLESHEET = re.compile(r'\s*(<link\s[^>]*rel="stylesheet"[^>]*>)')
 # Streamlit's front end fetches the script of a widget when it draws the first one, and then what that script imports.
 WIDGETS = ("BidiComponent", "Button", "ButtonGroup", "NumberInput", "Selectbox")
 IMPORT = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
+APP_SCRIPT = re.compile(rb'\s*(<link rel="modulepreload" crossorigin[^>]*>|<script type="module"[^>]*></script>)')
 CHARSET = re.compile(r"<meta charset=[^>]*>", re.IGNORECASE)
 HTML = re.compile(r"<html[^>]*>")
 TITLE = "<title>Streamlit</title>"
@@ -153,11 +154,14 @@ class IndexHtml:
 
     @cached_property
     def policy(self) -> str:
-        """The content security policy: the page loads the server's files and what it creates itself."""
+        """The content security policy: the page loads the server's files and what it creates itself.
+
+        Streamlit's reader of messages multiplies long integers with WebAssembly, which only a script that runs already can ask for.
+        """
         hashes = (hashlib.sha256(script).digest() for script in SCRIPT.findall(self.html))
         inline = " ".join(f"'sha256-{b64encode(digest).decode()}'" for digest in hashes)
         return (
-            f"default-src 'self'; script-src 'self' blob: {inline}; style-src 'self' 'unsafe-inline'; "
+            f"default-src 'self'; script-src 'self' blob: 'wasm-unsafe-eval' {inline}; style-src 'self' 'unsafe-inline'; "
             "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data: blob: ws: wss:; worker-src 'self' blob:; "
             "frame-src 'self' blob:; object-src 'none'; base-uri 'self'; form-action 'self'"
         )
@@ -170,7 +174,14 @@ def _with_page(plain: IndexHtml, name: str, query: str) -> IndexHtml:
         first = make(name, query, is_embedded(query))
     except Exception:  # the app reports it
         return plain
-    return IndexHtml(plain.html.replace(ROOT.encode(), f"{first}{ROOT}".encode(), 1)) if first else plain
+    return IndexHtml(_app_later(plain.html, first)) if first else plain
+
+
+def _app_later(html: bytes, first: str) -> bytes:
+    """The HTML with the page ``first``, whose script adds Streamlit's scripts from a template when it has loaded."""
+    scripts = b"\n".join(APP_SCRIPT.findall(html))
+    template = b'<template id="normviz-app">%b</template>\n' % scripts
+    return APP_SCRIPT.sub(b"", html).replace(ROOT.encode(), template + f"{first}{ROOT}".encode(), 1)
 
 
 def _about(name: str, app: str) -> str:

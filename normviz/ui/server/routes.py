@@ -79,6 +79,7 @@ SETTING = "NORMVIZ_FRAME_ANCESTORS"
 ALL_PAGES = "*"
 _HOST = r"(\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:(\d{1,5}|\*))?(/[a-z0-9/_.~%-]*)?"
 SOURCE = re.compile(rf"'self'|[a-z][a-z0-9+.-]*:|([a-z][a-z0-9+.-]*://)?{_HOST}", re.IGNORECASE)
+KEYWORDS = {"none": "'none'", "self": "'self'"}  # a shell and Compose's .env remove the quotes
 POLICY = "Content-Security-Policy"
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
@@ -88,7 +89,7 @@ ALWAYS = {
 
 
 def frame_ancestors(environ: Mapping[str, str] = os.environ) -> str:
-    """The sources of the setting, checked.
+    """The sources of the setting, checked; ``none`` and ``self`` are keywords without their quotes, too.
 
     Raises NormvizError if it is not a list of sources.
 
@@ -96,11 +97,11 @@ def frame_ancestors(environ: Mapping[str, str] = os.environ) -> str:
     "'self' https://lms.example.edu"
     """
     text = environ.get(SETTING, ALL_PAGES)
-    known = [source for source in text.split(" ") if source]
+    known = [KEYWORDS.get(source, source) for source in text.split(" ") if source]
     if known != ["'none'"] and (not known or not all(map(SOURCE.fullmatch, known))):
         raise NormvizError(
             "{setting}={text} must be a list of sources, separated by spaces; "
-            "write * for all pages, 'none' for no page, or for example {setting}=\"'self' https://lms.example.edu\".",
+            "write * for all pages, none for no page, or for example {setting}=\"'self' https://lms.example.edu\".",
             setting=SETTING,
             text=echo(text),
         )

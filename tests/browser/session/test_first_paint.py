@@ -184,6 +184,30 @@ def test_while_the_app_loads_the_page_of_the_first_html_can_be_read_and_answers(
     expect(page.get_by_role("button", name="Menu", exact=True)).to_be_visible()
 
 
+def test_streamlits_scripts_are_fetched_after_ours_which_draws_the_page(new_tab: NewTab, server: str) -> None:
+    held: list[Route] = []
+    page, fetched = new_tab(), list[str]()
+    page.on("request", lambda request: fetched.append(request.url) if "/static/js/" in request.url else None)
+    page.route("**/lib/normviz-*", lambda route: held.append(route))
+    page.goto(f"{server}/{VISITED}", wait_until="commit")
+    expect(page.locator("#normviz-first")).to_be_attached()
+    page.wait_for_load_state("domcontentloaded")
+    assert held
+    assert fetched == []
+    release(View(page, server), held)
+    expect(page.locator("#root [data-testid=stApp]")).to_be_attached()
+    assert fetched
+    page.close()
+
+
+def test_streamlit_starts_without_our_script(new_tab: NewTab, server: str) -> None:
+    page = new_tab()
+    page.route("**/lib/normviz-*", lambda route: route.abort())
+    page.goto(f"{server}/{VISITED}", wait_until="commit")
+    expect(page.locator("#root [data-testid=stApp]")).to_be_attached()
+    page.close()
+
+
 # Streamlit's app after a run, without elements.
 END_RUN = """async () => {
     document.getElementById("root").innerHTML = '<div data-testid="stApp" data-test-script-state="notRunning"></div>';

@@ -28,6 +28,7 @@ from normviz.lessons.questions.sources import PAPERS, paper
 from normviz.lessons.questions_page import LONGEST_SEARCH
 from normviz.texts.errors import NormvizError
 from tests.export.structure import Structure, answers_of
+from tests.needs import whole
 
 PAGE = 320_000  # bytes of the largest page: a figure of 32 x 32 facets
 PRACTICE = 420_000  # bytes of the page that carries all exercises
@@ -44,6 +45,7 @@ def site(tmp_path_factory) -> Path:
 PLAYABLE = {"explore.html", "compare.html", "step_by_step.html", "train_and_eval.html", "models.html"}
 
 
+@whole
 def test_pages_with_controls_have_the_views_of_their_controls(site):
     for name in PLAYABLE:
         packed = answers_of(read(site, name))
@@ -72,6 +74,7 @@ def test_there_are_pages_for_every_question_and_set_some_with_controls_and_an_in
     assert set(pages) == listed | PLAYABLE | {"start.html", "story.html", "practice.html", "teach.html", "index.html"}
 
 
+@whole
 def test_a_link_with_an_old_key_opens_the_question_that_took_over(site):
     assert {
         key for key, now in MERGED.items() if read(site, f"question-{key}.html") != read(site, f"question-{now}.html")
@@ -128,6 +131,7 @@ def test_an_error_in_any_page_can_be_reported(site, pages):
     assert [name for name in pages if '<div class="ns-report" data-to=""></div>' not in read(site, name)] == []
 
 
+@whole
 def test_a_question_has_its_choices_its_answer_and_what_is_right(site):
     for key in ("s0", "s0b", "q22"):
         html, words, one = read(site, f"question-{key}.html"), prose(key), QUESTIONS[key]
@@ -315,6 +319,7 @@ def test_an_existing_file_is_not_a_directory(tmp_path):
         build(tmp_path / "site")
 
 
+@whole
 def test_the_zip_has_its_files_at_the_top_and_the_same_bytes_each_time(tmp_path):
     for name in ("a", "b"):
         made = build(tmp_path / name, only=["s0", "q22"])
@@ -344,6 +349,7 @@ def test_start_here_leads_on_to_practice_alone(site):
     assert links == ["practice.html"]
 
 
+@whole
 def test_the_story_leads_on_to_practice_and_the_script_draws_its_figures(site):
     links = re.findall(r'class="nv-go[^"]*" [^>]*href="([^"]*)"', read(site, "story.html"))
     assert links == ["practice.html"]

@@ -3,10 +3,8 @@
 import gettext
 import re
 from dataclasses import fields
-from importlib.resources import files
 from pathlib import Path
 
-import plotly
 import pytest
 
 from normviz.export.document import script
@@ -160,12 +158,6 @@ def test_every_rule_of_the_style_is_below_our_own_names():
     selectors = [part.strip() for rule in re.findall(r"([^{}]+)\{", rules) for part in rule.split(",")]
     assert len(selectors) > 40
     assert [selector for selector in selectors if not selector.startswith(".nv-")] == []
-
-
-def test_plotly_js_is_the_one_of_the_installed_package():
-    assert bundle.plotly_version() == plotly.__version__
-    assert bundle.plotly_js() == (files("plotly") / "package_data" / "plotly.min.js").read_bytes()
-    assert len(bundle.plotly_js()) > 1_000_000
 
 
 def test_the_style_of_the_pages_is_complete():
