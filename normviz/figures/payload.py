@@ -359,8 +359,13 @@ def moments_data(e: Description, drawing: Grid) -> dict[str, dict[str, Any]] | N
 # What the browser gets.
 
 
+PLAIN = (str, int, type(None))
+
+
 def sent(data: Any) -> Any:
     """The data as JSON: arrays packed, the grid with its layout, infinity as a text and NaN as null."""
+    if isinstance(data, PLAIN):  # most of the data
+        return data
     if isinstance(data, dict):
         return {name: sent(value) for name, value in data.items()}
     if isinstance(data, list | tuple):

@@ -5,13 +5,15 @@ The data of a page has the words that occur in it. The page's script marks the f
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from string import ascii_letters, digits
 
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text
 from normviz.texts.messages import language
 
 ENTRY = re.compile(r"## (.+)\n+((?:(?!## ).+\n?)+)\n*")
+LATIN = frozenset(ascii_letters + digits + "_")
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,10 @@ class Word:
     def name(self) -> str:
         return self.forms[0]
 
+    @cached_property
+    def lower_forms(self) -> tuple[str, ...]:
+        return tuple(form.lower() for form in self.forms)
+
 
 def glossary() -> tuple[Word, ...]:
     """The words in the reader's language, or in English if there is no translation."""
@@ -45,19 +51,22 @@ def _read_glossary(name: str) -> tuple[Word, ...]:
     return tuple(Word(tuple(forms.split(", ")), " ".join(about.split())) for forms, about in ENTRY.findall(text))
 
 
-@cache
-def _pattern(word: Word) -> re.Pattern[str]:
-    """A match next to a Latin letter is part of a longer word. Chinese has no spaces between words."""
-    return re.compile(rf"(?<![A-Za-z0-9_])({'|'.join(map(re.escape, word.forms))})(?![A-Za-z0-9_])", re.IGNORECASE)
-
-
 def words_in(text: str) -> tuple[Word, ...]:
     """The words of the glossary that may occur in a text or its HTML.
 
     >>> [word.name for word in words_in("The mean is over two axes.")]
     ['axis']
     """
-    lower = text.lower()  # most words do not occur, and a search for a string is faster than one for a pattern
-    return tuple(
-        word for word in glossary() if any(form.lower() in lower for form in word.forms) and _pattern(word).search(text)
-    )
+    lower = text.lower()
+    return tuple(word for word in glossary() if any(_has(lower, form) for form in word.lower_forms))
+
+
+def _has(text: str, form: str) -> bool:
+    """Whether a text has this form of a word. Next to a Latin letter it is part of a longer word; Chinese has no spaces between words."""
+    place = text.find(form)
+    while place >= 0:
+        end = place + len(form)
+        if not LATIN.intersection(text[place - 1 : place] + text[end : end + 1]):
+            return True
+        place = text.find(form, end)
+    return False

@@ -56,7 +56,7 @@ PAGES |= {
         teach.PAGE,
     )
 }
-OF_PAGES.extend(setting for page in PAGES.values() for setting in page.settings)
+OF_PAGES.update((name, page.settings) for name, page in PAGES.items())
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,17 @@ def parts_up_to_the_figure(page: Page, view: View) -> list[Part]:
 
 
 def up_to_the_figure(parts: Iterable[Part]) -> list[Part]:
-    """The parts up to the first linked figure and the paragraphs about it, or all if there is none."""
+    """The parts up to the first linked figure, and the paragraphs below it if it is about the selected element; all if there is none."""
     found: list[Part] = []
-    has_figure = False
+    is_about_element = False
     for part in parts:
-        if has_figure and not (isinstance(part, Text) and part.hidden_by == Text.name):
+        if is_about_element and not (isinstance(part, Text) and part.hidden_by == Text.name):
             break
         found.append(part)
-        has_figure = has_figure or isinstance(part, Panels)
+        if isinstance(part, Panels):
+            is_about_element = bool(part.data.get("ofElement"))
+            if not is_about_element:  # the next part is not even computed
+                break
     return found
 
 

@@ -44,7 +44,7 @@ def show_page(shown: PageView) -> None:
         data["summary"] = None if view.display.hide else page.summary_of(view)
         links = page.greeting(view) if view.display == Display() else ()
         data["greeting"] = " ".join(link.html(body) for link in links)
-    _show(data, KEY, **{f"on_{name}_change": localized(partial(_change, name)) for name in FIGURE_EVENTS})
+    _show(data, KEY, **CALLBACKS)
 
 
 def data_of(shown: PageView, body: Body, embedded: bool) -> dict[str, Any]:
@@ -94,4 +94,7 @@ def _change(name: str) -> None:
         st.rerun()
 
 
-FIGURE_EVENTS = [name for name in EVENTS if name not in ("input", "reset")]  # controls send the others
+# Controls send the other events. All sessions share the callbacks.
+CALLBACKS = {
+    f"on_{name}_change": localized(partial(_change, name)) for name in EVENTS if name not in ("input", "reset")
+}

@@ -107,7 +107,7 @@ def redraw() -> None:
     changed = []
     for key, inputs in _fragments(rows).items():
         # A control behind More that has never been drawn has no value.
-        shows = all(one.key not in st.session_state or st.session_state[one.key] == one.value for one in inputs)
+        shows = all(st.session_state.get(one.key, one.value) == one.value for one in inputs)
         if shows and drawn.looks.get(key) == _look(inputs):
             remember_sent({one.key: one.value for one in inputs})
         else:
@@ -154,25 +154,25 @@ def _look(inputs: Iterable[Input]) -> int:
 
 def draw(page: Page, shown: Input, only_changes: bool = False) -> None:
     """Draw the input. ``only_changes``: ignore a callback that leaves the view as it is."""
-
-    name, script = st.session_state[PAGE], script_name()
-
-    @localized
-    def apply() -> None:
-        if script == script_name():
-            come_back(name, page)
-        note_message()
-        if is_late(shown.key):
-            return
-        keys = shown.together
-        value = tuple(map(widget_value, keys)) if keys else widget_value(shown.key)
-        change(entering(shown, value), page, only_changes=only_changes)
-        redraw()
-
     if isinstance(shown.widget, Choice) and shown.widget.dynamic_labels:
         sync_labels(shown.key, list(shown.widget.options.values()), shown.value)
-    options = {"key": sync_widget(shown.key, shown.value), "on_change": apply, "help": shown.help}
+    callback = {"on_change": _apply, "args": (page, shown, only_changes, st.session_state[PAGE], script_name())}
+    options = {"key": sync_widget(shown.key, shown.value), "help": shown.help} | callback
     _widget(shown, options if shown.width is None else options | {"width": shown.width})
+
+
+@localized
+def _apply(page: Page, shown: Input, only_changes: bool, name: str, script: str) -> None:
+    """The callback of an input, drawn on the page that the session and Streamlit call ``name`` and ``script``."""
+    if script == script_name():
+        come_back(name, page)
+    note_message()
+    if is_late(shown.key):
+        return
+    keys = shown.together
+    value = tuple(map(widget_value, keys)) if keys else widget_value(shown.key)
+    change(entering(shown, value), page, only_changes=only_changes)
+    redraw()
 
 
 def _widget(shown: Input, options: dict[str, Any]) -> None:

@@ -34,10 +34,10 @@ def language_of(named: str, chosen: str, accepted: str) -> str:
 def session_language() -> str:
     """The language of the session. A link changes it, also for the pages that the reader opens next."""
     named = matching_language(st.query_params.get("lang", ""))
-    if named or LANGUAGE not in st.session_state:
+    found: str | None = st.session_state.get(LANGUAGE)
+    if named or found is None:
         accepted = st.context.headers.get("Accept-Language") or st.context.locale or ""
-        st.session_state[LANGUAGE] = language_of(named or "", st.context.cookies.get(COOKIE, ""), accepted)
-    found: str = st.session_state[LANGUAGE]
+        found = st.session_state[LANGUAGE] = language_of(named or "", st.context.cookies.get(COOKIE, ""), accepted)
     return found
 
 

@@ -27,6 +27,7 @@ CONTROL, FIGURE, ENTERED = "control", "figure", "entered"
 SENT, MOST_SENT = "normviz.controls", 200  # the last value sent to each widget
 ARRIVED = "normviz.arrived"  # the values of the widgets in the last two different messages of the browser
 LABELS = "normviz.labels"  # the last labels sent to a widget whose labels depend on the view
+MISSING = object()  # Streamlit looks for a key twice in ``key in st.session_state and st.session_state[key]``
 ADDRESS, ADDRESS_VIEW = "normviz.address", "normviz.address_view"  # the query last read or written, and its view
 
 
@@ -145,7 +146,7 @@ def sync_widget(key: str, value: Any) -> str:
 
     A widget that already has the value is not set again: that would undo an edit that has not reached the server yet.
     """
-    if key not in st.session_state or st.session_state[key] != value:
+    if st.session_state.get(key, MISSING) != value:
         st.session_state[key] = value
     remember_sent({key: value})
     return key
@@ -169,7 +170,8 @@ def sync_labels(key: str, labels: Sequence[str], value: Any) -> None:
 
 def note_message() -> None:
     """Call first in a callback: remember the values of all widgets in this message of the browser, and in the one before."""
-    values = {key: st.session_state[key] for key in st.session_state.get(SENT, {}) if key in st.session_state}
+    found = {key: st.session_state.get(key, MISSING) for key in st.session_state.get(SENT, {})}
+    values = {key: value for key, value in found.items() if value is not MISSING}
     now = st.session_state.get(ARRIVED, ({}, {}))[1]
     if values != now:  # another callback of the same message has not noted it
         st.session_state[ARRIVED] = now, values
@@ -190,4 +192,4 @@ def is_late(key: str) -> bool:
 
 def widget_value(key: str) -> Any:
     """The widget's value; the last one sent to it if its state is gone."""
-    return st.session_state[key] if key in st.session_state else st.session_state.get(SENT, {}).get(key)
+    return st.session_state.get(key, st.session_state.get(SENT, {}).get(key))

@@ -11,6 +11,7 @@ from normviz.figures.charts import chart_payload
 from normviz.figures.payload import sent, view_payload
 from normviz.lessons.pages import PAGES
 from normviz.lessons.parts.containers import Table
+from normviz.lessons.parts.html import Body
 from normviz.lessons.parts.part import Chart, Panels, flat
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question
@@ -34,7 +35,7 @@ def build(page: str, query: Mapping[str, str]) -> int:
         elif isinstance(part, Chart):
             json.dumps(chart_payload(part.lines, part.alt), allow_nan=False)
         elif isinstance(part, Table):
-            assert isinstance(part.markdown, str)
+            assert part.html(Body())
     return len(parts)
 
 

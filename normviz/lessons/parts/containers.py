@@ -1,6 +1,5 @@
 """The parts of a page that contain other parts."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -9,7 +8,7 @@ from normviz.analysis.description import Description
 from normviz.code import cs231n
 from normviz.code.frameworks import framework_names
 from normviz.code.generate import FLAVORS, code
-from normviz.lessons.parts.html import Body, align, block, escape, line, scrolling, text
+from normviz.lessons.parts.html import Body, align, escape, line, scrolling, text
 from normviz.lessons.parts.part import (
     Caption,
     Chart,
@@ -127,7 +126,6 @@ class Beside(Part):
 # A table.
 
 Cell = str | int | bool | None
-FIRST_CELL = re.compile(r"<tr>(\s*)<td>(.+?)</td>")
 
 
 @dataclass(frozen=True)
@@ -149,32 +147,37 @@ class Table(Part):
 
     def cells(self) -> list[list[str]]:
         """The cells as Markdown, the heads first."""
-        heads = [head.replace("|", "\\|") for head in self.heads]
-        lines = [heads, *([_cell(value, i in self.code) for i, value in enumerate(row)] for row in self.rows)]
+        lines = [
+            list(self.heads),
+            *([_cell(value, i in self.code) for i, value in enumerate(row)] for row in self.rows),
+        ]
         if not self.transposed:
             return lines
         first, *others = (list(column) for column in zip(*lines, strict=True))
         return [["", *first[1:]], *others]
 
-    @property
-    def markdown(self) -> str:
-        if not self.rows:
-            return ""
-        heads, *body = self.cells()
-        return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *body))
-
     def html(self, body: Body) -> str:
-        html = block(self.markdown).replace("<th></th>", "<td></td>")  # the corner of a table names nothing
-        if self.transposed:
-            html = FIRST_CELL.sub(r'<tr>\1<th scope="row">\2</th>', html)
-        table, lines = scrolling(html, _("Table"), "nv-table-box"), html.count("<tr>") - 1
+        """As Markdown would show it. Most cells are the same after a change, and ``line`` has kept them."""
+        heads, *rows = ([line(cell) for cell in cells] for cells in self.cells())
+        head = [f"<th>{cell}</th>" if cell else "<td></td>" for cell in heads]  # the corner of a table names nothing
+        table = ["<table>", "<thead>", _row(head), "</thead>", "<tbody>", *map(self._row, rows), "</tbody>", "</table>"]
+        box = scrolling("\n".join(table), _("Table"), "nv-table-box")
         if not self.five:
-            return table
-        label = escape(ngettext("All {n} row", "All {n} rows", lines))
-        return f'{table}<details class="nv-all-rows"><summary>{label}</summary></details>'
+            return box
+        label = escape(ngettext("All {n} row", "All {n} rows", len(rows)))
+        return f'{box}<details class="nv-all-rows"><summary>{label}</summary></details>'
+
+    def _row(self, cells: Sequence[str]) -> str:
+        first, *others = cells
+        head = f'<th scope="row">{first}</th>' if self.transposed and first else f"<td>{first}</td>"
+        return _row([head, *(f"<td>{cell}</td>" for cell in others)])
 
     def plain_text(self) -> str:
         return align([list(map(plain, cells)) for cells in self.cells()]) if self.rows else ""
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "\n".join(["<tr>", *cells, "</tr>"])
 
 
 def _cell(value: Cell, is_code: bool) -> str:
@@ -183,8 +186,7 @@ def _cell(value: Cell, is_code: bool) -> str:
         return {True: _("yes"), False: _("no"), None: "–"}[value]
     if isinstance(value, int):
         return format_count(value)
-    text = value.replace("|", "\\|")
-    return f"`{text}`" if is_code and text else text
+    return f"`{value}`" if is_code and value else value
 
 
 # The parts of a page that its link does not hide, and the caption that the link adds.

@@ -1,12 +1,13 @@
 """Every kind of part: its HTML, its plain text, and the parts in it."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from normviz.figures.charts import Lines
 from normviz.lessons.parts.containers import Beside, Details, Table, Tabs
-from normviz.lessons.parts.html import Body, text
+from normviz.lessons.parts.html import Body, block, text
 from normviz.lessons.parts.part import (
     Caption,
     Chart,
@@ -25,19 +26,29 @@ from normviz.texts.errors import NormvizError
 HEADS, ROWS = ("layer", "means"), (("A", 2), ("B", 13))
 
 TABLES = [
-    (Table(("means",), ()), ""),
-    (Table(("NaN",), ((False,), (True,))), "| NaN |\n| --- |\n| no |\n| yes |"),
-    (Table(("means", "gamma"), ((1000, None),)), "| means | gamma |\n| --- | --- |\n| 1,000 | – |"),
-    (Table(("layer",), (("n c -> n",),), code=(0,)), "| layer |\n| --- |\n| `n c -> n` |"),
-    (Table(("a|b",), (("a|b",),)), "| a\\|b |\n| --- |\n| a\\|b |"),
-    (Table(("means", "other"), (("1", ""),)), "| means | other |\n| --- | --- |\n| 1 |  |"),
-    (Table(HEADS, ROWS, (0,), transposed=True), "|  | `A` | `B` |\n| --- | --- | --- |\n| means | 2 | 13 |"),
-]  # fmt: skip
+    (Table(("NaN",), ((False,), (True,))), [["NaN"], ["no"], ["yes"]]),
+    (Table(("means", "gamma"), ((1000, None),)), [["means", "gamma"], ["1,000", "–"]]),
+    (Table(("layer",), (("n c -> n",),), code=(0,)), [["layer"], ["`n c -> n`"]]),
+    (Table(HEADS, ROWS, (0,), transposed=True), [["", "`A`", "`B`"], ["means", "2", "13"]]),
+]
 
 
-@pytest.mark.parametrize(("table", "markdown"), TABLES, ids=range(len(TABLES)))
-def test_a_table_as_markdown(table, markdown):
-    assert table.markdown == markdown
+@pytest.mark.parametrize(("table", "cells"), TABLES, ids=range(len(TABLES)))
+def test_the_cells_of_a_table_are_markdown(table, cells):
+    assert table.cells() == cells
+
+
+TABLE = Table(("a|b", "", "**c**"), (("`d|e`", "", "*f*"), ("g", "<", "h")))
+
+
+@pytest.mark.parametrize("table", [TABLE, replace(TABLE, transposed=True)], ids=["rows", "columns"])
+def test_a_table_is_that_of_its_cells_in_markdown(table):
+    heads, *rows = ([cell.replace("|", "\\|") for cell in cells] for cells in table.cells())
+    markdown = "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *rows))
+    html = block(markdown).replace("<th></th>", "<td></td>")
+    if table.transposed:
+        html = re.sub(r"<tr>\n<td>(.+)</td>", r'<tr>\n<th scope="row">\1</th>', html)
+    assert html in table.html(Body())
 
 
 HTML = [

@@ -23,6 +23,7 @@ IN_BROWSER = {  # a column of each table
     "rerun": "of the afternoon's",
     "weight": "reload, kB",
     "hover": "hover, ms (p95)",
+    "touch": "answered, s (p50)",
 }
 Run = Callable[[str], str]
 
