@@ -9,6 +9,7 @@ ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 WORKDIR /app
 COPY requirements.txt requirements.lock ./
 COPY tools/sbom.py /opt/sbom.py
+COPY tools/plotlyjs.py tools/npm.lock tools/
 
 # Install and remove unused files in one layer. Bytecode is kept, and our own files are compiled below: the user of the image cannot write
 # it, and every start would be slow without it.
@@ -22,7 +23,10 @@ RUN python -m venv --without-pip /opt/venv \
  && cd /opt/venv/lib/python3.11/site-packages \
  && rm -rf torch/test torch/include torch/share torch/bin/protoc* torch/bin/*[Tt]est* pyarrow/include \
  && find numpy pandas sympy networkx pyarrow -type d -name tests -prune -exec rm -rf {} + \
- && useradd --system --create-home normviz
+ && useradd --uid 1000 --create-home normviz
+
+# The small plotly.js. If it cannot be fetched, the build says so, and the image uses the large one of Python's Plotly.
+RUN python tools/plotlyjs.py || true
 
 COPY app.py ./
 COPY .streamlit .streamlit
@@ -31,7 +35,8 @@ COPY normviz normviz
 RUN /opt/venv/bin/python -m compileall -q app.py pages normviz \
  && /opt/venv/bin/python /opt/sbom.py > /sbom.json
 
-# STREAMLIT_SERVER_PORT can be changed. STREAMLIT_BROWSER_SERVER_ADDRESS only changes the address in the log.
+# STREAMLIT_SERVER_PORT can be changed; PORT, which many hosts set, takes precedence. STREAMLIT_BROWSER_SERVER_ADDRESS only changes the
+# address in the log.
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
@@ -40,5 +45,5 @@ ENV PATH=/opt/venv/bin:$PATH \
     STREAMLIT_SERVER_PORT=8501
 USER normviz
 EXPOSE 8501
-HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["python", "-c", "import os, urllib.request as u; u.build_opener(u.ProxyHandler({})).open('http://127.0.0.1:' + os.environ['STREAMLIT_SERVER_PORT'] + '/readyz', timeout=4)"]
-CMD ["python", "-m", "normviz.ui"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["python", "-c", "import os, urllib.request as u; u.build_opener(u.ProxyHandler({})).open('http://127.0.0.1:' + (os.environ.get('PORT') or os.environ['STREAMLIT_SERVER_PORT']) + '/readyz', timeout=4)"]
+CMD ["sh", "-c", "STREAMLIT_SERVER_PORT=${PORT:-$STREAMLIT_SERVER_PORT} exec python -m normviz.ui"]

@@ -105,8 +105,8 @@ def test_the_proxy_uses_the_name_and_port_of_the_app() -> None:
 
 def test_every_variable_of_compose_has_a_default_and_is_in_the_guide() -> None:
     variables = re.findall(r"\$\{(\w+)(:-[^}]*)?\}", (ROOT / "compose.yaml").read_text())
-    guide = (ROOT / "docs" / "deploy.md").read_text()
-    settings = {"NORMVIZ_PORT", "NORMVIZ_FRAME_ANCESTORS", "NORMVIZ_REPORT", "NORMVIZ_BASE_PATH"}
+    guide = (ROOT / "docs" / "settings.md").read_text()
+    settings = {"NORMVIZ_PORT", "NORMVIZ_REPLICAS", "NORMVIZ_FRAME_ANCESTORS", "NORMVIZ_REPORT", "NORMVIZ_BASE_PATH"}
     assert {name for name, _ in variables} == settings
     for name, default in variables:
         assert default

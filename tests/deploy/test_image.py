@@ -7,13 +7,16 @@ import sys
 from importlib.metadata import distribution, distributions
 from pathlib import Path
 
+import pytest
 import yaml
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tools.sbom import bill
+from normviz.figures.bundle import CARTESIAN
+from tools import plotlyjs
+from tools.sbom import CARRIED, bill
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
@@ -74,10 +77,28 @@ def test_the_image_lists_its_packages() -> None:
     printed = subprocess.run([sys.executable, ROOT / "tools" / "sbom.py"], capture_output=True, text=True, check=True)
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(printed.stdout) is None
     listed = {each["name"]: each for each in json.loads(printed.stdout)["components"]}
-    assert set(listed) == {"python"} | {each.metadata["Name"] for each in distributions()}
+    carried = {plotlyjs.NAME} if CARTESIAN.is_file() else set()
+    assert set(listed) == {"python"} | {each.metadata["Name"] for each in distributions()} | carried
     assert listed["einops"]["purl"] == f"pkg:pypi/einops@{distribution('einops').version}"
     torch = distribution("torch").version
     assert listed["torch"]["purl"] == f"pkg:pypi/torch@{torch.replace('+', '%2B')}"
+
+
+def test_the_image_lists_the_plotly_js_that_it_carries() -> None:
+    assert CARTESIAN.relative_to(ROOT).match(CARRIED)
+    listed = bill([], [CARTESIAN])
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(listed)) is None
+    assert listed["components"][-1]["purl"] == f"pkg:npm/{plotlyjs.NAME}@{plotlyjs.VERSION}"
+    assert listed["components"][-1]["licenses"] == [{"license": {"id": "MIT"}}]
+
+
+def test_the_image_fetches_plotly_js_before_it_gets_the_app_so_that_a_change_of_the_app_does_not_fetch_it_again() -> (
+    None
+):
+    fetch, app = (DOCKERFILE.index(line) for line in ("python tools/plotlyjs.py", "COPY normviz normviz"))
+    assert fetch < app
+    imported = set(re.findall(r"^(?:from|import) (\w+)", (ROOT / "tools" / "plotlyjs.py").read_text(), re.MULTILINE))
+    assert imported <= sys.stdlib_module_names
 
 
 def test_a_package_that_is_installed_twice_is_listed_once() -> None:
@@ -111,3 +132,14 @@ def test_the_proxy_runs_as_a_user_and_writes_only_to_its_temporary_folder() -> N
     written = re.findall(r"^\s*\w+_path (\S+)", (ROOT / "deploy" / "nginx.conf").read_text(), re.MULTILINE)
     assert all(path.startswith("${CACHE}/") for path in written)
     assert len(written) == 6
+
+
+@pytest.mark.parametrize(("given", "port"), [({}, "8501"), ({"PORT": "7860"}, "7860"), ({"PORT": ""}, "8501")])
+def test_the_image_listens_at_the_port_of_the_host(given: dict[str, str], port: str, tmp_path: Path) -> None:
+    (tmp_path / "python").write_text('#!/bin/sh\necho "$STREAMLIT_SERVER_PORT $*"\n')
+    (tmp_path / "python").chmod(0o755)
+    (command,) = re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
+    environment = {"PATH": f"{tmp_path}:/bin:/usr/bin", "STREAMLIT_SERVER_PORT": "8501"} | given
+    done = subprocess.run(json.loads(command), env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{port} -m normviz.ui\n"
+    assert "(os.environ.get('PORT') or os.environ['STREAMLIT_SERVER_PORT'])" in DOCKERFILE  # the health check
