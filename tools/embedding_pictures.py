@@ -1,4 +1,4 @@
-"""Take the pictures of docs/embedding.md again, from the results of its commands: ``make screenshots``."""
+"""Take the pictures of docs/embedding.md and docs/notebooks.md again, from the results of its commands: ``make screenshots``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Studio:
 
 def app(studio: Studio, workshop: Workshop) -> None:
     with app_server() as address:
-        frame = f'<iframe src="{address}/explore?shape=2,3,4,4&layer=LayerNorm([3,4,4])&embed=true" width="100%" height="860" style="border: 0"></iframe>'
+        frame = f'<iframe src="{address}/explore?shape=2,3,4,4&layer=LayerNorm([3,4,4])&hide=all,x,normalized,output&embed=true" width="100%" height="860" style="border: 0"></iframe>'
         page = (workshop.folder / "examples" / "page.html").read_text().split("<iframe")[0] + frame
         (workshop.folder / "examples" / "app.html").write_text(page)
         with studio.page((workshop.folder / "examples" / "app.html").as_uri(), 1100, 720) as tab:

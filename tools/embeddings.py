@@ -1,4 +1,4 @@
-"""Run the commands of docs/embedding.md, for the tests of the guide and for its pictures."""
+"""Run the commands of docs/embedding.md and docs/notebooks.md, for the tests of the guides and for their pictures."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pathlib import Path
 from tools.ports import free_port
 from tools.servers import ROOT, running
 
-GUIDE = ROOT / "docs" / "embedding.md"
+GUIDES = (ROOT / "docs" / "embedding.md", ROOT / "docs" / "notebooks.md")
 
 
 def commands(heading: str) -> list[str]:
-    """The shell commands in the section of the guide whose heading starts with ``heading``."""
-    sections = re.split(r"^## ", GUIDE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    (section,) = (text for text in sections if text.startswith(heading))
+    """The shell commands in the section of the guides whose heading starts with ``heading``."""
+    texts = [guide.read_text(encoding="utf-8") for guide in GUIDES]
+    (section,) = (part for text in texts for part in re.split(r"^## ", text, flags=re.M) if part.startswith(heading))
     blocks = re.findall(r"^```sh\n(.*?)^```", section, flags=re.MULTILINE | re.DOTALL)
     return [line for block in blocks for line in block.splitlines() if line and not line.startswith("#")]
 

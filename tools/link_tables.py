@@ -8,8 +8,9 @@ from pathlib import Path
 
 from normviz.lessons.pages import PAGES
 from normviz.scene.scene import SCENE_SETTINGS
-from normviz.scene.setting import Setting
+from normviz.scene.setting import Setting, Where
 from normviz.scene.view import ALL, ALL_CONTROLS, DISPLAY_SETTINGS, PANELS, PARTS, controls
+from normviz.texts.errors import listed
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "links.md"
 TITLES = {name: page.title for name, page in PAGES.items()} | {"questions": "Questions"}
@@ -28,7 +29,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def tables() -> list[str]:
     """The tables, in the order of the document."""
     of_pages = [
-        (f"`{one.name}`", TITLES[page.name], one.description, _example(one))
+        (f"`{one.name}`", TITLES[page.name], one.description + _with(one), _example(one))
         for page in PAGES.values()
         for one in page.settings
     ]
@@ -45,6 +46,18 @@ def tables() -> list[str]:
 
 def _row(setting: Setting) -> tuple[str, str, str]:
     return f"`{setting.name}`", setting.description, _example(setting)
+
+
+def _with(setting: Setting) -> str:
+    """The views that a setting belongs to."""
+    rule = setting.applies
+    if not isinstance(rule, Where):
+        return ""
+    return (
+        f"; with {listed(f'`{rule.name}={value}`' for value in rule.values)}"
+        if rule.values
+        else f"; with `{rule.name}`"
+    )
 
 
 def _example(setting: Setting) -> str:

@@ -55,3 +55,17 @@ def test_the_garbage_collector_is_as_before_after_an_import(enabled: bool) -> No
 def test_a_page_loads_what_it_is_drawn_with() -> None:
     modules = loaded_after(FIRST.format(call="nv.explain('BatchNorm2d(3)', x).to_html()"))
     assert {"plotly", "markdown_it", "normviz.lessons"} <= modules
+
+
+@pytest.mark.parametrize("name", ["norms", "explore", "practice"])
+def test_a_first_use_with_another_default_device(name: str) -> None:
+    modules = loaded_after(
+        f"""
+import json, sys, torch
+import normviz as nv
+with torch.device("meta"):
+    nv.{name}
+print(json.dumps(sorted(sys.modules)))
+"""
+    )
+    assert "normviz.measuring.models.norms" in modules or "normviz.lessons" in modules

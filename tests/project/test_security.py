@@ -1,4 +1,4 @@
-"""docs/security.md lists the limits, and the settings that protect the connections."""
+"""docs/limits.md lists the limits, and docs/security.md the settings that protect the connections."""
 
 import re
 import tomllib
@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 SETTINGS = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-LIMITS = re.findall(r"^\| .+ \| (\d+) \| `([\w.]+)` \|$", TEXT, re.MULTILINE)
-CONNECTIONS = re.findall(r"^\| `(\w+)\.(\w+)` \| (\w+|\[\]) \| .+ \|$", TEXT, re.MULTILINE)
+SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+LIMITS = re.findall(
+    r"^\| .+ \| (\d+) \| `([\w.]+)` \|$", (ROOT / "docs" / "limits.md").read_text(encoding="utf-8"), re.M
+)
+CONNECTIONS = re.findall(r"^\| `(\w+)\.(\w+)` \| (\w+|\[\]) \| .+ \|$", SECURITY, re.M)
 
 
 @pytest.mark.parametrize(("limit", "name"), LIMITS)
@@ -29,3 +31,11 @@ def test_connection_settings_are_those_of_the_document(part, option, value):
 def test_all_rows_of_the_tables_are_read():
     assert len(LIMITS) == 38
     assert len(CONNECTIONS) == 5
+
+
+def test_everything_that_the_browser_stores_is_listed():
+    kept = r'new Memory\("(\w+)", "([\w.]+)"\)'
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "normviz").rglob("*.js"))
+    listed = re.findall(r"^\| `([\w.]+)` \| `(\w+)` \|", SECURITY, re.MULTILINE)
+    assert sorted(listed) == sorted((name, storage) for storage, name in re.findall(kept, code))
+    assert "`normviz-language` | a cookie" in SECURITY

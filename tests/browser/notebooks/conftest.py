@@ -1,4 +1,4 @@
-"""The examples of docs/embedding.md, and visitors of what their commands make."""
+"""The examples of docs/embedding.md and docs/notebooks.md, and visitors of what their commands make."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

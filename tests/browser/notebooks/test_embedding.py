@@ -1,4 +1,4 @@
-"""docs/embedding.md: a book of Sphinx, an app of marimo and one file, where every view is linked, has the right theme, and needs no network."""
+"""docs/embedding.md and docs/notebooks.md: a book of Sphinx, an app of marimo and one file, where every view is linked, has the right theme, and needs no network."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,4 +1,4 @@
-"""docs/embedding.md: the notebook in JupyterLab, and its pages of nbconvert, where every view is linked, has the right theme, and needs no network."""
+"""docs/notebooks.md: the notebook in JupyterLab, and its pages of nbconvert, where every view is linked, has the right theme, and needs no network."""
 
 import json
 import re

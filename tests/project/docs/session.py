@@ -1,0 +1,105 @@
+"""Run blocks of the documentation in a fresh process, as a reader would: ``ran``. The process has torch and NumPy, but not normviz.
+
+Importing torch takes seconds. So one server imports it, and each process is a fork of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import doctest
+import io
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+SERVER = get_context("forkserver")
+SERVER.set_forkserver_preload(["torch", "numpy", __name__])
+LONGEST = 300  # seconds
+
+
+def without_settings() -> dict[str, str]:
+    """The environment without the variables of normviz."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("NORMVIZ_")}
+
+
+def ran(run: Callable[[Any], Any], given: Any, folder: Path) -> Any:
+    """The result of ``run(given)``, one of the functions below, in a new process whose current directory is the folder."""
+    ours, theirs = SERVER.Pipe(duplex=False)
+    process = SERVER.Process(target=_child, args=(run, given, str(folder), theirs))
+    process.start()
+    theirs.close()
+    try:
+        assert ours.poll(LONGEST), f"it takes more than {LONGEST} seconds"
+        error, result = ours.recv()
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+    assert not error, error
+    return result
+
+
+def _child(run: Callable[[Any], Any], given: Any, folder: str, pipe: Connection) -> None:
+    kept = without_settings()
+    os.environ.clear()
+    os.environ.update(kept)
+    os.chdir(folder)
+    sys.path.insert(0, folder)
+    sys.modules["torch"].set_num_threads(1)
+    try:
+        assert "normviz" not in sys.modules
+        pipe.send(("", run(given)))
+    except BaseException:
+        pipe.send((traceback.format_exc(), None))
+
+
+def python(text: str) -> str:
+    """What the text prints. Tests in it are called, and an expression at its end is shown as the last line of a cell."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    tree, last = ast.parse(text), None
+    if tree.body and isinstance(tree.body[-1], ast.Expr):
+        last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(tree, "<block>", "exec"), names)
+        for name in [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name[:5] == "test_"]:
+            names[name]()
+        value = None if last is None else eval(compile(last, "<block>", "eval"), names)
+        for show in ("_repr_mimebundle_", "_repr_html_"):
+            if hasattr(value, show):
+                assert getattr(value, show)()
+                break
+    return out.getvalue()
+
+
+def examples(texts: list[str]) -> str:
+    """What fails in the examples of an interpreter, each with its own names."""
+    runner, out = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE), io.StringIO()
+    for text in texts:
+        result = runner.run(doctest.DocTestParser().get_doctest(text, {}, "block", "block", 0), out=out.write)
+        assert result.attempted, text
+    return out.getvalue()
+
+
+def normviz(arguments: list[str]) -> tuple[int, str, str]:
+    """The exit code and the output of the command."""
+    from normviz.cli import main
+
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        try:
+            code = main(arguments)
+        except SystemExit as end:  # --help
+            code = int(end.code or 0)
+    return code, out.getvalue(), err.getvalue()
+
+
+def parsed(arguments: list[str]) -> None:
+    """Raise an error where the command does not accept the arguments."""
+    from normviz.cli.arguments import parsed as read
+
+    assert read(arguments)

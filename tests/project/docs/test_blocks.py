@@ -1,0 +1,112 @@
+"""Every fenced block of the documentation runs, or says why it does not."""
+
+import ast
+import re
+import shlex
+import shutil
+import tomllib
+from html import unescape
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.project.docs import session
+from tests.project.docs.pages import NAMES, PAGES, ROOT, Block, blocks
+
+MAKE = set(re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
+EXTRAS = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
+# Their arguments are read here, and tests of their own run them: a server, a browser, and two that take half a minute.
+PARSED = ("app", "image", "site", "plotlyjs")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_block_of_the_page_runs(page: Path, tmp_path: Path):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    text = page.read_text(encoding="utf-8")
+    found = blocks(text)
+    for block in found:
+        if block.mark == "file":
+            (tmp_path / block.note).write_text(block.text, encoding="utf-8")
+    if examples := [block.text for block in found if block.kind == "pycon"]:
+        assert session.ran(session.examples, examples, tmp_path) == ""
+    last = ""
+    for block in found:
+        if block.mark == "not run here":
+            assert not any(line.startswith("normviz ") for line in block.commands), "it can run"
+        elif block.kind == "python":
+            last = session.ran(session.python, block.text, tmp_path)
+        else:
+            last = _try(block, last, tmp_path)
+
+
+def _try(block: Block, printed: str, folder: Path) -> str:
+    """Try a block that is not Python; what it prints, if a block with its output follows."""
+    output = ""
+    if block.kind == "text":
+        assert printed == block.text
+    elif block.kind == "pycon":
+        pass  # all of a page in one process, above
+    elif block.kind == "sh":
+        for command in block.commands:
+            output = _shell(command, folder)
+    elif block.kind == "console":
+        for command, expected in re.findall(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", block.text, re.MULTILINE):
+            assert _shell(command, folder, codes=(0, 1)) == expected
+    elif block.kind == "pyi":
+        ast.parse(block.text)
+    elif block.kind == "html":
+        for address in re.findall(r'src="(https://normviz[^"]*)"', block.text):
+            _open(unescape(address))
+    elif block.kind == "yaml":
+        assert list(yaml.safe_load_all(block.text))
+    elif block.kind == "":
+        _literal(block.text)
+    else:
+        pytest.fail(f"a block of {block.kind!r} is not tested; run it here, or mark it as `not run here: REASON`")
+    return output
+
+
+def _shell(command: str, folder: Path, codes: tuple[int, ...] = (0,)) -> str:
+    """Run a command of normviz; of others, see that they exist."""
+    words = shlex.split(command)
+    while "=" in words[0]:
+        del words[0]
+    if words[0] == "make":
+        assert {word for word in words[1:] if "=" not in word} <= MAKE, command
+        return ""
+    if words[:2] == ["python", "-m"] and words[2].startswith(("tools", "bench")):
+        assert find_spec(words[2]), command
+        return ""
+    if words[:2] == ["pip", "install"]:
+        named = set(re.findall(r"[a-z]+", "".join(re.findall(r"^\.\[(.+)\]$", " ".join(words[2:])))))
+        assert named <= EXTRAS, command
+        return ""
+    assert words[0] == "normviz", f"{command}: it is not tested; mark its block as `not run here: REASON`"
+    if words[1] in PARSED:
+        session.ran(session.parsed, words[1:], folder)
+        return ""
+    code, out, err = session.ran(session.normviz, words[1:], folder)
+    assert code in codes, err
+    return out
+
+
+def _literal(text: str) -> None:
+    """Lines that a reader sees: links of the app are valid."""
+    for line in text.splitlines():
+        if line.startswith(("/", "https://normviz")):
+            _open(line)
+
+
+def _open(address: str) -> None:
+    import normviz as nv
+
+    assert nv.open(re.sub(r"&embed=true|&embed_options=\w+", "", address)).parts
+
+
+def test_a_block_that_nobody_runs_is_a_failure(tmp_path: Path):
+    for text in ("```sh\ncurl example.org\n```\n", "```ruby\nputs 1\n```\n", "```sh\nnormviz export LayerNorm\n```\n"):
+        (block,) = blocks(text)
+        with pytest.raises((AssertionError, pytest.fail.Exception)):
+            _try(block, "", tmp_path)

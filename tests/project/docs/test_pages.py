@@ -1,0 +1,122 @@
+"""The pages of the documentation: what is made from the code is up to date, links lead somewhere, and each fact of a list is there."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import normviz as nv
+from tests.project.docs.pages import NAMES, PAGES, ROOT, anchors, blocks
+from tools import reference
+
+TEXTS = {page: page.read_text(encoding="utf-8") for page in PAGES}
+DOCS = [page for page in PAGES if page.parent == ROOT / "docs"]
+SOURCES = (
+    "normviz",
+    "app.py",
+    "pages",
+    "deploy",
+    "compose.yaml",
+    "Dockerfile",
+    "Makefile",
+    ".streamlit",
+    "CONTRIBUTING.md",
+)
+OTHER_NAMES = {"STREAMLIT_LOGGER", "STREAMLIT_INTERNAL_KEY_"}  # of modules
+
+
+def links(text: str) -> list[str]:
+    outside = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"\]\(([^)\s]+)\)", outside)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_relative_link_of_the_page_leads_to_a_file_and_a_heading(page: Path):
+    for link in links(TEXTS[page]):
+        if link.startswith(("http:", "https:", "mailto:")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+def test_every_page_is_in_the_index():
+    index = ROOT / "docs" / "README.md"
+    assert {f"{page.name}" for page in DOCS} - {index.name} == {link for link in links(TEXTS[index]) if "/" not in link}
+
+
+@pytest.mark.parametrize("page", reference.pages(), ids=lambda page: page.name)
+def test_what_is_made_from_the_code_is_up_to_date(page: Path):
+    """If not: ``python -m tools.reference``."""
+    text = page.read_text(encoding="utf-8")
+    assert reference.updated(text) == text
+
+
+def test_the_api_has_every_public_name():
+    named = [name for names in reference.API.values() for name in names]
+    assert sorted(named) == sorted([*nv.__all__, "open"])
+
+
+def test_every_variable_of_the_code_is_in_the_settings():
+    files = [
+        path
+        for name in SOURCES
+        for path in [ROOT / name, *(ROOT / name).rglob("*")]
+        if path.suffix != ".pyc" and path.is_file()
+    ]
+    code = "".join(path.read_text(encoding="utf-8", errors="ignore") for path in files)
+    used = set(re.findall(r"\b(?:NORMVIZ|STREAMLIT)_[A-Z_]+\b", code)) - OTHER_NAMES
+    listed = set(
+        re.findall(r"`(\w+)`", "".join(re.findall(r"^\| .*$", TEXTS[ROOT / "docs" / "settings.md"], re.MULTILINE)))
+    )
+    assert {"NORMVIZ_URL", "STREAMLIT_SERVER_PORT"} <= used <= listed
+    assert {name for name in listed if name.startswith("NORMVIZ_")} <= used
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_code_stands_in_fences(page: Path):
+    """So that a test runs it; an indented line that is no list is a block without a language."""
+    text = re.sub(r"^ *```.*?^ *```$", "", TEXTS[page], flags=re.MULTILINE | re.DOTALL)
+    assert not re.findall(r"(?:^|\n)\n {4}(?! *[-\d]).*", text)
+
+
+def test_the_map_of_the_code_lists_the_package_in_the_order_of_its_imports():
+    (tree,) = [block.text for block in blocks(TEXTS[ROOT / "CONTRIBUTING.md"]) if block.text.startswith("app.py")]
+    listed = re.findall(r"^  (\w+)(?:/|\.py) ", tree, re.MULTILINE)
+    entries = {path.stem for path in (ROOT / "normviz").iterdir() if not path.name.startswith("__")} - {"py"}
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+    order = re.findall(r"\w+", " ".join(contract["layers"]))
+    assert set(listed) == entries == {*order, "locale"}  # which has no code
+    level = {name: number for number, names in enumerate(contract["layers"]) for name in re.findall(r"\w+", names)}
+    assert [level[name] for name in listed if name in level] == sorted(level.values(), reverse=True)
+
+
+def test_streamlit_is_pinned_to_one_version():
+    pins = [
+        re.findall(r"streamlit\[performance\]==([\d.]+)", (ROOT / name).read_text(encoding="utf-8"))
+        for name in ("requirements.txt", "pyproject.toml")
+    ]
+    assert pins[0] == pins[1]
+    assert len(pins[0]) == 1
+
+
+def test_the_first_screen_of_the_readme_has_a_picture_an_install_and_a_result():
+    lines = TEXTS[ROOT / "README.md"].splitlines()
+    assert len(lines) < 100
+    first = "\n".join(lines[:30])
+    assert "![" in first
+    assert "\nnormviz app\n" in first
+    picture = ROOT / re.findall(r"!\[[^\]]+\]\(([^)]+)\)", first)[0]
+    assert picture.stat().st_size < 500_000
+
+
+def test_the_version_is_that_of_the_changelog_and_of_the_citation():
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## \[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$", changes, re.MULTILINE)
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.+)$", citation, re.MULTILINE) == [released[0][0]] == [nv.__version__]
+    assert re.findall(r"^date-released: \"?([\d-]+)\"?$", citation, re.MULTILINE) == [released[0][1]]
+    assert changes.index("## [Unreleased]") < changes.index(f"## [{released[0][0]}]")
