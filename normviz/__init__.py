@@ -100,25 +100,8 @@ __all__ = [
     "train_and_eval",
 ]  # open is not listed: a star import would hide Python's own
 
-_PAGES = (
-    "compare",
-    "explore",
-    "gradients",
-    "models",
-    "numerics",
-    "open",
-    "practice",
-    "questions",
-    "start",
-    "step_by_step",
-    "steps",
-    "story",
-    "teach",
-    "train_and_eval",
-)
 _NAMES = {
     "normviz.analysis.forward": ["Trace"],
-    "normviz.api": ["live", *_PAGES],
     "normviz.export.explained": ["Explanation", "explain"],
     "normviz.export.measured": ["Check", "Norms", "check", "check_backward", "norms"],
     "normviz.export.output": ["Choices", "Output"],
@@ -129,7 +112,8 @@ _NAMES = {
     "normviz.measuring.report": ["Difference"],
     "normviz.texts.errors": ["NormvizError", "NormvizWarning"],
 }
-_HOME = {name: module for module, names in _NAMES.items() for name in names}
+_HOME = dict.fromkeys([*__all__, "open"], "normviz.api")  # the functions of pages, and live
+_HOME |= {name: module for module, names in _NAMES.items() for name in names}
 
 if not TYPE_CHECKING:  # a checker of types knows the names above, and no others
 

@@ -45,7 +45,6 @@ def _needs(is_there: bool, what: str) -> pytest.MarkDecorator:
 
 
 needs_rms_norm = _needs(HAS_RMS_NORM, "nn.RMSNorm")
-needs_bias = _needs(HAS_BIAS, "bias=False of BatchNorm, InstanceNorm and GroupNorm")
 needs_half = _needs(HAS_HALF, "LayerNorm of float16 on the CPU, and mixes fewer dtypes")
 needs_momentum_none = _needs(HAS_MOMENTUM_NONE, "momentum=None of InstanceNorm")
 needs_refused_eps = _needs(REFUSES_EPS_0, "check of eps=0 in BatchNorm")

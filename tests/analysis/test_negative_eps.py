@@ -14,7 +14,7 @@ from normviz.analysis.description import describe
 from normviz.code.generate import code
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
-from tests.layers.errors.refusals import TAKES_ANY_EPS
+from tests.needs import needs_refused_eps
 from tests.strategies import (
     IN_TORCH,
     describe_or_reject,
@@ -55,7 +55,7 @@ def test_the_output_is_nan_exactly_where_torchs_is(name, data, eps):
     assert torch.allclose(found, expected, rtol=1e-6, atol=1e-6, equal_nan=True)
 
 
-@pytest.mark.skipif(TAKES_ANY_EPS, reason="this torch takes any eps")
+@needs_refused_eps
 @pytest.mark.parametrize("name", [name for name in KINDS if "BatchNorm" in name])
 @pytest.mark.parametrize(("mode", "rule"), [("", "positive during training"), (".eval()", "non-negative")])
 def test_batch_norm_refuses_it_in_torchs_words(name, mode, rule):

@@ -5,7 +5,7 @@ import re
 import torch
 
 from normviz.layers.catalogue import is_in_torch
-from normviz.layers.layer import Layer
+from tests.needs import REFUSES_EPS_0
 from tests.strategies import forward, random_tensor
 
 REFUSALS = [
@@ -285,7 +285,6 @@ def common(words, theirs):
     return words
 
 
-TAKES_ANY_EPS = torch_error(Layer.parse("BatchNorm1d(3, eps=0)"), (2, 3)) is None  # as older versions of torch do
 REFUSALS = [
-    one for one in REFUSALS if is_in_torch(one[0]) and not (TAKES_ANY_EPS and one[2].startswith("batch_norm eps"))
+    one for one in REFUSALS if is_in_torch(one[0]) and (REFUSES_EPS_0 or not one[2].startswith("batch_norm eps"))
 ]
