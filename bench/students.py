@@ -54,10 +54,10 @@ def seat(kind: str, number: int) -> tuple[str, str, str]:
     """The page of a student, and its path and query on that server; PAGES sets how many of a hundred students use each page."""
     seats = [page for page, (share, _) in PAGES.items() for _ in range(share)]
     page = seats[number * 37 % 100]
-    asked = f"q={QUESTIONS[number % len(QUESTIONS)]}"
     if kind != "normviz":
         return "bare", "", ""
-    return page, page, asked if page == "questions" else ""
+    asked = {"questions": f"q={QUESTIONS[number % len(QUESTIONS)]}", "train_and_eval": "show=stream"}
+    return page, page, asked.get(page, "")
 
 
 class Student:
