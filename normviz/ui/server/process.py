@@ -3,7 +3,6 @@
 import gc
 import os
 import signal
-import sys
 import threading
 import traceback
 from collections.abc import AsyncIterator, Callable
@@ -25,8 +24,6 @@ from normviz.ui import logs
 from normviz.ui.server.browser import open_if_asked
 
 GRACE = 3.0  # s; the documentation promises 5
-# Messages of all visitors go through one thread, which waits this long for a running script, often once per message; Python's 5 ms add up.
-SWITCH = 0.001  # s
 
 
 @asynccontextmanager
@@ -34,7 +31,6 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     """Set up the logs, and limit how long a slow visitor can delay the shutdown of the server."""
     logs.start()
     lighten()
-    sys.setswitchinterval(SWITCH)
     import_future().add_done_callback(_exit_if_failed)
     open_if_asked()
     replaced = _limit_stop_time() if threading.current_thread() is threading.main_thread() else {}

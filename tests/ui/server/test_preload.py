@@ -113,16 +113,3 @@ asyncio.run(serve())
     )
     assert done.returncode == 1
     assert "ImportError: no such torch" in done.stderr
-
-
-def test_the_thread_that_sends_messages_waits_less_for_a_script() -> None:
-    program = """
-import asyncio, sys
-from normviz.ui.server import process
-process._import_all = lambda: None
-async def serve():
-    async with process.lifespan(None):
-        assert sys.getswitchinterval() < 0.005
-asyncio.run(serve())
-"""
-    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT, timeout=120)
