@@ -22,7 +22,7 @@ from typing import Any
 from playwright.sync_api import Browser, TimeoutError
 
 from bench.common import TAB, chromium, report, spread
-from normviz.api import output_of_query
+from normviz.api.pages import output_of_query
 
 SHAPES = ((2, 3, 4, 4), (4, 4, 16, 16), (4, 4, 32, 32), (8, 8, 16, 16))
 LAYERS = ("BatchNorm2d({1})", "LayerNorm([{1},{2},{3}])", "ChannelsFirstLayerNorm({1})")

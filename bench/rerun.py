@@ -31,7 +31,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser, Page
 
 from bench.common import TAB, chromium, ratio, report, server, spread
-from normviz.api import output_of_query
+from normviz.api.pages import output_of_query
 from normviz.export.output import Choices
 
 Act = Callable[[Page, int], None]

@@ -39,7 +39,9 @@ from normviz.__version__ import __version__ as __version__
 
 if TYPE_CHECKING:
     from normviz.analysis.forward import Trace
-    from normviz.api import (
+    from normviz.api.check import Check, Norms, check, check_backward, norms
+    from normviz.api.explain import Explanation, explain
+    from normviz.api.pages import (
         compare,
         explore,
         gradients,
@@ -55,9 +57,7 @@ if TYPE_CHECKING:
         teach,
         train_and_eval,
     )
-    from normviz.api import open as open
-    from normviz.export.explained import Explanation, explain
-    from normviz.export.measured import Check, Norms, check, check_backward, norms
+    from normviz.api.pages import open as open
     from normviz.export.output import Choices, Output
     from normviz.layers.layer import Layer
     from normviz.layers.norm import Norm
@@ -102,8 +102,8 @@ __all__ = [
 
 _NAMES = {
     "normviz.analysis.forward": ["Trace"],
-    "normviz.export.explained": ["Explanation", "explain"],
-    "normviz.export.measured": ["Check", "Norms", "check", "check_backward", "norms"],
+    "normviz.api.explain": ["Explanation", "explain"],
+    "normviz.api.check": ["Check", "Norms", "check", "check_backward", "norms"],
     "normviz.export.output": ["Choices", "Output"],
     "normviz.layers.layer": ["Layer"],
     "normviz.layers.norm": ["Norm"],
@@ -112,7 +112,7 @@ _NAMES = {
     "normviz.measuring.report": ["Difference"],
     "normviz.texts.errors": ["NormvizError", "NormvizWarning"],
 }
-_HOME = dict.fromkeys([*__all__, "open"], "normviz.api")  # the functions of pages, and live
+_HOME = dict.fromkeys([*__all__, "open"], "normviz.api.pages")  # the functions of pages, and live
 _HOME |= {name: module for module, names in _NAMES.items() for name in names}
 
 if not TYPE_CHECKING:  # a checker of types knows the names above, and no others

@@ -9,15 +9,15 @@ from torch import nn
 
 import normviz as nv
 from normviz.figures.payload import sent
-from normviz.lessons.models import NormTable, Strip
+from normviz.lessons.models.page import NormTable, Strip
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.containers import Table
-from normviz.lessons.parts.part import Chart, Code, Note, Panels, Sentence, flat
-from normviz.lessons.parts.questions import QuestionList
-from normviz.lessons.practice_page import Practice
-from normviz.lessons.start import Lesson
+from normviz.lessons.practice.page import Practice
+from normviz.lessons.start.page import Lesson
 from normviz.lessons.story.parts import Story
-from normviz.lessons.training import Training
+from normviz.lessons.train_and_eval.training import Training
+from normviz.parts.containers import Table
+from normviz.parts.part import Chart, Code, Note, Panels, Sentence, flat
+from normviz.parts.questions import QuestionList
 from normviz.texts.errors import NormvizError
 from tests.needs import needs_rms_norm
 

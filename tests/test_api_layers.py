@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import normviz as nv
-from normviz.lessons.parts.part import Panels, flat
+from normviz.parts.part import Panels, flat
 from tests.measuring.models.zoo import Frozen, Llama, OverChannels, Permuted, Pixel
 from tests.needs import HAS_RMS_NORM
 

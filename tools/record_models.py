@@ -18,8 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from normviz.export.shown import view_query
-from normviz.lessons.models import FILE
+from normviz.api.shown import view_query
+from normviz.lessons.models.page import FILE
 from normviz.measuring.models.norms import NormRow, Norms
 
 BATCH, TOKENS, IMAGE, SAMPLES = 2, 128, 224, 16_000

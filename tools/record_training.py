@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from normviz.lessons.training import FILE, NORMS, SEEDS, SIZES, Cell, recorded
+from normviz.lessons.train_and_eval.training import FILE, NORMS, SEEDS, SIZES, Cell, recorded
 
 WIDTH, GROUPS = 32, 4
 STEPS, EVERY, RATE = 600, 25, 0.005

@@ -11,7 +11,7 @@ from normviz.export.output import Choices, output_of_query
 from normviz.lessons.practice.bank import LEVELS, choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.formats.quiz import item
-from normviz.lessons.practice_page import ALL_LEVELS, RISING, SETTINGS
+from normviz.lessons.practice.page import ALL_LEVELS, RISING, SETTINGS
 from normviz.lessons.questions.question import Question, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, core_place
 from normviz.texts.errors import NormvizError

@@ -2,8 +2,8 @@
 
 import argparse
 
+from normviz.api.explain import Explanation
 from normviz.cli.terminal import say
-from normviz.export.explained import Explanation
 from normviz.layers.fit import example_for
 from normviz.measuring.own_modules import describe_any
 from normviz.scene.scene import SCENE_SETTINGS, axes_of

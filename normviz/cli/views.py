@@ -4,11 +4,11 @@ from argparse import Namespace
 from dataclasses import replace
 
 from normviz.export.output import Choices, Output, output_of_query, page_and_query, tour_of, tour_output
-from normviz.lessons.compare import READY_SETS
+from normviz.lessons.compare.page import READY_SETS
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.containers import Table, Tabs
-from normviz.lessons.parts.part import Chart, Note, Panels, flat
 from normviz.lessons.questions.registry import QUESTIONS, current_key
+from normviz.parts.containers import Table, Tabs
+from normviz.parts.part import Chart, Note, Panels, flat
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.texts.errors import NormvizError, closest, echo, listed
 

@@ -15,9 +15,9 @@ from normviz.export.arguments import Theme
 from normviz.figures.brand import FAVICON
 from normviz.figures.bundle import PLOTLY_SHA384, PLOTLY_VERSION, bundle, plotly_js, read_css
 from normviz.figures.palette import THEMES
-from normviz.lessons.parts.html import Body, data, escape
-from normviz.lessons.parts.part import Part
 from normviz.lessons.style import controls_style, exercises_style, page_style, share_style, variables
+from normviz.parts.html import Body, data, escape
+from normviz.parts.part import Part
 from normviz.scene.setting import check_length
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.languages import html_attributes

@@ -22,15 +22,15 @@ from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.sharing import check_index
 from normviz.lessons.page import language_query
 from normviz.lessons.pages import PAGES, leads_to, page_view
-from normviz.lessons.parts.containers import Table, visible_parts
-from normviz.lessons.parts.html import Body, text
-from normviz.lessons.parts.links import page_path
-from normviz.lessons.parts.part import Chart, Panels, Part, flat
+from normviz.lessons.questions.page import list_parts, question_parts
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question
-from normviz.lessons.questions_page import list_parts, question_parts
-from normviz.lessons.titles import EXPLORE, HOME
 from normviz.lessons.tours import Tour, find_tour, read_tour, stop_link, tour_bar, tours
+from normviz.parts.containers import Table, visible_parts
+from normviz.parts.html import Body, text
+from normviz.parts.links import page_path
+from normviz.parts.part import Chart, Panels, Part, flat
+from normviz.parts.titles import EXPLORE, HOME
 from normviz.scene.edits import with_fields
 from normviz.scene.grid import start_with
 from normviz.scene.scene import DATA_SETTING, MOST_EDITABLE, OWN, PARAMS, Own, Scene, default_at

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from normviz.export.document import document
 from normviz.export.files import check_writable, short_path, whole_file
 from normviz.figures.palette import theme as checked_theme
-from normviz.lessons.parts.part import Chart, Panels, Part, flat
+from normviz.parts.part import Chart, Panels, Part, flat
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, ngettext
 

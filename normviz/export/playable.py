@@ -13,11 +13,11 @@ from typing import Any
 
 from normviz.export.playable_controls import MOST_ELEMENTS, MOST_VIEWS, TENSOR, FileControls, Shape
 from normviz.lessons.events import after, entering
-from normviz.lessons.explore import hides_toggles
+from normviz.lessons.explore.page import hides_toggles
 from normviz.lessons.page import InputRow, Page, input_data
 from normviz.lessons.pages import PageView, page_view
-from normviz.lessons.parts.containers import visible_parts
-from normviz.lessons.parts.html import Body
+from normviz.parts.containers import visible_parts
+from normviz.parts.html import Body
 from normviz.scene.controls import NAMED_FAMILIES, Input, family_of
 from normviz.scene.edits import Reading
 from normviz.scene.scene import FIELD_NAMES, SCENE_SETTINGS

@@ -11,7 +11,7 @@ from normviz.analysis.comparison import FEWEST, MOST, suggestions
 from normviz.layers.catalogue import FAMILIES
 from normviz.layers.fit import kind_for
 from normviz.layers.layer import Layer
-from normviz.lessons.compare import OWN_SET, READY_SETS, default_layers, fitting, layers_of
+from normviz.lessons.compare.page import OWN_SET, READY_SETS, default_layers, fitting, layers_of
 from normviz.lessons.page import InputRow, Page
 from normviz.scene.controls import (
     FILE_ARGUMENTS,

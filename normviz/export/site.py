@@ -20,18 +20,18 @@ from normviz.export.files import check_folder, locked, path_errors, short_path, 
 from normviz.export.output import Choices, output_of_query
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.figures.bundle import bundle, classic, plotly_js, read_css
-from normviz.lessons.compare import READY_SETS, ReadySet
+from normviz.lessons.compare.page import READY_SETS, ReadySet
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.html import Body, escape, line
-from normviz.lessons.parts.links import page_path
-from normviz.lessons.parts.questions import search_field
+from normviz.lessons.questions.page import ASKING, LONGEST_SEARCH, question_list, question_parts
 from normviz.lessons.questions.question import Question, prose
 from normviz.lessons.questions.registry import MERGED, QUESTIONS, READING_ORDER, current_key
-from normviz.lessons.questions_page import ASKING, LONGEST_SEARCH, question_list, question_parts
-from normviz.lessons.share import report_address
-from normviz.lessons.start import START_STEPS
+from normviz.lessons.share.panel import report_address
+from normviz.lessons.start.page import START_STEPS
 from normviz.lessons.style import controls_style, exercises_style, share_style
-from normviz.lessons.titles import HOME, NAME
+from normviz.parts.html import Body, escape, line
+from normviz.parts.links import page_path
+from normviz.parts.questions import search_field
+from normviz.parts.titles import HOME, NAME
 from normviz.scene.view import link
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import find_language, html_attributes, languages, with_language

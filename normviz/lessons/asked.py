@@ -5,14 +5,14 @@ from dataclasses import replace
 from functools import cache
 
 from normviz.layers.layer import Layer
-from normviz.lessons import compare
+from normviz.lessons.compare import page as compare
 from normviz.lessons.page import Page
-from normviz.lessons.parts.links import Link, Links
-from normviz.lessons.parts.part import Part, Text
-from normviz.lessons.parts.questions import AskedQuestion
+from normviz.lessons.questions.page import OF, link_to, prediction
 from normviz.lessons.questions.question import Question, answer, prose
 from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, questions_of_page
-from normviz.lessons.questions_page import OF, link_to, prediction
+from normviz.parts.links import Link, Links
+from normviz.parts.part import Part, Text
+from normviz.parts.questions import AskedQuestion
 from normviz.scene.scene import PATTERN_FAMILY
 from normviz.scene.view import View
 from normviz.texts.messages import _

@@ -12,11 +12,11 @@ from typing import Any, Literal
 from urllib.parse import parse_qsl
 
 from normviz.layers.layer import Layer
-from normviz.lessons.parts.containers import visible_parts
-from normviz.lessons.parts.links import Link
-from normviz.lessons.parts.part import Note, Panels, Part
-from normviz.lessons.titles import HOME
 from normviz.lessons.tours import stop_shown
+from normviz.parts.containers import visible_parts
+from normviz.parts.links import Link
+from normviz.parts.part import Note, Panels, Part
+from normviz.parts.titles import HOME
 from normviz.scene.controls import (
     ARGUMENTS,
     EPS,

@@ -4,33 +4,31 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from normviz.lessons import (
-    compare,
-    explore,
-    front,
-    gradients,
-    models,
-    numerics,
-    practice_page,
-    questions_page,
-    start,
-    step_by_step,
-    story_page,
-    teach,
-    train_and_eval,
-)
 from normviz.lessons.alternatives import problem_parts
 from normviz.lessons.asked import asked_parts
+from normviz.lessons.compare import page as compare
+from normviz.lessons.explore import page as explore
+from normviz.lessons.gradients import page as gradients
+from normviz.lessons.home import page as home
+from normviz.lessons.models import page as models
+from normviz.lessons.numerics import page as numerics
 from normviz.lessons.page import ALL_PAGES, InputRow, Page
-from normviz.lessons.parts.containers import hideable_names, visible_parts
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.links import Link
-from normviz.lessons.parts.part import Note, Panels, Part, Problem, Text
-from normviz.lessons.parts.questions import QuestionList
+from normviz.lessons.practice import page as practice
+from normviz.lessons.questions import page as questions
+from normviz.lessons.start import page as start
+from normviz.lessons.step_by_step import page as step_by_step
+from normviz.lessons.story import page as story
 from normviz.lessons.story.parts import Story
-from normviz.lessons.teach import Way
-from normviz.lessons.titles import HOME, asks_for_a_view
+from normviz.lessons.teach import page as teach
+from normviz.lessons.teach.page import Way
 from normviz.lessons.tours import find_tour, stop_shown, tour_bar
+from normviz.lessons.train_and_eval import page as train_and_eval
+from normviz.parts.containers import hideable_names, visible_parts
+from normviz.parts.html import Body
+from normviz.parts.links import Link
+from normviz.parts.part import Note, Panels, Part, Problem, Text
+from normviz.parts.questions import QuestionList
+from normviz.parts.titles import HOME, asks_for_a_view
 from normviz.scene.setting import OF_PAGES
 from normviz.scene.typed import with_view_of_typed
 from normviz.scene.view import View, link
@@ -41,9 +39,9 @@ PAGES = ALL_PAGES
 PAGES |= {
     page.name: page
     for page in (
-        front.PAGE,
+        home.PAGE,
         start.PAGE,
-        story_page.PAGE,
+        story.PAGE,
         explore.PAGE,
         compare.PAGE,
         step_by_step.PAGE,
@@ -51,8 +49,8 @@ PAGES |= {
         gradients.PAGE,
         numerics.PAGE,
         models.PAGE,
-        questions_page.PAGE,
-        practice_page.PAGE,
+        questions.PAGE,
+        practice.PAGE,
         teach.PAGE,
     )
 }

@@ -6,10 +6,11 @@ from pathlib import Path
 from normviz.figures.bundle import read_css, style
 from normviz.figures.palette import THEMES
 
-BROWSER = Path(__file__).with_name("browser")
-MODELS, FIRST = BROWSER / "models.css", ("front.css", "story/story.css")
-TRAINING = "training.css"
-EXERCISES = ("questions/marking.css", "practice/practice.css", "start/start.css", *FIRST, "teach.css", TRAINING)
+LESSONS = Path(__file__).parent
+PARTS = LESSONS.parent / "parts" / "browser"
+MODELS, FIRST = LESSONS / "models" / "models.css", ("home/home.css", "story/story.css")
+TRAINING = "train_and_eval/training.css"
+EXERCISES = ("practice/practice.css", "start/start.css", *FIRST, "teach/teach.css", TRAINING)
 VARIABLES = ("background", "card", "text", "muted", "border", "accent", "veil")
 
 
@@ -24,21 +25,21 @@ def variables(theme: str) -> str:
 @cache
 def controls_style() -> str:
     """The style of the control bar, and of a training, which a view behind a control may show."""
-    inner = read_css(BROWSER / "controls" / "controls.css") + read_css(BROWSER / TRAINING)
+    inner = read_css(LESSONS / "browser" / "controls.css") + read_css(LESSONS / TRAINING)
     return f":is(.nv-doc, #nv-doc){{{inner}}}"
 
 
 @cache
 def share_style() -> str:
     """The style of the Share panel."""
-    return f":is(.nv-doc, #nv-doc){{{read_css(BROWSER / 'share' / 'share.css')}}}"
+    return f":is(.nv-doc, #nv-doc){{{read_css(LESSONS / 'share' / 'share.css')}}}"
 
 
 @cache
 def page_style() -> str:
     """All rules apply only inside ``.nv-doc``. The id in their selector gives them precedence over the rules of a surrounding page."""
     modes = "".join(f"&[data-mode={name}]{{color-scheme:{name};{variables(name)}}}" for name in ("light", "dark"))
-    inner = read_css(BROWSER / "page.css") + read_css(MODELS) + style() + read_css(BROWSER / "preferences.css")
+    inner = read_css(PARTS / "page.css") + read_css(MODELS) + style() + read_css(PARTS / "preferences.css")
     return f":is(.nv-doc, #nv-doc){{{modes}{inner}}}"
 
 
@@ -47,10 +48,11 @@ def first_style() -> str:
     """The style of pages whose text is in the first HTML, before the script has added that of all pages."""
     light, dark = THEMES["light"], THEMES["dark"]
     named = ";".join(f"--nv-{key}:light-dark({getattr(light, key)},{getattr(dark, key)})" for key in VARIABLES)
-    return f".nv-doc:not([data-mode]){{{named}}}:is(.nv-doc, #nv-doc){{{''.join(read_css(BROWSER / name) for name in FIRST)}}}"
+    return f".nv-doc:not([data-mode]){{{named}}}:is(.nv-doc, #nv-doc){{{''.join(read_css(LESSONS / name) for name in FIRST)}}}"
 
 
 @cache
 def exercises_style() -> str:
     """The style of the parts that set ``exercises`` of their Body."""
-    return f":is(.nv-doc, #nv-doc){{{''.join(read_css(BROWSER / name) for name in EXERCISES)}}}"
+    sheets = (PARTS / "marking.css", *(LESSONS / name for name in EXERCISES))
+    return f":is(.nv-doc, #nv-doc){{{''.join(map(read_css, sheets))}}}"

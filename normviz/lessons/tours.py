@@ -14,8 +14,8 @@ from typing import Any
 import yaml
 
 from normviz.layers.catalogue import is_in_torch
-from normviz.lessons.parts.links import Link, TourBar
-from normviz.lessons.titles import EXPLORE, HOME
+from normviz.parts.links import Link, TourBar
+from normviz.parts.titles import EXPLORE, HOME
 from normviz.scene.view import MOST_CAPTION, MOST_STOPS, Display, read_display, split_link
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.languages import OWN, read_text

@@ -8,9 +8,9 @@ import streamlit as st
 
 from normviz.lessons.events import EVENTS
 from normviz.lessons.pages import PageView, page_data
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.part import Part
-from normviz.lessons.share import app_link, report_address, share_data
+from normviz.lessons.share.panel import app_link, report_address, share_data
+from normviz.parts.html import Body
+from normviz.parts.part import Part
 from normviz.scene.view import Display, View
 from normviz.texts.languages import find_language, languages
 from normviz.texts.messages import _, language

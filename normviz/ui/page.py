@@ -15,8 +15,8 @@ import streamlit as st
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.lessons.page import Page
 from normviz.lessons.pages import PAGES, PageView, leads_to, page_view, parts_up_to_the_figure, up_to_the_figure
-from normviz.lessons.parts.part import Part
-from normviz.lessons.titles import HOME, full_title
+from normviz.parts.part import Part
+from normviz.parts.titles import HOME, full_title
 from normviz.scene.scene import Scene
 from normviz.scene.view import Display, View
 from normviz.texts.messages import _

@@ -15,7 +15,7 @@ import streamlit as st
 from normviz.lessons.events import Event, after
 from normviz.lessons.page import Page
 from normviz.lessons.pages import PAGES
-from normviz.lessons.titles import HOME
+from normviz.parts.titles import HOME
 from normviz.scene.scene import Scene
 from normviz.scene.setting import read_settings
 from normviz.scene.view import Display, View

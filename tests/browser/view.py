@@ -19,8 +19,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from normviz.analysis.sentences import sentence
 from normviz.figures.palette import GROUP_COLORS
-from normviz.lessons.parts.links import page_path
-from normviz.lessons.titles import EXPLORE
+from normviz.parts.links import page_path
+from normviz.parts.titles import EXPLORE
 from normviz.scene.grid import Grid
 from normviz.scene.scene import Scene
 from normviz.scene.view import read

@@ -14,7 +14,7 @@ import normviz as nv
 from normviz.cli import app, arguments
 from normviz.code.generate import FLAVORS
 from normviz.export.document import CHOICES
-from normviz.lessons.practice_page import SETTINGS
+from normviz.lessons.practice.page import SETTINGS
 from normviz.scene.scene import SCENE_SETTINGS
 
 ROOT = Path(__file__).parents[2]

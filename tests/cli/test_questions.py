@@ -2,9 +2,9 @@
 
 import json
 
+from normviz.lessons.questions.page import prediction
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import CORE, QUESTIONS
-from normviz.lessons.questions_page import prediction
 
 FIELDS = ["id", "title", "topic", "core", "prompt", "options", "answer", "sources"]
 

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from normviz.analysis.sentences import sentence
-from normviz.lessons.titles import HOME
+from normviz.parts.titles import HOME
 from normviz.scene.scene import Scene
 from normviz.scene.view import read
 from tests.browser.scripts import MIDDLES, NAMES, NAVIGATE, OPEN, REVEAL, SETTLED, SHOWN

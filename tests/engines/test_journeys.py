@@ -16,8 +16,8 @@ from normviz.figures.palette import theme
 from normviz.lessons.practice.bank import bank
 from normviz.lessons.questions.question import facts_of, prose
 from normviz.lessons.questions.registry import find_question
-from normviz.lessons.start import LESSON_STEPS
-from normviz.lessons.titles import HOME, TITLES, full_title
+from normviz.lessons.start.page import LESSON_STEPS
+from normviz.parts.titles import HOME, TITLES, full_title
 from normviz.scene import edits
 from normviz.scene.scene import Scene
 from normviz.scene.view import read

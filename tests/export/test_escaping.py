@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from normviz.api import explore
+from normviz.api.pages import explore
 from normviz.export.document import document, fragment
 from normviz.figures.charts import Lines
-from normviz.lessons.parts.containers import Beside, Details, Table, Tabs
-from normviz.lessons.parts.part import Caption, Chart, Code, Heading, Note, Panels, Part, Sentence, Text, flat
-from normviz.lessons.parts.questions import Prediction
+from normviz.parts.containers import Beside, Details, Table, Tabs
+from normviz.parts.part import Caption, Chart, Code, Heading, Note, Panels, Part, Sentence, Text, flat
+from normviz.parts.questions import Prediction
 from normviz.texts.errors import NormvizError
 from tests.export.structure import HOSTILE, Structure, same_structure
 

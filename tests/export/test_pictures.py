@@ -10,7 +10,7 @@ import pytest
 import normviz as nv
 from normviz.export import pictures
 from normviz.export.pictures import NO_BROWSER, Picture, save
-from normviz.lessons.parts.part import Chart, Panels, Text, flat
+from normviz.parts.part import Chart, Panels, Text, flat
 from normviz.texts.errors import NormvizError
 
 TWO_CHARTS = nv.open("/train_and_eval?show=stream").parts

@@ -8,7 +8,7 @@ import pytest
 
 from normviz.export.playable import search
 from normviz.export.playable_controls import MOST_VIEWS
-from normviz.lessons.compare import READY_SETS, layers_of
+from normviz.lessons.compare.page import READY_SETS, layers_of
 from normviz.lessons.pages import PAGES
 from normviz.texts.errors import NormvizError
 from tests.needs import needs_rms_norm

@@ -3,7 +3,7 @@
 import json
 import re
 
-from normviz.api import explore
+from normviz.api.pages import explore
 from normviz.export.document import css, document
 from tests.export.structure import Structure
 

@@ -15,7 +15,7 @@ from normviz.export.document import compressed
 from normviz.export.playable import search, views_data
 from normviz.layers.norm import Norm
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.html import data
+from normviz.parts.html import data
 from normviz.scene.toggles import GAMMA, MEAN, toggle_rows
 from tests.export.test_packing import unpacked
 from tests.needs import needs_rms_norm

@@ -13,7 +13,7 @@ from normviz.figures.palette import GROUP_COLORS, theme
 from normviz.figures.payload import view_payload
 from normviz.figures.plotly_figure import group_ids, panels_figure
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.part import Panels, flat
+from normviz.parts.part import Panels, flat
 from normviz.scene.grid import grid
 from normviz.texts.errors import NormvizError
 

@@ -17,7 +17,7 @@ from normviz.export.document import CDN
 from normviz.export.output import Choices, output_of_query
 from normviz.figures import bundle
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.html import Body
+from normviz.parts.html import Body
 from tests.figures.linked.javascript import NODE
 from tools import plotlyjs
 

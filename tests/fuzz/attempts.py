@@ -15,8 +15,8 @@ from app import app
 from normviz.analysis.forward import use_one_thread
 from normviz.export.output import tour_output
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.html import Body, data
 from normviz.lessons.tours import read_tour
+from normviz.parts.html import Body, data
 from normviz.scene.view import link
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import in_language

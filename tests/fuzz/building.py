@@ -10,12 +10,12 @@ from normviz.analysis.sentences import sentence
 from normviz.figures.charts import chart_payload
 from normviz.figures.payload import sent, view_payload
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.containers import Table
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.part import Chart, Panels, flat
+from normviz.lessons.questions.page import prediction, question_parts
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question
-from normviz.lessons.questions_page import prediction, question_parts
+from normviz.parts.containers import Table
+from normviz.parts.html import Body
+from normviz.parts.part import Chart, Panels, flat
 from normviz.scene.scene import Scene
 from normviz.scene.view import View, read_view
 from normviz.texts.errors import NormvizError

@@ -5,7 +5,7 @@ import gc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from normviz.lessons.compare import READY_SETS
+from normviz.lessons.compare.page import READY_SETS
 from normviz.scene import edits
 from normviz.scene.controls import SCENE_CONTROLS
 from normviz.scene.edits import Reading

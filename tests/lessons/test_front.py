@@ -1,8 +1,8 @@
 """The front page as parts: its links, its field, and its figure."""
 
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.part import Panels, flat
+from normviz.parts.html import Body
+from normviz.parts.part import Panels, flat
 from tests.ui.support.shown import tree
 
 

@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from normviz.lessons.compare import READY_SETS
+from normviz.lessons.compare.page import READY_SETS
 from normviz.lessons.pages import PAGES, page_data
 from normviz.lessons.pages import page_view as page_of
-from normviz.lessons.parts.containers import Details, Table
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.part import Caption, Chart, Note, Panels, Sentence, Text, flat
 from normviz.lessons.practice.bank import choose
+from normviz.parts.containers import Details, Table
+from normviz.parts.html import Body
+from normviz.parts.part import Caption, Chart, Note, Panels, Sentence, Text, flat
 from normviz.texts import messages
 from normviz.texts.messages import in_language
 from tests.languages import Bracketed

@@ -30,8 +30,9 @@ import normviz as nv
 from normviz.analysis.comparison import suggestions
 from normviz.analysis.rounding.degenerate import constant_groups, single_elements
 from normviz.layers.fit import kind_for
-from normviz.lessons import start, story_page
-from normviz.lessons.models import REAL_MODELS, recorded_data
+from normviz.lessons.start import page as start
+from normviz.lessons.story import page as story_page
+from normviz.lessons.models.page import REAL_MODELS, recorded_data
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.practice.bank import rows
 from normviz.lessons.questions.registry import CORE, MERGED, QUESTIONS

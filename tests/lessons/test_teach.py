@@ -8,12 +8,12 @@ import pytest
 
 from normviz.cli.command import main
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.links import Links
-from normviz.lessons.parts.part import Code, flat
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.formats.quiz import item
-from normviz.lessons.teach import COUNT, LEVEL, PREVIEWS, SEED, Snippet, Way
+from normviz.lessons.teach.page import COUNT, LEVEL, PREVIEWS, SEED, Snippet, Way
+from normviz.parts.html import Body
+from normviz.parts.links import Links
+from normviz.parts.part import Code, flat
 
 PARTS = page_view(PAGES["teach"], PAGES["teach"].view("")).parts
 WAYS = [part for part in PARTS if isinstance(part, Way)]

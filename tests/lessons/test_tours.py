@@ -12,10 +12,10 @@ from normviz.analysis.description import describe
 from normviz.export.output import output_of_query, stop_parts, tour_data, tour_of, tour_output
 from normviz.lessons.events import after
 from normviz.lessons.pages import PAGES, page_of, page_view
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.links import TourBar
-from normviz.lessons.parts.part import Panels, Problem
 from normviz.lessons.tours import Tour, read_tour, stop_link, tour_bar, tours
+from normviz.parts.html import Body
+from normviz.parts.links import TourBar
+from normviz.parts.part import Panels, Problem
 from normviz.scene.view import Display
 from normviz.texts.errors import NormvizError
 from tests.needs import whole

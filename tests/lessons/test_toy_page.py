@@ -11,13 +11,13 @@ from normviz.lessons import pages
 from normviz.lessons.events import after
 from normviz.lessons.page import ControlRow, Page
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.part import Sentence
-from normviz.lessons.share import share_data
+from normviz.lessons.share.panel import share_data
+from normviz.parts.part import Sentence
 from normviz.scene import setting
 from normviz.scene.setting import choice
 from normviz.texts.messages import N_
 
-# What a new page touches: its file in lessons/ (this value), a line in the list of pages, its file in pages/, and its texts.
+# What a new page touches: its folder in lessons/ (page.py has this value), a line in the list of pages, its file in pages/, and its texts.
 COLORS = choice("color", {"red": "Red", "blue": "Blue"}, label=N_("Color"), about="the color", example="blue")
 TOY = Page(
     "toy",
@@ -82,5 +82,5 @@ def test_the_app_shows_it(toy):
 def test_every_page_has_one_file_and_one_line_in_the_list():
     root = Path(pages.__file__).parents[2]
     assert [path.stem for path in sorted((root / "pages").glob("*.py"))] == sorted(PAGES)
-    texts = (path.read_text(encoding="utf-8") for path in (root / "normviz" / "lessons").glob("*.py"))
+    texts = (path.read_text(encoding="utf-8") for path in (root / "normviz" / "lessons").glob("*/page.py"))
     assert len([text for text in texts if re.search(r"^PAGE\b.* = Page\(", text, re.MULTILINE)]) == len(PAGES)

@@ -8,7 +8,7 @@ import pytest
 
 from normviz.cli import main
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.html import Body
+from normviz.parts.html import Body
 from normviz.texts import messages
 from normviz.texts.messages import in_language
 from tools.pseudo import write_locale

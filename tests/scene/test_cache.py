@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.part import flat
+from normviz.parts.part import flat
 from normviz.scene import scene as scenes
 from normviz.scene.view import read
 from tests.scenes import scene

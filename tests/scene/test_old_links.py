@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz.analysis.rounding.groups import DTYPES
-from normviz.lessons.models import REAL_MODELS
+from normviz.lessons.models.page import REAL_MODELS
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.lessons.titles import EXPLORE, HOME, asks_for_a_view
+from normviz.parts.titles import EXPLORE, HOME, asks_for_a_view
 from normviz.scene.scene import SCENE_SETTINGS, commas
 from normviz.scene.view import ALL, ALL_CONTROLS, PANELS, PARTS, View, controls, link, read_view
 from normviz.texts.errors import NormvizError

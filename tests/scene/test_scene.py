@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from normviz.analysis.checks import SEEDS
 from normviz.analysis.examples import DATA, PARAMETERS, example
-from normviz.export.explained import explain
+from normviz.api.explain import explain
 from normviz.layers.axes import layout_text
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm

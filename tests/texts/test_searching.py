@@ -7,10 +7,10 @@ from html import unescape
 
 import pytest
 
-from normviz.lessons.parts.questions import search_field
 from normviz.lessons.questions.question import search_text
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.lessons.style import BROWSER
+from normviz.parts.questions import search_field
 from normviz.scene.typed import typed_query
 from normviz.scene.view import read
 from normviz.texts.errors import NormvizError

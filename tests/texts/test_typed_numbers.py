@@ -8,8 +8,9 @@ from math import isnan
 import pytest
 
 from normviz.layers.layer import Layer
-from normviz.lessons import compare, models
-from normviz.lessons.parts.questions import Prediction
+from normviz.lessons.compare import page as compare
+from normviz.lessons.models import page as models
+from normviz.parts.questions import Prediction
 from normviz.scene.controls import with_typed
 from normviz.scene.edits import repair, with_eps, with_pattern_text
 from normviz.scene.scene import SCENE_SETTINGS, SEED

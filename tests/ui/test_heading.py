@@ -1,7 +1,7 @@
 """Every page has one heading of the first level: its title, and in one line what it shows."""
 
 from normviz.lessons.pages import PAGES
-from normviz.lessons.titles import HOME
+from normviz.parts.titles import HOME
 from tests.ui.support.driver import open_explore
 from tests.ui.support.pages import go_to_page
 

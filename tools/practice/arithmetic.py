@@ -10,7 +10,7 @@ from torch import Tensor
 
 from normviz.lessons.practice.case import Answer, Case, group_box, members
 from normviz.lessons.practice.exercise import TOLERANCE, Exercise
-from normviz.lessons.practice.random import Random
+from normviz.lessons.random import Random
 from tools.practice import measured
 from tools.practice.rows import exercise, mistaken_statistics, places
 

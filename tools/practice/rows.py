@@ -13,7 +13,7 @@ from normviz.layers.sharing import counts, param_tables
 from normviz.lessons.practice.case import Answer, Box, Case, box_of, group_box
 from normviz.lessons.practice.confusions import GAMMAS, STATISTICS
 from normviz.lessons.practice.exercise import Exercise
-from normviz.lessons.practice.random import Random
+from normviz.lessons.random import Random
 from normviz.texts.errors import NormvizError
 from tools.practice import measured
 

@@ -1,7 +1,7 @@
 // An exported page with steps, exercises or a training.
 
-import "../../lessons/browser/practice/practice.js";
-import "../../lessons/browser/start/lesson.js";
-import "../../lessons/browser/story/story.js";
-import "../../lessons/browser/training.js";
+import "../../lessons/practice/practice.js";
+import "../../lessons/start/lesson.js";
+import "../../lessons/story/story.js";
+import "../../lessons/train_and_eval/training.js";
 import "./fixed.js";

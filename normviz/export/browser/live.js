@@ -1,7 +1,7 @@
 // A page that a notebook's kernel answers: it draws what the kernel sends, and sends what the reader does.
 
 import { Turns } from "../../figures/browser/views/turns.js";
-import { ControlBar } from "../../lessons/browser/controls/control_bar.js";
+import { ControlBar } from "../../lessons/browser/control_bar.js";
 import { loadPlotly } from "../../figures/browser/common/plotly.js";
 
 /** @typedef {{ get(name: string): any, send(content: object, callbacks?: object): void, on(name: string, call: (...values: any[]) => void): void, off(name: string, call: (...values: any[]) => void): void }} Model of anywidget */

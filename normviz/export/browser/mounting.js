@@ -4,7 +4,7 @@ import { find, findAll, html } from "../../figures/browser/common/dom.js";
 import { _ } from "../../figures/browser/common/messages.js";
 import { loadPlotly } from "../../figures/browser/common/plotly.js";
 import { drawSvg } from "../../figures/browser/picture/picture.js";
-import { PageView } from "../../lessons/browser/page.js";
+import { PageView } from "../../parts/browser/page.js";
 import { wantedMode, watchTheme } from "./theme.js";
 
 /** @typedef {{ version?: number, normviz?: string, theme: Mode | "follow", plotly: string, integrity: string, whole: boolean, figures: FigureData[], terms?: Term[], answers?: string | PackedViews, widget?: string }} Settings */

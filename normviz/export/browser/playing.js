@@ -5,10 +5,10 @@ import { _, betweenSentences } from "../../figures/browser/common/messages.js";
 import { afterMove, movedGrid } from "../../figures/browser/tensor/slices.js";
 import { pressOf } from "../../figures/browser/panels/toggles.js";
 import { CARDS } from "../../figures/browser/views/compare.js";
-import { ControlBar } from "../../lessons/browser/controls/control_bar.js";
-import { ShareButton } from "../../lessons/browser/share/dialog.js";
-import { FileDialog } from "../../lessons/browser/share/file_dialog.js";
-import { pathOf, queryOf } from "../../lessons/browser/share/links.js";
+import { ControlBar } from "../../lessons/browser/control_bar.js";
+import { ShareButton } from "../../lessons/share/dialog.js";
+import { FileDialog } from "../../lessons/share/file_dialog.js";
+import { pathOf, queryOf } from "../../lessons/share/links.js";
 import { optionOf, unpackViews, viewNumber } from "./views.js";
 
 /** @import { PackedViews } from "./views.js" */
@@ -83,7 +83,7 @@ export class Player {
     return line;
   }
 
-  /** @returns {ShareButton<import("../../lessons/browser/share/file_dialog.js").FileShare> | undefined} */
+  /** @returns {ShareButton<import("../../lessons/share/file_dialog.js").FileShare> | undefined} */
   addShare() {
     if (this.packed.present || (!this.ownsAddress && !this.packed.app)) return undefined;
     const place = html("div", "nvs-root", this.bar.tools);

@@ -1,12 +1,12 @@
 // A page of the static site: an exported page, and the search of the index.
 
-import "../../lessons/browser/practice/practice.js";
-import "../../lessons/browser/start/lesson.js";
-import "../../lessons/browser/story/story.js";
+import "../../lessons/practice/practice.js";
+import "../../lessons/start/lesson.js";
+import "../../lessons/story/story.js";
 import "./playable.js";
 import { findAll } from "../../figures/browser/common/dom.js";
-import { ReportButton } from "../../lessons/browser/share/report.js";
-import { filterLinks, followTopics, openTopics, showProgress } from "../../lessons/browser/questions/list.js";
+import { ReportButton } from "../../lessons/share/report.js";
+import { filterLinks, followTopics, openTopics, showProgress } from "../../parts/browser/list.js";
 
 /** @param {HTMLElement} search */
 function wireSearch(search) {

@@ -1,6 +1,6 @@
 // The views of a file: which one a fragment of the address asks for, and which one a control leads to.
 
-import { sumOf } from "../../lessons/browser/controls/control_bar.js";
+import { sumOf } from "../../lessons/browser/control_bar.js";
 
 /** @typedef {ControlInput & { to: number[] }} PlayableInput ``to``: the number of the view for each value */
 /** @typedef {Omit<ControlRow, "inputs" | "more"> & { inputs: PlayableInput[], more: PlayableInput[][] }} PlayableRow */

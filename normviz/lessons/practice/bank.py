@@ -12,7 +12,7 @@ from normviz.analysis.checks import SEEDS, read_integer
 from normviz.layers.catalogue import COMPLETE, is_in_torch
 from normviz.lessons.practice.case import EXERCISE_KINDS, FIRST_FORMS, FORMS, TOPICS, family_of
 from normviz.lessons.practice.exercise import Exercise
-from normviz.lessons.practice.random import Random
+from normviz.lessons.random import Random
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_
 

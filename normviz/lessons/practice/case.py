@@ -11,11 +11,11 @@ from normviz.layers.axes import example_axis, parse_layout
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
+from normviz.lessons.explore.page import PAGE as EXPLORE_PAGE
+from normviz.lessons.gradients.page import PAGE as GRADIENTS_PAGE
 from normviz.lessons.page import Page
-from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
-from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
+from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
+from normviz.lessons.train_and_eval.page import PAGE as TRAIN_AND_EVAL_PAGE
 from normviz.texts.errors import listed
 from normviz.texts.messages import N_, _
 

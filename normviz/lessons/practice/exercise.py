@@ -26,7 +26,7 @@ from normviz.lessons.practice.case import (
     place,
 )
 from normviz.lessons.practice.confusions import averaged_in
-from normviz.lessons.practice.random import Random, hash_text
+from normviz.lessons.random import Random, hash_text
 from normviz.scene.grid import roles
 from normviz.texts.errors import listed
 from normviz.texts.languages import with_language

@@ -3,7 +3,7 @@
 The prose of question ``s0`` is ``normviz/locale/<language>/questions/s0.md``. Numbers in an answer, and in the
 reason below a wrong option, are placeholders filled from the facts: no number that torch can compute is typed by hand.
 
-The options come in a random order, which ``lessons/practice/random.py`` draws with the seed ``options of <key>``: it is the same in
+The options come in a random order, which ``lessons/random.py`` draws with the seed ``options of <key>``: it is the same in
 every language, in the app, in files, on the site and in JSON, and the order in the prose does not matter.
 """
 
@@ -18,8 +18,8 @@ from typing import Any
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.layers.catalogue import is_in_torch
 from normviz.lessons.page import Page
-from normviz.lessons.practice.random import Random
 from normviz.lessons.questions.sources import Source
+from normviz.lessons.random import Random
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import read_text
 from normviz.texts.messages import N_, _, english, format_count, format_number, language

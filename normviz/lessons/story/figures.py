@@ -14,11 +14,11 @@ from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference
 from normviz.figures.payload import PanelValues, compare_payload, values_payload
 from normviz.layers.catalogue import is_in_torch
-from normviz.lessons.parts.containers import Table
-from normviz.lessons.parts.part import Panels
-from normviz.lessons.start import SIZES, depth
+from normviz.lessons.start.page import SIZES, depth
 from normviz.lessons.story.parts import DepthFigure, LinkedFigure, Pictures, StoryControl, StoryPicture
 from normviz.lessons.story.scenery import address, lake, town
+from normviz.parts.containers import Table
+from normviz.parts.part import Panels
 from normviz.scene.grid import grid
 from normviz.texts.messages import _, cache_by_language, english, format_difference, format_number
 

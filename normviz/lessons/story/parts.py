@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
-from normviz.lessons.parts.html import Body, block, data, escape, line, text
-from normviz.lessons.parts.links import Link
-from normviz.lessons.parts.part import Panels, Part
+from normviz.parts.html import Body, block, data, escape, line, text
+from normviz.parts.links import Link
+from normviz.parts.part import Panels, Part
 from normviz.texts.messages import plain
 
 

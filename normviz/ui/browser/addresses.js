@@ -1,6 +1,6 @@
 // Addresses of the app: of its views, and in the browser's history, which also keeps how far the page was scrolled at each.
 
-import { appAddress, pathOf, queryOf } from "../../lessons/browser/share/links.js";
+import { appAddress, pathOf, queryOf } from "../../lessons/share/links.js";
 
 /** @type {number | null} Where to scroll as soon as the page is high enough. */
 let wanted = null;

@@ -4,23 +4,23 @@
 import { button, find, html, nextFrame } from "../../figures/browser/common/dom.js";
 import { _ } from "../../figures/browser/common/messages.js";
 import { applyColors, readMode } from "../../figures/browser/common/theme.js";
-import { HowMany } from "../../lessons/browser/how_many.js";
-import { PageView } from "../../lessons/browser/page.js";
-import "../../lessons/browser/practice/practice.js";
-import "../../lessons/browser/start/lesson.js";
-import "../../lessons/browser/story/story.js";
-import "../../lessons/browser/training.js";
-import { appAddress, queryOf, viewUrl } from "../../lessons/browser/share/links.js";
-import { ShareButton } from "../../lessons/browser/share/dialog.js";
-import { ReportButton } from "../../lessons/browser/share/report.js";
-import { AppDialog, AppLink } from "../../lessons/browser/share/share.js";
+import { HowMany } from "../../lessons/explore/how_many.js";
+import { PageView } from "../../parts/browser/page.js";
+import "../../lessons/practice/practice.js";
+import "../../lessons/start/lesson.js";
+import "../../lessons/story/story.js";
+import "../../lessons/train_and_eval/training.js";
+import { appAddress, queryOf, viewUrl } from "../../lessons/share/links.js";
+import { ShareButton } from "../../lessons/share/dialog.js";
+import { ReportButton } from "../../lessons/share/report.js";
+import { AppDialog, AppLink } from "../../lessons/share/share.js";
 import { keepInAddress, openAddress, scrollToWanted, viewAddress, withParameter } from "./addresses.js";
 import { endFirstPage, showFirstPage } from "./first_page.js";
 import { markApp, PageHead } from "./head.js";
 import { addLanguages, applyLanguage, rememberLinked } from "./language.js";
 import { correctStreamlit, markGroup } from "./streamlit.js";
 
-/** @typedef {import("../../lessons/browser/share/share.js").ShareData} ShareData */
+/** @typedef {import("../../lessons/share/share.js").ShareData} ShareData */
 /** @import { Language, Languages } from "./language.js" */
 /** @typedef {{ share?: ShareData | null, open?: any, summary?: string | null, greeting?: string, report?: string, language: Language, languages?: Languages }} Sharing ``report``: where reports of errors go, or "" */
 

@@ -3,8 +3,8 @@
 import { find, html } from "../../figures/browser/common/dom.js";
 import { applyColors } from "../../figures/browser/common/theme.js";
 import { sameIndex } from "../../figures/browser/tensor/sharing.js";
-import { PageView } from "../../lessons/browser/page.js";
-import { continueStory } from "../../lessons/browser/story/story.js";
+import { PageView } from "../../parts/browser/page.js";
+import { continueStory } from "../../lessons/story/story.js";
 import { viewAddress, withParameter } from "./addresses.js";
 
 const FIELD = ".nv-front-field input[type=text]";

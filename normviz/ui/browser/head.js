@@ -3,8 +3,8 @@
 import { button, findAll, html } from "../../figures/browser/common/dom.js";
 import { _ } from "../../figures/browser/common/messages.js";
 import { applyColors } from "../../figures/browser/common/theme.js";
-import { Fold } from "../../lessons/browser/controls/fold.js";
-import { readStart } from "../../lessons/browser/start/lesson.js";
+import { Fold } from "../../lessons/browser/fold.js";
+import { readStart } from "../../lessons/start/lesson.js";
 
 const LONG_PAGE = 3000, PHONE = 760, BELOW_READOUT = 8; // px
 /** @type {[string, (section: HTMLElement) => string][]} What is listed, and how it is called. */

@@ -2,7 +2,7 @@
 
 import { html } from "../../figures/browser/common/dom.js";
 import { _ } from "../../figures/browser/common/messages.js";
-import { appAddress } from "../../lessons/browser/share/links.js";
+import { appAddress } from "../../lessons/share/links.js";
 import { withParameter } from "./addresses.js";
 
 /** @typedef {{ name: string, tag: string, direction: string }} Language ``name``: in a link; ``tag`` and ``direction``: of the document */

@@ -6,13 +6,13 @@ Our script draws it (``first_page.js``), and removes it when the app shows the s
 from urllib.parse import parse_qsl
 
 from normviz.figures.brand import wordmark
-from normviz.lessons.front import pages_of
+from normviz.lessons.home.page import pages_of
 from normviz.lessons.page import Page
 from normviz.lessons.pages import PAGES, leads_to, page_view
-from normviz.lessons.parts.html import Body, data, escape
-from normviz.lessons.parts.links import page_path
 from normviz.lessons.style import first_style
-from normviz.lessons.titles import LEARN, LOOK_UP, TEACH
+from normviz.parts.html import Body, data, escape
+from normviz.parts.links import page_path
+from normviz.parts.titles import LEARN, LOOK_UP, TEACH
 from normviz.scene.view import LONGEST_QUERY, Display, link
 from normviz.texts.messages import _, cache_by_language, language
 from normviz.ui.assets import component

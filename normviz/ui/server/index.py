@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from normviz.figures.palette import THEMES
-from normviz.lessons.titles import EXPLORE, HOME, TITLES, asks_for_a_view, full_title
+from normviz.parts.titles import EXPLORE, HOME, TITLES, asks_for_a_view, full_title
 from normviz.texts.languages import html_attributes
 from normviz.texts.messages import _, cache_by_language, in_language, language
 from normviz.ui import PAGE_SCRIPTS

@@ -22,7 +22,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from normviz.lessons.titles import HOME
+from normviz.parts.titles import HOME
 from normviz.texts.errors import NormvizError, echo
 from normviz.ui import assets
 from normviz.ui.assets import CompressedFiles

@@ -8,10 +8,10 @@ import pytest
 import torch
 from playwright.sync_api import Browser, Page, Request, expect
 
-from normviz.api import compare, explore
+from normviz.api.check import check
+from normviz.api.pages import compare, explore
 from normviz.cli import main
 from normviz.export.document import document, fragment
-from normviz.export.measured import check
 from normviz.figures.bundle import plotly_js
 from tests.browser.conftest import new_context
 from tests.browser.watch import Watch

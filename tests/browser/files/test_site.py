@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Dialog, Page, expect
 
 from normviz.export.site import build
-from normviz.lessons.compare import READY_SETS
+from normviz.lessons.compare.page import READY_SETS
 from normviz.lessons.questions.question import facts_of, prose, search_text
 from normviz.lessons.questions.registry import QUESTIONS, find_question
 from tests.browser.conftest import new_context

@@ -11,9 +11,9 @@ from playwright.sync_api import Page
 
 from normviz.figures import bundle
 from normviz.lessons.pages import PAGES, page_data
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.part import Part
 from normviz.lessons.style import BROWSER, exercises_style, page_style
+from normviz.parts.html import Body
+from normviz.parts.part import Part
 from tests.browser.conftest import NewTab
 from tests.browser.lessons.lesson import WIDE, Lesson
 from tests.browser.watch import Watch

@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from normviz.lessons.glossary import glossary
-from normviz.lessons.parts.part import Caption, Heading, Note, Sentence, Text
+from normviz.lessons.questions.page import question_parts
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.lessons.questions_page import question_parts
+from normviz.parts.glossary import glossary
+from normviz.parts.part import Caption, Heading, Note, Sentence, Text
 from tests.browser.lessons.conftest import Show
 
 pytestmark = pytest.mark.browser

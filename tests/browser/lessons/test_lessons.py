@@ -10,7 +10,7 @@ from normviz.analysis.comparison import compare
 from normviz.analysis.description import Description
 from normviz.analysis.steps import steps
 from normviz.figures.palette import theme
-from normviz.lessons.compare import fit_layers
+from normviz.lessons.compare.page import fit_layers
 from tests.browser.lessons.lesson import NARROW, READY, WIDE, Lesson
 from tests.browser.view import Index
 

@@ -4,10 +4,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from normviz.lessons.pages import PAGES, page_data
-from normviz.lessons.parts.containers import Details, Table, Tabs
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.links import Link, Links
-from normviz.lessons.parts.part import Chart, Code, Note, Panels, Part, Sentence, Text, flat
+from normviz.parts.containers import Details, Table, Tabs
+from normviz.parts.html import Body
+from normviz.parts.links import Link, Links
+from normviz.parts.part import Chart, Code, Note, Panels, Part, Sentence, Text, flat
 from tests.browser.lessons.conftest import Show
 
 pytestmark = pytest.mark.browser

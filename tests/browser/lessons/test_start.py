@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import normviz as nv
-from normviz.lessons.start import LESSON_STEPS, images, stream
+from normviz.lessons.start.page import LESSON_STEPS, images, stream
 from normviz.texts.messages import plain
 from tests.browser.conftest import new_context
 from tests.browser.lessons.lesson import NARROW, VISITORS, WIDE

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 import normviz as nv
 from normviz.lessons.story.figures import PADDED, five_layers, numbers, padded_output
-from normviz.lessons.story_page import SECTIONS
+from normviz.lessons.story.page import SECTIONS
 from tests.browser.conftest import NewTab, new_context
 from tests.browser.lessons.lesson import NARROW, WIDE
 from tests.browser.watch import Watch

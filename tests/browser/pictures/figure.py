@@ -12,7 +12,7 @@ from normviz.figures.charts import chart_payload
 from normviz.figures.palette import THEMES, theme
 from normviz.figures.payload import sent
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.part import Chart, Panels, flat
+from normviz.parts.part import Chart, Panels, flat
 
 VIEWS = {
     "view": ("explore", "shape=2,3,4,4&layer=GroupNorm(3,3)&at=1,2,0,3&open=values,worked"),

@@ -16,7 +16,7 @@ import normviz as nv
 from normviz.export import pictures as drawing
 from normviz.export.pictures import save
 from normviz.figures.palette import theme
-from normviz.lessons.parts.part import Chart, Panels, Part, flat
+from normviz.parts.part import Chart, Panels, Part, flat
 from normviz.texts.errors import NormvizError
 from tests.needs import browser_path
 from tests.ui.support.asgi import run_async

@@ -320,7 +320,7 @@ def test_wrong_arguments_are_refused_at_once(given, options, words):
 
 def test_without_anywidget_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
-    monkeypatch.delitem(sys.modules, "normviz.export.live.widget", raising=False)
+    monkeypatch.delitem(sys.modules, "normviz.api.live.widget", raising=False)
     with pytest.raises(NormvizError, match=r'nv.live needs anywidget, .* pip install "normviz\[notebook\]"'):
         nv.live("LayerNorm(4)", X)
 

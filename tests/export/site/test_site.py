@@ -20,12 +20,12 @@ from normviz.export import files
 from normviz.export import site as site_module
 from normviz.export.site import build, entries, pack
 from normviz.figures.bundle import plotly_js
-from normviz.lessons.compare import READY_SETS
+from normviz.lessons.compare.page import READY_SETS
 from normviz.lessons.pages import PAGES
+from normviz.lessons.questions.page import LONGEST_SEARCH
 from normviz.lessons.questions.question import answer, facts_of, prose, search_text
 from normviz.lessons.questions.registry import CORE, MERGED, QUESTIONS
 from normviz.lessons.questions.sources import PAPERS, paper
-from normviz.lessons.questions_page import LONGEST_SEARCH
 from normviz.texts.errors import NormvizError
 from tests.export.structure import Structure, answers_of
 from tests.needs import whole

@@ -132,7 +132,7 @@ def test_every_script_is_in_a_bundle():
     rest = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js") if path.resolve() not in imported}
     assert rest == {
         "export/browser/exercises.js",
-        "export/browser/widget.js",
+        "api/live/widget.js",
         "export/browser/site.js",
         "ui/browser/component.js",
     }

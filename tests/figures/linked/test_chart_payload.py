@@ -10,7 +10,7 @@ from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_
 from normviz.analysis.running.stream import Stream, run
 from normviz.figures.charts import bars, chart, chart_payload, dots, line
 from normviz.figures.palette import THEMES, by_meaning
-from normviz.lessons import train_and_eval as figures
+from normviz.lessons.train_and_eval import page as figures
 from tests.figures.linked.javascript import evaluate
 
 

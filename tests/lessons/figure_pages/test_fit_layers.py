@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz.analysis.comparison import FEWEST, MOST, compare
-from normviz.lessons.compare import _fit, default_layers, fit_layers, layers_of
+from normviz.lessons.compare.page import _fit, default_layers, fit_layers, layers_of
 from normviz.lessons.events import after, entering
 from normviz.lessons.pages import PAGES
 from tests.needs import cases_in_torch

@@ -16,9 +16,9 @@ from normviz.analysis.closed_form import (
     parameter_sum,
     upstream,
 )
-from normviz.lessons import gradients
+from normviz.lessons.gradients import page as gradients
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.part import Panels, Text
+from normviz.parts.part import Panels, Text
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import format_difference, format_number
 from tests.analysis.gradients.cases import CATALOGUE, numbered

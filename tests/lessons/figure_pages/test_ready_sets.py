@@ -9,8 +9,8 @@ from torch import nn
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.invariance import depends_on_batch
-from normviz.lessons import compare
-from normviz.lessons.compare import LOOPS, READY_SETS, loops_difference
+from normviz.lessons.compare import page as compare
+from normviz.lessons.compare.page import LOOPS, READY_SETS, loops_difference
 from normviz.texts.errors import NormvizError
 
 EVERY = list(READY_SETS.values())

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.lessons import glossary as module
-from normviz.lessons.glossary import Word, glossary, words_in
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.part import Text
 from normviz.lessons.style import BROWSER
+from normviz.parts import glossary as module
+from normviz.parts.glossary import Word, glossary, words_in
+from normviz.parts.html import Body
+from normviz.parts.part import Text
 from normviz.texts import messages
 from normviz.texts.errors import NormvizError
 from tests.figures.linked.javascript import evaluate

@@ -3,8 +3,8 @@
 import pytest
 
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.links import Links
-from normviz.lessons.parts.part import Caption, LayerNote, Legend, Note, Problem, flat
+from normviz.parts.links import Links
+from normviz.parts.part import Caption, LayerNote, Legend, Note, Problem, flat
 from tests.needs import needs_rms_norm
 
 

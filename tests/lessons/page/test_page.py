@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from normviz.lessons.explore import greeting
+from normviz.lessons.explore.page import greeting
 from normviz.lessons.pages import PAGES, PageView, page_data, page_view, parts_up_to_the_figure, up_to_the_figure
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.links import Link
-from normviz.lessons.parts.part import Code, Legend, Panels, Part, Problem, Sentence
-from normviz.lessons.parts.questions import AskedQuestion
 from normviz.lessons.questions.question import answer
 from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
+from normviz.parts.html import Body
+from normviz.parts.links import Link
+from normviz.parts.part import Code, Legend, Panels, Part, Problem, Sentence
+from normviz.parts.questions import AskedQuestion
 from tests.needs import cases_in_torch, whole
 
 QUERIES = [

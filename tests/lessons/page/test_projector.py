@@ -3,7 +3,7 @@
 import pytest
 
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.part import Panels, flat
+from normviz.parts.part import Panels, flat
 
 PRESENT = "present=true"
 

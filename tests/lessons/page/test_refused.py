@@ -3,7 +3,7 @@
 import pytest
 
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.part import Problem
+from normviz.parts.part import Problem
 from tests.needs import cases_in_torch
 from tests.scenes import summary
 

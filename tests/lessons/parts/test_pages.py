@@ -8,16 +8,16 @@ import pytest
 
 from normviz.analysis.closed_form import closed_column
 from normviz.figures.payload import sent
-from normviz.lessons import gradients
+from normviz.lessons.gradients import page as gradients
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.containers import Table
-from normviz.lessons.parts.html import Body, block
-from normviz.lessons.parts.links import Links
-from normviz.lessons.parts.part import Caption, Chart, Heading, Note, Panels, Part, Problem, Sentence, Text, flat
-from normviz.lessons.parts.questions import BareTensor, Prediction
+from normviz.lessons.questions.page import prediction, sources
 from normviz.lessons.questions.question import answer, prose
 from normviz.lessons.questions.registry import QUESTIONS, core_place
-from normviz.lessons.questions_page import prediction, sources
+from normviz.parts.containers import Table
+from normviz.parts.html import Body, block
+from normviz.parts.links import Links
+from normviz.parts.part import Caption, Chart, Heading, Note, Panels, Part, Problem, Sentence, Text, flat
+from normviz.parts.questions import BareTensor, Prediction
 
 QUERIES = {
     "explore": ["", "shape=2,6&layer=BatchNorm1d(6)", "shape=4,3,5&layer=Norm('n l c -> l c','l c')", "shape=4096,4096&layer=LayerNorm(4096)"],

@@ -6,21 +6,9 @@ from dataclasses import replace
 import pytest
 
 from normviz.figures.charts import Lines
-from normviz.lessons.parts.containers import Beside, Details, Table, Tabs
-from normviz.lessons.parts.html import Body, block, text
-from normviz.lessons.parts.part import (
-    Caption,
-    Chart,
-    Code,
-    Heading,
-    Legend,
-    Note,
-    Part,
-    Sentence,
-    Text,
-    flat,
-    part_or_note,
-)
+from normviz.parts.containers import Beside, Details, Table, Tabs
+from normviz.parts.html import Body, block, text
+from normviz.parts.part import Caption, Chart, Code, Heading, Legend, Note, Part, Sentence, Text, flat, part_or_note
 from normviz.texts.errors import NormvizError
 
 HEADS, ROWS = ("layer", "means"), (("A", 2), ("B", 13))

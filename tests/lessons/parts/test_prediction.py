@@ -7,13 +7,13 @@ from html import unescape
 
 import pytest
 
-from normviz.lessons.parts.html import Body, text
-from normviz.lessons.parts.part import Text
-from normviz.lessons.parts.questions import BareTensor, Prediction
+from normviz.lessons.questions.page import prediction
 from normviz.lessons.questions.question import facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.lessons.questions_page import prediction
 from normviz.lessons.style import BROWSER
+from normviz.parts.html import Body, text
+from normviz.parts.part import Text
+from normviz.parts.questions import BareTensor, Prediction
 from normviz.texts.errors import NormvizError
 from tests.figures.linked.javascript import evaluate
 

@@ -3,9 +3,9 @@
 import pytest
 
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.containers import Beside, Details, Table, Tabs, hideable_names, visible_parts
-from normviz.lessons.parts.part import Caption, Chart, Code, Legend, Note, Panels, Sentence, Text, flat
-from normviz.lessons.training import Training
+from normviz.lessons.train_and_eval.training import Training
+from normviz.parts.containers import Beside, Details, Table, Tabs, hideable_names, visible_parts
+from normviz.parts.part import Caption, Chart, Code, Legend, Note, Panels, Sentence, Text, flat
 from normviz.scene.view import PANELS, PARTS, Display
 
 TABLE = Table(("a",), ((1,),))

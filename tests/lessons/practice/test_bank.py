@@ -12,8 +12,8 @@ from normviz.lessons.practice.bank import bank, choose, choose_places, index
 from normviz.lessons.practice.case import BUILD, CHOICE, EXERCISE_KINDS, FIRST_FORMS, FORMS, MARK, TOPICS, members
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.exercise import Exercise
-from normviz.lessons.practice.random import Random
 from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.random import Random
 from normviz.texts.errors import NormvizError
 from tests.figures.linked.javascript import evaluate
 from tests.needs import whole
@@ -21,7 +21,7 @@ from tools.make_practice import MAKERS
 from tools.practice import building, choices
 from tools.practice.own import own_answer, torch_answer
 
-CHOOSE = Path(__file__).parents[3] / "normviz/lessons/browser/practice/bank.js"
+CHOOSE = Path(__file__).parents[3] / "normviz/lessons/practice/bank.js"
 ALL = bank()
 SAMPLE = Random(12).shuffled(ALL)[:60]
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from normviz.lessons.pages import PAGES, PageView, page_view
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.part import Problem
 from normviz.lessons.practice.bank import LEVELS, bank, choose, index
 from normviz.lessons.practice.case import FIRST_FORMS, FORMS, TOPICS
 from normviz.lessons.practice.confusions import CONFUSIONS
-from normviz.lessons.practice_page import POOL, SETTINGS, SHOWN_BY_STEP, Practice
-from normviz.lessons.start import LESSON_STEPS
+from normviz.lessons.practice.page import POOL, SETTINGS, SHOWN_BY_STEP, Practice
+from normviz.lessons.start.page import LESSON_STEPS
 from normviz.lessons.style import BROWSER
+from normviz.parts.html import Body
+from normviz.parts.part import Problem
 from tests.figures.linked.javascript import evaluate
 
 LINK = "seed=7&count=4&topics=statistics,parameters&level=1"

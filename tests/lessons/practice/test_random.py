@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from normviz.lessons.practice.random import NUMBERS, Random, hash_text
+from normviz.lessons.random import NUMBERS, Random, hash_text
 from tests.figures.linked.javascript import evaluate
 
-MODULE = Path(__file__).parents[3] / "normviz/lessons/browser/practice/bank.js"
+MODULE = Path(__file__).parents[3] / "normviz/lessons/practice/bank.js"
 SEEDS = [0, 1, 7, 2**31, NUMBERS - 1]
 DRAWS = """(seeds, bounds) => seeds.map((seed) => {
   const random = new Random(seed);

@@ -11,14 +11,14 @@ from urllib.parse import parse_qsl
 import pytest
 
 from normviz.export.output import output_of_query
-from normviz.lessons.compare import fit_layers
+from normviz.lessons.compare.page import fit_layers
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.part import Heading
 from normviz.lessons.questions import facts as building_blocks
 from normviz.lessons.questions import question as topics
+from normviz.lessons.questions.page import prediction, view_parts
 from normviz.lessons.questions.question import TOPICS, Prose, Question, Topic, answer, facts_of, prose
 from normviz.lessons.questions.registry import BANK, CORE, MERGED, QUESTIONS, by_topic, core_place, find_question
-from normviz.lessons.questions_page import prediction, view_parts
+from normviz.parts.part import Heading
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.view import read
 from tests.lessons.questions.searching import search

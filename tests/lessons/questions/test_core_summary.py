@@ -5,13 +5,13 @@ import torch
 
 from normviz.analysis.description import describe
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.links import Links
-from normviz.lessons.parts.part import Panels
-from normviz.lessons.parts.questions import AfterAnswer
 from normviz.lessons.questions.facts import module_of, normal
+from normviz.lessons.questions.page import SUMMARY
 from normviz.lessons.questions.registry import CORE, QUESTIONS
-from normviz.lessons.questions_page import SUMMARY
+from normviz.parts.html import Body
+from normviz.parts.links import Links
+from normviz.parts.part import Panels
+from normviz.parts.questions import AfterAnswer
 
 SHAPE = (2, 4, 3, 3)
 LAYERS = ("BatchNorm2d(4)", "LayerNorm([4, 3, 3])", "InstanceNorm2d(4)", "GroupNorm(2, 4)")

@@ -12,13 +12,9 @@ from torch import nn
 import normviz as nv
 from normviz.analysis.description import describe
 from normviz.layers.layer import Layer
-from normviz.lessons.glossary import words_in
 from normviz.lessons.pages import PAGES, page_data, page_view
-from normviz.lessons.parts.groups import groups_picture
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.part import Problem
-from normviz.lessons.share import share_data
-from normviz.lessons.start import (
+from normviz.lessons.share.panel import share_data
+from normviz.lessons.start.page import (
     LESSON_STEPS,
     START_STEPS,
     Lesson,
@@ -32,6 +28,10 @@ from normviz.lessons.start import (
     read_prose,
     stream,
 )
+from normviz.parts.glossary import words_in
+from normviz.parts.groups import groups_picture
+from normviz.parts.html import Body
+from normviz.parts.part import Problem
 from normviz.texts.errors import NormvizError
 from tests.export.structure import Structure
 from tests.needs import HAS_RMS_NORM, whole

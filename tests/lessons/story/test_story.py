@@ -13,15 +13,15 @@ from PIL import Image
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from normviz.lessons import start
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.containers import Table
 from normviz.lessons.questions.sources import PAPERS
+from normviz.lessons.start import page as start
 from normviz.lessons.story import figures
 from normviz.lessons.story.figures import numbers
+from normviz.lessons.story.page import SECTIONS, StorySection, read_story
 from normviz.lessons.story.parts import DepthFigure, LinkedFigure, Pictures, Story
 from normviz.lessons.story.scenery import LEVELS, lake, town
-from normviz.lessons.story_page import SECTIONS, StorySection, read_story
+from normviz.parts.containers import Table
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text
 from tests.needs import needs_rms_norm, whole

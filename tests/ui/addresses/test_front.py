@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.runtime.context import ContextProxy
 
 from normviz.lessons.pages import PAGES
-from normviz.lessons.titles import LEARN, LOOK_UP, TEACH
+from normviz.parts.titles import LEARN, LOOK_UP, TEACH
 from normviz.ui.logs import PAGE
 from tests.ui.support.driver import query, scene
 from tests.ui.support.pages import check_no_errors, go_to_page, open_page

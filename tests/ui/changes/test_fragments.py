@@ -8,7 +8,7 @@ import pytest
 from bench.protocol import Ran, Session, Widget, aggregator
 from bench.students import ELEMENT, PAGES, Log, Student, seat
 from normviz.analysis.sentences import sentence
-from normviz.lessons.parts.html import line
+from normviz.parts.html import line
 from normviz.scene.view import read
 from normviz.texts.messages import in_language
 from tests.ui.support.asgi import run_async

@@ -4,7 +4,7 @@ import pytest
 
 from normviz import explain
 from normviz.code.generate import FLAVORS, code
-from normviz.lessons.parts.containers import LABELS
+from normviz.parts.containers import LABELS
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import format_difference
 from tests.ui.support.driver import (

@@ -3,7 +3,7 @@
 import pytest
 
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.html import Body
+from normviz.parts.html import Body
 from normviz.ui.component import data_of
 from tests.ui.support.driver import open_explore, query, send_event
 from tests.ui.support.pages import open_page

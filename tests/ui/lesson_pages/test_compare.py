@@ -3,7 +3,7 @@
 import pytest
 
 from normviz.analysis.comparison import compare, sentence
-from normviz.lessons.compare import READY_SETS
+from normviz.lessons.compare.page import READY_SETS
 from tests.ui.support.driver import open_explore, query, scene, send_event, sentence_text, set_control
 from tests.ui.support.lessons import compared_layers
 from tests.ui.support.pages import check_page, go_to_page, open_page

@@ -3,9 +3,9 @@
 import pytest
 
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.html import Body
 from normviz.lessons.questions.question import facts_of, prose
 from normviz.lessons.questions.registry import CORE, QUESTIONS, READING_ORDER, by_topic
+from normviz.parts.html import Body
 from tests.lessons.questions.searching import search
 from tests.ui.support.driver import query
 from tests.ui.support.lessons import CHOICE, NUMBER

@@ -10,10 +10,10 @@ import pytest
 from starlette.applications import Starlette
 
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.html import block
+from normviz.lessons.story.page import SECTIONS, story
 from normviz.lessons.story.parts import LinkedFigure
-from normviz.lessons.story_page import SECTIONS, story
-from normviz.lessons.titles import LEARN, LOOK_UP, TEACH
+from normviz.parts.html import block
+from normviz.parts.titles import LEARN, LOOK_UP, TEACH
 from normviz.texts.languages import languages
 from normviz.texts.messages import in_language
 from normviz.ui.server import index

@@ -14,8 +14,8 @@ from starlette.routing import Route
 from streamlit import config
 
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.links import page_path
-from normviz.lessons.titles import HOME
+from normviz.parts.links import page_path
+from normviz.parts.titles import HOME
 from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS
 from normviz.texts.messages import in_language
 from normviz.ui import ROOT

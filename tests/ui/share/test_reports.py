@@ -3,7 +3,7 @@
 import pytest
 
 from normviz.lessons.pages import PAGES
-from normviz.lessons.share import report_address
+from normviz.lessons.share.panel import report_address
 from normviz.lessons.style import BROWSER
 from normviz.texts.errors import NormvizError
 from tests.figures.linked.javascript import evaluate

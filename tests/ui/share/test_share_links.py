@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 import normviz as nv
-from normviz.lessons.compare import layers_of
+from normviz.lessons.compare.page import layers_of
 from normviz.lessons.pages import PAGES
 from normviz.lessons.style import BROWSER
 from normviz.scene.view import link, read_display

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import genanki
 
 from normviz.lessons.practice.formats.quiz import Item
-from normviz.lessons.practice.random import hash_text
+from normviz.lessons.random import hash_text
 from normviz.texts.messages import _
 
 FIELDS = ("Id", "Question", "Options", "Answer", "Explanation")

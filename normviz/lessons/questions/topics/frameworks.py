@@ -16,10 +16,10 @@ from normviz.analysis.running.momentum import half_life, other_momentum
 from normviz.analysis.running.torch_module import buffers
 from normviz.code.frameworks import KERAS_LAYERS, AxisNumbers
 from normviz.layers.layer import Layer
-from normviz.lessons.compare import LOOPS, READY_SETS, loops_difference
-from normviz.lessons.compare import PAGE as COMPARE_PAGE
-from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.numerics import PAGE as NUMERICS_PAGE
+from normviz.lessons.compare.page import LOOPS, READY_SETS, loops_difference
+from normviz.lessons.compare.page import PAGE as COMPARE_PAGE
+from normviz.lessons.explore.page import PAGE as EXPLORE_PAGE
+from normviz.lessons.numerics.page import PAGE as NUMERICS_PAGE
 from normviz.lessons.questions.facts import (
     ROUNDING,
     changed_buffers,
@@ -34,8 +34,8 @@ from normviz.lessons.questions.facts import (
 )
 from normviz.lessons.questions.question import BUGS, CODE, FRAMEWORKS, Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, Source, issue, keras_page, torch_page
-from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
-from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
+from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
+from normviz.lessons.train_and_eval.page import PAGE as TRAIN_AND_EVAL_PAGE
 
 TOKENS = N, L, C = (4, 3, 5)
 

@@ -19,12 +19,12 @@ from normviz.analysis.rounding.groups import DTYPES, torch_output
 from normviz.analysis.rounding.variance import sweep
 from normviz.code.cs231n import layernorm_backward, layernorm_forward
 from normviz.layers.layer import Layer
-from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
-from normviz.lessons.numerics import PAGE as NUMERICS_PAGE
+from normviz.lessons.gradients.page import PAGE as GRADIENTS_PAGE
+from normviz.lessons.numerics.page import PAGE as NUMERICS_PAGE
 from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of, normal, only, output, skewness, x_of
 from normviz.lessons.questions.question import NUMBERS, Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, FLAX_PAGE, Source, issue, paper, torch_page
-from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
+from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
 from normviz.texts.messages import format_count
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.torch_module import torch_refusal
 from normviz.layers.catalogue import KINDS
-from normviz.lessons.compare import PAGE as COMPARE_PAGE
-from normviz.lessons.explore import PAGE as EXPLORE_PAGE
+from normviz.lessons.compare.page import PAGE as COMPARE_PAGE
+from normviz.lessons.explore.page import PAGE as EXPLORE_PAGE
 from normviz.lessons.questions.facts import count_gammas, module_of, normal, only, output, scene_of, which
 from normviz.lessons.questions.question import PARAMETERS, SHAPES, Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, FORUM, issue, paper, torch_page
-from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
+from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
 
 if TYPE_CHECKING:
     from torch import Tensor

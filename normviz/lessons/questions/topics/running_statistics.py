@@ -14,8 +14,8 @@ from normviz.analysis.running.shards import accumulation_difference, even_sizes,
 from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR, Stream, follow, run, settle
 from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.layers.layer import Layer
-from normviz.lessons.compare import PAGE as COMPARE_PAGE
-from normviz.lessons.explore import PAGE as EXPLORE_PAGE
+from normviz.lessons.compare.page import PAGE as COMPARE_PAGE
+from normviz.lessons.explore.page import PAGE as EXPLORE_PAGE
 from normviz.lessons.questions.facts import (
     ROUNDING,
     count_buffers,
@@ -29,9 +29,9 @@ from normviz.lessons.questions.facts import (
 )
 from normviz.lessons.questions.question import RUNNING_STATISTICS, SMALL_BATCHES, TRAIN_AND_EVAL, Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, issue, paper, torch_page
-from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
-from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
-from normviz.lessons.train_and_eval import both_modes
+from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
+from normviz.lessons.train_and_eval.page import PAGE as TRAIN_AND_EVAL_PAGE
+from normviz.lessons.train_and_eval.page import both_modes
 
 
 @RUNNING_STATISTICS.question("s2a", TRAIN_AND_EVAL_PAGE, "show=stream&batch_size=64", [ANNOTATED], x="shape=64,1")

@@ -13,9 +13,9 @@ from normviz.analysis.examples import from_values
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.invariance import invariances
 from normviz.analysis.running.torch_module import torch_refusal
-from normviz.lessons.compare import PAGE as COMPARE_PAGE
-from normviz.lessons.explore import PAGE as EXPLORE_PAGE
-from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
+from normviz.lessons.compare.page import PAGE as COMPARE_PAGE
+from normviz.lessons.explore.page import PAGE as EXPLORE_PAGE
+from normviz.lessons.gradients.page import PAGE as GRADIENTS_PAGE
 from normviz.lessons.questions.facts import (
     ROUNDING,
     count_gammas,
@@ -29,7 +29,7 @@ from normviz.lessons.questions.facts import (
 )
 from normviz.lessons.questions.question import DEPENDENCE, STATISTICS, Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, FORUM, issue, keras_page, paper, torch_page
-from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
+from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
 
 if TYPE_CHECKING:
     from torch import Tensor

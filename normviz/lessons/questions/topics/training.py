@@ -10,12 +10,12 @@ from torch.optim.swa_utils import AveragedModel, update_bn
 from torch.utils.checkpoint import CheckpointFunction
 
 from normviz.analysis.forward import largest_difference
-from normviz.lessons.gradients import PAGE as GRADIENTS_PAGE
+from normviz.lessons.gradients.page import PAGE as GRADIENTS_PAGE
 from normviz.lessons.questions.facts import ROUNDING, module_of, normal, only
 from normviz.lessons.questions.question import DEPENDENCE, PARAMETERS, RUNNING_STATISTICS, TRAIN_AND_EVAL, Facts
 from normviz.lessons.questions.sources import Source, issue, paper, torch_page
-from normviz.lessons.step_by_step import PAGE as STEP_BY_STEP_PAGE
-from normviz.lessons.train_and_eval import PAGE as TRAIN_AND_EVAL_PAGE
+from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
+from normviz.lessons.train_and_eval.page import PAGE as TRAIN_AND_EVAL_PAGE
 
 
 def convolution_and_norm() -> tuple[nn.Conv2d, nn.BatchNorm2d]:

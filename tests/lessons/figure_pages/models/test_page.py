@@ -6,11 +6,11 @@ from html import escape
 import pytest
 
 from normviz.export.output import output_of_query
-from normviz.lessons.models import REAL_MODELS, NormTable, Strip, recorded, tables
+from normviz.lessons.models.page import REAL_MODELS, NormTable, Strip, recorded, tables
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.containers import Details
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.part import Problem, Sentence
+from normviz.parts.containers import Details
+from normviz.parts.html import Body
+from normviz.parts.part import Problem, Sentence
 from normviz.texts.messages import plain
 from tests.needs import cases_in_torch, needs_rms_norm
 

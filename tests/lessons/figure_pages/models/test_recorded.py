@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.lessons.models import REAL_MODELS, RecordedLayer, own_model, recorded, recorded_data
+from normviz.lessons.models.page import REAL_MODELS, RecordedLayer, own_model, recorded, recorded_data
 from normviz.lessons.pages import PAGES
 from tests.needs import whole
 from tools.record_models import MODELS, declare_operators, record

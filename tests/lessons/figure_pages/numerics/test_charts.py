@@ -9,8 +9,8 @@ from normviz.analysis.rounding.groups import DISTANCES, DTYPES
 from normviz.analysis.rounding.variance import Estimate
 from normviz.figures.charts import LIGHT, chart_payload
 from normviz.figures.palette import THEMES
-from normviz.lessons import numerics
-from normviz.lessons.numerics import (
+from normviz.lessons.numerics import page as numerics
+from normviz.lessons.numerics.page import (
     BROKEN_SIZE,
     INFINITE_DIFFERENCE,
     NAN_ERROR,

@@ -10,8 +10,8 @@ from normviz.analysis.rounding.degenerate import CONSTANT, SINGLE
 from normviz.analysis.rounding.eps import EPSILONS, no_eps
 from normviz.analysis.rounding.groups import DISTANCES, DTYPES, LAYERS, SIZE, example_group
 from normviz.analysis.rounding.variance import Estimate
-from normviz.lessons import numerics
-from normviz.lessons.numerics import (
+from normviz.lessons.numerics import page as numerics
+from normviz.lessons.numerics.page import (
     EXACT,
     LARGEST_CONSTANT,
     LARGEST_SCALE,

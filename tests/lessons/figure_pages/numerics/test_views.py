@@ -5,11 +5,11 @@ from urllib.parse import parse_qsl
 import pytest
 
 from normviz.analysis.rounding.groups import DTYPES
-from normviz.lessons.numerics import SETTINGS
+from normviz.lessons.numerics.page import SETTINGS
 from normviz.lessons.pages import PAGES
-from normviz.lessons.parts.containers import Details, Table
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.part import Chart, Sentence, flat
+from normviz.parts.containers import Details, Table
+from normviz.parts.html import Body
+from normviz.parts.part import Chart, Sentence, flat
 from normviz.scene.setting import read_settings, write_settings
 from tests.fuzz.building import build
 from tests.needs import cases_in_torch

@@ -11,7 +11,7 @@ from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_
 from normviz.analysis.running.stream import Stream, run
 from normviz.figures.charts import bars, chart, dots, line
 from normviz.figures.palette import theme
-from normviz.lessons import train_and_eval
+from normviz.lessons.train_and_eval import page as train_and_eval
 
 STREAM = run(Stream(batch_size=4, steps=6, drift=0.5))
 SIZES = spread(SmallBatches([4, 16, 64]))

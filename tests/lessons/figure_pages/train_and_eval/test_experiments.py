@@ -10,8 +10,8 @@ from torch import nn
 from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_step, spread
 from normviz.analysis.running.shards import even_sizes, shard
 from normviz.analysis.running.stream import Run, Stream, follow, run
-from normviz.lessons import train_and_eval
-from normviz.lessons.train_and_eval import MOST_DEVICES
+from normviz.lessons.train_and_eval import page as train_and_eval
+from normviz.lessons.train_and_eval.page import MOST_DEVICES
 from tests.browser.readout import number
 from tests.lessons.sentences import numbers_in
 

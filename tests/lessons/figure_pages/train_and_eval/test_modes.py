@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 from normviz.figures.payload import value_panel
-from normviz.lessons import train_and_eval
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.part import Text
+from normviz.lessons.train_and_eval import page as train_and_eval
+from normviz.parts.part import Text
 from normviz.scene.edits import with_family
 from normviz.texts.errors import NormvizError
 from tests.browser.readout import number

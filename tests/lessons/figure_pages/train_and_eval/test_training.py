@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import normviz as nv
-from normviz.lessons import training
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.parts.html import Body
-from normviz.lessons.parts.part import Sentence, Text, flat
 from normviz.lessons.style import BROWSER
-from normviz.lessons.training import NO_NORM, NORMS, SEEDS, SIZES, Accuracy, Training, recorded
+from normviz.lessons.train_and_eval.page import training
+from normviz.lessons.train_and_eval.training import NO_NORM, NORMS, SEEDS, SIZES, Accuracy, Training, recorded
+from normviz.parts.html import Body
+from normviz.parts.part import Sentence, Text, flat
 from tests.figures.linked import javascript
 from tests.lessons.sentences import numbers_in
 from tools import record_training

@@ -9,7 +9,7 @@ import torch
 
 from normviz.analysis.description import describe
 from normviz.layers.layer import Layer
-from normviz.lessons.compare import LOOPS, READY_SETS
+from normviz.lessons.compare.page import LOOPS, READY_SETS
 from normviz.lessons.questions.facts import module_of, normal, output
 from normviz.lessons.questions.topics.frameworks import PER_FEATURE, WRONG
 from tests.lessons.questions.statements.measure import Statements, nearly_equal

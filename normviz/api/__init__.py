@@ -1,0 +1,1 @@
+"""What a reader of the library calls: ``nv.explain``, ``nv.check``, ``nv.norms``, the functions of the pages, and ``nv.live``."""

@@ -1,0 +1,187 @@
+"""The widget: traits for Python, and a page that the kernel answers. It needs anywidget, so ``nv.live`` imports it late."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from gzip import compress
+from math import prod
+from os import environ
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, Unpack
+from uuid import uuid4
+
+import anywidget
+import IPython
+from traitlets import Bunch, TraitType, Unicode, default, validate
+
+from normviz.analysis.description import Description
+from normviz.api.live import changes
+from normviz.api.result import Result
+from normviz.export.app import app_of_environment
+from normviz.export.output import Choices, Options, Output, output_of_view, shown_in_interpreter, title_of
+from normviz.figures.bundle import bundle, plotly_js
+from normviz.lessons.events import after
+from normviz.lessons.page import rows_data
+from normviz.lessons.pages import PAGES, page_data, page_view
+from normviz.lessons.style import controls_style, page_style
+from normviz.parts.html import Body
+from normviz.scene.view import View, link
+from normviz.texts.messages import in_language, language
+
+SCRIPT = Path(__file__).with_name("widget.js")
+MOST_KEPT = 1024  # elements of x; for a larger x, a notebook keeps a single view, because others would make it large
+
+P = ParamSpec("P")
+R = TypeVar("R")
+TRAITS = ("query", "layer", "shape", "at", "problem")
+
+
+def _in_its_language(method: Callable[P, R]) -> Callable[P, R]:
+    """The method of a widget, in the language of the widget."""
+
+    @wraps(method)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        widget: Any = args[0]
+        with in_language(widget._lang):
+            return method(*args, **kwargs)
+
+    return run
+
+
+class Live(anywidget.AnyWidget, Result):
+    """A page on the reader's own x or module, answered by torch in the kernel. Made by ``nv.live``.
+
+    query    the query of the view's link, such as "shape=2,3,4,4&layer=LayerNorm([3,4,4])"
+    layer    the layer's text; set it to a text, a module or a Norm. x stays.
+    shape    the sizes of x; for another shape, x is the app's example
+    at       the selected element, or None
+    problem  why the last change was refused, or ""; cannot be set
+
+    The other traits can be set and observed. What torch refuses changes only ``problem``, which the page shows.
+    """
+
+    comm: Any
+    key = Unicode().tag(sync=True)  # identifies the widget in the page, where its HTML waits for it
+    _esm = Unicode().tag(sync=True)
+    _css = Unicode().tag(sync=True)
+    query = Unicode()
+    layer: Any = TraitType()  # takes None too, unlike Any, without skipping the check
+    shape: Any = TraitType()
+    at: Any = TraitType()
+    problem = Unicode(read_only=True)
+
+    def __init__(self, page: str, view: View, made: type[Description]) -> None:
+        """``made``: the public class of explanations."""
+        self._page, self._start, self._made = page, view, made
+        self._lang = view.display.lang or language.get()
+        self._turn = 0
+        super().__init__(key=uuid4().hex)
+        self._take(view)
+        self.on_msg(self._receive)
+
+    @default("_esm")
+    @_in_its_language
+    def _default_esm(self) -> str:
+        return bundle(SCRIPT, language.get())
+
+    @default("_css")
+    def _default_css(self) -> str:
+        return page_style() + controls_style()
+
+    @property
+    def explanation(self) -> Any:
+        """The current layer on the current x, as an Explanation."""
+        e = self._view.scene.description
+        x = e.shape if e.x is None else e.x
+        return self._made.of(e.layer or e.norm, x, layout=e.layout, values=e.values)
+
+    @validate("query", "layer", "shape", "at")
+    @_in_its_language
+    def _set(self, proposal: Any) -> Any:
+        """Change the view, and return the trait's value in it."""
+        name, value = proposal["trait"].name, proposal["value"]
+        if name == "query":
+            self._change(changes.with_query(self._page, self._view, value))
+        else:
+            self._change(
+                {"layer": changes.with_layer, "shape": changes.with_shape, "at": changes.with_at}[name](
+                    self._view, value
+                )
+            )
+        return self._trait_values[name]
+
+    def _change(self, view: View) -> None:
+        """Make it the current view and show it. Every trait has its new value before observers are called."""
+        before = dict(self._trait_values)
+        self._take(view)
+        self._show()
+        for name in TRAITS:
+            old, new = before[name], self._trait_values[name]
+            if old != new:
+                self.notify_change(Bunch(name=name, old=old, new=new, owner=self, type="change"))
+
+    @_in_its_language
+    def _take(self, view: View) -> None:
+        self._view = view
+        query = link(PAGES[self._page].query(view)).removeprefix("?")
+        problem = PAGES[self._page].problem(view) or ""
+        values = (query, str(view.scene.layer), view.scene.shape, view.scene.at, problem)
+        self._trait_values.update(zip(TRAITS, values, strict=True))
+
+    @_in_its_language
+    def _receive(self, widget: Any, event: Any, buffers: Any) -> None:
+        """What a reader did in the browser, or its request for plotly.js."""
+        if event.get("name") == "plotly":
+            self.send({"plotly": event.get("client")}, [compress(plotly_js(), 6)])
+            return
+        if event.get("name") == "reopen" and _page_has_models():
+            # Give the page another model, after anywidget has given up the old one.
+            # In other front ends, the output would lose its view.
+            self.comm.close()
+            self.comm = None
+            self.open()
+            return
+        if isinstance(event.get("turn"), int):
+            self._turn = max(self._turn, event["turn"])
+        is_reset = event.get("name") == "reset"
+        self._change(self._start if is_reset else after(PAGES[self._page], self._view, event))
+
+    @_in_its_language
+    def _show(self) -> None:
+        """Send the view to every copy of the page, with the number of the newest event that it answers."""
+        shown = page_view(PAGES[self._page], self._view)
+        body = Body(prefix=f"{self.key}-", app=app_of_environment() or None, turn=self._turn)
+        data = page_data(shown.page, body, shown.parts)
+        self.send({"data": data, "rows": rows_data(shown.rows), "turn": self._turn})
+
+    @_in_its_language
+    def output(self, **options: Unpack[Options]) -> Output:
+        """The current view as an Output, for a file: ``w.to_html()``. Options: theme, plotlyjs, caption, choices."""
+        choices = Choices(few=True) if prod(self._view.scene.shape) <= MOST_KEPT else None
+        return output_of_view(self._page, self._view, choices).with_(**options)
+
+    def __repr__(self) -> str:
+        """For a plain interpreter."""
+        with in_language(self._lang):
+            return shown_in_interpreter(title_of(self._page, PAGES[self._page].file_title_of(self._view)))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """HTML with precomputed views. While the kernel runs, the widget answers instead.
+
+        A notebook file keeps the HTML: nbconvert, GitHub and later readers show it. Front ends that isolate outputs also get the widget's view.
+        """
+        kept = replace(self.output(), widget=self.key)._repr_mimebundle_()
+        if _page_has_models():
+            return kept
+        shown: Any = super()._repr_mimebundle_(**kwargs)
+        return shown[0] | kept, shown[1]
+
+
+def _page_has_models() -> bool:
+    """Whether the outputs of a notebook are in one page with the models of its widgets: in JupyterLab and Notebook 7.
+
+    There, the widget needs no view of its own. A saved view is empty without its kernel, and JupyterLab prefers it to HTML.
+    """
+    is_vs_code = "__vsc_ipynb_file__" in getattr(IPython.get_ipython(), "user_ns", {})
+    return "JPY_PARENT_PID" in environ and "google.colab" not in sys.modules and not is_vs_code

@@ -1,0 +1,632 @@
+"""The Python API of the pages: for each page of the app a function of the same name, ``nv.compare([...], x)``.
+
+Its keywords are the names of the page's link: ``nv.gradients("LayerNorm(4)", (2, 4), show="matrix", data="counting", hide="code")`` is
+``/gradients?layer=LayerNorm(4)&shape=2,4&show=matrix&data=counting&hide=code``; ``from`` is ``from_`` here. Only the front page, which shows
+no view, has no function.
+
+x is a tensor, an array, or a shape. For a shape, x is the app's example: standard normal numbers with two decimals.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import wraps
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
+
+import torch
+from torch import nn
+
+from normviz.analysis.comparison import Comparison
+from normviz.analysis.comparison import compare as compared
+from normviz.analysis.description import Description, describe_shape, spec_of
+from normviz.api.explain import Explanation
+from normviz.export import arguments
+from normviz.export.output import Output, output_of_query, output_of_view, page_and_query, title_of, view_of
+from normviz.export.output import questions as question_or_list
+from normviz.layers.fit import example_for
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.lessons.compare import page as comparing
+from normviz.lessons.gradients import page as differentiating
+from normviz.lessons.numerics import page as numbers
+from normviz.lessons.pages import PAGES
+from normviz.lessons.train_and_eval import page as training
+from normviz.measuring.own_modules import AnyLayer, describe_any, own_class
+from normviz.scene.edits import repair, with_fields
+from normviz.scene.scene import DEFAULT_SHAPE, PARAMS, SCENE_SETTINGS, SEED, axes_of, check_seed
+from normviz.scene.setting import OF_PAGES, Setting, of_other_pages, without_effect
+from normviz.scene.view import DISPLAY_SETTINGS, Display, View
+from normviz.texts.calls import check_call, checked_call
+from normviz.texts.errors import NormvizError, closest, echo, listed
+from normviz.texts.languages import parse_language
+from normviz.texts.messages import in_language
+
+if TYPE_CHECKING:
+    from normviz.api.live.widget import Live
+    from normviz.export.arguments import Array, X
+
+F = TypeVar("F", bound=Callable[..., Output])
+Settings = Mapping[str, Any]
+DISPLAY = {setting.name: setting for setting in DISPLAY_SETTINGS}
+OF_TENSOR = tuple(
+    dict.fromkeys(("layer", "x", *SCENE_SETTINGS))
+)  # what a view of a layer on a tensor uses, besides the settings of its page
+
+
+# The functions
+
+
+def _of_page(function: F) -> F:
+    """The function of a page: it refuses other names than those of its settings, and runs in the language of ``lang``, on the CPU.
+
+    Its signature has the settings by name, for ``help`` and the completion in a notebook; type checkers read the TypedDict.
+    """
+    signature = inspect.signature(function)
+    *first, settings = signature.parameters.values()
+    page = function.__name__
+    kind = getattr(arguments, settings.annotation.removeprefix("Unpack[arguments.").removesuffix("]"))
+    own = [setting.name for setting in PAGES[page].settings if setting.name in kind.__annotations__]
+    names = list(dict.fromkeys([*own, *kind.__annotations__]))
+    keywords = [
+        settings.replace(
+            name=name,
+            kind=settings.KEYWORD_ONLY,
+            default=_default(page, name),
+            annotation=kind.__annotations__[name].__forward_arg__,
+        )
+        for name in names
+    ]
+    named = signature.replace(parameters=[*first, *keywords])
+    layer_is_needed = (
+        "layer" in signature.parameters and signature.parameters["layer"].default is inspect.Parameter.empty
+    )
+
+    @wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Output:
+        for name, value in kwargs.items():
+            if name not in named.parameters:
+                raise _unknown(page, name, value, names)
+        check_call(page, named, args, kwargs)
+        if layer_is_needed and (args[0] if args else kwargs["layer"]) is None:
+            spec_of(None)  # raises NormvizError
+        lang = kwargs.get("lang")
+        with (
+            in_language(parse_language(str(lang)) if lang else ""),
+            torch.device("cpu"),
+        ):  # a caller's default may be meta
+            return function(*args, **kwargs)
+
+    run.__signature__ = named  # type: ignore[attr-defined]
+    return cast(F, run)
+
+
+def _default(page: str, name: str) -> Any:
+    """The default in a signature; None where it depends on the others."""
+    setting = PAGES[page].setting(name) or SCENE_SETTINGS.get(name) or DISPLAY.get(name)
+    if setting is None or not isinstance(setting.default, int | float | str):
+        return None
+    text = setting.format(setting.default)  # of a power of ten, the value is its exponent
+    with suppress(ValueError, SyntaxError):
+        return ast.literal_eval({"true": "True", "false": "False"}.get(text, text))
+    return text
+
+
+def _unknown(page: str, name: str, value: Any, names: Iterable[str]) -> NormvizError:
+    """Why the page's function does not take this argument."""
+    if f"{name}_" in names:
+        return NormvizError("{name} is a word of Python; write {name}_=...", name=name)
+    if name in OF_TENSOR or name in DISPLAY or PAGES[page].setting(name):
+        return _no_effect(name, page, {})
+    if any(setting.name == name for setting in chain(*OF_PAGES.values())):
+        return NormvizError(of_other_pages(name, echo(value), page))
+    known = list(names)
+    if meant := closest(name, [one for one in known if len(one) > 2]):
+        return NormvizError(
+            "{name}={value} is not a setting here. Did you mean {meant}?", name=name, value=echo(value), meant=meant
+        )
+    return NormvizError(
+        "{name}={value} is not a setting here; choose {names}.", name=name, value=echo(value), names=listed(known)
+    )
+
+
+@_of_page
+def explore(layer: AnyLayer, x: X | None = None, **settings: Unpack[arguments.ExploreSettings]) -> Output:
+    """One layer on one tensor: which elements share what, how many parameters there are, and the numbers.
+
+    layer     a torch.nn module, also one with a forward of your own; its text, "GroupNorm(2, 4)"; a Layer or a Norm
+    x         a tensor, an array, or a shape; default: an example that the layer takes, here as in the functions below
+    settings  of the tensor, here as in the functions below: ``layout``, axis letters such as "NHWC"; ``at``, the index of the selected
+              element, or "none"; ``data``, ``seed`` and ``values``, the example values of a shape; ``params``, "init", "index" or "random",
+              ``gamma`` and ``beta``, one for all elements; ``from_``, the first slice that is drawn on each axis of a large tensor.
+              Of every page: ``hide``, names such as "code" or ["code", "facts"]; ``caption``; ``present``, for a projector; ``lang``.
+              Of this one: ``open``, the parts that are open: "values", "worked", "code"
+
+    Raises NormvizError for an invalid or unknown argument, for one that does nothing here, and if torch refuses the layer on x.
+
+    >>> explore("LayerNorm(4)", (2, 4), data="counting", hide="code").url()
+    '/explore?shape=2,4&layer=LayerNorm([4])&data=counting&params=init&at=1,3&hide=code'
+    """
+    return output_of_view("explore", _view("explore", layer, x, settings))
+
+
+@_of_page
+def compare(layers: Sequence[AnyLayer], x: X | None = None, **settings: Unpack[arguments.CompareSettings]) -> Output:
+    """Two to six layers on one tensor, side by side: who shares what with whom, and a table. The values of x are not shown.
+
+    layers    modules, texts, Layers or Norms, as for ``explore``
+    x         a tensor, an array, or a shape
+    settings  ``cards``, "mean", "gamma" or "cube": what is drawn of each layer first; ``layout``, ``at``, ``from_``, ``hide``, ...: as for ``explore``
+
+    Raises NormvizError for an invalid or unknown argument, for one that does nothing here, and if torch refuses a layer on x.
+
+    >>> compare(["BatchNorm1d(4)", "LayerNorm(4)"], (2, 4), cards="gamma").url()
+    '/compare?shape=2,4&layer=BatchNorm1d(4)&data=normal&seed=0&params=init&at=1,3&layers=BatchNorm1d(4);LayerNorm([4])&cards=gamma'
+    """
+    x, texts, comparison = _compared(layers, x, settings)
+    rest = {name: value for name, value in settings.items() if name not in ("layout", "shape")}
+    own, fields, display = _divided("compare", rest | {"layers": texts})
+    at = fields.pop("at", None)
+    view = _with(
+        view_of(comparison.descriptions[0], None if at == "none" else at, PAGES["compare"].parse(own)),
+        at,
+        fields,
+        display,
+    )
+    scene = view.scene
+    parts = comparing.parts(comparison, scene.grid, scene.at, comparing.ready_set(scene, texts), view.settings["cards"])
+    titles = ", ".join(e.title for e in comparison.descriptions)
+    return replace(output_of_view("compare", view, parts=parts), title=title_of("compare", titles))
+
+
+@_of_page
+def step_by_step(layer: AnyLayer, x: X | None = None, **settings: Unpack[arguments.StepByStepSettings]) -> Output:
+    """The forward pass, one step at a time.
+
+    layer, x  as for ``explore``
+    settings  ``step``, the step that is shown, from 0 to 6; and those of ``explore``
+
+    Raises NormvizError for an invalid or unknown argument, for one that does nothing here, and if torch refuses the layer on x.
+
+    >>> step_by_step("LayerNorm(4)", (2, 4), step=3, at=(0, 1)).title
+    'LayerNorm([4]) on (2, 4) · Step by step · normviz'
+    """
+    return output_of_view("step_by_step", _view("step_by_step", layer, x, settings))
+
+
+steps = step_by_step
+
+
+@_of_page
+def gradients(layer: AnyLayer, x: X | None = None, **settings: Unpack[arguments.GradientsSettings]) -> Output:
+    """Derivatives of the outputs: by one element of x, by all of them, by gamma and beta, and the backward pass.
+
+    layer, x  as for ``explore``; up to 4,096 elements
+    settings  ``show``, "column" (one input is changed), "matrix" (the Jacobian), "parameters" or "backward"; ``input``, "x", or other
+              values of x, "outlier" or "signs", at which some derivatives are 0; and those of ``explore``
+
+    Raises NormvizError for an invalid or unknown argument, for one that does nothing here, if torch refuses the layer on x, and if x is too
+    large.
+
+    >>> gradients("LayerNorm(4)", (2, 4), show="matrix").title
+    'LayerNorm([4]) on (2, 4) · Gradients · normviz'
+    """
+    view = _view("gradients", layer, x, settings)
+    return output_of_view("gradients", view, parts=differentiating.parts(view))
+
+
+@_of_page
+def train_and_eval(
+    layer: AnyLayer | None = None, x: X | None = None, **settings: Unpack[arguments.TrainAndEvalSettings]
+) -> Output:
+    """A layer in both modes, with the running statistics of a module; without a layer and x, BatchNorm over a stream of batches.
+
+    layer, x  as for ``explore``: they show the modes
+    settings  ``show``, "modes", which is the default with a layer or x, or an experiment that has batches of its own: "training" (with
+              ``norm`` and ``batch``), "stream" (``batch_size``, ``momentum``, ``drift``, ``steps``), "batches" (``batch_size``),
+              "sequences" (``count``, ``longest``) or "devices" (``devices``). Without ``show``, one of these chooses its experiment.
+              ``seed``, and with the modes those of ``explore``
+
+    Raises NormvizError for an invalid or unknown argument, for one that the experiment does not use, and for a module with a forward of its
+    own.
+
+    >>> train_and_eval(count=64).view.settings["show"]
+    'sequences'
+    """
+    view = _view("train_and_eval", layer, x, settings, start="BatchNorm2d(4)")
+    if view.settings["show"] == "modes" and (refusal := training.refusal(view.scene)):
+        raise NormvizError(refusal)
+    return output_of_view("train_and_eval", view)
+
+
+@_of_page
+def numerics(**settings: Unpack[arguments.NumericsSettings]) -> Output:
+    """What rounding does to a normalization.
+
+    settings  ``show``, "variance" (with ``dtype``, ``distance``), "eps" (``dtype``, ``spread``), "constant" (``dtype``, ``value``),
+              "single" (``dtype``, ``scale``) or "placement" (``eps``). Without ``show``, one of these chooses its experiment.
+              ``seed`` of the random numbers; ``hide``, ``caption``, ...: as for ``explore``
+
+    Raises NormvizError for an invalid or unknown argument, and for one that the experiment does not use.
+
+    >>> numerics(value=3).view.settings["show"]
+    'constant'
+    """
+    return _without_tensor("numerics", settings)
+
+
+@_of_page
+def models(**settings: Unpack[arguments.ModelsSettings]) -> Output:
+    """The normalizations of a well-known model in the order in which they run, or of layers that you describe.
+
+    settings  ``model``, such as "gpt2"; ``mark``, "all", or "batch" for those that average over the batch; ``own``, layers on shapes,
+              "nn.LayerNorm(768) on 2,128,768", or a list of them, instead of a model; ``hide``, ``caption``, ...: as for ``explore``
+
+    Raises NormvizError for an invalid or unknown argument, and for ``own`` with another model.
+
+    >>> models(own="nn.LayerNorm(768) on 2,128,768").title
+    'Your own layers · In real models · normviz'
+    """
+    return _without_tensor("models", settings)
+
+
+@_of_page
+def start(**settings: Unpack[arguments.StartSettings]) -> Output:
+    """The first lesson, from four numbers to a batch of images.
+
+    settings  ``step``, the step that is shown first, from 1; ``hide``, ``caption``, ...: as for ``explore``
+
+    Raises NormvizError for an invalid or unknown argument.
+
+    >>> start(step=3).url()
+    '/start?step=3'
+    """
+    return _without_tensor("start", settings)
+
+
+@_of_page
+def story(**settings: Unpack[arguments.DisplaySettings]) -> Output:
+    """The article on what each layer solves and what it leaves open.
+
+    settings  ``hide``, ``caption``, ...: as for ``explore``
+
+    Raises NormvizError for an invalid or unknown argument.
+
+    >>> story().title
+    'Why five layers? · normviz'
+    """
+    return _without_tensor("story", settings)
+
+
+@_of_page
+def practice(**settings: Unpack[arguments.PracticeSettings]) -> Output:
+    """A set of exercises, which the page checks.
+
+    settings  ``seed`` chooses them; ``count``, their number; ``topics``, such as "statistics" or a list of topics; ``level``, 1, 2, 3, "all"
+              or "rising", which is the default without other settings; ``kinds``, "number", "mark", "choice", "build" or a list of them;
+              ``time``, whether the reader sees the time; ``hide``, ``caption``, ...: as for ``explore``
+
+    Raises NormvizError for an invalid or unknown argument.
+
+    >>> practice(seed=7, count=5, topics=["statistics", "parameters"]).url()
+    '/practice?seed=7&count=5&topics=statistics,parameters&level=all'
+    """
+    return _without_tensor("practice", settings)
+
+
+@_of_page
+def teach(**settings: Unpack[arguments.DisplaySettings]) -> Output:
+    """What a teacher can do with the app.
+
+    settings  ``hide``, ``caption``, ...: as for ``explore``
+
+    Raises NormvizError for an invalid or unknown argument.
+
+    >>> teach().url()
+    '/teach'
+    """
+    return _without_tensor("teach", settings)
+
+
+@_of_page
+def questions(q: str = "", **settings: Unpack[arguments.QuestionsSettings]) -> Output:
+    """One question with its answer, which is always shown whole; without ``q``, the list of all questions.
+
+    q         the question, such as "s0"
+    settings  of the list: ``search``, words that the listed questions contain; ``of``, the page whose questions are listed; ``hide``,
+              ``caption``; of both: ``lang``
+
+    Raises NormvizError if there is no such question, and for a setting of the list with a question.
+
+    >>> questions("s0").title
+    'Do all elements of an example share one gamma and one beta? · normviz'
+    """
+    of_list = {name: value for name, value in settings.items() if name != "lang"}
+    if q not in ("", None):
+        for name, value in of_list.items():
+            raise NormvizError(
+                "{name}={value} has no effect with q={q}; it belongs to the list of questions.",
+                name=name,
+                value=echo(value),
+                q=echo(q),
+            )
+        return question_or_list(q)
+    return _without_tensor("questions", settings) if of_list else question_or_list()
+
+
+@checked_call
+def live(
+    page: AnyLayer, *given: AnyLayer | Sequence[AnyLayer | int] | Array, **settings: Unpack[arguments.LiveSettings]
+) -> Live:
+    """A page with its controls, answered by torch in the kernel on your own x or module: ``nv.live("LayerNorm([4, 3, 5])", x)``.
+
+    page      a layer; or a page and what its function takes: ``nv.live("steps", layer, x)``, ``nv.live("compare", [...], x)``
+    given     the layer, or the layers, if the page is named; then x: a tensor, an array, or a shape
+    settings  of the page, as its function takes them: ``show="matrix"``, ``hide="code"``; ``lang``, such as "zh"; default: NORMVIZ_LANG, or English
+
+    It has the traits ``query``, ``layer``, ``shape`` and ``at``, which can be set and observed, and an ``explanation``.
+    Raises NormvizError for a layer that torch refuses on x, for an argument that the page does not use, and if anywidget is not installed.
+
+    >>> w = live("gradients", "LayerNorm(4)", (2, 4), show="matrix")
+    >>> w.query
+    'shape=2,4&layer=LayerNorm([4])&show=matrix'
+    """
+    try:
+        from normviz.api.live.widget import Live
+    except ModuleNotFoundError as error:
+        raise NormvizError(
+            'nv.live needs {module}, which is not installed; run pip install "normviz[notebook]".', module=error.name
+        ) from error
+    rest: tuple[Any, ...] = given
+    name = {"steps": "step_by_step"}.get(str(page), str(page))
+    if name not in PAGES:
+        if isinstance(page, str) and "(" not in page and (meant := closest(page, PAGES)):
+            raise NormvizError("{page} is no page. Did you mean {meant}?", page=echo(page), meant=meant)
+        name, rest = "explore", (page, *given)
+        spec_of(None) if page is None else None
+    elif rest and hasattr(rest[0], "shape") and not isinstance(rest[0], nn.Module):
+        raise NormvizError('nv.live("{page}", x) has no layer; name it, or a list of layers, before x.', page=page)
+    if len(rest) > 2:
+        raise _no_effect(echo(rest[2]), name, {})
+    layer, x = (*rest, None, None)[:2]
+    own: dict[str, Any] = dict(settings)
+    known = inspect.signature(globals()[name]).parameters if name in globals() else own
+    for setting, value in own.items():
+        if setting not in known or setting in ("layers", "layer", "x"):
+            raise _unknown(name, setting, value, [one for one in known if one not in ("layers", "layer", "x")])
+    lang = own.get("lang")
+    with in_language(parse_language(str(lang)) if lang else ""):
+        if name == "compare" and rest:
+            x, texts, comparison = _compared(layer, x, own)
+            layer, own = layer[0], {one: value for one, value in own.items() if one != "shape"}
+            own |= {"layout": comparison.descriptions[0].layout, "layers": texts}
+        view = _view(name, layer, x, own)
+        if problem := with_fields(view.scene).problem:
+            raise NormvizError(problem)
+        return Live(name, view, Explanation)
+
+
+@checked_call
+def open(link: str) -> Output:
+    """The view of any link of the app: "/compare?shape=2,4,3,5&layers=BatchNorm2d(4);LayerNorm([4,3,5])".
+
+    link  an address with or without the host; docs/links.md has its names
+
+    Raises NormvizError if the app would show an error.
+
+    >>> open("/explore?layer=LayerNorm(4)&shape=2,4").title
+    'LayerNorm([4]) on (2, 4) · Explore · normviz'
+    """
+    with torch.device("cpu"):
+        return output_of_query(*page_and_query(link))
+
+
+# From arguments to views
+
+
+def _divided(page: str, settings: Settings) -> tuple[dict[str, Any], dict[str, Any], Display]:
+    """The settings of the page; those of the scene, as the fields of a Scene; and how the view is shown. None stands for the default."""
+    given = {name.rstrip("_"): value for name, value in settings.items()}
+    own = {name: value for name, value in given.items() if PAGES[page].setting(name)}
+    others = {name: value for name, value in given.items() if name not in own and value is not None}
+    scene = {name: value for name, value in others.items() if name in SCENE_SETTINGS}
+    display = Display(**{name: _read(DISPLAY[name], value) for name, value in others.items() if name in DISPLAY})
+    return own, scene, display
+
+
+def _read(setting: Setting, value: Any) -> Any:
+    return setting.parse(setting.text(value))
+
+
+def _with(view: View, at: Any, scene: Settings, display: Display) -> View:
+    """The view with these settings of the scene, and how it is shown."""
+    fields = {{"from": "start"}.get(name, name): _read(SCENE_SETTINGS[name], value) for name, value in scene.items()}
+    fields |= {"at": None} if at == "none" else {}
+    shown = replace(view.scene, **fields) if fields else view.scene
+    return replace(view, scene=shown, display=display)
+
+
+def _view(page: str, layer: AnyLayer | None, x: Any, settings: Settings, start: str = "LayerNorm([4, 3, 5])") -> View:
+    """The view of a page on the layer and x; ``start`` is shown without a layer.
+
+    Raises NormvizError for an argument that it ignores.
+    """
+    own, scene, display = _divided(page, settings)
+    names = [name for name, value in (("layer", layer), ("x", x)) if value is not None] + [*scene]
+    if page == "train_and_eval" and {*names} - {"seed"}:
+        own = {"show": "modes"} | own
+    values = PAGES[page].parse(own)
+    _refuse_ignored(page, values, [*names, *own])
+    x, layout, at = _x_or_shape(x, scene.pop("shape", None)), scene.pop("layout", None), scene.pop("at", None)
+    seed = scene.pop("seed", None)
+    layer = start if layer is None else layer
+    e = describe_any(Description, layer, _or_example(x, [layer], layout), layout)
+    number = 0 if seed is None else check_seed(seed, seed)
+    view = view_of(e, None if at == "none" else at, values, number, own_class(layer))
+    view = _with(view, at, scene, display)
+    _refuse_unused(page, view, e, scene, seed)
+    return view
+
+
+def _x_or_shape(x: Any, shape: Any) -> Any:
+    if x is not None and shape is not None:
+        raise NormvizError("x and shape are both given; leave shape={shape} out.", shape=echo(shape))
+    return shape if x is None else x
+
+
+def _refuse_unused(page: str, view: View, e: Description, scene: Settings, seed: int | None) -> None:
+    """Raise NormvizError if the view does not use one of these settings of the scene, because of its x or of its layer."""
+    replaced = page == "gradients" and view.settings["input"] != "x"
+    for name in ("data", "values"):
+        if name in scene and replaced:
+            raise _no_effect(name, page, {"input": view.settings["input"]})
+        if name in scene and e.x is not None:
+            raise NormvizError("{name} has no effect on an x that has values; give its shape as x.", name=name)
+    for name in _unused_parameters(page, view.settings.get("show"), e):
+        if name in scene:
+            raise _no_effect(name, page, view.settings)
+    if {"data", "values"} <= {*scene}:
+        raise NormvizError("data has no effect with values; leave it out.")
+    missing = [] if PARAMS.applies(view) else ["params", "gamma", "beta"]
+    for name in [*missing, *([] if e.norm.bias else ["beta"])]:
+        if name in scene:
+            raise NormvizError(
+                "{name} has no effect on {layer}, which has no {parameter}; leave it out.",
+                name=name,
+                layer=e.title,
+                parameter="beta" if name == "beta" else "gamma",
+            )
+    is_used = (SEED.applies(view) and not replaced) or scene.get("params") == "random" or _draws(page, view)
+    if seed is not None and not is_used:
+        raise _no_effect("seed", page, view.settings)
+
+
+def _unused_parameters(page: str, show: str | None, e: Description) -> tuple[str, ...]:
+    """The settings of gamma and beta without which the page shows the same."""
+    if page == "gradients":
+        return ("params", "gamma", "beta") if show == "parameters" else ("beta",)
+    if page == "train_and_eval":  # its layer is new, or a module
+        return () if e.values else ("params", "gamma", "beta")
+    return ()
+
+
+def _draws(page: str, view: View) -> bool:
+    """Whether the page draws random numbers for other things than x."""
+    show = view.settings.get("show")
+    if page == "gradients":
+        return show not in ("column", "matrix")
+    return page == "train_and_eval" and (show != "modes" or training.draws_batches(view.scene))
+
+
+def _refuse_ignored(page: str, values: Settings, names: Collection[str]) -> None:
+    """Raise NormvizError if the page, with these values of its settings, ignores one of these arguments and settings."""
+    if problem := without_effect(PAGES[page].settings, values, names):
+        raise NormvizError(problem)
+    show, ignored = values.get("show"), []
+    if page == "train_and_eval" and show != "modes":
+        if given := [name for name in OF_TENSOR if name in names and name != "seed"]:
+            raise NormvizError(
+                "show={show} has batches of its own and does not use {names}; use show='modes', or leave {names} out.",
+                show=repr(show),
+                names=listed(given, "and"),
+            )
+        ignored += [] if show in training.RANDOM else ["seed"]
+    elif PAGES[page].uses != "tensor":
+        ignored += [name for name in OF_TENSOR if name != "seed"]
+    elif page == "gradients" and show == "matrix":
+        ignored += ["at", "from", *(["layout"] if "x" in names else [])]
+    if page == "numerics" and show not in numbers.RANDOM:
+        ignored.append("seed")
+    if unused := [name for name in names if name in ignored]:
+        raise _no_effect(unused[0], page, values)
+
+
+def _no_effect(name: str, page: str, values: Settings) -> NormvizError:
+    said = next((f"({one}={values[one]!r})" for one in ("input", "show") if one in values), "")
+    return NormvizError("{name} has no effect on {view}; leave it out.", name=name, view=page + said)
+
+
+def _without_tensor(page: str, settings: Settings) -> Output:
+    """A page that shows no layer on a tensor: as its link shows it."""
+    own, scene, display = _divided(page, settings)
+    values: Settings = PAGES[page].parse(own)
+    _refuse_ignored(page, values, [*scene, *own])
+    seed = scene.get("seed")
+    if not own and seed is None:  # the view with which the page opens
+        values = PAGES[page].view({}).settings
+    scene_of_seed = repair(seed=0 if seed is None else check_seed(seed, seed)).scene
+    view = View(scene_of_seed, values, display=display)
+    if problem := PAGES[page].problem(view):
+        raise NormvizError(problem)
+    return output_of_view(page, view)
+
+
+def _compared(layers: Sequence[AnyLayer], x: Any, settings: Settings) -> tuple[Any, tuple[str, ...], Comparison]:
+    """x or its shape, the layers as the setting ``layers`` holds them, and the comparison."""
+    layout = settings.get("layout")
+    if isinstance(layers, Iterable) and not isinstance(layers, str | nn.Module):
+        layers = tuple(layers)
+    else:
+        compared(layers, (), "")  # raises NormvizError
+    x = _or_example(_x_or_shape(x, settings.get("shape")), layers, layout)
+    comparison = _on_common_axes(layers, x, layout)
+    texts = tuple(e.title.replace(", ", ",") for e in comparison.descriptions)
+    for text, number in Counter(texts).items():
+        if number > 1:
+            raise NormvizError("a comparison shows {layer} once; leave out what is equal.", layer=text)
+    return x, texts, comparison
+
+
+def _on_common_axes(layers: Sequence[AnyLayer], x: Any, layout: str | None) -> Comparison:
+    """The comparison with the axis names of the first layer; if another one has no such names, such as groups of a batch, with its own."""
+    given: Any = layers
+    if not layers:
+        return compared(given, x, layout or "")  # raises NormvizError
+    refusal: NormvizError | None = None
+    for layer in layers if layout is None else layers[:1]:
+        names = layout or describe_any(Description, layer, x).layout
+        try:
+            return compared(tuple(_spec(each, x, names) for each in layers), x, names)
+        except NormvizError as error:
+            refusal = refusal or error
+    assert refusal is not None
+    raise refusal
+
+
+def _or_example(x: Any, layers: Sequence[AnyLayer], layout: str | None) -> Any:
+    """x; if it is None, the shape of an example that the layers take."""
+    if x is not None:
+        return x
+    for layer in layers:
+        if own_class(layer) and not _takes(layer, DEFAULT_SHAPE):
+            raise NormvizError(
+                "{layer} has a forward of its own, which is measured on x; give x, as a tensor or a shape.",
+                layer=own_class(layer),
+            )
+        with suppress(NormvizError):
+            shape = example_for(spec_of(layer), None if layout is None else axes_of(layout))
+            for other in layers:
+                describe_shape(spec_of(other), shape, layout)
+            return shape
+    return DEFAULT_SHAPE  # a layer is then refused on it
+
+
+def _takes(layer: AnyLayer, shape: tuple[int, ...]) -> bool:
+    try:
+        describe_any(Description, layer, shape)
+    except NormvizError:
+        return False
+    return True
+
+
+def _spec(layer: AnyLayer, x: Any, layout: str) -> str | Layer | Norm:
+    """The layer; of a module, the Layer or the Norm that computes the same."""
+    if not isinstance(layer, nn.Module):
+        return layer
+    e = describe_any(Description, layer, x, layout)
+    return e.layer or e.norm

@@ -1,0 +1,35 @@
+// A button that stands for the controls on a narrow screen: what they have chosen, and a click shows them. Wide screens hide it.
+
+import { button, html } from "../../figures/browser/common/dom.js";
+import { _ } from "../../figures/browser/common/messages.js";
+
+export class Fold {
+  /**
+   * @param {HTMLElement} parent
+   * @param {(isOpen: boolean) => void} [onChange]
+   */
+  constructor(parent, onChange = () => {}) {
+    this.onChange = onChange;
+    this.root = button("nv-fold", parent, "", () => this.show(!this.isOpen));
+    this.summary = html("span", "nv-fold-summary", this.root);
+    html("span", "", this.root, " ");
+    this.verb = html("span", "nv-fold-verb", this.root);
+    this.show(false);
+  }
+
+  get isOpen() {
+    return this.root.getAttribute("aria-expanded") === "true";
+  }
+
+  /** @param {string} summary */
+  set(summary) {
+    if (this.summary.textContent !== summary) this.summary.textContent = summary;
+  }
+
+  /** @param {boolean} isOpen */
+  show(isOpen) {
+    this.root.setAttribute("aria-expanded", String(isOpen));
+    this.verb.textContent = isOpen ? _("Close") : _("Change");
+    this.onChange(isOpen);
+  }
+}

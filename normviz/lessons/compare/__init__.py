@@ -1,0 +1,1 @@
+"""Compare: several layers on one tensor."""

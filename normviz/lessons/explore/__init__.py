@@ -1,0 +1,1 @@
+"""Explore: one layer on one tensor."""

@@ -1,0 +1,83 @@
+"""Explore: one layer on one tensor. Which elements share statistics and parameters, how many parameters there are, and the values."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from normviz.analysis.description import Description
+from normviz.analysis.sentences import groups_note, pairs_note, sentence
+from normviz.figures.payload import view_payload
+from normviz.lessons.alternatives import views_of_one_layer
+from normviz.lessons.page import Page
+from normviz.parts.containers import code_parts
+from normviz.parts.links import Link
+from normviz.parts.part import Caption, HowMany, LayerNote, Note, Panels, Part, Sentence, part_or_note
+from normviz.parts.titles import EXPLORE, LOOK_UP, TITLES
+from normviz.scene.controls import ARGUMENTS, FILE_CHOICES
+from normviz.scene.scene import Scene, compact
+from normviz.scene.toggles import GAMMA, MEAN, Row, toggle_rows
+from normviz.scene.view import ALL, ALL_CONTROLS, View
+from normviz.texts.messages import _
+
+
+def toggles_of(view: View) -> dict[str, Any]:
+    """The toggles of the panels, by key. They rest where the link hides the arguments of the layer."""
+    hidden = hides_toggles(view)
+
+    def data(row: Row) -> dict[str, Any]:
+        rest = " " if hidden and not row.rest else row.rest  # hidden without a word
+        return {"label": row.label, "items": [vars(one) for one in row.toggles], "rest": rest}
+
+    rows = toggle_rows(view.scene)
+    return {"stats": data(rows[MEAN]), "params": data(rows[GAMMA])}
+
+
+def hides_toggles(view: View) -> bool:
+    """Whether a link lets the toggles rest."""
+    return bool({ARGUMENTS.hidden_by, ALL_CONTROLS, ALL} & set(view.display.hide))
+
+
+def greeting(view: View) -> tuple[Link, ...]:
+    """Until a reader chooses something: a link to Start here, which the browser removes for those who were there."""
+    is_chosen = not set(view.scene.query()) <= {"at"}
+    return () if is_chosen else (Link(_("New here, or coming from BatchNorm? Start here"), "start"),)
+
+
+def parts(
+    e: Description, scene: Scene, toggles: Mapping[str, Any] | None = None, opened: Sequence[str] = ()
+) -> Iterator[Part]:
+    """The sentence, the linked panels, and the code.
+
+    e        the layer of the scene, on its x or on a shape alone
+    toggles  in the titles of the panels
+    opened   the names of parts that are open
+    """
+    yield from map(LayerNote, e.notes)
+    if toggles is not None and not e.norm.running:
+        yield HowMany(e.counts.statistics, e.norm.center)
+    yield Sentence(sentence(e))
+    for note in filter(None, (groups_note(e), pairs_note(e))):
+        yield Caption(note)
+    changes = {"editable": scene.editable, "scaled": scene.scaled}
+    yield part_or_note(
+        lambda: Panels(
+            view_payload(e, scene.grid, at=scene.at, **changes, toggles=toggles) | {"open": list(opened)},
+            ("select", "edit", "scale", "toggle"),
+        )
+    )
+    if not scene.computable:
+        yield Note(_("This tensor is too large to compute values here. The patterns, counts and code still apply."))
+    yield code_parts(e, "code" in opened)
+
+
+PAGE = Page(
+    EXPLORE,
+    *TITLES[EXPLORE],
+    lambda view: parts(view.scene.description, view.scene, toggles_of(view), view.display.open),
+    other_views=views_of_one_layer,
+    call=lambda view: f'nv.explain("{compact(view.scene.layer)}", x)',
+    has_two_panels=True,
+    greeting=greeting,
+    in_toggles=("num_groups", "dim"),
+    file_choices=FILE_CHOICES,
+    group=LOOK_UP,
+)

@@ -1,0 +1,1 @@
+"""Gradients: derivatives and the backward pass."""

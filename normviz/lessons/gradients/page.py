@@ -1,0 +1,428 @@
+"""Gradients: move one input and see which outputs move; the closed form term by term; the sums in the gradients of gamma and beta.
+
+Numbers in texts are in ``**``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from normviz.analysis.closed_form import (
+    BackwardTerms,
+    ClosedForm,
+    ParameterSum,
+    autograd_backward,
+    backward_terms,
+    closed_column,
+    closed_jacobian,
+    conditions,
+    gradient_differences,
+    parameter_sum,
+    upstream,
+    vanishing_entries,
+    vanishing_input,
+)
+from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
+from normviz.analysis.description import Description, describe
+from normviz.figures.payload import PanelValues, values_payload
+from normviz.layers.norm import Norm
+from normviz.lessons.alternatives import views_of_one_layer
+from normviz.lessons.page import SCENE_ROWS, Page
+from normviz.parts.containers import Details, course_pair
+from normviz.parts.part import Caption, Index, LayerNote, Note, Panels, Part, Sentence, Text, part_or_note, value_part
+from normviz.parts.titles import LOOK_UP, TITLES
+from normviz.scene.controls import ARGUMENTS, FILE_LAYER, LAYER, MORE_ABOUT_LAYER, MORE_ABOUT_X, NAMES, SIZES, TENSOR
+from normviz.scene.grid import pixels
+from normviz.scene.scene import Scene, compact, default_at
+from normviz.scene.setting import choice, experiment
+from normviz.scene.view import View
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import N_, _, format_difference, format_number, join_sentences, ngettext
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def on_input(e: Description, name: str) -> Description:
+    """The layer on its own values, or on one of ``INPUTS`` at which derivatives vanish.
+
+    Raises NormvizError for a tensor that is too large, and for an input that the layer does not have.
+    """
+    if e.x is None or e.x.numel() > MOST_ELEMENTS:
+        raise NormvizError(
+            ngettext(
+                "derivatives are shown for up to {n:,} element; make the tensor smaller.",
+                "derivatives are shown for up to {n:,} elements; make the tensor smaller.",
+                MOST_ELEMENTS,
+            )
+        )
+    if name == "x":
+        return e
+    return replace(e, x=vanishing_input(e.norm, e.shape, name).float(), values=e.layer_values())
+
+
+def column(e: Description, at: Index) -> tuple[ClosedForm, Perturbation]:
+    """The derivatives of all outputs by x[at] in closed form, and their approximation from actually moving x[at]."""
+    moved = perturb(e, at)
+    return closed_column(e, at, moved.exact), moved
+
+
+def column_sentence(e: Description, at: Index, form: ClosedForm) -> str:
+    """How many derivatives by x[at] are not 0. Where one in the group is 0, a larger change may still change its output."""
+    group, count = int(form.group.sum()), form.autograd.numel()
+    if unknown := int(form.autograd.isnan().sum()):
+        return ngettext(
+            "**{n}** of **{count:,}** derivatives is NaN.",
+            "**{n}** of **{count:,}** derivatives are NaN.",
+            unknown,
+            count=count,
+        )
+    if not form.autograd.any():
+        return ngettext(
+            "The derivative of the only output with respect to x[{index}] is 0.",
+            "The derivatives of all **{n:,}** outputs with respect to x[{index}] are 0.",
+            count,
+            index=", ".join(map(str, at)),
+        )
+    moving = ngettext(
+        "**{n}** of **{count:,}** derivatives with respect to x[{index}] is not 0, in its statistics group of **{group}**.",
+        "**{n}** of **{count:,}** derivatives with respect to x[{index}] are not 0, all in its statistics group of **{group}**.",
+        int((form.autograd != 0).sum()),
+        index=", ".join(map(str, at)),
+        count=count,
+        group=group,
+    )
+    return join_sentences([moving, *_zeros(e, at, form, group)])
+
+
+LARGEST_MOVED = 1e6  # of an element of x that is moved by 1
+CLEAR = 1e-9  # a change of an output that is no rounding
+
+
+def _zeros(e: Description, at: Index, form: ClosedForm, group: int) -> Iterator[str]:
+    """How many derivatives outside the group and in it are 0, how many would be without eps and rounding, and what a larger change does."""
+    if zeros := int((form.autograd[~form.group] == 0).sum()):
+        yield ngettext(
+            "The **{n}** derivative outside is exactly 0.", "The **{n}** derivatives outside are exactly 0.", zeros
+        )
+    vanishing = vanishing_entries(e, form)
+    if zeros := int((vanishing & (form.autograd == 0)).sum()):
+        yield ngettext(
+            "Inside the group, **{n}** of **{group}** is 0 too.",
+            "Inside the group, **{n}** of **{group}** are 0 too.",
+            zeros,
+            group=group,
+        )
+    if nearly := int((vanishing & (form.autograd != 0)).sum()):
+        yield ngettext(
+            "Inside the group, **{n}** of **{group}** is nearly 0: it would vanish without eps and rounding.",
+            "Inside the group, **{n}** of **{group}** are nearly 0: they would vanish without eps and rounding.",
+            nearly,
+            group=group,
+        )
+    assert e.x is not None
+    if vanishing.any() and not e.norm.running and abs(float(e.x[at])) < LARGEST_MOVED:
+        moved = perturb(e, at, h=1.0)
+        yield ngettext(
+            "Moving x[{index}] by {step:g}, which is not tiny, changes **{n}** output.",
+            "Moving x[{index}] by {step:g}, which is not tiny, changes **{n}** outputs.",
+            int(((moved.after - moved.before).abs() > CLEAR).sum()),
+            index=", ".join(map(str, at)),
+            step=moved.h,
+        )
+
+
+def column_panels(form: ClosedForm) -> Iterator[PanelValues]:
+    """The column by autograd, and the terms of the closed form without the identity, which is a text."""
+    caption = _("slope of each output")
+    if form.m > 1 and form.through_var is not None:
+        caption = _("slope of each output; its own is off the color scale")
+    others = _largest(form.autograd * (form.itself == 0))  # x's own derivative is much larger than the others
+    through = _("through the variance") if form.through_mean is not None else _("through the mean of x²")
+    yield PanelValues("autograd", _("d output / d x, by autograd"), caption, form.autograd, "stats", others)
+    if form.through_mean is not None:
+        yield PanelValues("mean", _("through the mean"), "− 1 / m", form.through_mean, "stats")
+    if form.through_var is not None:
+        yield PanelValues("var", through, "− x̂ᵢ x̂ⱼ / m", form.through_var, "stats")
+
+
+def identity_text(form: ClosedForm) -> str:
+    """The term of the closed form that is 1 for one output and 0 for the others."""
+    return ngettext(
+        "The identity, δᵢⱼ, is **1** for the output at x's own place and **0** for the **{n:,}** other.",
+        "The identity, δᵢⱼ, is **1** for the output at x's own place and **0** for the **{n:,}** others.",
+        form.itself.numel() - 1,
+    )
+
+
+def _largest(values: Tensor) -> float | None:
+    """The largest absolute value, without NaN and infinity; None if it is 0."""
+    return float(values.nan_to_num(0.0, 0.0, 0.0).abs().max()) or None
+
+
+def column_texts(e: Description, form: ClosedForm, moved: Perturbation) -> Iterator[str]:
+    """The formula, its differences from autograd and from moving x, and when a derivative vanishes."""
+    mean = " − 1/m" if form.through_mean is not None else ""
+    var = " − x̂ᵢ x̂ⱼ/m" if form.through_var is not None else ""
+    yield _(
+        "{formula}, with σ = **{sigma:.4g}** and m = **{m:,}**. Largest difference from autograd: **{autograd}**; "
+        "from actually moving x by {step}: **{moving}**.",
+        formula=f"∂yᵢ/∂xⱼ = {'1' if e.norm.params is None else 'γᵢ'}/σ · (δᵢⱼ{mean}{var})",
+        sigma=form.sigma,
+        m=form.m,
+        autograd=format_difference(form.difference),
+        step=format_number(moved.h, 1),
+        moving=format_difference(moved.difference),
+    )
+    if e.norm.running:
+        yield _("All derivatives except x's own vanish: running statistics do not move with x.")
+        return
+    other, own = conditions(e.norm)
+    yield _(
+        "A derivative inside the group vanishes if {other}; x's own vanishes if {own}.",
+        other=_typeset(other),
+        own=_typeset(own),
+    )
+
+
+def _typeset(condition: str) -> str:
+    return condition.replace("xhat_i xhat_j", "x̂ᵢ x̂ⱼ").replace("xhat_j^2", "x̂ⱼ²").replace("-", "−")
+
+
+def symbols(e: Description) -> str:
+    meanings = _(
+        "autograd: torch's own differentiation. x̂: the normalized value. σ: {sigma}. m: the number "
+        "of elements in the group.",
+        sigma=sigma_text(e),
+    )
+    return join_sentences([meanings, _up_to(MOST_ELEMENTS)])
+
+
+def _up_to(elements: int) -> str:
+    return ngettext("For tensors of up to {n:,} element.", "For tensors of up to {n:,} elements.", elements)
+
+
+def sigma_text(e: Description) -> str:
+    """What the layer divides by."""
+    if e.norm.running:
+        return "√(running_var + eps)"
+    return "√(var + eps)" if e.norm.center else _("√(mean of x² + eps)")
+
+
+def whole_matrix(e: Description) -> tuple[Tensor, float]:
+    """The Jacobian of all outputs by all inputs, each in row-major order, and its largest difference from the closed form."""
+    values = jacobian(e)
+    return values, float((values - closed_jacobian(e)).abs().max())
+
+
+def off_diagonal(values: Tensor) -> float | None:
+    """The largest absolute entry off the diagonal; None if all of them are 0."""
+    return _largest(values - values.diagonal().diag())
+
+
+def matrix_sentence(values: Tensor, difference: float) -> str:
+    """How many entries are 0, and whether only the diagonal is not."""
+    zeros = ngettext(
+        "**{n:,}** of **{count:,}** derivatives is exactly 0.",
+        "**{n:,}** of **{count:,}** derivatives are exactly 0.",
+        int((values == 0).sum()),
+        count=values.numel(),
+    )
+    is_diagonal = bool((values.diagonal().diag() == values).all())
+    diagonal = (
+        _("Only the diagonal is left: the derivative of each output by any other input is 0.") if is_diagonal else ""
+    )
+    largest = _(
+        "Largest difference of the closed form from autograd: **{difference}**.",
+        difference=format_difference(difference),
+    )
+    return join_sentences([zeros, diagonal, largest])
+
+
+# What starts from an example gradient of the outputs, dout: the sums in the gradients of gamma and beta, and the backward pass.
+
+
+def parameter_panels(e: Description, at: Index, seed: int) -> tuple[ParameterSum, list[PanelValues]]:
+    """dout, and its terms in the gradients of the gamma and the beta that x[at] uses."""
+    dout = upstream(e.shape, seed)
+    found, largest = parameter_sum(e, at, dout), float(dout.abs().max())
+    gamma, beta = _("summed into this gamma"), _("summed into this beta")
+    panels = [
+        PanelValues("dout", "dout", _("the gradient of each output"), dout, "params"),
+        PanelValues("for_gamma", _("dout × normalized"), gamma, found.for_gamma, "params"),
+    ]
+    if found.for_beta is not None:
+        panels.append(PanelValues("for_beta", _("dout, for beta"), beta, found.for_beta, "params", largest))
+    return found, panels
+
+
+def parameter_sentence(found: ParameterSum) -> str:
+    """How many elements are summed, and the sums."""
+    beta = "" if found.dbeta is None else f", dbeta = **{format_number(found.dbeta)}**"
+    return ngettext(
+        "**{n:,}** element uses this gamma, and its term is the gradient: {sums}.",
+        "**{n:,}** elements use this gamma, and their terms are summed: {sums}.",
+        int(found.elements.sum()),
+        sums=f"dgamma = **{format_number(found.dgamma)}**{beta}",
+    )
+
+
+def backward_panels(dout: Tensor, terms: BackwardTerms) -> Iterator[PanelValues]:
+    """From dout to dx, term by term."""
+    most = float(dout.abs().max())
+    yield PanelValues("dout", "dout", _("the gradient of each output"), dout, "stats", most)
+    if terms.mean is not None:
+        caption = _("subtracted: one number for each group")
+        yield PanelValues("dxhat_mean", "mean(dxhat)", caption, terms.mean, "stats", most)
+    if terms.along_xhat is not None:
+        caption = _("subtracted: xhat, times one number for each group")
+        yield PanelValues("along_xhat", "xhat · mean(dxhat · xhat)", caption, terms.along_xhat, "stats", most)
+    yield PanelValues("dx", "dx", _("the gradient of each input"), terms.dx, "stats")
+
+
+def backward_sentence(terms: BackwardTerms, at: Index) -> str:
+    """dx of the element, worked out."""
+    numbers = [float(each[at]) for each in (terms.dxhat, terms.mean, terms.along_xhat) if each is not None]
+    first, *others = map(format_number, numbers)
+    bracket = " − ".join([first, *(f"({text})" if text.startswith("−") else text for text in others)])
+    return _(
+        "dx[{index}] = {bracket} / {sigma} = **{dx}**",
+        index=", ".join(map(str, at)),
+        bracket=f"({bracket})" if others else bracket,
+        sigma=format_number(float(terms.sigma[at])),
+        dx=format_number(float(terms.dx[at])),
+    )
+
+
+def backward_texts(e: Description, dout: Tensor, terms: BackwardTerms) -> Iterator[str]:
+    """The formula of this layer, and how closely its gradients agree with autograd."""
+    mean = " − mean(dxhat)" if terms.mean is not None else ""
+    along_xhat = " − xhat · mean(dxhat · xhat)" if terms.along_xhat is not None else ""
+    dxhat = "dxhat = dout" if e.norm.params is None else "dxhat = dout · gamma"
+    bracket = f"(dxhat{mean}{along_xhat})" if mean or along_xhat else "dxhat"
+    formula = _(
+        "`dx = {bracket} / σ`, with `{dxhat}` and `σ = {sigma}`.", bracket=bracket, dxhat=dxhat, sigma=sigma_text(e)
+    )
+    means = _("The means are over statistics groups.") if mean or along_xhat else ""
+    yield join_sentences([formula, means])
+    differences = gradient_differences(terms, autograd_backward(e, dout))
+    named = [f"{name} **{format_difference(difference)}**" for name, difference in differences.items()]
+    yield _("Largest differences from autograd: {differences}.", differences=_(", ").join(named))
+
+
+# The page.
+
+
+def view_parts(view: View) -> list[Part]:
+    try:
+        return parts(view)
+    except NormvizError as error:  # this layer or this tensor has no such figure
+        return [Note(str(error))]
+
+
+def parts(view: View) -> list[Part]:
+    """The sentence and the figure of ``view.settings["show"]``.
+
+    Raises NormvizError if the layer or the tensor has no such figure.
+    """
+    scene, settings = view.scene, view.settings
+    e = on_input(scene.description, settings["input"])
+    at = scene.at or default_at(e.shape, e.axes)
+    return [*map(LayerNote, e.notes), *EXPERIMENTS[settings["show"]](e, scene, at)]
+
+
+def _column(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
+    form, moved = column(e, at)
+    yield Sentence(column_sentence(e, at, form))
+    yield value_part(e, scene.grid, at, column_panels(form), of_element=True)
+    yield from map(Text, column_texts(e, form, moved))
+    yield Text(identity_text(form), of="itself")
+    yield Caption(symbols(e))
+
+
+def _matrix(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
+    matrix, difference = whole_matrix(e)
+    yield Sentence(matrix_sentence(matrix, difference))
+    count = len(matrix)
+    drawn_as = describe(Norm("i j -> i"), (count, count))
+    drawing = pixels((count, count), drawn_as.axes)
+    drawn, caption = drawing.extent[0], _("the diagonal is off the color scale")
+    if drawn < count:
+        first = ngettext("the first of {count} is drawn", "the first {n} of {count} are drawn", drawn, count=count)
+        caption = f"{caption}; {first}"
+    values = PanelValues("jacobian", _("d output i / d x j"), caption, matrix, "", off_diagonal(matrix))
+    yield part_or_note(  # the elements of the matrix cannot be selected
+        lambda: Panels(values_payload(drawn_as, drawing, [values], name="J") | {"square": True}, ())
+    )
+    reading = _(
+        "Row i is an output and column j an input, both in row-major order. Output i depends on input j only if both are in the same "
+        "statistics group. In eval mode with running statistics, each output depends on its own input alone."
+    )
+    yield Text(reading)
+    what = _("The Jacobian: the derivatives of all outputs with respect to all inputs.")
+    yield Caption(join_sentences([what, _up_to(MOST_IN_MATRIX)]))
+
+
+def _parameters(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
+    found, panels = parameter_panels(e, at, scene.seed)
+    yield Sentence(parameter_sentence(found))
+    yield value_part(e, scene.grid, at, panels, of_element=True)
+
+
+def _backward(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
+    dout = upstream(e.shape, scene.seed)
+    terms = backward_terms(e, dout)
+    yield Sentence(backward_sentence(terms, at))
+    yield value_part(e, scene.grid, at, backward_panels(dout, terms), of_element=True)
+    yield from map(Text, backward_texts(e, dout, terms))
+    yield Details(_("As the course CS231n writes it"), course_pair())
+
+
+EXPERIMENTS: dict[str, Callable[[Description, Scene, Index], Iterator[Part]]] = {
+    "column": _column,
+    "matrix": _matrix,
+    "parameters": _parameters,
+    "backward": _backward,
+}
+SETTINGS = (
+    experiment(
+        {
+            "column": N_("Change one input"),
+            "matrix": N_("The whole Jacobian"),
+            "parameters": N_("gamma and beta"),
+            "backward": N_("Backward pass"),
+        },
+        "matrix",
+    ),
+    choice(
+        "input",
+        {"x": N_("the tensor's own values"), "outlier": N_("one outlier in each group"), "signs": N_("alternating −1 and 1")},
+        segments=False, label=N_("Special values of x"), help=N_("With the last two, some derivatives within a group are 0, or nearly 0 because of eps."),
+        about=N_("the values of x: x (its own), outlier or signs, for which some derivatives are 0"), example="signs",
+    ),
+)  # fmt: skip
+ASKED = {"column": "q7", "matrix": "s3i", "parameters": "s1g", "backward": "q40"}
+EXPERIMENT, INPUT = SETTINGS
+ROWS = (  # what is chosen less often is behind More: then all is in one row
+    replace(
+        SCENE_ROWS[0],
+        groups=((EXPERIMENT,), (LAYER, ARGUMENTS)),
+        more=((TENSOR, SIZES, *MORE_ABOUT_X), (INPUT, NAMES, *MORE_ABOUT_LAYER)),
+    ),
+    SCENE_ROWS[-1],
+)
+PAGE = Page(
+    "gradients",
+    *TITLES["gradients"],
+    view_parts,
+    SETTINGS,
+    rows=lambda _view: ROWS,
+    other_views=views_of_one_layer,
+    call=lambda view: f'nv.gradients("{compact(view.scene.layer)}", x)',
+    whole_in_answer=True,
+    asks=lambda view: ASKED[view.settings["show"]],
+    file_choices=(("show", *FILE_LAYER), ("show", "input")),
+    group=LOOK_UP,
+)

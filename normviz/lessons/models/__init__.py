@@ -1,0 +1,1 @@
+"""In real models: the normalizations of well-known models."""

@@ -1,0 +1,227 @@
+"""The page of practice: a set of exercises, which the browser shows one at a time."""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from gzip import compress
+from typing import Any, ClassVar
+
+from normviz.analysis.checks import SEEDS
+from normviz.lessons.page import Page
+from normviz.lessons.practice.bank import LEVELS, MOST_EXERCISES, IndexEntry, bank, choose, index
+from normviz.lessons.practice.case import CHOICE, FIRST_FORMS, FORMS, TOPICS
+from normviz.lessons.practice.confusions import CONFUSIONS
+from normviz.lessons.practice.exercise import Exercise
+from normviz.lessons.questions.question import prose
+from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.start.page import LESSON_STEPS
+from normviz.parts.glossary import glossary
+from normviz.parts.html import Body, escape
+from normviz.parts.part import Hides, Part
+from normviz.parts.titles import LEARN, TITLES
+from normviz.scene.scene import SEED
+from normviz.scene.setting import Number, Segments, Setting, Several, choice, integer, words
+from normviz.scene.view import View
+from normviz.texts.messages import N_, _, language
+from normviz.texts.options import PRACTICE as OPTIONS
+
+ALL_LEVELS, RISING = "all", "rising"
+POOL = 60  # exercises of each level from which the app takes those of a rising set
+PAGE_SETTINGS = (
+    integer("count", 1, MOST_EXERCISES, 10, widget=Number(1, MOST_EXERCISES), label=N_("Exercises"), hide="exercises", **OPTIONS["count"]),
+    words("topics", TOPICS, widget=Several(TOPICS, len(TOPICS)), label=N_("Topics, all if you choose none"), hide="exercises", **OPTIONS["topics"]),
+    choice(
+        "level", {RISING: N_("rising with your answers"), ALL_LEVELS: N_("all"), **{str(level): name for level, name in LEVELS.items()}}, ALL_LEVELS, label=N_("Level"),
+        hide="exercises", **OPTIONS["level"],
+    ),
+    words(
+        "kinds", tuple(FORMS), widget=Several(tuple(FORMS), len(FORMS)), label=N_("Kinds"), hide="exercises", **OPTIONS["kinds"],
+    ),
+)  # fmt: skip
+SETTINGS = (SEED, *PAGE_SETTINGS)  # what chooses a set of exercises
+TIME = choice("time", {"false": N_("no"), "true": N_("yes")}, label=N_("Show the time"), about=N_("whether the reader sees the time: true or false"), example="true", hide="exercises", applies=lambda view: view.settings["time"] == "true")  # fmt: skip
+
+# The confusions that a step of Start here clears up.
+SHOWN_BY_STEP = {
+    "numbers": ("unbiased",),
+    "batchnorm": (
+        "exchanged", "whole_tensor", "each_element", "means_for_elements", "elements_for_means",
+    ),
+    "layernorm": ("batchnorm",),
+    "affine": ("only_gammas",),
+    "gammas": ("kept_gamma", "gamma_per_mean", "gamma_per_channel", "averaged_gamma", "one_gamma", "gamma_with_batch"),
+    "eval": ("eval_uses_batch", "train_uses_running", "eval_updates", "train_keeps", "per_example_runs", "per_example_stores"),
+    "pixels": ("position", "dim_zero"),
+    "images": ("example", "sequence", "instancenorm", "channels_only"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ExerciseSet:
+    """Which exercises are drawn: the seed, their number, their topics (empty: all), their level (None: all), and how they are answered.
+
+    is_rising  the browser chooses them one by one, as the reader answers, from ``pool``
+    """
+
+    seed: int
+    count: int
+    topics: tuple[str, ...]
+    level: int | None
+    forms: tuple[str, ...] = ()
+    is_rising: bool = False
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """Of the settings, in their order."""
+        return self.seed, self.count, self.topics, RISING if self.is_rising else self.level or ALL_LEVELS, self.forms
+
+    def exercises(self) -> list[Exercise]:
+        """The exercises of the set; those of a rising set are not known before."""
+        return [] if self.is_rising else choose(self.seed, self.count, self.topics, self.level, self.forms)
+
+    def pool(self) -> list[Exercise]:
+        """From which the exercises of a rising set are taken."""
+        return [
+            one for level in LEVELS for one in choose(self.seed, POOL, self.topics, level, self.forms or tuple(FORMS))
+        ]
+
+
+@dataclass(frozen=True)
+class Practice(Part):
+    """A set of exercises. ``practice.js`` shows one at a time, checks the answers, and ends with a summary.
+
+    timed     whether the reader sees the time
+    controls  whether the reader may choose other exercises
+    """
+
+    chosen: ExerciseSet
+    timed: bool = False
+    controls: bool = True
+    name: ClassVar[str] = ""
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset({"exercises", *({"time"} if self.timed else ())})
+
+    def html(self, body: Body) -> str:
+        body.exercises = True
+        if body.carries:  # the reader may choose other exercises
+            body.words |= {word.name: word for word in glossary()}
+        exercises = self.chosen.exercises()
+        pool = self.chosen.pool() if self.chosen.is_rising and not body.carries else []
+        values = {
+            "set": {one.name: one.format(value) for one, value in zip(SETTINGS, self.chosen.values, strict=True)},
+            "settings": {one.name: {"label": _(one.label), **_entries(one)} for one in SETTINGS},
+            "exercises": [one.data() for one in exercises],
+            "levels": {level: _(name) for level, name in LEVELS.items()},
+            "served": not body.carries,
+            "confusions": _confusions(),
+            "timed": self.timed,
+            "controls": self.controls,
+            "app": body.app,
+            "pages": body.pages,
+        }  # fmt: skip
+        packed = _packed_bank(language.get()) if body.carries else _packed(pool, _entries_of(pool)) if pool else ""
+        carried = f'<script type="text/plain" class="nv-bank">{packed}</script>' if packed else ""
+        unstyled = escape(_("The exercises need JavaScript. In a notebook that is not trusted yet, run the cell."))
+        return (
+            f'<div class="nv-practice" data-practice="{escape(json.dumps(values, ensure_ascii=False))}">{carried}'
+            f'<div class="nv-unstyled"><p>{unstyled}</p></div></div>'
+        )
+
+    def plain_text(self) -> str:
+        lines = []
+        first = replace(self.chosen, is_rising=False, level=1) if self.chosen.is_rising else self.chosen
+        for number, one in enumerate(first.exercises(), 1):
+            options = (
+                [f"   - {one.text_of(value)}" for _confusion, value in one.choices] if one.about.form == CHOICE else []
+            )
+            lines += [f"{number}. {one.prompt}", *options]
+        return "\n".join(lines)
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        return (replace(self, timed=self.timed and not hides(self, "time"), controls=not hides(self, "exercises")),)
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    settings = view.settings
+    is_rising, level = settings["level"] == RISING, settings["level"]
+    yield Practice(
+        ExerciseSet(
+            view.scene.seed,
+            settings["count"],
+            settings["topics"],
+            None if level in (ALL_LEVELS, RISING) else int(level),
+            settings["kinds"],
+            is_rising,
+        ),
+        timed=settings["time"] == "true",
+    )
+
+
+def _entries(setting: Setting) -> dict[str, Any]:
+    """What a reader can enter for a setting: a number, some topics, or one of the options."""
+    if setting is SEED:  # its own control takes any number, for the error message
+        return {"low": SEEDS[0], "high": SEEDS[-1]}
+    if isinstance(setting.widget, Number):
+        return {"low": setting.widget.low, "high": setting.widget.high}
+    if isinstance(setting.widget, Several):
+        titles = {question.topic.key: question.topic.title for question in QUESTIONS.values()}
+        titles |= {form: _(name) for form, name in FORMS.items()}
+        unnamed = FIRST_FORMS if setting.name == "kinds" else setting.widget.options
+        options = [[key, titles[key]] for key in setting.widget.options]
+        return {"several": True, "unnamed": list(unnamed), "options": options}
+    assert isinstance(setting.widget, Segments)
+    return {"options": [[key, _(label)] for key, label in setting.widget.options.items()]}
+
+
+def _confusions() -> dict[str, dict[str, Any]]:
+    """All confusions, because a reader's progress may name any; ``step`` of Start here shows what is true."""
+    steps = {
+        key: [number, step.prose.title]
+        for number, step in enumerate(LESSON_STEPS, 1)
+        for key in SHOWN_BY_STEP.get(step.key, ())
+    }
+    return {
+        key: {
+            "name": _(CONFUSIONS[key].name),
+            "sentence": _(CONFUSIONS[key].sentence),
+            "question": CONFUSIONS[key].question if CONFUSIONS[key].question in QUESTIONS else "",
+            "title": prose(CONFUSIONS[key].question).title,
+            "step": steps.get(key),
+        }
+        for key in CONFUSIONS
+    }
+
+
+@cache
+def _packed_bank(_language: str) -> str:
+    """All exercises in this language: a file chooses from them."""
+    return _packed(bank(), index())
+
+
+def _entries_of(exercises: list[Exercise]) -> list[IndexEntry]:
+    """What a choice needs of these exercises."""
+    return [IndexEntry(one.kind, one.case.family, one.level, one.about.topic, one.about.form) for one in exercises]
+
+
+def _packed(exercises: list[Exercise], entries: list[IndexEntry]) -> str:
+    """Exercises, compressed."""
+    values: dict[str, Any] = {"index": entries, "exercises": [one.data() for one in exercises]}
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    return b64encode(compress(text.encode(), 9, mtime=0)).decode()
+
+
+PAGE = Page(
+    "practice",
+    *TITLES["practice"],
+    view_parts,
+    (*PAGE_SETTINGS, TIME),
+    rows=lambda _view: (),
+    group=LEARN,
+    uses="seed",
+    start={"level": RISING},
+    is_exercise=lambda _view: True,
+)

@@ -1,0 +1,198 @@
+"""The page of questions as parts: the list, and one question with its answer and the figure that shows it."""
+
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from urllib.parse import parse_qsl
+
+from normviz.lessons.alternatives import pasted_parts
+from normviz.lessons.compare import page as compare
+from normviz.lessons.models import page as models
+from normviz.lessons.page import Page
+from normviz.lessons.questions.question import Question, answer, facts_of, prose, reasons, search_text
+from normviz.lessons.questions.registry import (
+    CORE,
+    QUESTIONS,
+    READING_ORDER,
+    by_topic,
+    core_place,
+    current_key,
+    find_question,
+    questions_of_page,
+)
+from normviz.parts.links import Link, Links
+from normviz.parts.part import Caption, Heading, Part, Text
+from normviz.parts.questions import AfterAnswer, BareTensor, Prediction, QuestionEntry, QuestionList
+from normviz.parts.titles import LEARN, TITLES
+from normviz.scene.scene import Scene
+from normviz.scene.setting import Setting, Where, parse_choice, text
+from normviz.scene.view import View, read
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import N_, _, english
+
+SUMMARY = "shape=2,4,3,3&layers=BatchNorm2d(4);LayerNorm([4,3,3]);InstanceNorm2d(4);GroupNorm(2,4)&at=0,1,0,2"
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    """The question of the link, or the list of questions."""
+    asked = current_key(view.settings["q"])
+    if asked in QUESTIONS:
+        question = QUESTIONS[asked]
+        yield Links((Link(_("All questions"), "questions"),), kind="back")
+        place = core_place(asked)
+        if place is not None:
+            yield Caption(_("Core path, question {place} of {all}", place=place, all=len(CORE)), of=Links.name)
+        yield from question_parts(question)
+        yield Links((_next(question),), kind="next")
+    elif view.settings["of"]:
+        page = ASKING[view.settings["of"]]
+        yield Links((Link(_("All questions"), "questions"),), kind="back")
+        yield Heading(page.title)
+        yield Links(tuple(map(link_to, questions_of_page(page))))
+    else:
+        yield from list_parts(view.settings["search"])
+
+
+def problem(view: View) -> str | None:
+    """The first error in the link, if any."""
+    asked, guess = view.settings["q"], view.settings["guess"]
+    try:
+        if asked and guess:
+            prediction(find_question(asked)).is_right(guess)
+        elif asked:
+            find_question(asked)
+    except NormvizError as error:
+        return view.problem or str(error)
+    return view.problem
+
+
+def question_parts(question: Question) -> Iterator[Part]:
+    """The question, and a prediction whose answer has the figure that shows it."""
+    text = prose(question.key)
+    yield Heading(text.title)
+    yield Text(f"> {_('Someone writes: “{claim}” Is that true?', claim=text.claim)}")
+    shown = Link(_("Open in {page}", page=question.page.title), question.page.name, question.query)
+    figure = question.page.answer_parts(question.query)
+    yield prediction(
+        question, (Text(answer(question)),), (*figure, Links((shown,), kind="next"), Caption(sources(question)))
+    )
+    if question.key == CORE[-1]:
+        yield AfterAnswer(tuple(summary_parts()))
+
+
+def summary_parts() -> Iterator[Part]:
+    """What the core path was about, with its picture: four layers on one tensor."""
+    yield Heading(_("The core path in one picture"))
+    points = (
+        _("**Who shares a mean?** On images, BatchNorm averages over the batch and the positions, for each channel; LayerNorm over the axes of `normalized_shape`; InstanceNorm over the positions of one channel of one example; GroupNorm over those of a group of channels."),
+        _("**Who shares a gamma?** LayerNorm has one for each element that is normalized together; BatchNorm and GroupNorm have one for each channel; InstanceNorm has none by default. Examples share their gammas."),
+        _("**Who needs a batch?** BatchNorm alone. In train mode it uses the mean and variance of the batch, which are noisy if the batch is small; in eval mode the running ones. The others, by default, compute the same in both modes."),
+        _("**Which variance?** In train mode all four divide by the number of elements, m. BatchNorm's running variance, which eval mode uses, divides by m - 1."),
+    )  # fmt: skip
+    yield Text("\n".join(f"- {point}" for point in points))
+    yield from compare.PAGE.answer_parts(SUMMARY)
+
+
+def prediction(question: Question, answer: tuple[Part, ...] = (), shown: tuple[Part, ...] = ()) -> Prediction:
+    """What to predict, and the parts of the answer and of its figure, which it opens."""
+    text = prose(question.key)
+    right = facts_of(question)["right"]
+    return Prediction(
+        text.predict, text.options, right, answer, question.key, reasons(question), _tensor(question), shown
+    )
+
+
+@lru_cache(maxsize=256)
+def _scene_of(query: str) -> Scene:
+    return read(dict(parse_qsl(query))).scene
+
+
+def _tensor(question: Question) -> BareTensor:
+    """The tensor that the prompt is about; an element that the prompt names is framed."""
+    scene = _scene_of(question.x or question.query)
+    named = scene.at is not None and f"x[{', '.join(map(str, scene.at))}]" in prose(question.key).predict
+    return BareTensor(scene.shape, scene.axes, scene.at if named else None, scene.values)
+
+
+def sources(question: Question) -> str:
+    """The sources of the question, with links."""
+    return _("Sources: {sources}", sources="; ".join(english(source.markdown) for source in question.sources))
+
+
+def list_parts(typed: str = "") -> Iterator[Part]:
+    """The core path and the questions by topic; those that the search finds, or the view that a pasted error message is about."""
+    yield question_list(list(QUESTIONS), typed, tuple(pasted_parts(typed)))
+
+
+def question_list(
+    keys: Collection[str], typed: str = "", found: tuple[Part, ...] = (), has_field: bool = True
+) -> QuestionList:
+    """The list of these questions."""
+    listed = {key: question for key, question in QUESTIONS.items() if key in keys}
+    entries = {key: QuestionEntry(link_to(one), key, search_text(one)) for key, one in listed.items()}
+    topics = by_topic(list(listed.values()))
+    return QuestionList(
+        tuple(entries[key] for key in CORE if key in entries),
+        tuple((topic.key, topic.title, tuple(entries[one.key] for one in topics[topic])) for topic in topics),
+        typed,
+        LONGEST_SEARCH,
+        found,
+        has_field,
+    )
+
+
+def link_to(question: Question) -> Link:
+    """The link to a question."""
+    return Link(prose(question.key).title, "questions", f"q={question.key}")
+
+
+def _next(question: Question) -> Link:
+    """The link to the next question; after the core path to Practice, and after the last one to the list."""
+    if question.key == CORE[-1]:
+        return Link(_("Next: {title}", title=_(TITLES["practice"][0])), "practice")
+    following = READING_ORDER[READING_ORDER.index(question.key) + 1 :]
+    if not following:
+        return Link(_("Next: all questions"), "questions")
+    return Link(_("Next: {title}", title=prose(following[0]).title), "questions", f"q={following[0]}")
+
+
+def _is_question(view: View) -> bool:
+    return current_key(view.settings["q"]) in QUESTIONS
+
+
+def _share_title(view: View) -> str:
+    return (
+        prose(current_key(view.settings["q"])).title if _is_question(view) else _("Questions on normalization layers")
+    )
+
+
+def _data(view: View) -> dict[str, str]:
+    return {"guess": "" if problem(view) else view.settings["guess"], "search": view.settings["search"]}
+
+
+LONGEST_GUESS, LONGEST_SEARCH = 40, 400  # characters; a search may be an error message of torch
+SEARCH = text(
+    "search", LONGEST_SEARCH, label=N_("Search"), about=N_("words that the listed questions contain"), example="gamma"
+)
+ASKING = {page.name: page for page in (*dict.fromkeys(question.page for question in QUESTIONS.values()), models.PAGE)}
+OF = Setting(
+    "of", "", parse_choice("of", tuple(ASKING)), about=N_("the page whose questions are listed"), example="compare"
+)
+SETTINGS = (
+    text("q", 20, about=N_("the question"), example="s0"),
+    text("guess", LONGEST_GUESS, label=N_("Prediction"), about=N_("the prediction: the name of an option, or a number"), example="48", applies=Where("q")),
+    SEARCH,
+    OF,
+)  # fmt: skip
+PAGE = Page(
+    "questions",
+    *TITLES["questions"],
+    view_parts,
+    SETTINGS,
+    rows=lambda _view: (),
+    uses="nothing",
+    problem=problem,
+    share_title=_share_title,
+    is_exercise=_is_question,
+    data=_data,
+    group=LEARN,
+)

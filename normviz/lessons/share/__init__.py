@@ -1,0 +1,1 @@
+"""The Share panel: the data, and the script that draws the panel."""

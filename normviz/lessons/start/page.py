@@ -1,0 +1,495 @@
+"""The data of each step's figure. All numbers are torch's; the browser maps them by sliders, looks them up, and counts marks."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from normviz.analysis.description import Description, describe
+from normviz.figures.payload import parameters_data, statistics_data
+from normviz.layers.catalogue import is_in_torch
+from normviz.layers.layer import Layer
+from normviz.lessons.page import Page
+from normviz.parts.groups import groups_picture
+from normviz.parts.html import Body, data, escape, line
+from normviz.parts.links import Link
+from normviz.parts.part import Part
+from normviz.parts.titles import LEARN, TITLES
+from normviz.scene.grid import roles
+from normviz.scene.setting import integer
+from normviz.scene.view import View
+from normviz.texts.errors import NormvizError, listed
+from normviz.texts.languages import read_text
+from normviz.texts.messages import N_, _, cache_by_language, format_number, join_sentences, language, ngettext, plain
+
+Data = dict[str, Any]
+Facts = Mapping[str, Any]
+Index = tuple[int, ...]
+
+LAYERS, WIDTH, BATCH = 10, 128, 64
+# Sizes of the weights, as multiples of the size that keeps the spread.
+SIZES = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.4, 1.6, 1.8, 2)
+FIRST_SIZE = 1.6
+FOUR = (2.0, 5.0, 6.0, 9.0)
+TABLE, FRAMED = ((1.0, 4.0, 10.0), (3.0, 8.0, 13.0)), (0, 1)
+STREAM = (
+    (6.0, 10.0, 8.0, 4.0),
+    (6.0, 2.0, 7.0, 5.0),
+    (6.0, 9.0, 10.0, 7.0),
+    (6.0, 1.0, 4.0, 5.0),
+    (6.0, 5.0, 9.0, 8.0),
+    (6.0, 2.0, 8.0, 4.0),
+)
+PUSHED, MOMENTUM = (
+    12,
+    0.5,
+)  # batches that are recorded; with torch's default, the running mean would follow too slowly to be watched
+ASKED = {"train": 3, "eval": 2}  # batches that the reader pushes in each mode
+IMAGES, PIXEL = (2, 4, 2, 2), (0, 1, 0, 1)
+SEQUENCES, TOKEN = (2, 4, 3), (0, 1, 2)
+SAME_GROUPS = N_("The same groups as LayerNorm, no mean is subtracted.")
+NO_GAMMA = N_("In PyTorch, it has no gamma and no beta by default.")
+LEARNT = N_(
+    "Subtract the mean and divide by the standard deviation; gamma and beta follow, if the layer has them. "
+    "Layers differ above all in who shares a mean: each color is one group."
+)
+
+
+@cache
+def depth() -> Data:
+    """The standard deviation of what each layer of a network of linear layers with ReLU computes, with and without BatchNorm."""
+    plain, normalized = ([_spreads(size, is_normalized) for size in SIZES] for is_normalized in (False, True))
+    return {
+        "kind": "depth",
+        "sizes": list(SIZES),
+        "first": SIZES.index(FIRST_SIZE),
+        "plain": plain,
+        "normalized": normalized,
+    }
+
+
+def _spreads(size: float, is_normalized: bool) -> list[float]:
+    generator = torch.Generator().manual_seed(0)
+    x, found = torch.randn(BATCH, WIDTH, generator=generator), []
+    for _layer in range(LAYERS):
+        weight = size * (2 / WIDTH) ** 0.5 * torch.randn(WIDTH, WIDTH, generator=generator)
+        x = F.relu(x) @ weight.T
+        if is_normalized:
+            x = F.batch_norm(x, None, None, training=True)
+        found.append(float(x.std(correction=0)))
+    return found
+
+
+def _moments(values: torch.Tensor) -> Data:
+    return {"values": values.tolist(), "mean": float(values.mean()), "std": float(values.std(correction=0))}
+
+
+@cache
+def numbers() -> Data:
+    """Four numbers; the sliders subtract and divide."""
+    found = _moments(torch.tensor(FOUR))
+    return found | {
+        "kind": "numbers",
+        "sliders": [
+            {"name": "subtract", "low": 0, "high": 10, "step": 0.5, "first": 0, "goal": found["mean"]},
+            {"name": "divide", "low": 0.5, "high": 5, "step": 0.5, "first": 1, "goal": found["std"]},
+        ],
+        "goal": {"mean": 0, "std": 1},
+        "range": [-6, 10],
+    }
+
+
+def numbers_facts() -> Facts:
+    x = torch.tensor(FOUR)
+    distances = " + ".join(f"{format_number(abs(value))}²" for value in (x - x.mean()).tolist())
+    return {
+        "mean": float(x.mean()),
+        "distances": distances,
+        "n": len(x),
+        "variance": float(x.var(correction=0)),
+        "std": float(x.std(correction=0)),
+    }
+
+
+@cache
+def affine() -> Data:
+    """The four numbers as BatchNorm normalizes them; the sliders multiply and add."""
+    layer, found = nn.BatchNorm1d(1).double(), numbers()
+    with torch.no_grad():
+        normalized = layer(torch.tensor(FOUR, dtype=torch.float64).reshape(-1, 1)).flatten()
+    return _moments(normalized) | {
+        "kind": "affine",
+        "sliders": [
+            {"name": "gamma", "low": 0, "high": 5, "step": 0.5, "first": layer.weight.item(), "goal": found["std"]},
+            {"name": "beta", "low": -2, "high": 8, "step": 0.5, "first": layer.bias.item(), "goal": found["mean"]},
+        ],
+        "goal": {"mean": found["mean"], "std": found["std"]},
+        "rings": found["values"],
+        "range": [-6, 10],
+    }
+
+
+def affine_facts() -> Facts:
+    gamma, beta = affine()["sliders"]
+    return {"gamma": gamma["goal"], "beta": beta["goal"], "first_gamma": gamma["first"], "first_beta": beta["first"]}
+
+
+def _task(layer: str, x: torch.Tensor | Index, at: Index, shared: str = "mean") -> Data:
+    """Marking the elements that share a mean, or a gamma, with the framed one; ``texts`` are the values of x, if it has any."""
+    e = describe(Layer.parse(layer), x)
+    sharing = parameters_data(e) if shared == "gamma" else statistics_data(e)
+    axes = sharing["axes"] if sharing else []
+    texts = {"texts": [format_number(value) for value in x.flatten().tolist()]} if isinstance(x, torch.Tensor) else {}
+    drawn = {"shape": list(e.shape), "names": list(e.axes), **vars(roles(e.axes))}
+    return drawn | {"axes": axes, "at": list(at)} | texts
+
+
+@cache_by_language()
+def marks(layer: str, shared: str = "mean") -> Data:
+    """The table of the steps on BatchNorm and LayerNorm, and of the step on gamma."""
+    is_gamma = shared == "gamma"
+    colors = (
+        _("Elements of one color share a gamma and a beta.")
+        if is_gamma
+        else _("Elements of one color share a mean and a variance.")
+    )
+    task = {"label": layer, "task": _task(layer, torch.tensor(TABLE), FRAMED, shared), "seen": colors}
+    return {"kind": "marks", "tasks": [task]}
+
+
+def marks_facts(layer: str) -> Facts:
+    x, task = torch.tensor(TABLE), marks(layer)["tasks"][0]["task"]
+    kept = [axis["axis"] for axis in task["axes"]]
+    group = x[tuple(FRAMED[axis] if axis in kept else slice(None) for axis in range(x.dim()))]
+    terms = " + ".join(map(format_number, group.tolist()))
+    return {
+        "layer": layer,
+        "rows": x.shape[0],
+        "columns": x.shape[1],
+        "framed": float(x[FRAMED]),
+        "terms": terms,
+        "n": len(group),
+        "mean": float(group.mean()),
+    }
+
+
+def gammas_facts() -> Facts:
+    layer = nn.LayerNorm(3)
+    gammas, betas = layer.weight.numel(), layer.bias.numel()
+    return {"framed": TABLE[0][1], "gammas": gammas, "betas": betas}
+
+
+@cache
+def stream() -> Data:
+    """Batches that begin with the same example, as BatchNorm normalizes it in train mode, and as it would in eval mode after each batch."""
+    layer = nn.BatchNorm1d(1, momentum=MOMENTUM).double()
+    batches = torch.tensor(STREAM, dtype=torch.float64)
+    first = batches[:1, :1]
+    stored, evaluated, trained = [], [], []
+    with torch.no_grad():
+        for number in range(PUSHED + 1):
+            assert layer.running_mean is not None
+            stored.append(layer.running_mean.item())
+            evaluated.append(layer.eval()(first).item())
+            trained.append(layer.train()(batches[number % len(batches), :, None])[0].item())
+    return {
+        "kind": "stream",
+        "batches": batches.tolist(),
+        "means": batches.mean(dim=1).tolist(),
+        "stored": stored,
+        "outputs": {"train": trained[: len(batches)], "eval": evaluated},
+        "asked": ASKED,
+        "range": [-1, 11],
+    }
+
+
+def stream_facts() -> Facts:
+    return {
+        "size": len(STREAM[0]),
+        "framed": STREAM[0][0],
+        "momentum": MOMENTUM,
+        "default": nn.BatchNorm1d(1).momentum,
+        "train": ASKED["train"],
+        "eval": ASKED["eval"],
+    }
+
+
+def _numbered() -> torch.Tensor:
+    """Images whose elements differ, so that a reader can follow each one into the table."""
+    return torch.arange(float(prod(IMAGES))).reshape(IMAGES)
+
+
+@cache_by_language()
+def pixels() -> Data:
+    """A batch of images, and the same numbers as a table: a row for each pixel, a column for each channel."""
+    x, channels = _numbered(), IMAGES[1]
+    table = x.permute(0, 2, 3, 1).reshape(-1, channels)
+    at = tuple((table == x[PIXEL]).nonzero()[0].tolist())
+    tasks = (_task(f"BatchNorm2d({channels})", x, PIXEL), _task(f"BatchNorm1d({channels})", table, at))
+    tasks[1]["names"] = [_("pixel"), "c"]
+    return {"kind": "pixels", "tasks": tasks}
+
+
+def pixels_facts() -> Facts:
+    e = describe(Layer.parse(f"BatchNorm2d({IMAGES[1]})"), IMAGES)
+    return {
+        "shape": IMAGES,
+        "layer": e.title,
+        "framed": float(_numbered()[PIXEL]),
+        "n": e.counts.elements_per_statistic,
+        "means": e.counts.statistics,
+    }
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A layer on images or on sequences.
+
+    label  on its button
+    layer  its constructor call
+    shape  of x
+    at     the framed element
+    about  what a reader needs to know before marking, or ""
+    """
+
+    label: str
+    layer: str
+    shape: Index
+    at: Index
+    about: str = ""
+
+    @property
+    def description(self) -> Description:
+        return describe(Layer.parse(self.layer), self.shape)
+
+
+def asked() -> tuple[Asked, ...]:
+    """The layers of the last step, in the order of their buttons."""
+    c, on_sequences = IMAGES[1], N_("Sequences: {layer}")
+    last = _("It averages over the last axes of x; their sizes are its argument.")
+    found = (
+        Asked("BatchNorm", f"BatchNorm2d({c})", IMAGES, PIXEL),
+        Asked("LayerNorm", f"LayerNorm({list(IMAGES[1:])})", IMAGES, PIXEL, last),
+        Asked("InstanceNorm", f"InstanceNorm2d({c})", IMAGES, PIXEL, _("It averages as BatchNorm does, but in each image alone.")),
+        Asked(
+            "GroupNorm", f"GroupNorm(2, {c})", IMAGES, PIXEL,
+            _("It averages as LayerNorm does, but in each group of neighboring channels alone. Its first argument is the number of groups."),
+        ),
+        Asked(_(on_sequences, layer="LayerNorm"), f"LayerNorm({SEQUENCES[-1]})", SEQUENCES, TOKEN, last),
+        Asked(
+            _(on_sequences, layer="RMSNorm"), f"RMSNorm({SEQUENCES[-1]})", SEQUENCES, TOKEN,
+            _("It divides by the root of a mean of squares. Mark what shares that mean."),
+        ),
+    )  # fmt: skip
+    return tuple(one for one in found if is_in_torch(one.layer))
+
+
+@cache_by_language()
+def images() -> Data:
+    """Layers to choose from, on images and on sequences."""
+    return {"kind": "marks", "tasks": [_choice(one) for one in asked()]}
+
+
+def _choice(one: Asked) -> Data:
+    """A layer to choose: ``hint`` is for marks that are wrong, ``seen`` for those that are right."""
+    e = one.description
+    hint, call = _rule(e), _("{layer} on ({axes}) = {shape}.", layer=one.layer, axes=", ".join(e.layout), shape=e.shape)
+    seen = [hint, *_without_gamma(e)] if e.norm.center else [_(SAME_GROUPS), hint]
+    task = _task(one.layer, one.shape, one.at)
+    return {"label": one.label, "task": task, "about": join_sentences(filter(None, [call, one.about])), "hint": hint, "seen": join_sentences(seen)}  # fmt: skip
+
+
+def _without_gamma(e: Description) -> list[str]:
+    return [] if e.counts.gamma_shape else [_(NO_GAMMA)]
+
+
+def _rule(e: Description) -> str:
+    """The axes that are kept and the axes that are averaged."""
+    elements = ngettext(
+        "Each is the mean of {n} element.", "Each is the mean of {n} elements.", e.counts.elements_per_statistic
+    )
+    return join_sentences([_means(e), elements] if e.norm.center else [_means(e)])
+
+
+def _means(e: Description) -> str:
+    kept, reduced = (listed(map(_axis, names), "and") for names in (e.norm.pattern.right, e.norm.pattern.reduced))
+    values = {"kept": kept, "reduced": reduced}
+    if not e.norm.center:
+        return ngettext(
+            "One mean of squares for each {kept}, over {reduced}: {n} in all.",
+            "One mean of squares for each {kept}, over {reduced}: {n} in all.",
+            e.counts.statistics,
+            **values,
+        )
+    return ngettext(
+        "One mean for each {kept}, over {reduced}: {n} mean.",
+        "One mean for each {kept}, over {reduced}: {n} means.",
+        e.counts.statistics,
+        **values,
+    )
+
+
+def _axis(name: str) -> str:
+    """An axis of a pattern as a newcomer reads it: GroupNorm splits the channels into groups."""
+    return {"g": _("group"), "k": _("C of the group")}.get(name, name.upper())
+
+
+# The steps as data: the prose of each, in a Markdown file, and its figure. Numbers in the prose are placeholders filled from torch's.
+# The prose of the step ``depth`` is ``normviz/locale/<language>/start/depth.md``.
+
+SECTIONS = {"Do": "act", "Hint": "hint", "Done": "done"}
+HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class StepProse:
+    """The text of a step.
+
+    title  its heading
+    text   one or two sentences
+    act    what the reader does
+    hint   what helps a reader who has marked the wrong elements, or ""
+    done   what the reader has seen
+    """
+
+    title: str
+    text: str
+    act: str
+    done: str
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class LessonStep:
+    """A step: its identifier, the data of its figure, and the placeholders of its prose."""
+
+    key: str
+    figure: Callable[[], Data]
+    facts: Callable[[], Facts] = dict
+
+    @property
+    def prose(self) -> StepProse:
+        """The text in the reader's language, or in English if there is no translation."""
+        return _prose(self, language.get())
+
+
+LESSON_STEPS = (
+    LessonStep("depth", depth),
+    LessonStep("numbers", numbers, numbers_facts),
+    LessonStep("batchnorm", lambda: marks("BatchNorm1d(3)"), lambda: marks_facts("BatchNorm1d(3)")),
+    LessonStep("layernorm", lambda: marks("LayerNorm(3)"), lambda: marks_facts("LayerNorm(3)")),
+    LessonStep("affine", affine, affine_facts),
+    LessonStep("gammas", lambda: marks("LayerNorm(3)", "gamma"), gammas_facts),
+    LessonStep("eval", stream, stream_facts),
+    LessonStep("pixels", pixels, pixels_facts),
+    LessonStep("images", images),
+)
+
+
+@cache
+def _prose(step: LessonStep, name: str) -> StepProse:
+    path = f"start/{step.key}.md"
+    facts = step.facts().items()
+    shown = {key: format_number(value) if isinstance(value, float) else str(value) for key, value in facts}
+    return read_prose(read_text(path).format_map(shown), f"{name}/{path}")
+
+
+def read_prose(text: str, name: str) -> StepProse:
+    """The parts of a Markdown file. Raises NormvizError if one is missing.
+
+    >>> read_prose("# Title\\n\\nText.\\n\\n## Do\\n\\nClick.\\n\\n## Done\\n\\nSeen.", "a.md").act
+    'Click.'
+    """
+    begin, *rest = HEADING.split(text)
+    title, _newline, first = begin.removeprefix("# ").partition("\n")
+    parts = {SECTIONS.get(heading, heading): _line(body) for heading, body in zip(rest[::2], rest[1::2], strict=True)}
+    if not begin.startswith("# ") or not {"act", "done"} <= parts.keys() <= set(SECTIONS.values()):
+        raise NormvizError(f"{name} must have a title (#), a text, '## Do', '## Done', and perhaps '## Hint'.")
+    return StepProse(title.strip(), _line(first), **parts)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# The steps as one part of a page. The browser shows one step after the other, and judges what the reader does.
+
+
+@dataclass(frozen=True)
+class Lesson(Part):
+    """All steps, and at their end what was learned.
+
+    steps  in their order
+    first  the number of the step that is shown first, from 1; 0: where the reader left off
+    after  where to go on
+    """
+
+    steps: tuple[LessonStep, ...]
+    first: int = 0
+    after: Link | None = None
+    name: ClassVar[str] = "panels"
+
+    def html(self, body: Body) -> str:
+        """Without scripts, all steps are shown as text."""
+        body.exercises = True
+        steps = "\n".join(map(_html, self.steps))
+        after = self.after.html(body, " nv-start-after") if self.after else ""
+        return f'<div class="nv-start" data-first="{self.first}">\n{steps}\n{_learnt_html()}\n{after}</div>'
+
+    def plain_text(self) -> str:
+        steps = [
+            plain(f"{number}. {step.prose.title}\n\n{step.prose.text}\n\n{step.prose.done}")
+            for number, step in enumerate(self.steps, 1)
+        ]
+        return "\n\n".join(
+            [*steps, *(_("{title}: {caption}", title=one.label, caption=_learnt(one)) for one in asked())]
+        )
+
+
+def _html(step: LessonStep) -> str:
+    prose = step.prose
+    hint = f'<p class="nv-start-hint" hidden>{line(prose.hint)}</p>' if prose.hint else ""
+    return (
+        f'<section class="nv-start-step" data-key="{step.key}" data-figure="{escape(data(step.figure()))}">'
+        f'<h2 tabindex="-1">{line(prose.title)}</h2><p class="nv-start-text">{line(prose.text)}</p>'
+        f'<p class="nv-start-act">{line(prose.act)}</p><div class="nv-start-figure"></div>{hint}'
+        f'<p class="nv-start-done">{line(prose.done)}</p></section>'
+    )
+
+
+def _learnt_html() -> str:
+    """A picture of what was learned: the groups of each layer of the last step."""
+    cards = "".join(
+        f"<figure>{groups_picture(one.description)}<figcaption><strong>{escape(one.label)}</strong> "
+        f"<span>{escape(_learnt(one))}</span></figcaption></figure>"
+        for one in asked()
+    )
+    title, rule = _("What you have learned"), _(LEARNT)
+    return f'<section class="nv-start-learnt"><h3>{escape(title)}</h3><p>{escape(rule)}</p><div>{cards}</div></section>'
+
+
+def _learnt(one: Asked) -> str:
+    e, said = one.description, []
+    if not e.norm.center:
+        said = [_(SAME_GROUPS)]
+    elif e.buffers:
+        said = [_("It stores running means and variances for eval mode.")]
+    return join_sentences([_means(e), *said, *_without_gamma(e)])
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    """The page Start here."""
+    yield Lesson(LESSON_STEPS, view.settings["step"], Link(_("Next: {title}", title=_("Practice")), "practice"))
+
+
+START_STEPS = len(LESSON_STEPS)
+SETTINGS = (
+    integer("step", 0, START_STEPS, 0, widget=None, about=N_("the step that is shown first; 0: where the reader left off"), example="3"),
+)  # fmt: skip
+PAGE = Page("start", *TITLES["start"], view_parts, SETTINGS, rows=lambda _view: (), group=LEARN, uses="nothing")

@@ -1,0 +1,1 @@
+"""Step by step: the forward pass."""

@@ -1,0 +1,45 @@
+"""Step by step: the forward pass from x to the output, one step at a time, with the numbers of one element."""
+
+from collections.abc import Iterator
+
+from normviz.analysis.sentences import sentence
+from normviz.figures.payload import steps_payload
+from normviz.lessons.alternatives import views_of_one_layer
+from normviz.lessons.page import Page
+from normviz.parts.containers import Details, course_pair
+from normviz.parts.part import LayerNote, Note, Panels, Part, Sentence, part_or_note
+from normviz.parts.titles import LOOK_UP, TITLES
+from normviz.scene.controls import FILE_CHOICES
+from normviz.scene.scene import compact
+from normviz.scene.setting import integer
+from normviz.scene.view import View
+from normviz.texts.messages import N_, _
+
+
+def view_parts(view: View) -> Iterator[Part]:
+    """The steps starting at the chosen one, the sentence, and the code of a course with the same steps."""
+    scene, step = view.scene, view.settings["step"]
+    e = scene.description
+    yield from map(LayerNote, e.notes)
+    if scene.computable:
+        shown = {"step": step, "at": scene.at, "scaled": scene.scaled}
+        yield part_or_note(lambda: Panels(steps_payload(e, scene.grid, **shown), ("select", "step", "scale")))
+    else:
+        yield Note(_("This tensor is too large to compute values here; make it smaller to see the steps."))
+    yield Sentence(sentence(e))
+    title = _("As CS231n writes it: {signature}", signature="layernorm_forward(x, gamma, beta, ln_param) -> out, cache")
+    yield Details(title, course_pair())
+
+
+LAST_STEP = 6  # no layer has more than seven steps
+SETTINGS = (integer("step", 0, LAST_STEP, 1, widget=None, about=N_("the step that is shown"), example="4"),)  # fmt: skip
+PAGE = Page(
+    "step_by_step",
+    *TITLES["step_by_step"],
+    view_parts,
+    SETTINGS,
+    other_views=views_of_one_layer,
+    call=lambda view: f'nv.steps("{compact(view.scene.layer)}", x)',
+    file_choices=FILE_CHOICES,
+    group=LOOK_UP,
+)

@@ -1,0 +1,1 @@
+"""Train and eval: both modes, and running statistics."""

@@ -1,0 +1,193 @@
+"""Parts as plain text, for terminals and for notebooks without a browser, and as HTML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from html import escape
+from typing import Any, Protocol
+
+from markdown_it import MarkdownIt
+
+from normviz.parts.glossary import Word, glossary, words_in
+from normviz.texts.errors import encodable
+from normviz.texts.languages import with_language
+from normviz.texts.messages import BEGIN, END, _, without_marks
+
+WIDEST = 100  # characters in a column
+
+
+class Shown(Protocol):
+    def html(self, body: Body) -> str: ...
+    def plain_text(self) -> str: ...
+
+
+def text(parts: Iterable[Shown]) -> str:
+    """The parts as paragraphs. A figure is represented by the titles and captions of its panels.
+
+    >>> from normviz.parts.part import Sentence, Text
+    >>> print(text([Sentence("**2** means"), Text("of `x`")]))
+    2 means
+    <BLANKLINE>
+    of x
+    """
+    return without_marks("\n\n".join(filter(None, (part.plain_text() for part in parts))))
+
+
+def align(lines: Sequence[Sequence[str]]) -> str:
+    """The cells of each line in columns of equal width."""
+    if not lines:
+        return ""
+    widths = [min(WIDEST, max(map(len, column))) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    )
+
+
+# Texts as HTML. Tags in a text are escaped, and an address that runs code does not become a link.
+
+__all__ = ["block", "data", "escape", "finished", "line", "plain_table", "scrolling"]
+
+KEPT = 512  # texts: most of a page is the same after a change
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+@lru_cache(KEPT)
+def block(text: str) -> str:
+    """Markdown paragraphs, lists and tables.
+
+    >>> block("**2** of `x` <script>")
+    '<p><strong>2</strong> of <code>x</code> &lt;script&gt;</p>'
+    """
+    return finished(str(_markdown().render(text)).strip())
+
+
+@lru_cache(KEPT)
+def line(text: str) -> str:
+    """Markdown within a line."""
+    return finished(str(_markdown().renderInline(text)))
+
+
+def finished(html: str) -> str:
+    """HTML that says which of its words are English (``normviz.texts.messages.english``).
+
+    >>> finished("torch: \u2068Expected\u2069")
+    'torch: <span lang="en" translate="no">Expected</span>'
+    """
+    return html.replace(BEGIN, '<span lang="en" translate="no">').replace(END, "</span>")
+
+
+def plain_table(lines: Iterable[Sequence[str]]) -> str:
+    """Cells of plain text as a table, which needs no style; without lines, nothing.
+
+    >>> plain_table([["statistics", "2"]])
+    '<table><tr><td>statistics</td><td>2</td></tr></table>'
+    """
+    rows = ["".join(f"<td>{escape(cell)}</td>" for cell in cells) for cells in lines]
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>" if rows else ""
+
+
+def scrolling(content: str, name: str, kind: str) -> str:
+    """A box of a class that scrolls sideways, also by the arrow keys, where ``content``, one element, is wider than the page.
+
+    ``name`` is what a screen reader calls it.
+    """
+    return f'<div class="nv-scroll {kind}" tabindex="0" role="group" aria-label="{escape(name)}">{content}</div>'
+
+
+def data(value: Any) -> str:
+    """JSON for a ``<script>`` element: no tag can begin in it.
+
+    >>> data("</script>")
+    '"\\\\u003c/script\\\\u003e"'
+    """
+    text = encodable(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+@dataclass
+class Body:
+    """Collects the data of the figures while parts are written as HTML, and makes unique names for elements of the page.
+
+    prefix     of these names, for a document with several bodies
+    app        the address of the app, for links to its pages, "" in the app itself; None: there is no app to link to
+    pages      the addresses of pages that are stored with the document, by their link in the app, such as "/questions?q=s0"
+    tables     whether each figure has its numbers as a table, for places that run no scripts
+    carries    whether all exercises of practice travel with the document, because no server chooses among them
+    turn       the number of the last event that a server has received from the figures; None without a server
+    words      of the glossary that may occur in the parts
+    exercises  whether a part needs the script and the style of steps, exercises and trainings, or the style of the front page
+    """
+
+    prefix: str = ""
+    app: str | None = None
+    pages: Mapping[str, str] = field(default_factory=dict)
+    tables: bool = False
+    carries: bool = False
+    turn: int | None = None
+    exercises: bool = False
+    figures: list[dict[str, Any]] = field(default_factory=list)
+    names: int = 0
+    words: dict[str, Word] = field(default_factory=dict)
+
+    def html(self, parts: Iterable[Shown]) -> str:
+        return "\n".join(part.html(self) for part in parts)
+
+    def page(self, parts: Iterable[Shown]) -> str:
+        """The parts as the browser's page finds them in a file."""
+        divs = (f'<div class="nv-part" data-key="{key}">{html}</div>' for key, html in self.keyed(parts))
+        return '<div class="nv-page">\n' + "\n".join(divs) + "\n</div>"
+
+    def keyed(self, parts: Iterable[Shown]) -> list[tuple[str, str]]:
+        """The HTML of each part, with a key that the part keeps when others come and go: its kind and its number among that kind."""
+        counts: dict[str, int] = {}
+        found = []
+        for part in parts:
+            kind = type(part).__name__.lower()
+            counts[kind] = counts.get(kind, 0) + 1
+            html = encodable(part.html(self))
+            self.words |= {word.name: word for word in words_in(html)}
+            found.append((f"{kind}{counts[kind]}", html))
+        return found
+
+    def figure(self, data: dict[str, Any], sends: bool = False, table: str = "") -> str:
+        """An empty element that the page's script fills with the figure. It shows a message if the script does not run.
+
+        sends  whether the figure sends what the reader does to the server, if there is one
+        table  the numbers of the figure as HTML, for ``tables``
+        """
+        live: dict[str, Any] = {"turn": self.turn}
+        if not sends or self.turn is None:
+            live = {"alone": True, "editable": False} | ({"fixed": True} if sends and data.get("editable") else {})
+        self.figures.append(data | live)
+        unstyled = _("The figure needs JavaScript. In a notebook that is not trusted yet, run the cell.")
+        return (
+            f'<div class="nv-figure" data-figure="{len(self.figures) - 1}">'
+            f'<div class="nv-unstyled"><p>{escape(unstyled)}</p>{table if self.tables else ""}</div>'
+            '<div class="nv-root"></div></div>'
+        )
+
+    def terms(self, whole: bool = False) -> list[dict[str, Any]]:
+        """The words of the glossary that may occur on the page, or all of them, as the page's script reads them."""
+        words = glossary() if whole else self.words.values()
+        return [{"forms": word.forms, "about": line(word.about)} for word in words]
+
+    def address(self, link: str) -> str | None:
+        """Where a link of the app leads from this document; None: nowhere."""
+        if link in self.pages or self.app is None:
+            return self.pages.get(link)
+        # An address of the app names the language; within the app, the session has it.
+        return f"{self.app}{with_language(link) if self.app else link}"
+
+    def unique(self, prefix: str) -> str:
+        """A name that is unique in this document."""
+        self.names += 1
+        return f"{self.prefix}{prefix}{self.names}"
