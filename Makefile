@@ -23,10 +23,11 @@ TORCH_LINKS ?= $(TORCH_INDEX)/torch/
 LOCK_ARGS ?=
 RECORD ?=
 
-QUICK := $(addprefix tests/,texts layers analysis code scene figures lessons test_api.py) --ignore=tests/code/frameworks
+QUICK := $(addprefix tests/,texts layers analysis code scene figures parts lessons scripts api) --ignore=tests/code/frameworks
 # The core, without what needs the app
-CORE := $(QUICK) $(addprefix tests/,measuring export cli test_api_arguments.py test_api_layers.py) \
-  $(addprefix --ignore=tests/,figures/linked/test_bundle.py lessons/test_front.py lessons/test_toy_page.py cli/test_app.py export/test_pictures.py export/test_wheel.py)
+CORE := $(QUICK) $(addprefix tests/,measuring export cli) $(addprefix --ignore=tests/,scripts/test_bundle.py lessons/test_toy_page.py \
+  lessons/explore lessons/home/test_parts.py $(foreach page,compare gradients numerics questions step_by_step train_and_eval,lessons/$(page)/test_app.py) \
+  cli/test_app.py export/test_pictures.py export/test_wheel.py)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, Phase, settings
 from normviz.analysis.forward import use_one_thread
 from normviz.layers.catalogue import COMPLETE
 from normviz.texts.errors import NormvizError
-from tests.needs import ABSENT, browser_path
+from tests.support.needs import ABSENT, browser_path
 from tools.servers import app_server
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_pyfunc_call() -> Generator[None, object, object]:
     """With an older torch, a test is skipped where an exception says that this torch does not have what the test asks for.
 
-    A failed assertion is never skipped: a test that is about such a layer has a mark of ``tests.needs``.
+    A failed assertion is never skipped: a test that is about such a layer has a mark of ``tests.support.needs``.
     """
     try:
         return (yield)
@@ -77,7 +77,7 @@ def pytest_pyfunc_call() -> Generator[None, object, object]:
 
 @pytest.fixture
 def in_torch(request: pytest.FixtureRequest) -> None:
-    """See ``tests.needs.cases_in_torch``."""
+    """See ``tests.support.needs.cases_in_torch``."""
     named = re.search("|".join(ABSENT) or "$.", str(request.node.callspec.params))
     if named:
         pytest.skip(f"torch {torch.__version__} has no {named[0]}")

@@ -27,7 +27,7 @@ import normviz as nv
 from bench.common import Server
 from bench.protocol import Session
 from tests.fuzz.attempts import try_links, try_requests, try_tours
-from tests.ui.support.asgi import run_async
+from tests.support.asgi import run_async
 from tools.ports import free_port
 from tools.servers import running
 

@@ -51,7 +51,7 @@ MESSAGES = ("_", "N_", "ngettext", "NormvizError")  # their first arguments are 
 FORWARD = [f"tests/analysis/test_{name}.py" for name in ("forward", "forward_agreement", "forward_types", "moments")]
 CORE = ["tests/layers", "tests/texts", *FORWARD]
 # The tests of the modules in a folder of normviz.
-TESTS = {"layers": CORE, "analysis": CORE, "measuring": ["tests/measuring", "tests/test_api_layers.py"]}
+TESTS = {"layers": CORE, "analysis": CORE, "measuring": ["tests/measuring", "tests/api/test_layers.py"]}
 # Choosing the mutant is a call more. JAX starts threads, which a forked process does not have.
 LEFT_OUT = ["-k", "not in_few_calls and not jax", "--ignore=tests/measuring/test_check_other_libraries.py"]
 ARGUMENTS = ["-q", "-s", "-x", "--tb=native", "-p", "no:cacheprovider", *LEFT_OUT]

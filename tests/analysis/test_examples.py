@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from normviz.analysis.examples import DATA, PARAMETERS, example, parameters
 from normviz.layers.axes import parse_layout
 from normviz.texts.errors import NormvizError
-from tests.strategies import shapes
+from tests.support.strategies import shapes
 
 NCHW = ("n", "c", "h", "w")
 

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from normviz import Layer, Norm, NormvizError, NormvizWarning, explain
-from tests.needs import cases_in_torch
-from tests.strategies import random_tensor
+from tests.support.needs import cases_in_torch
+from tests.support.strategies import random_tensor
 
 SAME = [nn.LayerNorm([3, 4]), "LayerNorm([3, 4])", "nn.LayerNorm([3, 4])", Layer.parse("LayerNorm([3, 4])"), Norm("n l c -> n", "l c"), "Norm('n l c -> n', 'l c')"]  # fmt: skip
 

@@ -12,7 +12,7 @@ import normviz
 from normviz import Explanation, Layer, Norm, NormvizError, NormvizWarning, explain
 from normviz.analysis.description import describe
 from normviz.code.generate import code
-from tests.strategies import (
+from tests.support.strategies import (
     IN_TORCH,
     explained_or_reject,
     forward,

@@ -16,8 +16,15 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
 from normviz.texts.errors import NormvizError
-from tests.computing import DOUBLE, runs
-from tests.strategies import IN_TORCH, forward, layers_that_fit, module_with_random_numbers, norms, random_tensor
+from tests.support.computing import DOUBLE, runs
+from tests.support.strategies import (
+    IN_TORCH,
+    forward,
+    layers_that_fit,
+    module_with_random_numbers,
+    norms,
+    random_tensor,
+)
 
 BY_HAND = [
     # on [[1, 3], [2, 6]]: mean, var, normalized

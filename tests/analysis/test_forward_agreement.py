@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from normviz.analysis.description import describe
 from normviz.analysis.forward import COMPUTES_IN, broadcast
 from normviz.layers.layer import Layer
-from tests.computing import BF16, DOUBLE, FLOAT, HALF, runs
-from tests.strategies import IN_TORCH, forward, layers_that_fit, module_with_random_numbers, random_tensor
+from tests.support.computing import BF16, DOUBLE, FLOAT, HALF, runs
+from tests.support.strategies import IN_TORCH, forward, layers_that_fit, module_with_random_numbers, random_tensor
 
 # The tolerance between the trace and torch.
 #

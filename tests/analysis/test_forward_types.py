@@ -13,9 +13,9 @@ from normviz.analysis.forward import Values, as_tensor, check_types, trace
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
-from tests.computing import BF16, DOUBLE, FLOAT, HALF
-from tests.needs import needs_half, needs_uint16
-from tests.strategies import forward, random_tensor
+from tests.support.computing import BF16, DOUBLE, FLOAT, HALF
+from tests.support.needs import needs_half, needs_uint16
+from tests.support.strategies import forward, random_tensor
 
 HALVES = [(HALF, FLOAT, FLOAT), (BF16, FLOAT, FLOAT), (FLOAT, FLOAT, FLOAT), (DOUBLE, DOUBLE, DOUBLE)]
 

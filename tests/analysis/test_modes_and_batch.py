@@ -5,7 +5,7 @@ from normviz.analysis.description import describe
 from normviz.analysis.invariance import depends_on_batch, train_equals_eval
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
-from tests.strategies import layers_that_fit
+from tests.support.strategies import layers_that_fit
 
 MODES = [
     ("BatchNorm2d(3)", (2, 3, 4, 4), False),

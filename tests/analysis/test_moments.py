@@ -11,7 +11,7 @@ from normviz.analysis.forward import Values, group_mean
 from normviz.analysis.moments import moments
 from normviz.layers.layer import Layer
 from normviz.texts.errors import NormvizError
-from tests.strategies import explained, layers_that_fit, norms
+from tests.support.strategies import explained, layers_that_fit, norms
 
 TWO = torch.tensor([[1.0, 5.0]])
 STORED = {"running_mean": torch.tensor([3.0, 1.0]), "running_var": torch.tensor([4.0, 4.0])}

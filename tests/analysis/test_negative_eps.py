@@ -14,8 +14,8 @@ from normviz.analysis.description import describe
 from normviz.code.generate import code
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
-from tests.needs import needs_refused_eps
-from tests.strategies import (
+from tests.support.needs import needs_refused_eps
+from tests.support.strategies import (
     IN_TORCH,
     describe_or_reject,
     forward,

@@ -18,7 +18,7 @@ from normviz.analysis.sentences import (
 )
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
-from tests.strategies import layers_that_fit, norms
+from tests.support.strategies import layers_that_fit, norms
 
 X = (2, 3, 4, 4)
 

@@ -11,8 +11,8 @@ from normviz.analysis.forward import Values, run_module
 from normviz.analysis.steps import steps, whole_formula
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
-from tests.analysis.gradients.cases import CATALOGUE, numbered
-from tests.strategies import explained, layers_that_fit, norms
+from tests.analysis.gradient_cases import CATALOGUE, numbered
+from tests.support.strategies import explained, layers_that_fit, norms
 
 TWO = torch.tensor([[1.0, 5.0]])
 GAMMA, BETA = torch.tensor([10.0, 10.0]), torch.tensor([0.0, 1.0])

@@ -14,7 +14,7 @@ from tests.browser.files.exported import FileView
 from tests.browser.view import View
 from tests.browser.watch import Watch
 from tests.conftest import CHROMIUM_FLAGS
-from tests.needs import browser_path
+from tests.support.needs import browser_path
 
 SCREEN: ViewportSize = {"width": 1280, "height": 720}
 DEFAULTS: dict[str, Any] = {

@@ -32,7 +32,7 @@ from tests.claims.drawing import (
     run,
 )
 from tests.claims.predicates import predicate
-from tests.strategies import layers_that_fit, module_with_random_numbers
+from tests.support.strategies import layers_that_fit, module_with_random_numbers
 
 
 def any_case(draw: Draw, *families: str, **options: Any) -> Case:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.needs import needs_half
+from tests.support.needs import needs_half
 
 MODULE = """
 import torch

@@ -12,8 +12,8 @@ import pytest
 
 import normviz as nv
 from normviz.cli import main
-from tests.export.structure import answers_of
-from tests.needs import cases_in_torch, needs_rms_norm
+from tests.support.needs import cases_in_torch, needs_rms_norm
+from tests.support.structure import answers_of
 
 ROOT = Path(__file__).parents[2]
 CDN = ("--plotlyjs", "cdn")

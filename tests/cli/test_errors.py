@@ -6,7 +6,7 @@ import resource
 import pytest
 
 from normviz.export import site
-from tests.export.structure import HOSTILE, Structure, same_structure
+from tests.support.structure import HOSTILE, Structure, same_structure
 
 CDN = ("--plotlyjs", "cdn")
 

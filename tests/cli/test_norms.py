@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.needs import cases_in_torch
+from tests.support.needs import cases_in_torch
 
 MODELS = """
 import torch

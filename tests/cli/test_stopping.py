@@ -12,7 +12,7 @@ import pytest
 
 from normviz.cli import main
 from normviz.export import site
-from tests.needs import whole
+from tests.support.needs import whole
 
 ROOT = Path(__file__).parents[2]
 ENDS = {

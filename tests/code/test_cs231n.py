@@ -90,7 +90,7 @@ def numbers(rows, columns, seed):
 
 
 def assert_agrees(module, x, gamma, beta, dout, out, gradients, sigma):
-    """Within (n + 8) roundings of numbers as large as gamma / sigma, |x| / sigma and dout: see tests/analysis/gradients/cases.py."""
+    """Within (n + 8) roundings of numbers as large as gamma / sigma, |x| / sigma and dout: see tests/analysis/gradient_cases.py."""
     with torch.no_grad():
         module.weight.copy_(torch.tensor(gamma))
         module.bias.copy_(torch.tensor(beta))

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import new_context
-from tests.needs import skip_or_fail
+from tests.support.needs import skip_or_fail
 from tools import browser, proxy
 
 

@@ -12,7 +12,7 @@ from normviz.parts.containers import Beside, Details, Table, Tabs
 from normviz.parts.part import Caption, Chart, Code, Heading, Note, Panels, Part, Sentence, Text, flat
 from normviz.parts.questions import Prediction
 from normviz.texts.errors import NormvizError
-from tests.export.structure import HOSTILE, Structure, same_structure
+from tests.support.structure import HOSTILE, Structure, same_structure
 
 PLAIN = "word"
 (VIEW,) = [part for part in flat(explore("LayerNorm(3)", (2, 3)).parts) if isinstance(part, Panels)]

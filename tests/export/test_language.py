@@ -12,8 +12,8 @@ from normviz.lessons.tours import find_tour
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import with_language
 from normviz.texts.messages import in_language
-from tests.export.structure import answers_of
-from tests.languages import brackets as brackets
+from tests.support.languages import brackets as brackets
+from tests.support.structure import answers_of
 
 VIEW = {"shape": "2,3", "layer": "LayerNorm(3)"}
 

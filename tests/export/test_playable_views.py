@@ -11,7 +11,7 @@ from normviz.export.playable_controls import MOST_VIEWS
 from normviz.lessons.compare.page import READY_SETS, layers_of
 from normviz.lessons.pages import PAGES
 from normviz.texts.errors import NormvizError
-from tests.needs import needs_rms_norm
+from tests.support.needs import needs_rms_norm
 
 
 @cache

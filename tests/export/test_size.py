@@ -5,7 +5,7 @@ import re
 
 from normviz.api.pages import explore
 from normviz.export.document import css, document
-from tests.export.structure import Structure
+from tests.support.structure import Structure
 
 SMALL = 275_000  # bytes; the script is 210 kB of them
 

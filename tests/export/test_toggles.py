@@ -18,7 +18,7 @@ from normviz.lessons.pages import PAGES
 from normviz.parts.html import data
 from normviz.scene.toggles import GAMMA, MEAN, toggle_rows
 from tests.export.test_packing import unpacked
-from tests.needs import needs_rms_norm
+from tests.support.needs import needs_rms_norm
 
 EXPLORE = PAGES["explore"]
 LARGEST = 150_000  # bytes

@@ -7,7 +7,7 @@ import pytest
 from normviz.figures.bundle import BROWSER
 from normviz.figures.palette import GROUP_COLORS, THEMES, stops, theme
 from normviz.texts.errors import NormvizError
-from tests.figures.colors import VISION, contrast, difference, lab, luminance, mixed, over, rgb
+from tests.support.colors import VISION, contrast, difference, lab, luminance, mixed, over, rgb
 
 READABLE = 4.5  # WCAG 2.2 AA, text
 VISIBLE = 3.0  # WCAG 2.2 AA, lines and marks

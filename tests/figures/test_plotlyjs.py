@@ -18,7 +18,7 @@ from normviz.export.output import Choices, output_of_query
 from normviz.figures import bundle
 from normviz.lessons.pages import PAGES
 from normviz.parts.html import Body
-from tests.figures.linked.javascript import NODE
+from tests.support.javascript import NODE
 from tools import plotlyjs
 
 # What the README of npm's package names.

@@ -21,7 +21,7 @@ from normviz.scene.view import link
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import in_language
 from tests.fuzz import hostile
-from tests.ui.support.asgi import ask
+from tests.support.asgi import ask
 
 T = TypeVar("T")
 SEED = 32

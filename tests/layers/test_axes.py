@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from normviz.layers.axes import Pattern, check_names, example_axis, layout_text, parse_layout, parse_names
 from normviz.texts.errors import NormvizError, echo, listed
-from tests.strategies import norms
+from tests.support.strategies import norms
 
 PATTERNS = [
     # text, left, right, reduced

@@ -18,8 +18,14 @@ from normviz.layers.fit import torch_layer
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
-from tests.needs import needs_refused_eps
-from tests.strategies import describe_or_reject, forward, layers_that_fit, module_with_random_numbers, random_tensor
+from tests.support.needs import needs_refused_eps
+from tests.support.strategies import (
+    describe_or_reject,
+    forward,
+    layers_that_fit,
+    module_with_random_numbers,
+    random_tensor,
+)
 
 NAMES = tuple(name for name, kind in KINDS.items() if kind.channels_last)
 BY_HAND = {

@@ -13,8 +13,8 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
 from tests.fuzz.measure import cost
-from tests.needs import cases_in_torch, needs_rms_norm
-from tests.strategies import IN_TORCH, layers_that_fit, norms, shapes
+from tests.support.needs import cases_in_torch, needs_rms_norm
+from tests.support.strategies import IN_TORCH, layers_that_fit, norms, shapes
 
 FITTED = [
     # the layer, the new shape and layout, the layer changed to take them

@@ -13,8 +13,8 @@ from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.texts.errors import NormvizError
-from tests.needs import HAS_BIAS, cases_in_torch, needs_rms_norm
-from tests.strategies import IN_TORCH, layers_that_fit, norms
+from tests.support.needs import HAS_BIAS, cases_in_torch, needs_rms_norm
+from tests.support.strategies import IN_TORCH, layers_that_fit, norms
 
 NCHW, NLC, ND = ("n", "c", "h", "w"), ("n", "l", "c"), ("n", "d")
 PATTERNS = [

@@ -13,7 +13,7 @@ from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
-from tests.needs import cases_in_torch
+from tests.support.needs import cases_in_torch
 
 NAMES = [*KINDS, "Norm"]
 ILLEGAL = [

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
-from tests.strategies import norms
+from tests.support.strategies import norms
 
 AXES = [
     # a split axis gets its name in params, or else the first free one of c, d, e, f

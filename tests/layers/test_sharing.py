@@ -23,7 +23,7 @@ from normviz.layers.sharing import (
     stat_tables,
 )
 from normviz.texts.errors import NormvizError
-from tests.strategies import IN_TORCH, describe_or_reject, layers_that_fit, norms, random_tensor
+from tests.support.strategies import IN_TORCH, describe_or_reject, layers_that_fit, norms, random_tensor
 
 BY_HAND = [
     # on a 2 x 3 matrix

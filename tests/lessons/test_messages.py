@@ -14,8 +14,8 @@ from normviz.parts.html import Body
 from normviz.parts.part import Caption, Chart, Note, Panels, Sentence, Text, flat
 from normviz.texts import messages
 from normviz.texts.messages import in_language
-from tests.languages import Bracketed
-from tests.languages import brackets as brackets
+from tests.support.languages import Bracketed
+from tests.support.languages import brackets as brackets
 
 QUERIES = {
     "explore": ["", "layer=BatchNorm2d(3).eval()", "layer=InstanceNorm2d(3)", "shape=4096,4096&layer=LayerNorm(4096)"],

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from normviz.lessons.questions.registry import CORE, QUESTIONS
-from tests.needs import whole
+from tests.support.needs import whole
 
 ROOT = Path(__file__).resolve().parents[2]
 OLDER = """
@@ -38,7 +38,7 @@ from normviz.lessons.practice.bank import rows
 from normviz.lessons.questions.registry import CORE, MERGED, QUESTIONS
 from normviz.lessons.tours import tours
 from normviz.scene.controls import NAMED_FAMILIES
-from tests.needs import whole
+from tests.support.needs import whole
 
 def refused(text, made=lambda text: nv.explain(text, (2, 4, 3, 3))):
     try:

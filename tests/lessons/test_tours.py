@@ -18,7 +18,7 @@ from normviz.parts.links import TourBar
 from normviz.parts.part import Panels, Problem
 from normviz.scene.view import Display
 from normviz.texts.errors import NormvizError
-from tests.needs import whole
+from tests.support.needs import whole
 
 STOPS = [(name, number) for name, tour in tours().items() for number in range(1, len(tour.stops) + 1)]
 

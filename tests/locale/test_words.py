@@ -7,7 +7,7 @@ import pytest
 
 from normviz.texts.errors import listed
 from normviz.texts.messages import _, in_language
-from tests.figures.linked.javascript import evaluate
+from tests.support.javascript import evaluate
 from tools.translations import LOCALE, prose_files, read_catalog
 
 LAYER = r"`?(?:Batch|Layer|RMS|Instance|Group|SyncBatch)Norm"

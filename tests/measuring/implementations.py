@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tests.needs import HAS_RMS_NORM
+from tests.support.needs import HAS_RMS_NORM
 
 SEQUENCES, IMAGES, TABLE = (3, 4, 5), (2, 6, 3, 5), (4, 6)
 

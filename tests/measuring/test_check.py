@@ -12,7 +12,7 @@ import normviz as nv
 from normviz.measuring.groups import same_partition
 from normviz.texts.messages import in_language
 from tests.measuring.implementations import RIGHT, SEQUENCES, WRONG, OnePlus, layer_norm
-from tests.needs import HAS_RMS_NORM
+from tests.support.needs import HAS_RMS_NORM
 
 
 def x_of(case):

@@ -15,7 +15,7 @@ from normviz.measuring.formula import Eps, Formula, Learned, Measurement, Quotie
 from normviz.measuring.groups import Reach
 from tests.measuring.implementations import OnePlus
 from tests.measuring.mutations import RIGHT, WRONG
-from tests.needs import cases_in_torch
+from tests.support.needs import cases_in_torch
 
 NAMED = {one.name: one for one in [*RIGHT, *WRONG]}
 # Of each implementation, compared with its layer: the Norm, the layer, the reduced axes.

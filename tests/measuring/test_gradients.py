@@ -8,7 +8,7 @@ from torch import nn
 
 import normviz as nv
 from normviz.measuring.backward import gradients
-from tests.needs import HAS_RMS_NORM
+from tests.support.needs import HAS_RMS_NORM
 
 X = torch.randn(4, 3, generator=torch.Generator().manual_seed(1))
 DOUT = torch.randn(4, 3, generator=torch.Generator().manual_seed(2))

@@ -9,7 +9,7 @@ from torch import nn
 from normviz.measuring import probe, running
 from normviz.measuring.check import Check
 from tests.measuring.mutations import JAX_RIGHT, JAX_WRONG, RIGHT, WRONG, contradictions
-from tests.needs import HAS_RMS_NORM, cases_in_torch
+from tests.support.needs import HAS_RMS_NORM, cases_in_torch
 
 MOST_CALLS_OF_RIGHT, MOST_CALLS_OF_WRONG = 100, 600
 if importlib.util.find_spec("jax"):

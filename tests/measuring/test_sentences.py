@@ -16,7 +16,7 @@ from normviz.measuring.groups import Reach
 from normviz.measuring.report import Difference
 from normviz.measuring.verdict import Error
 from tests.measuring.mutations import WRONG
-from tests.needs import needs_half
+from tests.support.needs import needs_half
 
 NAMED = {one.name: one for one in WRONG}
 # Of each implementation: what, found, expected, sentence.

@@ -19,7 +19,7 @@ from normviz.figures.palette import THEMES
 from normviz.lessons.pages import PAGES
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.view import DISPLAY_SETTINGS
-from tests.needs import skip_or_fail
+from tests.support.needs import skip_or_fail
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """\

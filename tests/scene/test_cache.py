@@ -11,7 +11,7 @@ from normviz.lessons.pages import PAGES
 from normviz.parts.part import flat
 from normviz.scene import scene as scenes
 from normviz.scene.view import read
-from tests.scenes import scene
+from tests.support.scenes import scene
 
 LARGE = [f"shape=2,{channels},40,40" for channels in range(3, 3 + scenes.MOST_LARGE + 1)]
 

@@ -11,8 +11,8 @@ from normviz.scene.setting import Choice, Segments, Several, Slider, TextField
 from normviz.scene.view import controls, read_view
 from normviz.texts.messages import language
 from tests.fuzz.measure import cost
-from tests.needs import cases_in_torch
-from tests.scenes import query_of
+from tests.support.needs import cases_in_torch
+from tests.support.scenes import query_of
 
 LAYERS = ["", "layer=BatchNorm2d(3)", "shape=2,6,3,3&layer=GroupNorm(2,6)", "layer=DimNorm(4,dim=0)&layout=NCHW", "layer=Norm('n c h w -> n','c')", "layer=RMSNorm(4)", "shape=1000,1000", "shape=2,3&values=1,2,3,4,5,6"]  # fmt: skip
 

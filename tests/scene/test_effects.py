@@ -5,7 +5,7 @@ import pytest
 import normviz as nv
 from normviz.lessons.pages import PAGES
 from normviz.scene.setting import Where
-from tests.needs import cases_in_torch
+from tests.support.needs import cases_in_torch
 
 CHOSEN = [
     # a page, settings without the choice, what they choose

@@ -12,7 +12,7 @@ from normviz.scene.controls import with_typed
 from normviz.scene.edits import repair
 from normviz.scene.typed import typed_query
 from normviz.texts.errors import NormvizError
-from tests.needs import cases_in_torch
+from tests.support.needs import cases_in_torch
 
 IMAGES, LAST, SEQUENCE, ROWS = (2, 4, 3, 5), (2, 3, 5, 4), (2, 5, 4), (4, 6)
 

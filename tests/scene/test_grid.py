@@ -14,8 +14,8 @@ from normviz.lessons.practice.case import Case
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.picture import CELL, svg
 from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS, grid, pixels, start_with
-from tests.figures.linked.javascript import evaluate
-from tests.strategies import shapes
+from tests.support.javascript import evaluate
+from tests.support.strategies import shapes
 
 _ = nan  # a gutter
 

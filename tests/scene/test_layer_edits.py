@@ -7,8 +7,8 @@ import pytest
 from normviz.layers.norm import Norm
 from normviz.scene import edits
 from normviz.scene.view import read
-from tests.needs import cases_in_torch, needs_rms_norm
-from tests.scenes import done, scene, summary
+from tests.support.needs import cases_in_torch, needs_rms_norm
+from tests.support.scenes import done, scene, summary
 
 ONE_VALUE = [
     ("shape=2,3&layer=BatchNorm1d(3)", "n", "ND (2, 3) BatchNorm1d(3)"),

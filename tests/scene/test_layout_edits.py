@@ -5,8 +5,8 @@ import re
 import pytest
 
 from normviz.scene import edits
-from tests.needs import needs_rms_norm
-from tests.scenes import done, scene, summary
+from tests.support.needs import needs_rms_norm
+from tests.support.scenes import done, scene, summary
 
 LAYOUT_CHANGES = [
     # from, to: an axis that stays keeps its size, unless it has the default one

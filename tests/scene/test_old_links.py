@@ -17,9 +17,9 @@ from normviz.parts.titles import EXPLORE, HOME, asks_for_a_view
 from normviz.scene.scene import SCENE_SETTINGS, commas
 from normviz.scene.view import ALL, ALL_CONTROLS, PANELS, PARTS, View, controls, link, read_view
 from normviz.texts.errors import NormvizError
-from tests.needs import cases_in_torch, needs_half
 from tests.scene.test_scene import scenes
 from tests.scene.test_visibility import frames
+from tests.support.needs import cases_in_torch, needs_half
 from tools.link_tables import TITLES, updated
 
 ROOT = Path(__file__).resolve().parents[2]

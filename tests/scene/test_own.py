@@ -13,7 +13,7 @@ from normviz.scene.controls import MORE_ABOUT_X
 from normviz.scene.edits import with_fields
 from normviz.scene.scene import OWN, Own
 from normviz.scene.view import View, read
-from tests.needs import cases_in_torch
+from tests.support.needs import cases_in_torch
 
 X = torch.arange(144.0, dtype=torch.float64).reshape(2, 3, 4, 6)
 

@@ -17,8 +17,8 @@ from normviz.layers.norm import Norm
 from normviz.scene.scene import Scene, default_at
 from normviz.scene.view import link, read
 from normviz.texts.errors import NormvizError
-from tests.needs import needs_rms_norm
-from tests.strategies import layers_that_fit, norms
+from tests.support.needs import needs_rms_norm
+from tests.support.strategies import layers_that_fit, norms
 
 
 def followed(text):

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from normviz.analysis.description import describe
 from normviz.layers.layer import Layer
 from normviz.scene.toggles import GAMMA, MEAN, toggle_rows, with_toggle
-from tests.needs import cases_in_torch, needs_rms_norm
-from tests.scenes import scene, summary
+from tests.support.needs import cases_in_torch, needs_rms_norm
+from tests.support.scenes import scene, summary
 
 LINKS = [
     "layer=LayerNorm([4,3,5])", "layer=LayerNorm([3,5])&shape=2,4,3,5", "layer=BatchNorm2d(4)", "layer=InstanceNorm2d(4)",

@@ -13,8 +13,8 @@ from normviz.scene.controls import LAYOUTS
 from normviz.scene.edits import with_fields
 from normviz.scene.scene import Scene
 from normviz.scene.view import read
-from tests.needs import cases_in_torch, needs_rms_norm
-from tests.scenes import done, scene
+from tests.support.needs import cases_in_torch, needs_rms_norm
+from tests.support.scenes import done, scene
 
 
 def test_an_edited_value_stays_and_is_selected():

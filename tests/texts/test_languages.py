@@ -9,7 +9,7 @@ import pytest
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import find_language, html_attributes, languages, parse_language
 from normviz.texts.messages import in_language
-from tests.languages import brackets as brackets
+from tests.support.languages import brackets as brackets
 
 OWN = "from normviz.texts.messages import language; print(language.get())"
 

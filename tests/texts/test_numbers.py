@@ -9,7 +9,7 @@ import pytest
 import normviz
 from normviz.texts.messages import _, format_count, format_number, in_language, ngettext
 from normviz.texts.numbers import read_number
-from tests.figures.linked.javascript import evaluate
+from tests.support.javascript import evaluate
 
 PACKAGE = Path(normviz.__file__).parent
 

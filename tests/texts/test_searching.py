@@ -9,7 +9,6 @@ import pytest
 
 from normviz.lessons.questions.question import search_text
 from normviz.lessons.questions.registry import QUESTIONS
-from normviz.lessons.style import BROWSER
 from normviz.parts.questions import search_field
 from normviz.scene.typed import typed_query
 from normviz.scene.view import read
@@ -17,10 +16,10 @@ from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text
 from normviz.texts.messages import in_language
 from normviz.texts.searching import ENTRY, finds, ideas, named, simplified
-from tests.figures.linked.javascript import evaluate
-from tests.needs import cases_in_torch
+from tests.support.javascript import PARTS, evaluate
+from tests.support.needs import cases_in_torch
 
-LIST = BROWSER / "questions" / "list.js"
+LIST = PARTS / "list.js"
 # What is typed, and a pattern of the texts that it must find, and no others besides those with the typed words themselves.
 LAYERS = [
     *(("zh", word, "batchnorm") for word in ("批量规范化", "批标准化", "批归一化", "批量归一化", "批规范化", "批量标准化", "批量规")),

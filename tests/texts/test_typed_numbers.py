@@ -18,7 +18,7 @@ from normviz.scene.setting import integer, number
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _, in_language
 from normviz.texts.numbers import ASK, plain_signs, read_number
-from tests.figures.linked.javascript import evaluate
+from tests.support.javascript import evaluate
 
 NAN = "gap"
 ENGLISH, COMMA = ("en", "zh"), ("es", "pt")

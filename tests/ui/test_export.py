@@ -12,8 +12,8 @@ from normviz.ui import export
 from normviz.ui.export import file_name
 from normviz.ui.load import Busy
 from normviz.ui.server.routes import routes
-from tests.export.structure import HOSTILE, same_structure
-from tests.ui.support.asgi import Response, ask, run_async
+from tests.support.asgi import Response, ask, run_async
+from tests.support.structure import HOSTILE, same_structure
 
 LAYERS = "layers=BatchNorm2d(3);LayerNorm([3,4,4])"
 

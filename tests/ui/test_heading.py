@@ -2,8 +2,8 @@
 
 from normviz.lessons.pages import PAGES
 from normviz.parts.titles import HOME
-from tests.ui.support.driver import open_explore
-from tests.ui.support.pages import go_to_page
+from tests.support.driver import open_explore
+from tests.support.pages import go_to_page
 
 
 def test_every_page_has_one_title_that_says_what_it_shows():

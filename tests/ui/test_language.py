@@ -11,11 +11,11 @@ from normviz.ui import language
 from normviz.ui.server import index
 from normviz.ui.server.process import import_future
 from normviz.ui.server.routes import routes
-from tests.languages import brackets as brackets
-from tests.ui.support.asgi import ask
-from tests.ui.support.driver import query, send_event, set_control
-from tests.ui.support.pages import go_to_page, open_page
-from tests.ui.support.shown import elements, page_data, page_html, problems
+from tests.support.asgi import ask
+from tests.support.driver import query, send_event, set_control
+from tests.support.languages import brackets as brackets
+from tests.support.pages import go_to_page, open_page
+from tests.support.shown import elements, page_data, page_html, problems
 
 
 def shown(app):

@@ -12,7 +12,7 @@ import pytest
 
 from normviz.ui import load
 from normviz.ui.load import LARGE, Busy, Queue, turn
-from tests.ui.support.asgi import run_async
+from tests.support.asgi import run_async
 
 
 class Client:

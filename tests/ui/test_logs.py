@@ -5,8 +5,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from normviz.ui import logs
-from tests.ui.support.driver import open_explore, query
-from tests.ui.support.shown import problems
+from tests.support.driver import open_explore, query
+from tests.support.shown import problems
 
 
 class LogLines(logging.Handler):

@@ -8,8 +8,8 @@ from normviz import Layer, NormvizError, explain
 from normviz.analysis.rounding.degenerate import BETA, CONSTANT, GAMMA, SINGLE, constant_groups, single_elements
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.layers.catalogue import KINDS
-from tests.needs import cases_in_torch
-from tests.strategies import IN_TORCH
+from tests.support.needs import cases_in_torch
+from tests.support.strategies import IN_TORCH
 
 
 @pytest.mark.parametrize("cases", [CONSTANT, SINGLE])

@@ -7,7 +7,7 @@ import torch
 from normviz import NormvizError
 from normviz.analysis.rounding.eps import EPSILONS, VARIANCES, by_hand, eps_placement, eps_table, no_eps
 from normviz.analysis.rounding.groups import DTYPES, TORCH_LAYERS, example_group
-from tests.needs import needs_half
+from tests.support.needs import needs_half
 
 HALF, FLOAT, DOUBLE = torch.float16, torch.float32, torch.float64
 

@@ -21,7 +21,7 @@ from normviz.analysis.rounding.groups import (
     root_mean_square,
     torch_output,
 )
-from tests.needs import cases_in_torch, needs_half
+from tests.support.needs import cases_in_torch, needs_half
 
 DOUBLE = torch.float64
 FINITE = st.floats(-1e6, 1e6, allow_nan=False)

@@ -18,7 +18,7 @@ from normviz.analysis.rounding.groups import (
     example_group,
 )
 from normviz.analysis.rounding.variance import FLAX, METHODS, flax_fast, one_pass, shifted, sweep, two_passes, welford
-from tests.needs import needs_half
+from tests.support.needs import needs_half
 
 HALF, FLOAT, DOUBLE = torch.float16, torch.float32, torch.float64
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from normviz.analysis.running.shards import accumulation_difference, shard
 from normviz.texts.errors import NormvizError
-from tests.strategies import random_tensor
+from tests.support.strategies import random_tensor
 
 
 def test_two_micro_batches_by_hand():

@@ -12,8 +12,8 @@ from normviz.analysis.running.modes import most_warm_up, one_example, train_and_
 from normviz.analysis.running.torch_module import torch_refusal
 from normviz.layers.torch_errors import check
 from normviz.texts.errors import NormvizError
-from tests.needs import cases_in_torch, needs_momentum_none
-from tests.strategies import IN_TORCH, layers_that_fit, random_tensor
+from tests.support.needs import cases_in_torch, needs_momentum_none
+from tests.support.strategies import IN_TORCH, layers_that_fit, random_tensor
 
 DOUBLE = torch.float64
 

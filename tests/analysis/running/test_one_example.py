@@ -6,7 +6,7 @@ from torch import nn
 
 from normviz.analysis.running.modes import one_example, train_and_eval
 from normviz.analysis.running.torch_module import attempt
-from tests.strategies import random_tensor
+from tests.support.strategies import random_tensor
 
 
 def test_one_example_is_refused_in_train_and_runs_in_eval():

@@ -8,7 +8,7 @@ from normviz import Layer
 from normviz.analysis.running.stream import Stream, run, settle, settled
 from normviz.analysis.running.torch_module import buffers
 from normviz.texts.errors import NormvizError
-from tests.strategies import IN_TORCH
+from tests.support.strategies import IN_TORCH
 
 SETTLED = [
     # errors, and the number of steps after which they stay within the tolerance 1

@@ -10,7 +10,7 @@ from torch import nn
 
 from normviz.analysis.running.shards import combine, even_sizes, shard
 from normviz.texts.errors import NormvizError
-from tests.strategies import random_tensor
+from tests.support.strategies import random_tensor
 
 EPS64 = float(np.finfo(np.float64).eps)
 EXTRA_ROUNDINGS = 5  # roundings besides those of the sum

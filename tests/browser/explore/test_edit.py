@@ -71,7 +71,7 @@ def test_escape_cancels_and_invalid_text_gets_a_message_and_changes_nothing(look
     view.wait_for_view(at="1,1", values=None)  # the double click only selected the element
     expect(view.panel("x")).to_be_focused()
     before = view.query
-    for nonsense in ("abc", "", "1e13"):  # other texts: tests/figures/linked/test_distribution.py
+    for nonsense in ("abc", "", "1e13"):  # other texts: tests/scripts/test_distribution.py
         view.page.get_by_role("button", name="Edit a value").click()
         field(view).fill(nonsense)
         view.page.keyboard.press("Enter")

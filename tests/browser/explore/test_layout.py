@@ -12,7 +12,7 @@ from normviz.figures.palette import THEMES
 from tests.browser.conftest import SCREEN
 from tests.browser.scripts import PAINTED
 from tests.browser.view import View, peers
-from tests.figures.colors import over
+from tests.support.colors import over
 
 pytestmark = pytest.mark.browser
 

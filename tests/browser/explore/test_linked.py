@@ -1,6 +1,6 @@
 """The linked panels: all panels veil every cell except the peers of the element under the pointer, and the read-out describes it.
 
-The read-out and the outlined elements of other layers are tested in node, in tests/figures/linked.
+The read-out and the outlined elements of other layers are tested in node, in tests/scripts.
 """
 
 import itertools

@@ -15,8 +15,8 @@ from normviz.export.document import document, fragment
 from normviz.figures.bundle import plotly_js
 from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
-from tests.export.structure import HOSTILE
 from tests.export.test_escaping import parts
+from tests.support.structure import HOSTILE
 
 pytestmark = pytest.mark.browser
 READY = ".nv-view[data-state=ready]:not(:has(.nv-cells))"

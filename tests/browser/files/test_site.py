@@ -11,7 +11,7 @@ from normviz.lessons.questions.question import facts_of, prose, search_text
 from normviz.lessons.questions.registry import QUESTIONS, find_question
 from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
-from tests.export.structure import HOSTILE
+from tests.support.structure import HOSTILE
 
 pytestmark = pytest.mark.browser
 LAPTOP = {"width": 1280, "height": 720}

@@ -11,12 +11,13 @@ from playwright.sync_api import Page
 
 from normviz.figures import bundle
 from normviz.lessons.pages import PAGES, page_data
-from normviz.lessons.style import BROWSER, exercises_style, page_style
+from normviz.lessons.style import exercises_style, page_style
 from normviz.parts.html import Body
 from normviz.parts.part import Part
 from tests.browser.conftest import NewTab
 from tests.browser.lessons.lesson import WIDE, Lesson
 from tests.browser.watch import Watch
+from tests.support.javascript import LESSONS, PARTS
 
 Show = Callable[..., Page]
 
@@ -60,9 +61,9 @@ def blank(new_tab: NewTab, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def write_page(folder: Path) -> None:
     (folder / "plotly.js").write_bytes(bundle.plotly_js())
-    entry, modules = folder / "entry.js", relpath(BROWSER, folder)
+    entry, parts, lessons = folder / "entry.js", relpath(PARTS, folder), relpath(LESSONS, folder)
     entry.write_text(
-        f'import {{ PageView }} from "{modules}/page.js";\nimport "{modules}/practice/practice.js";\n', encoding="utf-8"
+        f'import {{ PageView }} from "{parts}/page.js";\nimport "{lessons}/practice/practice.js";\n', encoding="utf-8"
     )
     script = bundle.bundle(entry)
     (folder / "index.html").write_text(

@@ -7,10 +7,11 @@ import pytest
 from playwright.sync_api import Page
 
 from normviz.figures import bundle
-from normviz.lessons.style import BROWSER, exercises_style, page_style
+from normviz.lessons.style import exercises_style, page_style
 from tests.browser.conftest import NewTab
 from tests.browser.watch import Watch
 from tests.lessons.questions.test_marking import task
+from tests.support.javascript import PARTS
 
 pytestmark = pytest.mark.browser
 
@@ -26,7 +27,7 @@ MAKE = """task => {
 def marking_tab(new_tab: NewTab) -> Iterator[tuple[Page, Watch]]:
     tab = new_tab()
     watch = Watch(tab)
-    script = bundle.bundle(BROWSER / "questions" / "marking.js").replace("export ", "")
+    script = bundle.bundle(PARTS / "marking.js").replace("export ", "")
     tab.set_content(
         f"<!doctype html><style>{page_style()}{exercises_style()}</style><div class='nv-doc' data-mode='light'></div><script type='module'>{script}\nwindow.Marking = Marking;</script>"
     )

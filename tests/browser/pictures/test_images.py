@@ -18,8 +18,8 @@ from normviz.export.pictures import save
 from normviz.figures.palette import theme
 from normviz.parts.part import Chart, Panels, Part, flat
 from normviz.texts.errors import NormvizError
-from tests.needs import browser_path
-from tests.ui.support.asgi import run_async
+from tests.support.asgi import run_async
+from tests.support.needs import browser_path
 
 pytestmark = pytest.mark.browser
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Frame, Page
 from tests.browser.scripts import NAVIGATE, PAINTED, SETTLED
 from tests.browser.share.panel import READY
 from tests.browser.view import View, is_end_of_run
-from tests.ui.support.snippets import tag
+from tests.support.snippets import tag
 
 EXCEPTIONS = ("disableThirdPartyCookieMetadata", "disableThirdPartyCookieHeuristics")  # for sites that still need them
 PAGE = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><div style="width: {}px">{}</div>'

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.view import View
-from tests.ui.support.snippets import tag
+from tests.support.snippets import tag
 
 READY = ".nv-view[data-state=ready]:not(:has(.nv-cells), #normviz-first *)"
 

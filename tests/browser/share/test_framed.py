@@ -16,7 +16,7 @@ from tests.browser.share.frame import PAGE, FramePage, block_cookies_of_frames, 
 from tests.browser.share.panel import READY, Panel, boxes_in_preview
 from tests.browser.view import View
 from tests.browser.watch import Watch
-from tests.ui.support.snippets import tag
+from tests.support.snippets import tag
 from tools.servers import app_server
 
 pytestmark = pytest.mark.browser

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.share.panel import READY
 from tests.browser.view import View
 from tests.browser.watch import Watch
-from tests.ui.support.snippets import pairs
+from tests.support.snippets import pairs
 
 pytestmark = pytest.mark.browser
 

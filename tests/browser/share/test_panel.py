@@ -12,7 +12,7 @@ from tests.browser.conftest import SCREEN
 from tests.browser.share.panel import EMBEDDED, HEARD, READY, Panel, boxes_in_preview, show_boxes
 from tests.browser.view import View
 from tests.browser.watch import Watch
-from tests.ui.support.snippets import HOSTILE, pairs, tag
+from tests.support.snippets import HOSTILE, pairs, tag
 
 pytestmark = pytest.mark.browser
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Route, expect
 from tests.browser.share.panel import EMBEDDED, NARROW_HEIGHT, WIDE_HEIGHT, Panel, boxes_in_preview, show_boxes
 from tests.browser.view import View
 from tests.browser.watch import Watch
-from tests.ui.support.snippets import tag
+from tests.support.snippets import tag
 
 pytestmark = pytest.mark.browser
 

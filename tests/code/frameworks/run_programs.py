@@ -13,7 +13,7 @@ from normviz.analysis.description import Description
 from normviz.analysis.forward import Values, broadcast
 from normviz.code.frameworks import FRAMEWORKS, AxisNumbers
 from normviz.code.generate import code
-from tests.strategies import describe_or_reject, random_tensor
+from tests.support.strategies import describe_or_reject, random_tensor
 
 
 def with_random_values(layer, shape, offset=0.0, dtype=torch.float32, seed=1) -> Description:

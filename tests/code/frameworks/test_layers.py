@@ -23,7 +23,7 @@ from normviz.lessons.questions.topics.statistics import REAL, padded_sequences
 from tests.code.frameworks.layer_table import LAYERS
 from tests.code.frameworks.run_programs import assert_agrees, call, run, with_random_values
 from tests.lessons.questions.statements.measure import facts
-from tests.strategies import layers_that_fit, norms
+from tests.support.strategies import layers_that_fit, norms
 
 FEW = settings(max_examples=max(1, settings().max_examples // 15))  # jax compiles each operation for each shape
 

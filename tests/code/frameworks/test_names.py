@@ -13,7 +13,7 @@ from normviz.code.frameworks import LABELS, ONLY_IF_RUNNING, framework_names
 from normviz.layers.catalogue import KINDS
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
-from tests.strategies import layers_that_fit
+from tests.support.strategies import layers_that_fit
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind.module], ids=lambda kind: kind.name)

@@ -27,8 +27,8 @@ from normviz.lessons.questions.question import answer, facts_of, prose, search_t
 from normviz.lessons.questions.registry import CORE, MERGED, QUESTIONS
 from normviz.lessons.questions.sources import PAPERS, paper
 from normviz.texts.errors import NormvizError
-from tests.export.structure import Structure, answers_of
-from tests.needs import whole
+from tests.support.needs import whole
+from tests.support.structure import Structure, answers_of
 
 PAGE = 320_000  # bytes of the largest page: a figure of 32 x 32 facets
 PRACTICE = 420_000  # bytes of the page that carries all exercises

@@ -9,8 +9,8 @@ from normviz.cli import main
 from normviz.export.site import build, build_all
 from normviz.texts import languages as module
 from normviz.texts.errors import NormvizError
-from tests.export.structure import Structure
-from tests.languages import brackets as brackets
+from tests.support.languages import brackets as brackets
+from tests.support.structure import Structure
 
 
 @pytest.fixture

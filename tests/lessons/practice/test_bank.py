@@ -15,8 +15,8 @@ from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.lessons.random import Random
 from normviz.texts.errors import NormvizError
-from tests.figures.linked.javascript import evaluate
-from tests.needs import whole
+from tests.support.javascript import evaluate
+from tests.support.needs import whole
 from tools.make_practice import MAKERS
 from tools.practice import building, choices
 from tools.practice.own import own_answer, torch_answer

@@ -6,7 +6,7 @@ from normviz.layers import sharing
 from normviz.lessons.practice.bank import bank
 from normviz.lessons.practice.confusions import CONFUSIONS, feedback
 from normviz.texts.messages import in_language
-from tests.needs import whole
+from tests.support.needs import whole
 
 OFFERED = {}
 for exercise in bank():

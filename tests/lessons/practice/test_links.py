@@ -7,7 +7,7 @@ import pytest
 
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.practice.page import Practice
-from tests.needs import whole
+from tests.support.needs import whole
 
 KEPT = json.loads(Path(__file__).with_name("links.json").read_text(encoding="utf-8"))
 

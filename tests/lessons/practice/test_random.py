@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from normviz.lessons.random import NUMBERS, Random, hash_text
-from tests.figures.linked.javascript import evaluate
+from tests.support.javascript import evaluate
 
 MODULE = Path(__file__).parents[3] / "normviz/lessons/practice/bank.js"
 SEEDS = [0, 1, 7, 2**31, NUMBERS - 1]

@@ -6,10 +6,9 @@ import pytest
 
 from normviz.lessons.practice.bank import LEVELS, bank, choose
 from normviz.lessons.practice.case import FORMS
-from normviz.lessons.style import BROWSER
-from tests.figures.linked.javascript import evaluate
+from tests.support.javascript import LESSONS, evaluate
 
-PRACTICE = BROWSER / "practice"
+PRACTICE = LESSONS / "practice"
 RIGHT, SECOND, WRONG, SHOWN = ["right"], ["wrong", "right"], ["wrong", "wrong"], [None]
 
 

@@ -23,7 +23,7 @@ from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.view import read
 from tests.lessons.questions.searching import search
 from tests.lessons.questions.test_documents import SETTLED, WITHOUT_STATEMENT
-from tests.needs import whole
+from tests.support.needs import whole
 
 MOST_SECONDS = 10
 MOST_WORDS = 90

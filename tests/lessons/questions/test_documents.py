@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from normviz.lessons.questions import sources
 from normviz.lessons.questions.registry import QUESTIONS
-from tests.needs import whole
+from tests.support.needs import whole
 
 FORUM = {
     "LayerNorm normalizes over the elements of one example": "s0a",

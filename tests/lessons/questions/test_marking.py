@@ -9,9 +9,8 @@ from normviz.analysis.description import describe
 from normviz.figures.payload import statistics_data
 from normviz.layers.layer import Layer
 from normviz.layers.sharing import peers, stat_tables
-from normviz.lessons.style import BROWSER
 from normviz.scene.grid import roles
-from tests.figures.linked.javascript import evaluate
+from tests.support.javascript import PARTS, evaluate
 
 ANSWER = "Object.assign(Object.create(Marking.prototype), { task: args[0], cells: args[1].map((index) => ({ index })) }).answer"
 
@@ -35,7 +34,5 @@ def task(layer: str, shape: tuple[int, ...], at: tuple[int, ...]) -> dict[str, A
     ],
 )
 def test_the_answer_are_the_peers_that_python_finds(layer, shape, at):
-    found = evaluate(
-        ANSWER, task(layer, shape, at), list(np.ndindex(shape)), entry=BROWSER / "questions" / "marking.js"
-    )
+    found = evaluate(ANSWER, task(layer, shape, at), list(np.ndindex(shape)), entry=PARTS / "marking.js")
     assert found == [list(index) for index in peers(stat_tables(describe(layer, shape).norm, shape), at)]

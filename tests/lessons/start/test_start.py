@@ -33,8 +33,8 @@ from normviz.parts.groups import groups_picture
 from normviz.parts.html import Body
 from normviz.parts.part import Problem
 from normviz.texts.errors import NormvizError
-from tests.export.structure import Structure
-from tests.needs import HAS_RMS_NORM, whole
+from tests.support.needs import HAS_RMS_NORM, whole
+from tests.support.structure import Structure
 
 
 def lesson(query: str = "") -> Lesson:

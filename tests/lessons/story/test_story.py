@@ -24,7 +24,7 @@ from normviz.lessons.story.scenery import LEVELS, lake, town
 from normviz.parts.containers import Table
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text
-from tests.needs import needs_rms_norm, whole
+from tests.support.needs import needs_rms_norm, whole
 
 Index = tuple[int, ...]
 PROSE = {section.key: section for section in SECTIONS}

@@ -7,7 +7,7 @@ from torch import nn
 
 import normviz as nv
 from tests.measuring.models.zoo import Decoder, Gemma, Llama, OverChannels, images, tokens
-from tests.needs import HAS_RMS_NORM, cases_in_torch
+from tests.support.needs import HAS_RMS_NORM, cases_in_torch
 
 X = torch.zeros(2, 3, 4, 4)
 

@@ -15,7 +15,7 @@ import normviz as nv
 from tests.measuring.models import zoo
 from tests.measuring.models.cases import CASES
 from tests.measuring.models.zoo import Decoder, Frozen, Functions, Gemma, Llama, Standardized, Twice, tokens
-from tests.needs import cases_in_torch, needs_rms_norm
+from tests.support.needs import cases_in_torch, needs_rms_norm
 
 
 @cases_in_torch

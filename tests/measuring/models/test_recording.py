@@ -10,7 +10,7 @@ from torch import nn
 from normviz.measuring.models.probing import Prober, lacks_a_number
 from normviz.measuring.models.recording import LIKE_X, OTHER, axis_names, layer_of, read_call, record, sealed, unwrapped
 from tests.measuring.models.zoo import Gemma, Llama, Scale
-from tests.needs import HAS_RMS_NORM, needs_rms_norm
+from tests.support.needs import HAS_RMS_NORM, needs_rms_norm
 
 X, W = torch.rand(2, 6, 4), torch.ones(6)
 SHAPED = torch.rand(2, 6)

@@ -14,7 +14,7 @@ from normviz.measuring.models import norms as lists
 from normviz.measuring.models.names import block_name, common_name, name_pattern
 from normviz.measuring.models.norms import NormRow, Norms, differences
 from normviz.measuring.models.recording import Failure
-from tests.needs import HAS_RMS_NORM, needs_rms_norm
+from tests.support.needs import HAS_RMS_NORM, needs_rms_norm
 
 BATCH = NormRow("0", "BatchNorm2d(8)", (2, 8, 4, 4), (0, 2, 3), Norm("n c h w -> c", "c"), 8, 16, 17, 1)
 OTHER = replace(BATCH, name="1")

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from bench.common import Server, chromium, server
-from tests.needs import browser_path
+from tests.support.needs import browser_path
 
 IN_BROWSER = {  # a column of each table
     "start": "figure, s (p50)",

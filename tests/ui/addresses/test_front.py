@@ -7,9 +7,9 @@ from streamlit.runtime.context import ContextProxy
 from normviz.lessons.pages import PAGES
 from normviz.parts.titles import LEARN, LOOK_UP, TEACH
 from normviz.ui.logs import PAGE
-from tests.ui.support.driver import query, scene
-from tests.ui.support.pages import check_no_errors, go_to_page, open_page
-from tests.ui.support.shown import elements, page_data, problems
+from tests.support.driver import query, scene
+from tests.support.pages import check_no_errors, go_to_page, open_page
+from tests.support.shown import elements, page_data, problems
 
 
 @pytest.mark.parametrize("given", [{"shape": "2,4"}, {"lang": "es", "layer": "LayerNorm(3)"}, {"hide": "code"}])

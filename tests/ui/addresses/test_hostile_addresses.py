@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.ui.support.driver import query, set_control
-from tests.ui.support.lessons import CHOICE, NUMBER, compared_layers
-from tests.ui.support.pages import check_page, open_page
-from tests.ui.support.shown import figures, notes, problems
+from tests.support.driver import query, set_control
+from tests.support.lessons import CHOICE, NUMBER, compared_layers
+from tests.support.pages import check_page, open_page
+from tests.support.shown import figures, notes, problems
 
 HOSTILE = {
     "compare": [

@@ -3,9 +3,9 @@
 import pytest
 
 from normviz.lessons.pages import PAGES
-from tests.ui.support.driver import open_more, query
-from tests.ui.support.pages import check_page, go_to_page, open_page
-from tests.ui.support.shown import problems
+from tests.support.driver import open_more, query
+from tests.support.pages import check_page, go_to_page, open_page
+from tests.support.shown import problems
 
 WITH_EXPERIMENTS = ("train_and_eval", "numerics")  # each with other fields
 VIEWS = [

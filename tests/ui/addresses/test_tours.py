@@ -5,9 +5,9 @@ import pytest
 from normviz.lessons.tours import tours
 from normviz.ui.logs import PAGE
 from normviz.ui.server.first_page import first_page
-from tests.ui.support.driver import query
-from tests.ui.support.pages import check_no_errors, open_page
-from tests.ui.support.shown import elements, markdown
+from tests.support.driver import query
+from tests.support.pages import check_no_errors, open_page
+from tests.support.shown import elements, markdown
 
 TOUR = tours()["from-batchnorm-to-layernorm"]
 

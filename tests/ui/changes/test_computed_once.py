@@ -18,8 +18,8 @@ from normviz.layers.layer import Layer, _parse
 from normviz.lessons.page import Page
 from normviz.scene.grid import _grid
 from normviz.scene.scene import Scene
-from tests.ui.support.driver import open_explore, open_more, send_event, set_control
-from tests.ui.support.pages import open_page
+from tests.support.driver import open_explore, open_more, send_event, set_control
+from tests.support.pages import open_page
 
 FUNCTIONS: dict[str, list[Callable[..., Any]]] = {
     "Scene": [Scene.__post_init__],

@@ -11,8 +11,8 @@ from normviz.analysis.sentences import sentence
 from normviz.parts.html import line
 from normviz.scene.view import read
 from normviz.texts.messages import in_language
-from tests.ui.support.asgi import run_async
-from tests.ui.support.sessions import CONTROLS, click_element, figure
+from tests.support.asgi import run_async
+from tests.support.sessions import CONTROLS, click_element, figure
 
 
 @pytest.mark.parametrize(

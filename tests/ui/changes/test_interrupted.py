@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from normviz.ui import page as app_page
 from normviz.ui.logs import PAGE
-from tests.ui.support.driver import query, scene, set_control
-from tests.ui.support.pages import check_page, go_to_page, open_page, path
+from tests.support.driver import query, scene, set_control
+from tests.support.pages import check_page, go_to_page, open_page, path
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ import pytest
 
 from bench.protocol import Ran, Session, Widget
 from bench.students import ELEMENT
-from tests.ui.support.asgi import run_async
-from tests.ui.support.sessions import click_element, figure
+from tests.support.asgi import run_async
+from tests.support.sessions import click_element, figure
 
 MOST, MOST_FOR_A_TENSOR, MOST_FOR_A_CLICK = 16, 20, 7  # messages to the browser
 OTHER_SIZES = ("Tensor", "Ready-made sets", "Back to the start")  # most controls are others after these

@@ -8,8 +8,8 @@ from bench.protocol import Ran, Session, Widget
 from bench.students import ELEMENT
 from normviz.lessons.pages import PAGES
 from normviz.scene.view import read
-from tests.ui.support.asgi import run_async
-from tests.ui.support.sessions import click_element, figure
+from tests.support.asgi import run_async
+from tests.support.sessions import click_element, figure
 
 
 class TestMore:

@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from normviz.ui.assets import STREAMLIT as FOLDER
 from normviz.ui.assets import CompressedFiles
-from tests.ui.support.asgi import ask
+from tests.support.asgi import ask
 
 
 @pytest.fixture(scope="module")

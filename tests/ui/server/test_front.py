@@ -19,8 +19,8 @@ from normviz.texts.messages import in_language
 from normviz.ui.server import index
 from normviz.ui.server.process import import_future
 from normviz.ui.server.routes import routes
-from tests.ui.support.asgi import ask
-from tests.ui.support.shown import tree
+from tests.support.asgi import ask
+from tests.support.shown import tree
 
 VIEWS = ["shape=2,4", "shap=2,4", "embed=true", "embed=true&embed_options=dark_theme", "hide=all", "lang=es&layer=LayerNorm(3)", "v=1", "tour=nowhere", "x="]  # fmt: skip
 FRONT = [

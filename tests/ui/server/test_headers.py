@@ -14,7 +14,7 @@ from normviz.ui.assets import PLOTLY, CompressedFiles
 from normviz.ui.logs import LOGGER
 from normviz.ui.server import routes as server_routes
 from normviz.ui.server.routes import Headers, frame_ancestors, middleware, routes
-from tests.ui.support.asgi import ask, run_async
+from tests.support.asgi import ask, run_async
 
 
 def app_with_headers(response: Response | None = None, ancestors: str = "'self'") -> Headers:

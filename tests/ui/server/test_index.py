@@ -24,7 +24,7 @@ from normviz.ui.server import index
 from normviz.ui.server.index import INDEX, WIDGETS, page_names, styles, theme_of
 from normviz.ui.server.process import import_future
 from normviz.ui.server.routes import pages, routes
-from tests.ui.support.asgi import ask
+from tests.support.asgi import ask
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from tests.ui.support.asgi import run_async
+from tests.support.asgi import run_async
 from tools.attack import LARGEST, MB, VIEWS, fresh_server, open_largest
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process's memory is read from /proc")

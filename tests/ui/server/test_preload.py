@@ -39,7 +39,7 @@ def visit() -> dict[str, list[str]]:
         "import_ready('normviz.ui.page')\n"
         "note('loaded')\n"
         "from normviz.ui import PAGE_SCRIPTS\n"
-        "from tests.ui.support.pages import open_page\n"
+        "from tests.support.pages import open_page\n"
         "note('requested')\n"
         "assert not open_page('explore').exception\n"
         "note('explored')\n"

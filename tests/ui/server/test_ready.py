@@ -11,7 +11,7 @@ from starlette.routing import Route
 from normviz.ui.server import routes as module
 from normviz.ui.server.process import import_future
 from normviz.ui.server.routes import Readiness, ready, routes, wrong_result
-from tests.ui.support.asgi import ask, run_async
+from tests.support.asgi import ask, run_async
 
 
 @pytest.fixture(autouse=True)

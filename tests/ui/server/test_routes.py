@@ -11,7 +11,7 @@ from normviz.figures.bundle import bundle, plotly_js
 from normviz.ui import ROOT
 from normviz.ui.assets import LOADER, PLOTLY, SCRIPT, assets, component
 from normviz.ui.server.routes import SHELL, routes
-from tests.ui.support.asgi import ask
+from tests.support.asgi import ask
 
 
 @pytest.fixture

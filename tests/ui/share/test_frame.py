@@ -6,9 +6,9 @@ import pytest
 
 from normviz.lessons.pages import PAGES
 from normviz.scene.view import controls
-from tests.ui.support.driver import figure_data, open_explore, open_more, query, send_event, sentence_text, set_control
-from tests.ui.support.pages import go_to_page, open_page
-from tests.ui.support.shown import elements, page_data, page_html, problems
+from tests.support.driver import figure_data, open_explore, open_more, query, send_event, sentence_text, set_control
+from tests.support.pages import go_to_page, open_page
+from tests.support.shown import elements, page_data, page_html, problems
 
 HOSTILE = "<script>alert(1)</script> **bold** [x](javascript:alert(1)) `c` $x$ :material/close: \"'"
 

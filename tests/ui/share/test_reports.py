@@ -4,14 +4,13 @@ import pytest
 
 from normviz.lessons.pages import PAGES
 from normviz.lessons.share.panel import report_address
-from normviz.lessons.style import BROWSER
 from normviz.texts.errors import NormvizError
-from tests.figures.linked.javascript import evaluate
-from tests.ui.support.pages import open_page
-from tests.ui.support.shown import components
-from tests.ui.support.snippets import pairs
+from tests.support.javascript import LESSONS, evaluate
+from tests.support.pages import open_page
+from tests.support.shown import components
+from tests.support.snippets import pairs
 
-REPORT = BROWSER / "share" / "report.js"
+REPORT = LESSONS / "share/report.js"
 TO = "https://example.org/new?title={title}&body={text}"
 
 

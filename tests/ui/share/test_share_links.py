@@ -10,12 +10,11 @@ import pytest
 import normviz as nv
 from normviz.lessons.compare.page import layers_of
 from normviz.lessons.pages import PAGES
-from normviz.lessons.style import BROWSER
 from normviz.scene.view import link, read_display
-from tests.figures.linked.javascript import evaluate
-from tests.ui.support.pages import open_page
-from tests.ui.support.shown import page_data
-from tests.ui.support.snippets import HOSTILE, pairs, read_markdown, tag
+from tests.support.javascript import LESSONS, evaluate
+from tests.support.pages import open_page
+from tests.support.shown import page_data
+from tests.support.snippets import HOSTILE, pairs, read_markdown, tag
 
 APP = "https://example.org/lab/"
 PATTERN = "Norm('n (g k) h w -> n g','c',sizes={'g':3})"
@@ -27,7 +26,7 @@ EVERY_TEXT = """(() => {
 
 
 def run(expression: str, *arguments: Any) -> Any:
-    return evaluate(expression, *arguments, entry=BROWSER / "share" / "links.js")
+    return evaluate(expression, *arguments, entry=LESSONS / "share/links.js")
 
 
 def texts(view: dict[str, Any], **choices: str) -> dict[str, str]:

@@ -1,0 +1,74 @@
+"""The options that the controls of Explore offer, and which controls there are."""
+
+import pytest
+
+from normviz.scene.controls import FAMILY_LABELS
+from normviz.scene.scene import DATA_LABELS, PARAMETER_LABELS
+from normviz.ui.controls import MORE
+from tests.support.driver import open_explore, open_more, set_control
+
+CHOICES = [
+    ("", "layout", ["N, D", "N, L, C", "N, C, L", "N, C, H, W"]),
+    ("shape=2,4,4,3&layout=NHWC", "layout", ["N, D", "N, L, C", "N, C, L", "N, C, H, W", "N, H, W, C"]),
+    ("", "depth", ["C, H, W", "H, W", "W"]),
+    ("shape=2,3,4,4&layer=LayerNorm([2,3,4,4])", "depth", ["N, C, H, W", "C, H, W", "H, W", "W"]),
+    ("shape=6", "depth", ["D"]),
+    ("layer=BatchNorm2d(3)", "training", ["train()", "eval()"]),
+    ("", "data", list(DATA_LABELS.values())),
+    ("", "params", list(PARAMETER_LABELS.values())),
+    ("", "family", ["BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm"]),
+    ("layer=DimNorm(5,dim=0)&layout=NCHW", "family", [*["BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm"], "One axis (dim)"]),
+    ("", "layer", ["LayerNorm([4, 3, 5])", *FAMILY_LABELS.values()]),
+    ("shape=2,6", "layer", ["LayerNorm([6])", *FAMILY_LABELS.values()]),
+    ("shape=2,5,4", "layer", ["LayerNorm([4])", "One axis (dim)", "Your own pattern"]),
+    ("shape=6", "layer", ["LayerNorm([6])", "One axis (dim)", "Your own pattern"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("link", "key", "options"), CHOICES)
+def test_a_control_offers_the_valid_options(link, key, options):
+    assert list(open_more(open_explore(link)).get_by_key(key).options) == options
+
+
+def test_the_normalized_shape_is_shown_beside_its_axes():
+    app = open_explore("layer=LayerNorm([4,4])")
+    assert app.get_by_key("depth").proto.label == "normalized_shape = [4, 4]"
+
+
+def keys(app):
+    kinds = ("selectbox", "number_input", "toggle", "text_input", "slider", "button_group", "button")
+    return {widget.key for kind in kinds for widget in app.get(kind)}
+
+
+@pytest.mark.parametrize("link", ["layer=GroupNorm(2,4)", "layer=DimNorm(5)&layout=NCHW"])
+def test_what_the_toggles_choose_has_no_control_unless_their_panel_is_hidden(link):
+    assert {"num_groups", "dim"}.isdisjoint(keys(open_explore(link)))
+    assert {"num_groups", "dim"} & keys(open_explore(f"{link}&hide=stats"))
+    assert {"num_groups", "dim"}.isdisjoint(keys(open_explore(f"{link}&hide=stats,arguments")))
+
+
+def test_counting_data_has_no_seed_and_a_layer_without_gamma_has_no_choice_of_parameters():
+    assert "seed" not in keys(open_more(open_explore("data=counting")))
+    assert "params" not in keys(open_more(open_explore("layer=InstanceNorm2d(3)")))
+    assert {"seed", "params"} <= keys(open_more(open_explore()))
+
+
+def test_bias_can_be_chosen_only_if_there_is_a_gamma():
+    assert not open_more(open_explore()).toggle(key="bias").disabled
+    assert open_more(open_explore("layer=LayerNorm(4,elementwise_affine=False)")).toggle(key="bias").disabled
+
+
+def test_the_controls_under_more_are_created_when_it_opens_and_show_the_current_scene():
+    app = open_explore("data=counting")
+    closed = keys(app)
+    assert {"more_layout", "data", "eps"}.isdisjoint(closed)
+    assert set_control(app, "data", "scales").selectbox(key="data").value == "scales"
+    app.session_state[MORE] = False
+    assert keys(app.run()) == closed
+    assert open_more(app.get_by_key("reset").click().run()).selectbox(key="data").value == "normal"
+
+
+def test_more_says_why_a_layer_has_no_mode():
+    note = "train() and eval() do the same for this layer."
+    assert note in [caption.value for caption in open_more(open_explore()).caption]
+    assert note not in [caption.value for caption in open_more(open_explore("layer=BatchNorm2d(3)")).caption]
