@@ -4,6 +4,7 @@ With sigma = sqrt(var + eps), xhat = (x - mean) / sigma and m elements in a stat
 
     d y_i / d x_j = gamma_i / sigma * (delta_ij - 1/m - xhat_i xhat_j / m)
 
+A layer with zero-centered gamma has 1 + gamma_i in place of gamma_i; its dgamma is the same sum.
 The second term comes from the mean and is absent without centering (RMSNorm); the third comes from the variance. With running
 statistics both are absent, and the Jacobian is diagonal. The formula is exact for every eps, because sigma and xhat include it.
 """
@@ -21,7 +22,7 @@ import torch
 from torch import Tensor
 
 from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, column, in_float64, output
-from normviz.analysis.forward import Values, as_tensor, broadcast, group_mean, largest_difference, reduced
+from normviz.analysis.forward import Values, as_tensor, broadcast, factor, group_mean, largest_difference, reduced
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index, counts, ids, stat_tables
 from normviz.texts.errors import NormvizError, echo, listed
@@ -40,7 +41,7 @@ class ClosedForm:
     m             number of elements in the statistics group of the input x_j
     sigma         sqrt(var + eps) of its group
     group         which outputs are in its group
-    factor        gamma_i / sigma_i
+    factor        gamma_i / sigma_i, or (1 + gamma_i) / sigma_i
     itself        the direct term delta_ij: 1 at x_j, 0 elsewhere
     through_mean  -1/m in the group; None without a mean of x
     through_var   -xhat_i xhat_j / m in the group; None with running statistics
@@ -85,14 +86,14 @@ def closed_column(e: Description, at: Sequence[int], autograd: Tensor | None = N
     ([[0.0, 1.0, 0.0]], [-0.333, -0.333, -0.333])
     """
     wide, at = in_float64(e), check_index(at, e.shape)
-    group, factor, *terms = _terms(wide, torch.tensor([np.ravel_multi_index(at, e.shape)]))
+    group, scale, *terms = _terms(wide, torch.tensor([np.ravel_multi_index(at, e.shape)]))
     itself, through_mean, through_var = (None if term is None else term.reshape(e.shape) for term in terms)
     assert itself is not None
-    factor = factor.reshape(e.shape)
+    scale = scale.reshape(e.shape)
     sigma = float(torch.sqrt(wide.trace.var + wide.trace.eps).expand(e.shape)[at])
     return ClosedForm(
-        e.counts.elements_per_statistic, sigma, group.reshape(e.shape), factor, itself, through_mean, through_var,
-        factor * _sum(itself, through_mean, through_var), column(e, at) if autograd is None else autograd,
+        e.counts.elements_per_statistic, sigma, group.reshape(e.shape), scale, itself, through_mean, through_var,
+        scale * _sum(itself, through_mean, through_var), column(e, at) if autograd is None else autograd,
     )  # fmt: skip
 
 
@@ -102,8 +103,8 @@ def closed_jacobian(e: Description) -> Tensor:
     Raises NormvizError if there are no values, or too many.
     """
     wide = in_float64(e, MOST_IN_MATRIX, N_("a full Jacobian"))
-    _same, factor, *terms = _terms(wide, torch.arange(prod(e.shape)))
-    return factor * _sum(*terms)
+    _same, scale, *terms = _terms(wide, torch.arange(prod(e.shape)))
+    return scale * _sum(*terms)
 
 
 def _terms(e: Description, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
@@ -112,20 +113,21 @@ def _terms(e: Description, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor, Tens
     ids = torch.tensor(e.stat_ids).flatten()
     same = ids[:, None] == ids[inputs]
     itself = (torch.arange(len(ids))[:, None] == inputs).double()
-    factor = (_gamma(e) / torch.sqrt(trace.var + trace.eps)).expand(e.shape).reshape(-1, 1)
+    scale = (_factor(e) / torch.sqrt(trace.var + trace.eps)).expand(e.shape).reshape(-1, 1)
     xhat = trace.normalized.flatten()
     through_mean = -same.double() / m if norm.center and not norm.running else None
     through_var = None if norm.running else torch.where(same, -xhat[:, None] * xhat[inputs] / m, 0.0)
-    return same, factor, itself, through_mean, through_var
+    return same, scale, itself, through_mean, through_var
 
 
 def _sum(*terms: Tensor | None) -> Tensor:
     return torch.stack([term for term in terms if term is not None]).sum(0)
 
 
-def _gamma(e: Description) -> Tensor:
+def _factor(e: Description) -> Tensor:
+    """What the layer multiplies by: 1 without gamma."""
     gamma = e.layer_values().gamma
-    return torch.ones((), dtype=torch.float64) if gamma is None else broadcast(e.norm, e.shape, gamma)
+    return torch.ones((), dtype=torch.float64) if gamma is None else broadcast(e.norm, e.shape, factor(e.norm, gamma))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +143,7 @@ class Gradients:
 class BackwardTerms:
     """The terms of ``dx = (dxhat - mean - along_xhat) / sigma``, float64 and of x's shape, and the other gradients.
 
-    dxhat       dout * gamma
+    dxhat       dout * gamma, or dout * (1 + gamma)
     mean        the mean of dxhat in each statistics group; None without a mean of x
     along_xhat  xhat * mean(dxhat * xhat); None with running statistics
     sigma       sqrt(var + eps)
@@ -185,7 +187,7 @@ def backward_terms(e: Description, dout: Any) -> BackwardTerms:
     ([[0.25, 0.25, 0.25, 0.25]], [[0.5, -0.5, 0.0, 0.0]], [-1.0, 0.0, 0.0, 0.0])
     """
     wide, dout = _wide(e, dout)
-    norm, xhat, dxhat = wide.norm, wide.trace.normalized, dout * _gamma(wide)
+    norm, xhat, dxhat = wide.norm, wide.trace.normalized, dout * _factor(wide)
     mean = group_mean(norm, dxhat).expand(e.shape) if norm.center and not norm.running else None
     along_xhat = None if norm.running else xhat * group_mean(norm, dxhat * xhat)
     sigma = torch.sqrt(wide.trace.var + wide.trace.eps).expand(e.shape)
@@ -287,18 +289,14 @@ TOLERANCE = 1e-4  # the largest absolute value of the bracket that counts as 0; 
 def vanishing_entries(e: Description, form: ClosedForm) -> Tensor:
     """Which entries of a column are 0 within the statistics group: |delta_ij - 1/m - xhat_i xhat_j / m| <= 1e-4, or gamma_i = 0.
 
-    Outside the group, every entry is exactly 0. ``form`` is the column by ``closed_column``.
+    A layer that multiplies by 1 + gamma has this factor in place of gamma. Outside the group, every entry is exactly 0. ``form`` is the column by ``closed_column``.
 
     >>> from normviz import explain
     >>> e = explain("LayerNorm(2)", torch.tensor([[3.0, 5.0]]))
     >>> vanishing_entries(e, closed_column(e, (0, 0))).tolist()
     [[True, True]]
     """
-    gamma = e.layer_values().gamma
-    zeros = form.bracket.abs() <= TOLERANCE
-    if gamma is not None:
-        zeros = zeros | (broadcast(e.norm, e.shape, gamma).cpu() == 0)
-    return form.group & zeros
+    return form.group & ((form.bracket.abs() <= TOLERANCE) | (_factor(e).cpu() == 0))
 
 
 def conditions(norm: Norm) -> tuple[str, str]:

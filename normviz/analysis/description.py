@@ -160,7 +160,7 @@ class Description:
         return trace(self.norm, self.x, self.layer_values())
 
     def layer_values(self) -> Values:
-        """gamma, beta and running statistics: from the module, or as in a new layer (1, 0, 0, 1).
+        """gamma, beta and running statistics: from the module, or as in a new layer (1, 0, 0, 1; gamma is 0 if the layer multiplies by 1 + gamma).
 
         gamma and beta have the shapes ``counts.gamma_shape`` and ``counts.beta_shape``, running statistics have (C,).
 
@@ -171,7 +171,10 @@ class Description:
         if self.values is not None:
             return self.values
         options: dict[str, Any] = {"dtype": self.x.dtype, "device": self.x.device} if self.x is not None else {}
-        return Values.constant(self.counts, running=self.norm.running and self.layer is not None, **options)
+        gamma = 0.0 if self.norm.zero_centered_gamma else 1.0
+        return Values.constant(
+            self.counts, running=self.norm.running and self.layer is not None, gamma=gamma, **options
+        )
 
     @cached_property
     def torch_layer(self) -> Layer | None:

@@ -193,10 +193,19 @@ def forward(norm: Norm, x: Tensor, values: Values) -> Trace:
     mean, var, centered = _statistics(norm, wide, values)
     output = normalized = centered / torch.sqrt(var + eps)
     if values.gamma is not None:
-        output = output * broadcast(norm, shape, values.gamma.to(wide.dtype))
+        output = output * broadcast(norm, shape, factor(norm, values.gamma.to(wide.dtype)))
     if values.beta is not None:
         output = output + broadcast(norm, shape, values.beta.to(wide.dtype))
     return Trace(mean, var, centered, normalized, output.to(x.dtype), eps)
+
+
+def factor(norm: Norm, gamma: Tensor) -> Tensor:
+    """What the layer multiplies by: gamma, or 1 + gamma.
+
+    >>> factor(Norm("n d -> n", "d", zero_centered_gamma=True), torch.tensor([0.0, 0.25]))
+    tensor([1.0000, 1.2500])
+    """
+    return 1 + gamma if norm.zero_centered_gamma else gamma
 
 
 def _statistics(norm: Norm, x: Tensor, values: Values) -> tuple[Tensor, Tensor, Tensor]:

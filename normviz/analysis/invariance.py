@@ -13,7 +13,7 @@ import torch
 from torch import Generator, Tensor
 
 from normviz.analysis.description import Description
-from normviz.analysis.forward import Trace, Values, largest_difference, module_function, trace
+from normviz.analysis.forward import Trace, Values, factor, largest_difference, module_function, trace
 from normviz.layers.axes import example_axis
 from normviz.layers.fit import refit
 from normviz.layers.layer import Layer
@@ -170,6 +170,7 @@ def _measure(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: L
         generator = torch.Generator().manual_seed(trial)
         x, values = _random_values(norm, shape, generator)
         forward = trace(norm, x, values)
+        largest_factor = 1.0 if values.gamma is None else float(factor(norm, values.gamma).max())
         run: Map = partial(_output, norm, values) if layer is None else module_function(layer, x, values)
         old = run(x)
         for change in changes:
@@ -178,7 +179,7 @@ def _measure(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: L
             changed = change.apply(x, generator)
             difference = largest_difference(change.before(old), change.after(run(changed)))
             largest = float(torch.stack([x, changed]).abs().max())
-            measured[change.key].append((difference, _tolerance(forward, m, largest, values, change.scales)))
+            measured[change.key].append((difference, _tolerance(forward, m, largest, largest_factor, change.scales)))
     return tuple(Invariance(key, _holds(found), *map(max, zip(*found, strict=True))) for key, found in measured.items())
 
 
@@ -254,7 +255,7 @@ def _random_values(norm: Norm, shape: tuple[int, ...], generator: Generator) -> 
     return SPACING * (1 + order.reshape(shape)), values
 
 
-def _tolerance(forward: Trace, m: int, M: float, values: Values, scales: bool) -> float:
+def _tolerance(forward: Trace, m: int, M: float, largest_factor: float, scales: bool) -> float:
     """The largest change of an output that rounding, and for scaling also eps, can explain.
 
     m   the number of elements in a group
@@ -266,16 +267,16 @@ def _tolerance(forward: Trace, m: int, M: float, values: Values, scales: bool) -
     Rounding: with the unit u of float64, the error of a mean of m numbers up to M is at most m u M. The error of a normalized value
     is about (m + 4) u M / sqrt(v + eps). The variance's error adds a factor of at most sqrt(m), the largest normalized value.
 
-    gamma multiplies both. v is the smallest variance of x: a change to which the layer is invariant makes no variance smaller.
+    largest_factor, of gamma or 1 + gamma, multiplies both. v is the smallest variance of x: a change to which the layer is invariant makes no variance smaller.
     """
-    unit, gamma = torch.finfo(forward.output.dtype).eps, 1.0 if values.gamma is None else float(values.gamma.max())
+    unit = torch.finfo(forward.output.dtype).eps
     spread = float(forward.var.min()) + forward.eps
     if spread <= 0:  # one value and no eps, or a negative eps: NaN on both sides
         return 0.0
     by_eps = min(SCALE_FACTOR**2 * abs(forward.eps) / (2 * spread), LARGEST_EPS_EFFECT) if scales else 0.0
     by_rounding = m**0.5 * (m + 4) * unit * M / spread**0.5
     moved = by_eps * float(forward.normalized.abs().max()) + by_rounding
-    return gamma * moved + 4 * unit * float(forward.output.abs().max())
+    return largest_factor * moved + 4 * unit * float(forward.output.abs().max())
 
 
 @lru_cache(maxsize=MOST_KEPT)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from normviz.analysis.description import Description
-from normviz.analysis.forward import group_statistic
+from normviz.analysis.forward import factor, group_statistic
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -86,6 +86,5 @@ def _output(e: Description, normalized: Moments, take: Take) -> Moments:
     if any(value is not None and not bool((value == value.flatten()[0]).all()) for value in (held.gamma, held.beta)):
         return _measured(e, e.trace.output, take)
     assert held.gamma is not None  # without gamma, "normalized" is the output
-    return normalized.scaled(held.gamma.flatten()[0].double()).shifted(
-        0.0 if held.beta is None else held.beta.flatten()[0].double()
-    )
+    scaled = normalized.scaled(factor(e.norm, held.gamma.flatten()[0].double()))
+    return scaled.shifted(0.0 if held.beta is None else held.beta.flatten()[0].double())

@@ -95,6 +95,8 @@ def _parameters(e: Description) -> str:
     if e.counts.gamma_shape is None:
         return _("no gamma and no beta")
     number, place = prod(e.counts.gamma_shape), _place(e)
+    if e.norm.zero_centered_gamma:
+        place = _("{place}; the layer multiplies by 1 + gamma", place=place)
     if e.norm.bias:
         return ngettext(
             "**{n:,}** gamma and **{n:,}** beta: {place}",

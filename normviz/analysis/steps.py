@@ -10,6 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from normviz.analysis.description import Description
+from normviz.analysis.forward import factor
 from normviz.analysis.moments import moments
 from normviz.texts.messages import _, format_number, join_sentences
 
@@ -86,7 +87,8 @@ def whole_formula(e: Description) -> tuple[Token, ...]:
         Token(" + eps)", scaled, "eps", "eps"),
     ]
     if e.norm.params is not None:
-        tokens.append(Token(" · gamma", output, "gamma", "gamma"))
+        times = " · (1 + gamma)" if e.norm.zero_centered_gamma else " · gamma"
+        tokens.append(Token(times, output, "gamma", "gamma"))
     if e.norm.bias:
         tokens.append(Token(" + beta", output, "beta", "beta"))
     return tuple(tokens)
@@ -167,11 +169,15 @@ def _range(values: Tensor, digits: int = 6) -> str:
 def _output(e: Description) -> tuple[Step, ...]:
     if e.norm.params is None:
         return ()
-    title, formula = (
-        (_("scaled and shifted"), "normalized · gamma + beta") if e.norm.bias else (_("scaled"), "normalized · gamma")
-    )
+    title = _("scaled and shifted") if e.norm.bias else _("scaled")
     why = join_sentences((_regrouping(e), _without_effect(e)))
-    return (Step("output", title, formula, e.trace.output, why, links="params"),)
+    return (Step("output", title, scaling(e), e.trace.output, why, links="params"),)
+
+
+def scaling(e: Description) -> str:
+    """The formula from the normalized values to the output, of a layer with gamma."""
+    factor = "(1 + gamma)" if e.norm.zero_centered_gamma else "gamma"
+    return f"normalized · {factor} + beta" if e.norm.bias else f"normalized · {factor}"
 
 
 def _regrouping(e: Description) -> str:
@@ -193,11 +199,14 @@ def _regrouping(e: Description) -> str:
 
 
 def _without_effect(e: Description) -> str:
-    """Says that gamma and beta change nothing, if they are 1 and 0; else empty."""
+    """Says that gamma and beta change nothing, if they are as in a new layer; else empty."""
     held = e.layer_values()
-    if held.gamma is None or not bool((held.gamma == 1).all()):
+    if held.gamma is None or not bool((factor(e.norm, held.gamma) == 1).all()):
         return ""
+    number = 0 if e.norm.zero_centered_gamma else 1
     if held.beta is None:
-        return _("Every gamma is 1, as in a new layer, so no value changes yet.")
-    unchanged = _("Every gamma is 1 and every beta is 0, as in a new layer, so no value changes yet.")
+        return _("Every gamma is {number}, as in a new layer, so no value changes yet.", number=number)
+    unchanged = _(
+        "Every gamma is {number} and every beta is 0, as in a new layer, so no value changes yet.", number=number
+    )
     return unchanged if bool((held.beta == 0).all()) else ""

@@ -26,7 +26,7 @@ class AxisNumbers:
     kept      axes along which each position has its own mean and variance
     groups    (axis, number of groups) of the axis that is split into groups of consecutive indices, or None
     gamma     axes of gamma and beta; None if there is no gamma
-    complete  whether this describes the Norm: no other split, and gamma has whole axes, in the order of x
+    complete  whether this describes the Norm: no other split, gamma has whole axes, in the order of x, and the layer multiplies by gamma itself
 
     >>> from normviz import explain
     >>> a = AxisNumbers.of(explain("GroupNorm(2, 6)", (2, 6, 4, 4)))
@@ -58,7 +58,10 @@ class AxisNumbers:
             kept=tuple(i for i, kept in enumerate(kept_parts) if all(kept)),
             groups=groups[0] if groups else None,
             gamma=None if norm.params is None else tuple(gamma),
-            complete=len(split) == len(groups) <= 1 and len(gamma) == len(norm.gamma_axes) and gamma == sorted(gamma),
+            complete=len(split) == len(groups) <= 1
+            and len(gamma) == len(norm.gamma_axes)
+            and gamma == sorted(gamma)
+            and not norm.zero_centered_gamma,
         )
 
     @property

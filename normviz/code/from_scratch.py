@@ -100,7 +100,8 @@ def normalize_lines(e: Description, library: Library, broadcast: Callable[[str],
     lines = [f"normalized = {in_brackets(above)} / {library.prefix}.sqrt({below} {sign} {eps})"]
     if e.norm.params is None:
         return [*lines, "return normalized"]
-    scaled, beta = f"normalized * {broadcast('gamma')}", broadcast("beta")
+    gamma, beta = broadcast("gamma"), broadcast("beta")
+    scaled = f"normalized * (1 + {gamma})" if e.norm.zero_centered_gamma else f"normalized * {gamma}"
     if not e.norm.bias:
         return [*lines, f"return {scaled}"]
     if len(scaled) + len(beta) > MAX_WIDTH:
@@ -130,7 +131,8 @@ def program(e: Description, library: Library, body: list[str]) -> str:
         sizes = e.norm.axis_sizes(e.shape)
         kept = tuple(sizes[name] for name in e.norm.pattern.right)
         values |= {"running_mean": f"{library.prefix}.zeros({kept})", "running_var": f"{library.prefix}.ones({kept})"}
-    for name, shape, start in (("gamma", e.counts.gamma_shape, "ones"), ("beta", e.counts.beta_shape, "zeros")):
+    first = "zeros" if e.norm.zero_centered_gamma else "ones"
+    for name, shape, start in (("gamma", e.counts.gamma_shape, first), ("beta", e.counts.beta_shape, "zeros")):
         if shape is not None:
             values[name] = f"{library.prefix}.{start}({shape})"
     signature = ", ".join(values)

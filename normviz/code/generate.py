@@ -37,6 +37,10 @@ def code(e: Description, flavor: str) -> str:
 
 def torch_call(e: Description) -> str:
     """The call of torch's own layer. Raises NormvizError if torch has none."""
+    if e.norm.zero_centered_gamma:
+        raise NormvizError(
+            _("No layer of torch.nn multiplies by 1 + gamma. Use the 'torch-scratch' code, or a layer of torch.nn with 1 + gamma as its weight.")
+        )  # fmt: skip
     if e.torch_layer is None:
         message = _(
             "No layer of torch.nn has these patterns ({norm}). Use the 'torch-scratch' code, or move the reduced axes "
@@ -111,9 +115,12 @@ def loops(e: Description) -> str:
     running = "".join(f", {stat}{index}" for stat in RUNNING) if norm.running else ""
     lines.append(f"{'    ' * len(norm.pattern.right)}normalize([{element}{inner}]{running})")
     if norm.params is not None:
-        each = _("then gamma and beta: one for each {axes}") if norm.bias else _("then gamma: one for each {axes}")
-        scalar = _("then gamma and beta: one scalar each") if norm.bias else _("then gamma: one scalar")
-        lines.append(f"# {(each if norm.gamma_axes else scalar).format(axes=' '.join(norm.gamma_axes))}")
+        factor, axes = "1 + gamma" if norm.zero_centered_gamma else "gamma", " ".join(norm.gamma_axes)
+        each = (
+            _("then {factor} and beta: one for each {axes}") if norm.bias else _("then {factor}: one for each {axes}")
+        )
+        scalar = _("then {factor} and beta: one scalar each") if norm.bias else _("then {factor}: one scalar")
+        lines.append(f"# {(each if norm.gamma_axes else scalar).format(factor=factor, axes=axes)}")
     return "\n".join(lines)
 
 

@@ -27,7 +27,7 @@ from normviz.analysis import sentences
 from normviz.analysis.description import Description
 from normviz.analysis.forward import broadcast
 from normviz.analysis.moments import moments
-from normviz.analysis.steps import steps, whole_formula
+from normviz.analysis.steps import scaling, steps, whole_formula
 from normviz.code.generate import code
 from normviz.layers.sharing import check_groups
 from normviz.scene.grid import Grid
@@ -225,11 +225,12 @@ def value_panels(e: Description, drawing: Grid) -> list[Panel]:
     trace = e.trace
     above = "(x − mean)" if e.norm.center or e.norm.running else "x"
     below = "var" if e.norm.center or e.norm.running else _("mean of x²")
-    scaled = "normalized · gamma + beta" if e.norm.bias else "normalized · gamma"
     steps = (
         PanelValues("x", "x", _("the input"), e.x),
         PanelValues("normalized", _("normalized"), f"{above} / √({below} + eps)", trace.normalized),
-        PanelValues("output", _("output"), scaled if e.norm.params is not None else _("as normalized"), trace.output),
+        PanelValues(
+            "output", _("output"), scaling(e) if e.norm.params is not None else _("as normalized"), trace.output
+        ),
     )
     return [value_panel(each, drawing) for each in steps]
 
@@ -314,7 +315,12 @@ def parameters_data(e: Description) -> dict[str, Any] | None:
         return None
     elements = prod(e.counts.gamma_shape or ())
     check_groups(elements)
-    return {"axes": _indices(e, e.norm.gamma_axes), "bias": e.norm.bias, "size": prod(e.shape) // elements}
+    return {
+        "axes": _indices(e, e.norm.gamma_axes),
+        "bias": e.norm.bias,
+        "zero_centered_gamma": e.norm.zero_centered_gamma,
+        "size": prod(e.shape) // elements,
+    }
 
 
 def _indices(e: Description, names: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -26,12 +26,13 @@ REQUIRED = object()
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a layer: its name, its kind of value (a key of ``arguments.READERS``) and its default."""
+    """One argument of a layer: its name, its kind of value (a key of ``READERS``), its default, and whether torch has it, too."""
 
     name: str
     takes: str
     default: Any = REQUIRED
     keyword_only: bool = False
+    in_torch: bool = True
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,7 @@ BIAS_BY_NAME = Argument("bias", "flag", True, keyword_only=True)
 FEATURES, MOMENTUM = Argument("num_features", "size"), Argument("momentum", "momentum", 0.1)
 SHAPE = Argument("normalized_shape", "shape")
 ELEMENTWISE = Argument("elementwise_affine", "flag", True)
+ZERO_CENTERED = Argument("zero_centered_gamma", "flag", False, keyword_only=True, in_torch=False)
 TRACK = Argument("track_running_stats", "flag", True)
 
 BATCH_ARGUMENTS = (FEATURES, EPS, MOMENTUM, AFFINE, TRACK, BIAS_BY_NAME)
@@ -245,8 +247,8 @@ def as_installed(kind: Kind) -> Kind:
     if kind.module is None:
         return kind
     known = signature(kind.module).parameters
-    arguments = tuple(argument for argument in kind.arguments if argument.name in known)
-    missing = tuple(argument.name for argument in kind.arguments if argument.name not in known)
+    missing = tuple(one.name for one in kind.arguments if one.in_torch and one.name not in known)
+    arguments = tuple(argument for argument in kind.arguments if argument.name not in missing)
     return replace(kind, arguments=arguments, missing=missing)
 
 
@@ -257,11 +259,11 @@ KINDS: dict[str, Kind] = {
     kind.name: as_installed(kind)
     for kind in (
         Kind(
-            "LayerNorm", "LayerNorm", (SHAPE, EPS, ELEMENTWISE, BIAS), _trailing, LAYER_NORM_LAYOUTS, (1, None),
+            "LayerNorm", "LayerNorm", (SHAPE, EPS, ELEMENTWISE, BIAS, ZERO_CENTERED), _trailing, LAYER_NORM_LAYOUTS, (1, None),
             nn.LayerNorm, source="Ba, Kiros & Hinton 2016",
         ),
         Kind(
-            "RMSNorm", "RMSNorm", (SHAPE, Argument("eps", "eps or None", None), ELEMENTWISE), _trailing,
+            "RMSNorm", "RMSNorm", (SHAPE, Argument("eps", "eps or None", None), ELEMENTWISE, ZERO_CENTERED), _trailing,
             LAYER_NORM_LAYOUTS, (1, None), getattr(nn, "RMSNorm", None), center=False, source="Zhang & Sennrich 2019",
         ),
         _batch_norm("BatchNorm1d", 2, 3, nn.BatchNorm1d),
@@ -484,6 +486,6 @@ def module_arguments(module: nn.Module, kind: Kind) -> dict[str, Any]:
             found[argument.name] = bias is not None or weight is None
         elif argument.name == "track_running_stats" and not kind.per_instance:
             found[argument.name] = module.running_mean is not None  # as in torch's forward
-        else:
+        elif argument.in_torch:
             found[argument.name] = getattr(module, argument.name)
     return found

@@ -278,7 +278,10 @@ def is_equivalent(layer: Layer, norm: Norm, shape: tuple[int, ...]) -> bool:
         other = layer.norm(norm.axes)
     except NormvizError:
         return False
-    fields = [(one.center, one.eps, one.bias, one.running, counts(one, shape).gamma_shape) for one in (norm, other)]
+    fields = [
+        (one.center, one.eps, one.bias, one.running, one.zero_centered_gamma, counts(one, shape).gamma_shape)
+        for one in (norm, other)
+    ]
     return (
         fields[0] == fields[1]
         and _stat_parts(norm, shape) == _stat_parts(other, shape)

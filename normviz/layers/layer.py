@@ -32,7 +32,7 @@ from normviz.layers.catalogue import (
     module_arguments,
     not_in_torch,
 )
-from normviz.layers.norm import Norm
+from normviz.layers.norm import Norm, no_zero_centered_gamma
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import _, ngettext
 
@@ -63,6 +63,8 @@ class Layer:
                 _("Layer({name}, ...) needs every argument of a layer; write Layer.parse('LayerNorm(4)')."),
                 name=echo(self.name),
             )
+        if self.zero_centered_gamma and not self.affine:
+            raise no_zero_centered_gamma(f"{self.name}({EXAMPLES[self.name]}, zero_centered_gamma=True)")
 
     @classmethod
     def make(cls, name: str, *positional: Any, training: bool = True, **named: Any) -> Layer:
@@ -110,10 +112,11 @@ class Layer:
             raise _not_a_layer(text)
         return _parse(text)
 
-    @property
+    @cached_property
     def kind(self) -> Kind:
-        """What all layers of this name have in common, such as their family and the ranks of x."""
-        return KINDS[self.name]
+        """What all layers of this name have in common, such as their family and the ranks of x. No module of torch multiplies by 1 + gamma."""
+        kind = KINDS[self.name]
+        return replace(kind, module=None) if self.zero_centered_gamma else kind
 
     @cached_property
     def given(self) -> Mapping[str, Any]:
@@ -124,6 +127,11 @@ class Layer:
     def affine(self) -> bool:
         """Whether the layer has a gamma."""
         return bool(self.given.get("affine", self.given.get("elementwise_affine", True)))
+
+    @property
+    def zero_centered_gamma(self) -> bool:
+        """Whether the layer multiplies by 1 + gamma."""
+        return bool(self.given.get("zero_centered_gamma", False))
 
     @property
     def tracks(self) -> bool:
@@ -154,6 +162,7 @@ class Layer:
             bias=self.affine and self.given.get("bias", self.kind.center),
             running=self.running,
             sizes=sharing.sizes,
+            zero_centered_gamma=self.zero_centered_gamma,
         )
 
     def buffers(self) -> int:
@@ -186,8 +195,11 @@ class Layer:
         True
         """
         if self.kind.module is None:
-            raise NormvizError(_("torch.nn has no {layer}; use its 'torch-scratch' code."), layer=self.name)
-        arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in self.arguments}
+            name = f"{self.name}(..., zero_centered_gamma=True)" if self.zero_centered_gamma else self.name
+            raise NormvizError(_("torch.nn has no {layer}; use its 'torch-scratch' code."), layer=name)
+        taken = [argument.name for argument in self.kind.arguments if argument.in_torch]
+        given = {name: self.given[name] for name in taken}
+        arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
         return self.kind.module(**arguments, dtype=dtype).train(self.training)
 
     def with_(self, **changes: Any) -> Layer:
@@ -345,7 +357,7 @@ def _make_norm(text: str, mode: str, positional: tuple[Any, ...], named: Mapping
     except TypeError:
         raise NormvizError(
             _(
-                "{text} is not a Norm; it takes stats, params, center, eps, bias, running and sizes, as in "
+                "{text} is not a Norm; it takes stats, params, center, eps, bias, running, sizes and zero_centered_gamma, as in "
                 "Norm('n c h w -> n h w', 'c')."
             ),
             text=echo(text),

@@ -23,11 +23,15 @@ class Norm:
     bias     whether there is a beta; it needs a gamma.
     running  whether mean and variance are running statistics, not computed from x.
     sizes    the sizes of split axes: ``{"g": 2}`` for ``"n (g k) h w -> n g"``.
+    zero_centered_gamma  whether the layer multiplies by 1 + gamma, so that a new gamma is 0, as in Gemma's RMSNorm. It needs a gamma.
+             Source: the argument of this name of the layers of Transformer Engine.
 
-    Raises NormvizError where a pattern is illegal or eps is not a finite number.
+    Raises NormvizError where a pattern is illegal or eps is not a finite number, and for zero_centered_gamma without a gamma.
 
     >>> Norm("n c h w -> n h w", "c")
     Norm('n c h w -> n h w', 'c')
+    >>> print(Norm("n d -> n", "d", center=False, bias=False, zero_centered_gamma=True))
+    statistics: n d -> n | 1 + gamma: d
     """
 
     stats: str
@@ -37,9 +41,10 @@ class Norm:
     bias: bool = True
     running: bool = False
     sizes: Mapping[str, int] | tuple[tuple[str, int], ...] = ()
+    zero_centered_gamma: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("center", "bias", "running"):
+        for name in ("center", "bias", "running", "zero_centered_gamma"):
             read_flag(name, getattr(self, name))
         set_field = object.__setattr__
         set_field(self, "eps", read_eps_or_none("eps", self.eps))
@@ -47,6 +52,8 @@ class Norm:
         set_field(self, "sizes", _sorted_sizes(self.sizes))
         check_names(list(self.split_sizes), self.pattern.names, "sizes")
         if self.params is None:
+            if self.zero_centered_gamma:
+                raise no_zero_centered_gamma("Norm('n d -> n', 'd', zero_centered_gamma=True)")
             set_field(self, "bias", False)
             return
         if not isinstance(self.params, str):
@@ -123,10 +130,11 @@ class Norm:
 
     def __str__(self) -> str:
         stats = _("running statistics: {pattern}") if self.running else _("statistics: {pattern}")
-        learned = _("gamma, beta: {axes}") if self.bias else _("gamma: {axes}")
+        factor = "1 + gamma" if self.zero_centered_gamma else "gamma"
+        learned = _("{factor}, beta: {axes}") if self.bias else _("{factor}: {axes}")
         if self.params is None:
             learned = _("no gamma, no beta")
-        return f"{stats} | {learned}".format(pattern=self.stats, axes=self.params or _("one scalar"))
+        return f"{stats} | {learned}".format(pattern=self.stats, factor=factor, axes=self.params or _("one scalar"))
 
     def __repr__(self) -> str:
         given = [repr(self.stats)]
@@ -137,7 +145,15 @@ class Norm:
                 given.append(f"{name}={getattr(self, name)!r}")
         if self.sizes:
             given.append(f"sizes={self.split_sizes!r}")
+        if self.zero_centered_gamma:
+            given.append("zero_centered_gamma=True")
         return f"Norm({', '.join(given)})"
+
+
+def no_zero_centered_gamma(example: str) -> NormvizError:
+    """The error for a layer that is to multiply by 1 + gamma and has no gamma."""
+    message = _("zero_centered_gamma=True multiplies by 1 + gamma, and this layer has no gamma; write {example}.")
+    return NormvizError(message, example=example)
 
 
 def _sorted_sizes(sizes: object) -> tuple[tuple[str, int], ...]:

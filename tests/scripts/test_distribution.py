@@ -46,6 +46,11 @@ BY_HAND = [
         normalized | divided by √(ms + eps) = 5: narrower             | mean 0.6 · mean square 0.52 = ms / (ms + eps) | 0.2 1
         output     | times gamma = 1: unchanged                       | mean 0.6 · mean square 0.52                   | 0.2 1
     """),
+    ("RMSNorm(2, eps=12, zero_centered_gamma=True)", (0, 0), """
+        x          | the input                                        | mean 3 · mean square 13                       | 1 5
+        normalized | divided by √(ms + eps) = 5: narrower             | mean 0.6 · mean square 0.52 = ms / (ms + eps) | 0.2 1
+        output     | times 1 + gamma = 1: unchanged                   | mean 0.6 · mean square 0.52                   | 0.2 1
+    """),
     ("BatchNorm1d(2, eps=1e-6, affine=False).eval()", (0, 1), """
         x          | the input                                        | mean 3 · variance 4                           | 5 1
         centered   | minus the running mean 0                         | mean 3 · variance 4                           | 5 1
@@ -138,6 +143,8 @@ MOTIONS = [
     ("LayerNorm(2)", "var", "The bar is √var = 2 long on each side of the mean."),
     ("RMSNorm(2)", "output", "Each value is multiplied by its gamma; the panel of the step shows which elements share it."),
     ("LayerNorm(2)", "output", "Each value is multiplied by its gamma and its beta is added; the panel of the step shows which elements share them."),
+    ("RMSNorm(2, zero_centered_gamma=True)", "output", "Each value is multiplied by its 1 + gamma; the panel of the step shows which elements share it."),
+    ("LayerNorm(2, zero_centered_gamma=True)", "output", "Each value is multiplied by its 1 + gamma and its beta is added; the panel of the step shows which elements share them."),
     (Norm("n c -> n c", "c"), "mean", "The group has 1 value; its mean is that value."),
 ]  # fmt: skip
 
@@ -169,6 +176,16 @@ def test_one_gamma_and_one_beta_change_the_output_and_its_numbers():
     assert found["line"] == ["output", "0.5 · 2 + 1", "2"]
 
 
+def test_a_layer_that_multiplies_by_1_plus_gamma_adds_1_to_the_gamma_that_is_chosen():
+    found = evaluate(SCALED, view("LayerNorm(2, eps=12, zero_centered_gamma=True)"))  # gamma 2 is a factor of 3
+    assert (found["values"], found["range"]) == ([-0.5, 2.5, 1, 1], [-2.5, 2.5])
+    assert (found["stage"]["rule"], found["stage"]["moments"]) == (
+        "times 1 + gamma = 3, plus beta = 1",
+        "mean 1 · variance 2.25",
+    )
+    assert found["line"] == ["output", "0.5 · (1 + 2) + 1", "2.5"]
+
+
 def test_a_layer_without_beta_gets_none_and_one_without_gamma_stays():
     assert evaluate(SCALED, view("RMSNorm(2, eps=12)"))["values"] == pytest.approx([0.4, 2, 0.5547, 0.5547], abs=1e-4)
     unchanged = "withGammaAndBeta(args[0], { gamma: 2, beta: 1 }) === args[0]"
@@ -184,11 +201,19 @@ NUMBERED = [
     ("normalized", "y = (5 − 3) / √(4 + 12) · gamma + beta"),
     ("output", "0.5 = (5 − 3) / √(4 + 12) · 1 + 0"),
 ]
+ZERO_CENTERED = [
+    ("normalized", "y = (5 − 3) / √(4 + 12) · (1 + gamma) + beta"),
+    ("output", "0.5 = (5 − 3) / √(4 + 12) · (1 + 0) + 0"),
+]
 
 
-@pytest.mark.parametrize(("step", "text"), NUMBERED)
-def test_the_formula_has_the_numbers_that_the_steps_have_computed(step, text):
-    e = explain("LayerNorm(2, eps=12)", X)
+@pytest.mark.parametrize(
+    ("layer", "step", "text"),
+    [("LayerNorm(2, eps=12)", *case) for case in NUMBERED]
+    + [("LayerNorm(2, eps=12, zero_centered_gamma=True)", *case) for case in ZERO_CENTERED],
+)
+def test_the_formula_has_the_numbers_that_the_steps_have_computed(layer, step, text):
+    e = explain(layer, X)
     script = f"(() => {{ {SOURCE} const source = sourceOf(decodeData(args[0])); return withNumbers(source, source.data.formula, args[1], [0, 1]); }})()"
     tokens = evaluate(script, steps_payload(e, grid(e.shape, e.axes)), step)
     assert "".join(token["text"] for token in tokens) == text

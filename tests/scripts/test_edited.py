@@ -21,6 +21,8 @@ LAYERS = [
     ("LayerNorm(5, elementwise_affine=False)", (2, 5)),
     ("RMSNorm([4, 5])", (3, 4, 5)),
     ("RMSNorm(6, eps=0.5)", (4, 6)),
+    ("RMSNorm(6, zero_centered_gamma=True)", (4, 6)),
+    ("LayerNorm(5, zero_centered_gamma=True)", (2, 5)),
     ("BatchNorm1d(4)", (2, 4, 5)),
     ("BatchNorm1d(6, eps=0.1).eval()", (4, 6)),
     ("BatchNorm2d(4)", (2, 4, 3, 5)),

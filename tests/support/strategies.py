@@ -29,6 +29,7 @@ MOST_ELEMENTS = 200
 EPS = st.sampled_from([1e-5, 1e-12, 1e-3, 0.5])
 MOMENTUM = st.sampled_from([0.1, 0.9, 1.0, None])
 SIMPLE = {"flag": st.booleans(), "eps": EPS, "eps or None": st.none() | EPS, "momentum": MOMENTUM}
+ALL = tuple(KINDS)
 IN_TORCH = tuple(name for name, kind in KINDS.items() if kind.in_torch)
 HAS_CUMULATIVE = not momentum_refusal()  # momentum=None of InstanceNorm
 NAMES = ["n", "c", "h", "w", "l", "d", "g", "k", "b", "t", "x", "y", "d1", "d2", "a7"]
@@ -39,18 +40,24 @@ def shapes(low: int = 1, high: int = HIGHEST_RANK, largest: int = 4) -> st.Searc
 
 
 @st.composite
-def layers_that_fit(draw: Draw, names: tuple[str, ...] = tuple(KINDS)) -> tuple[Layer, Shape]:
-    """A layer whose sizes are those of the shape. torch may still refuse it, because a single value has no variance."""
+def layers_that_fit(draw: Draw, names: tuple[str, ...] = ALL) -> tuple[Layer, Shape]:
+    """A layer whose sizes are those of the shape. torch may still refuse it, because a single value has no variance.
+
+    Only without ``names`` may it have an argument that torch has not.
+    """
     kind = KINDS[draw(st.sampled_from(names))]
     shape = draw(shapes(kind.ranks[0], kind.ranks[1] or HIGHEST_RANK))
-    arguments = {argument.name: draw(_fitting(argument, kind, shape)) for argument in kind.arguments}
+    taken = [argument for argument in kind.arguments if argument.in_torch or names == ALL]
+    arguments = {argument.name: draw(_fitting(argument, kind, shape)) for argument in taken}
     if kind.per_instance and not HAS_CUMULATIVE:
         arguments["momentum"] = arguments["momentum"] or 0.1
+    if arguments.get("zero_centered_gamma") and not arguments["elementwise_affine"]:
+        arguments["zero_centered_gamma"] = False
     return Layer.make(kind.name, training=draw(st.booleans()), **arguments), shape
 
 
 @st.composite
-def layers_that_may_not_fit(draw: Draw, names: tuple[str, ...] = tuple(KINDS)) -> tuple[Layer, Shape]:
+def layers_that_may_not_fit(draw: Draw, names: tuple[str, ...] = IN_TORCH) -> tuple[Layer, Shape]:
     """A layer and a shape of any rank; sizes may differ from the shape, eps may be 0 or negative, and many shapes are all ones."""
     kind = KINDS[draw(st.sampled_from(names))]
     low, high = kind.ranks
@@ -59,7 +66,7 @@ def layers_that_may_not_fit(draw: Draw, names: tuple[str, ...] = tuple(KINDS)) -
         shapes(low if fits else 1, (high or HIGHEST_RANK) if fits else HIGHEST_RANK, draw(st.sampled_from([1, 2, 3])))
     )
     arguments = {}
-    for argument in kind.arguments:
+    for argument in (one for one in kind.arguments if one.in_torch):
         value = draw(_fitting(argument, kind, shape))
         if argument.takes == "size" and draw(st.integers(0, 2)) == 0:
             value = draw(st.integers(1, 4))
@@ -114,6 +121,7 @@ def norms(draw: Draw, running: bool = False) -> tuple[Norm, Shape]:
         bias=draw(st.booleans()),
         running=running,
         sizes=given,
+        zero_centered_gamma=params is not None and draw(st.booleans()),
     )
     return norm, tuple(prod(sizes[name] for name in axis) for axis in axes)
 

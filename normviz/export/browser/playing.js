@@ -21,9 +21,10 @@ const showsX = ({ grid, name = "x" }) => Boolean(grid) && name === "x"; // a Jac
 /** @param {string | null} text such as "0,8,0,0" */
 const readNumbers = (text) => (text && /^\d+(,\d+)*$/.test(text) ? text.split(",").map(Number) : undefined);
 
-/** @type {(gamma: string | null, beta: string | null) => GammaBetaChoice | null} */
-const readChoice = (gamma, beta) => {
-  const choice = { gamma: Number(gamma ?? 1), beta: Number(beta ?? 0) };
+/** @type {(gamma: string | null, beta: string | null, figures: FigureData[]) => GammaBetaChoice | null} */
+const readChoice = (gamma, beta, figures) => {
+  const unchanged = figures.some(({ params }) => params?.zero_centered_gamma) ? 0 : 1;
+  const choice = { gamma: Number(gamma ?? unchanged), beta: Number(beta ?? 0) };
   return (gamma ?? beta) !== null && Object.values(choice).every((value) => Math.abs(value) <= LARGEST_SCALE) ? choice : null;
 };
 
@@ -117,7 +118,7 @@ export class Player {
     this.step = step && /^\d$/.test(step) ? Number(step) : undefined;
     this.cards = /** @type {Cards | undefined} */ (CARDS.find((kind) => kind === asked.get("cards")));
     this.trained = this.readTrained(asked.get("norm"), asked.get("batch"));
-    this.choice = readChoice(asked.get("gamma"), asked.get("beta"));
+    this.choice = readChoice(asked.get("gamma"), asked.get("beta"), this.view.figures);
     const other = this.at && this.view.figures.some((figure) => this.isOfAnother(figure, this.at));
     if (other) this.at = undefined;
     this.update();

@@ -76,6 +76,8 @@ interface Statistics extends Sharing {
 
 interface GammaAndBeta extends Sharing {
   bias: boolean;
+  /** The layer multiplies by 1 + gamma. */
+  zero_centered_gamma: boolean;
 }
 
 /** With tables for the drawn indices: the group of an element, as a number, is the sum of one entry per axis. */
@@ -168,6 +170,7 @@ interface FigureData {
   save?: boolean;
   layer?: string;
   layers?: { name: string }[];
+  params?: GammaAndBeta | null;
   grid?: GridData;
   /** In a file: the first slices that the reader has chosen; null: as in the grid. */
   start?: number[] | null;

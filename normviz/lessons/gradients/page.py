@@ -166,10 +166,11 @@ def column_texts(e: Description, form: ClosedForm, moved: Perturbation) -> Itera
     """The formula, its differences from autograd and from moving x, and when a derivative vanishes."""
     mean = " − 1/m" if form.through_mean is not None else ""
     var = " − x̂ᵢ x̂ⱼ/m" if form.through_var is not None else ""
+    factor = "(1 + γᵢ)" if e.norm.zero_centered_gamma else "1" if e.norm.params is None else "γᵢ"
     yield _(
         "{formula}, with σ = **{sigma:.4g}** and m = **{m:,}**. Largest difference from autograd: **{autograd}**; "
         "from actually moving x by {step}: **{moving}**.",
-        formula=f"∂yᵢ/∂xⱼ = {'1' if e.norm.params is None else 'γᵢ'}/σ · (δᵢⱼ{mean}{var})",
+        formula=f"∂yᵢ/∂xⱼ = {factor}/σ · (δᵢⱼ{mean}{var})",
         sigma=form.sigma,
         m=form.m,
         autograd=format_difference(form.difference),
@@ -300,10 +301,13 @@ def backward_texts(e: Description, dout: Tensor, terms: BackwardTerms) -> Iterat
     """The formula of this layer, and how closely its gradients agree with autograd."""
     mean = " − mean(dxhat)" if terms.mean is not None else ""
     along_xhat = " − xhat · mean(dxhat · xhat)" if terms.along_xhat is not None else ""
-    dxhat = "dxhat = dout" if e.norm.params is None else "dxhat = dout · gamma"
+    factor = " · (1 + gamma)" if e.norm.zero_centered_gamma else "" if e.norm.params is None else " · gamma"
     bracket = f"(dxhat{mean}{along_xhat})" if mean or along_xhat else "dxhat"
     formula = _(
-        "`dx = {bracket} / σ`, with `{dxhat}` and `σ = {sigma}`.", bracket=bracket, dxhat=dxhat, sigma=sigma_text(e)
+        "`dx = {bracket} / σ`, with `{dxhat}` and `σ = {sigma}`.",
+        bracket=bracket,
+        dxhat=f"dxhat = dout{factor}",
+        sigma=sigma_text(e),
     )
     means = _("The means are over statistics groups.") if mean or along_xhat else ""
     yield join_sentences([formula, means])

@@ -2,7 +2,7 @@
 
 import { formatCount, formatNumber } from "../common/format.js";
 import { _, joinSentences, ngettext } from "../common/messages.js";
-import { broadcastAt, drawnPeers } from "../tensor/sharing.js";
+import { broadcastAt, drawnPeers, factorName, factorOf } from "../tensor/sharing.js";
 
 /**
  * @typedef {object} Stage
@@ -55,7 +55,7 @@ const batchAxis = (axes) => (axes[0] === "b" && !axes.includes("n") && (axes.inc
  */
 export function inAndOut(data, stages, index) {
   const { stats, params } = data, [first, last] = [stages[0], stages[stages.length - 1]], { moments, meanAlone } = momentsOf(data, last.key, index, false);
-  const rule = `${stats.center ? "(x − mean) / √(var + eps)" : "x / √(ms + eps)"}${params ? " · gamma" : ""}${params?.bias ? " + beta" : ""}`;
+  const rule = `${stats.center ? "(x − mean) / √(var + eps)" : "x / √(ms + eps)"}${params ? ` · ${params.zero_centered_gamma ? "(1 + gamma)" : "gamma"}` : ""}${params?.bias ? " + beta" : ""}`;
   return [first, { ...last, title: _("output"), rule, moments, meanAlone }];
 }
 
@@ -97,19 +97,19 @@ function dividingRule({ stats }, divisor) {
  * @param {DecodedData} data
  * @param {Index[]} peers
  */
-function parameterRule(data, peers) {
-  const { gamma, beta } = /** @type {DecodedValues} */ (data.values);
+function parameterRule({ values: given, params }, peers) {
+  const { gamma, beta } = /** @type {DecodedValues} */ (given), name = factorName(params);
   /** @param {FloatArray | undefined} array */
   const only = (array) => {
     const found = new Set(array ? peers.map((peer) => broadcastAt(array, peer)) : [0]);
     return found.size === 1 ? [...found][0] : null;
   };
-  const [factor, shift] = [only(gamma), only(beta)];
-  if (factor === null || shift === null)
-    return beta ? _("times gamma, plus beta, which differ within the group") : _("times gamma, which differs within the group");
-  const values = { gamma: formatNumber(factor), beta: formatNumber(shift) };
-  if (factor === 1 && !shift) return beta ? _("times gamma = 1, plus beta = 0: unchanged") : _("times gamma = 1: unchanged");
-  return beta ? _("times gamma = {gamma}, plus beta = {beta}", values) : _("times gamma = {gamma}", values);
+  const [own, shift] = [only(gamma), only(beta)];
+  if (own === null || shift === null)
+    return beta ? _("times {factor}, plus beta, which differ within the group", { factor: name }) : _("times {factor}, which differs within the group", { factor: name });
+  const factor = factorOf(params, own), values = { factor: name, number: formatNumber(factor), beta: formatNumber(shift) };
+  if (factor === 1 && !shift) return beta ? _("times {factor} = 1, plus beta = 0: unchanged", values) : _("times {factor} = 1: unchanged", values);
+  return beta ? _("times {factor} = {number}, plus beta = {beta}", values) : _("times {factor} = {number}", values);
 }
 
 /**
@@ -148,7 +148,7 @@ export function motionText({ stats, params }, group, step) {
   if (step === "normalized") return _("All values are divided by the same number. Zero stays where it is.");
   if (step === "output" && params)
     return params.bias
-      ? _("Each value is multiplied by its gamma and its beta is added; the panel of the step shows which elements share them.")
-      : _("Each value is multiplied by its gamma; the panel of the step shows which elements share it.");
+      ? _("Each value is multiplied by its {factor} and its beta is added; the panel of the step shows which elements share them.", { factor: factorName(params) })
+      : _("Each value is multiplied by its {factor}; the panel of the step shows which elements share it.", { factor: factorName(params) });
   return "";
 }

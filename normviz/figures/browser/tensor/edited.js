@@ -1,7 +1,7 @@
 // Another value of x, or another gamma and beta: what follows, computed in the browser from the eps, gamma, beta and values that torch gave.
 
 import { decodeFloats } from "./arrays.js";
-import { broadcastAt, broadcastPosition, drawnPeers, positionOf } from "./sharing.js";
+import { broadcastAt, broadcastPosition, drawnPeers, factorOf, positionOf } from "./sharing.js";
 import { sentPlace } from "./slices.js";
 
 /** @typedef {Moments<number>} GroupMoments */
@@ -34,19 +34,20 @@ export function withValue(data, index, value) {
   const mean = stats.running ? broadcastAt(values.mean, index) : stats.center ? own.mean : 0;
   const variance = stats.running ? broadcastAt(values.var, index) : stats.center ? own.var : average(x.map((one) => one * one));
   const root = Math.sqrt(variance + values.eps), normalized = x.map((one) => (one - mean) / root);
-  const gammas = peers.map((peer) => (values.gamma ? broadcastAt(values.gamma, peer) : 1)), betas = peers.map((peer) => (values.beta ? broadcastAt(values.beta, peer) : 0));
-  const output = normalized.map((one, number) => one * gammas[number] + betas[number]);
+  const factors = peers.map((peer) => (values.gamma ? factorOf(data.params, broadcastAt(values.gamma, peer)) : 1));
+  const betas = peers.map((peer) => (values.beta ? broadcastAt(values.beta, peer) : 0));
+  const output = normalized.map((one, number) => one * factors[number] + betas[number]);
   for (const [key, numbers] of Object.entries({ normalized, output }))
     numbers.forEach((number, peer) => {
       const array = z.get(key);
       if (array) array[places[peer]] = number;
     });
   const centered = { mean: stats.running ? own.mean - mean : 0, var: own.var }, scaled = linear(stats.center ? centered : own, 1 / root, 0);
-  const alike = [gammas, betas].every((numbers) => numbers.every((number) => number === numbers[0]));
+  const alike = [factors, betas].every((numbers) => numbers.every((number) => number === numbers[0]));
   /** @type {Record<string, GroupMoments>} By the rules of normviz.analysis.moments: a mean that is 0 in exact arithmetic is 0. */
   const moments = {
     x: own, centered: stats.center ? centered : own, normalized: scaled,
-    output: alike ? linear(scaled, gammas[0], betas[0]) : twoPassMoments(output),
+    output: alike ? linear(scaled, factors[0], betas[0]) : twoPassMoments(output),
   };
   /** @type {(array: FloatArray, number: number) => FloatArray} */
   const inGroup = (array, number) => withNumber(array, peers, number);
@@ -106,13 +107,13 @@ const withFloats = (panel, values) => (values ? { ...panel, z: { shape: panel.z?
  * @returns {DecodedData}
  */
 export function withGammaAndBeta(data, { gamma, beta: wanted }) {
-  const { values, moments, params } = data, beta = params?.bias ? wanted : 0;
+  const { values, moments, params } = data, beta = params?.bias ? wanted : 0, factor = factorOf(params, gamma);
   const normalized = data.panels.find(({ key }) => key === "normalized");
   if (!values || !params || !normalized?.z) return data;
   /** @param {number} value */
-  const scaled = (value) => gamma * value + beta;
+  const scaled = (value) => factor * value + beta;
   /** @param {number} variance */
-  const spread = (variance) => gamma * gamma * variance;
+  const spread = (variance) => factor * factor * variance;
   /** @type {(array: FloatArray, change: (number: number) => number) => FloatArray} */
   const changed = ({ shape, values: numbers }, change) => ({ shape, values: numbers.map(change) });
   /** @param {number} number */

@@ -124,6 +124,19 @@ export function broadcastAt(array, index) {
 export const broadcastPosition = (shape, index) => positionOf(shape.map((size, axis) => (size > 1 ? index[axis] : 0)), shape);
 
 /**
+ * What the layer multiplies by: gamma, or 1 + gamma.
+ * @param {GammaAndBeta | null} params
+ * @param {number} gamma
+ */
+export const factorOf = (params, gamma) => (params?.zero_centered_gamma ? 1 + gamma : gamma);
+
+/**
+ * What the layer multiplies by, in symbols.
+ * @param {GammaAndBeta | null} params
+ */
+export const factorName = (params) => (params?.zero_centered_gamma ? "1 + gamma" : "gamma");
+
+/**
  * Where a tensor's index is drawn; null if it is not.
  * @param {{ grid: GridData }} data
  * @param {Index} index

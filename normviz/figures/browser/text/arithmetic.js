@@ -35,8 +35,8 @@ function expressionsOf(source, index) {
   const square = (value) => (stats.center ? `(${formatNumber(value)} ${MINUS_SIGN} ${parenthesize(mean)})²` : `${parenthesize(value)}²`);
   /** @param {number} normalized */
   const scaled = (normalized) => {
-    const gamma = values.gamma && ` · ${parenthesize(broadcastAt(values.gamma, index))}`;
-    return `${formatNumber(normalized)}${gamma ?? ""}${values.beta ? ` + ${parenthesize(broadcastAt(values.beta, index))}` : ""}`;
+    const gamma = values.gamma && parenthesize(broadcastAt(values.gamma, index)), factor = params?.zero_centered_gamma ? `(1 + ${gamma})` : gamma;
+    return `${formatNumber(normalized)}${gamma ? ` · ${factor}` : ""}${values.beta ? ` + ${parenthesize(broadcastAt(values.beta, index))}` : ""}`;
   };
   return {
     x, mean, variance, deviation, scaled, params,
