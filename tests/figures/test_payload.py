@@ -54,7 +54,12 @@ def test_layer_norm_on_a_matrix():
         "center": True,
         "running": False,
     }
-    assert data["params"] == {"axes": [{"name": "d", "axis": 1, "divide": 1, "modulo": 3}], "bias": True, "size": 2}
+    assert data["params"] == {
+        "axes": [{"name": "d", "axis": 1, "divide": 1, "modulo": 3}],
+        "bias": True,
+        "zero_centered_gamma": False,
+        "size": 2,
+    }
     assert [panel["key"] for panel in data["panels"]] == ["stats", "params", "x", "normalized", "output"]
     assert unpacked(data["panels"][2]["z"]).tolist() == x.tolist()
     assert unpacked(data["values"]["mean"]).tolist() == [[3], [4]]

@@ -129,9 +129,9 @@ def test_a_layer_is_read_from_its_torch_module(drawn):
 def test_the_torch_module_has_the_arguments(drawn):
     layer, _ = drawn
     module = layer.module()
-    for name, value in layer.given.items():
-        if name != "bias":
-            assert getattr(module, name) == value
+    for argument in layer.kind.arguments:
+        if argument.in_torch and argument.name != "bias":
+            assert getattr(module, argument.name) == layer.given[argument.name]
     assert module.training == layer.training
 
 

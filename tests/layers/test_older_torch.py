@@ -41,7 +41,9 @@ def message(name="bias=False"):
 def test_every_argument_of_the_catalogue_is_one_of_the_installed_torch():
     for kind in KINDS.values():
         if kind.module is not None:
-            assert {argument.name for argument in kind.arguments if argument.in_torch} <= set(signature(kind.module).parameters)
+            assert {argument.name for argument in kind.arguments if argument.in_torch} <= set(
+                signature(kind.module).parameters
+            )
             assert not set(kind.missing) & set(signature(kind.module).parameters)
 
 
