@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from normviz.lessons.pages import PAGES
+from normviz.lessons.pages import PAGES, controls
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.setting import Setting, Where
-from normviz.scene.view import ALL, ALL_CONTROLS, DISPLAY_SETTINGS, PANELS, PARTS, controls
+from normviz.scene.view import ALL, ALL_CONTROLS, DISPLAY_SETTINGS, PANELS, PARTS
 from normviz.texts.errors import listed
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "links.md"

@@ -16,7 +16,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
-from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 import torch
@@ -35,13 +34,13 @@ from normviz.layers.norm import Norm
 from normviz.lessons.compare import page as comparing
 from normviz.lessons.gradients import page as differentiating
 from normviz.lessons.numerics import page as numbers
-from normviz.lessons.pages import PAGES
+from normviz.lessons.pages import PAGES, controls, of_other_pages, setting_names
 from normviz.lessons.train_and_eval import page as training
 from normviz.measuring.own_modules import AnyLayer, describe_any, own_class
 from normviz.scene.edits import repair, with_fields
 from normviz.scene.scene import DEFAULT_SHAPE, PARAMS, SCENE_SETTINGS, SEED, axes_of, check_seed
-from normviz.scene.setting import OF_PAGES, Setting, of_other_pages, without_effect
-from normviz.scene.view import DISPLAY_SETTINGS, Display, View
+from normviz.scene.setting import Setting, without_effect
+from normviz.scene.view import DISPLAY_SETTINGS, Display, View, hide_problem, unknown_names
 from normviz.texts.calls import check_call, checked_call
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.languages import parse_language
@@ -123,8 +122,8 @@ def _unknown(page: str, name: str, value: Any, names: Iterable[str]) -> NormvizE
         return NormvizError("{name} is a word of Python; write {name}_=...", name=name)
     if name in OF_TENSOR or name in DISPLAY or PAGES[page].setting(name):
         return _no_effect(name, page, {})
-    if any(setting.name == name for setting in chain(*OF_PAGES.values())):
-        return NormvizError(of_other_pages(name, echo(value), page))
+    if name in setting_names():
+        return NormvizError(of_other_pages(PAGES[page], name, echo(value)))
     known = list(names)
     if meant := closest(name, [one for one in known if len(one) > 2]):
         return NormvizError(
@@ -436,6 +435,8 @@ def _divided(page: str, settings: Settings) -> tuple[dict[str, Any], dict[str, A
     others = {name: value for name, value in given.items() if name not in own and value is not None}
     scene = {name: value for name, value in others.items() if name in SCENE_SETTINGS}
     display = Display(**{name: _read(DISPLAY[name], value) for name, value in others.items() if name in DISPLAY})
+    if unknown := unknown_names(display.hide, controls()):
+        raise NormvizError(hide_problem(unknown))
     return own, scene, display
 
 

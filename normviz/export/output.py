@@ -21,7 +21,7 @@ from normviz.export.playable import VERSION, Pool, Search, search, views_data
 from normviz.figures.plotly_figure import panels_figure
 from normviz.layers.sharing import check_index
 from normviz.lessons.page import language_query
-from normviz.lessons.pages import PAGES, leads_to, page_view
+from normviz.lessons.pages import PAGES, leads_to, page_view, setting_names, view_of_link
 from normviz.lessons.questions.page import list_parts, question_parts
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question
@@ -34,7 +34,7 @@ from normviz.parts.titles import EXPLORE, HOME
 from normviz.scene.edits import with_fields
 from normviz.scene.grid import start_with
 from normviz.scene.scene import DATA_SETTING, MOST_EDITABLE, OWN, PARAMS, Own, Scene, default_at
-from normviz.scene.view import View, link, setting_names, split_link
+from normviz.scene.view import View, link, split_link
 from normviz.texts.calls import checked_call
 from normviz.texts.errors import LONGEST_ECHO, NormvizError, closest, echo, listed
 from normviz.texts.languages import parse_language
@@ -367,13 +367,13 @@ def output_of_query(page: str, query: Mapping[str, str]) -> Output:
     """The view of a page and a query. Raises NormvizError for an unknown page, and if the app would show an error."""
     with in_language(parse_language(query["lang"]) if query.get("lang") else ""):
         if page == "questions" and (query.get("q") or not {"of", "search", "guess"} & {*query}):
-            if problem := PAGES[page].problem(PAGES[page].view(query)):
+            if problem := PAGES[page].problem(view_of_link(PAGES[page], query)):
                 raise NormvizError(problem)
             return questions(query.get("q", ""))
         if page not in PAGES:
             raise NormvizError("page={page} is unknown; choose {pages}.", page=echo(page), pages=listed(LISTED))
         shown, query = leads_to(page, query)
-        view = shown.view(query)
+        view = view_of_link(shown, query)
         if problem := shown.problem(view):
             raise NormvizError(problem)
         return output_of_view(shown.name, view)
@@ -481,7 +481,7 @@ def stop_parts(tour: Tour, number: int) -> list[Part]:
     """The parts of a stop, from 1. Raises NormvizError if the app would show an error."""
     stop = tour.stops[number - 1]
     page = PAGES[stop.page]
-    view = page.view(f"{stop.query}&present=true")
+    view = view_of_link(page, f"{stop.query}&present=true")
     if problem := page.problem(view):
         raise NormvizError("stop {number}: {problem}", number=number, problem=problem)
     parts = page_view(page, view).parts

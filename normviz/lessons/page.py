@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
@@ -33,20 +32,9 @@ from normviz.scene.controls import (
     inputs_of,
 )
 from normviz.scene.scene import SCENE_SETTINGS, SEED
-from normviz.scene.setting import (
-    OF_PAGES,
-    Choice,
-    Number,
-    Segments,
-    Setting,
-    Several,
-    Slider,
-    TextField,
-    of_other_pages,
-    parse_given,
-)
-from normviz.scene.view import Display, View, read_view
-from normviz.texts.errors import echo, encodable
+from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField, parse_given
+from normviz.scene.view import Display, Names, View, read_view
+from normviz.texts.errors import encodable
 from normviz.texts.messages import ENGLISH, _, language
 
 MORE = "more"
@@ -286,25 +274,16 @@ class Page:
         """The page's settings. Raises NormvizError for an unknown name or an invalid value."""
         return parse_given(self.settings, given)
 
-    def view(self, query: Mapping[str, str] | str) -> View:
-        """The view that a query asks for; the view with which the page opens, if the query names no setting."""
+    def view(self, query: Mapping[str, str] | str, known: Names | None = None) -> View:
+        """The view that a query asks for; the view with which the page opens, if the query names no setting.
+
+        known  the names that links of all pages may have, as ``pages.view_of_link`` knows them; without them, no name is a mistake
+        """
         given = dict(parse_qsl(query)) if isinstance(query, str) else dict(query)
         if not self.names_something(given):
             given = {**self._start_of(given), **given}
-        view = read_view(given, self.settings)
-        view = view if view.problem else replace(view, problem=self._of_another_page(given))
+        view = read_view(given, self.settings, known)
         return view if "layer" in given else self.opening(view)
-
-    def _of_another_page(self, given: Mapping[str, str]) -> str | None:
-        """The message about the first setting that only other pages have, unless it has its default there."""
-        others = [
-            one for one in chain(*OF_PAGES.values()) if one.name not in SCENE_SETTINGS and not self.setting(one.name)
-        ]
-        for name, text in given.items():
-            defaults = [one.format(one.default) for one in others if one.name == name]
-            if defaults and text not in defaults:
-                return of_other_pages(name, echo(text), self.name)
-        return None
 
     def _start_of(self, given: Mapping[str, str]) -> Mapping[str, str]:
         """The query of the view with which the page opens, at a stop of a tour that of the stop."""
@@ -404,10 +383,6 @@ class Page:
             return self.file_title(view)
         e = view.scene.shape_description
         return _("{layer} on {shape}", layer=e.title, shape=e.shape) if self.uses == "tensor" else ""
-
-
-ALL_PAGES: dict[str, Page] = {}
-"""The pages by name, in their order, which ``normviz.lessons.pages`` fills: the front page lists the others."""
 
 
 def title_on_tensor(title: str, layers: str, view: View) -> str:

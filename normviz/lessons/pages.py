@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
+from urllib.parse import parse_qsl
 
 from normviz.lessons.alternatives import problem_parts
 from normviz.lessons.asked import asked_parts
 from normviz.lessons.compare import page as compare
 from normviz.lessons.explore import page as explore
 from normviz.lessons.gradients import page as gradients
-from normviz.lessons.home import page as home
+from normviz.lessons.home.page import front_page
 from normviz.lessons.models import page as models
 from normviz.lessons.numerics import page as numerics
-from normviz.lessons.page import ALL_PAGES, InputRow, Page
+from normviz.lessons.page import MORE, InputRow, Page
 from normviz.lessons.practice import page as practice
 from normviz.lessons.questions import page as questions
 from normviz.lessons.start import page as start
@@ -28,33 +30,87 @@ from normviz.parts.html import Body
 from normviz.parts.links import Link
 from normviz.parts.part import Note, Panels, Part, Problem, Text
 from normviz.parts.questions import QuestionList
-from normviz.parts.titles import HOME, asks_for_a_view
-from normviz.scene.setting import OF_PAGES
+from normviz.parts.titles import HOME, LEARN, LOOK_UP, TEACH, asks_for_a_view
+from normviz.scene.controls import SCENE_CONTROLS
+from normviz.scene.scene import SCENE_SETTINGS
+from normviz.scene.setting import Setting
 from normviz.scene.typed import with_view_of_typed
-from normviz.scene.view import View, link
-from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _
+from normviz.scene.view import DISPLAY_SETTINGS, Names, View, link
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import N_, _
 
-PAGES = ALL_PAGES
-PAGES |= {
-    page.name: page
-    for page in (
-        home.PAGE,
-        start.PAGE,
-        story.PAGE,
-        explore.PAGE,
-        compare.PAGE,
-        step_by_step.PAGE,
-        train_and_eval.PAGE,
-        gradients.PAGE,
-        numerics.PAGE,
-        models.PAGE,
-        questions.PAGE,
-        practice.PAGE,
-        teach.PAGE,
-    )
-}
-OF_PAGES.update((name, page.settings) for name, page in PAGES.items())
+_PAGES = (
+    start.PAGE,
+    story.PAGE,
+    explore.PAGE,
+    compare.PAGE,
+    step_by_step.PAGE,
+    train_and_eval.PAGE,
+    gradients.PAGE,
+    numerics.PAGE,
+    models.PAGE,
+    questions.PAGE,
+    practice.PAGE,
+    teach.PAGE,
+)
+GROUPS = {group: [page for page in _PAGES if page.group == group] for group in (LEARN, LOOK_UP, TEACH)}
+PAGES = {page.name: page for page in (front_page(GROUPS), *_PAGES)}
+
+
+# The names of all pages: what a link may say.
+
+
+def settings_of_pages() -> list[Setting]:
+    """The settings of each page, in the order of the pages."""
+    return [setting for page in PAGES.values() for setting in page.settings]
+
+
+def setting_names() -> list[str]:
+    """The names of the settings that a link of any page may have."""
+    settings = chain(SCENE_SETTINGS.values(), settings_of_pages(), DISPLAY_SETTINGS)
+    return list(dict.fromkeys(setting.name for setting in settings))
+
+
+def controls() -> dict[str, str]:
+    """The labels of the controls that can be hidden, by name."""
+    return {
+        **{control.hidden_by: control.label for control in SCENE_CONTROLS},
+        MORE: N_("More, with all its controls"),
+        "reset": N_("Back to the start"),
+        "set": N_("Ready-made sets"),
+        **{setting.hidden_by: setting.label for setting in settings_of_pages() if setting.label},
+        "questions": N_("Links to questions"),
+        "exercises": N_("Choose exercises"),
+    }
+
+
+def names_of_links() -> Names:
+    """The names of all settings and controls."""
+    return Names(setting_names(), controls())
+
+
+def view_of_link(page: Page, query: Mapping[str, str] | str) -> View:
+    """The view that a reader's link asks for: that of ``page.view``, with a message about a name that only other pages have, or none."""
+    given = dict(parse_qsl(query)) if isinstance(query, str) else query
+    view = page.view(given, names_of_links())
+    return view if view.problem else replace(view, problem=_of_another_page(page, given))
+
+
+def _of_another_page(page: Page, given: Mapping[str, str]) -> str | None:
+    """The message about the first setting that only other pages have, unless it has its default there."""
+    for name, text in given.items():
+        if name not in SCENE_SETTINGS and not page.setting(name):
+            defaults = [one.format(one.default) for one in settings_of_pages() if one.name == name]
+            if defaults and text not in defaults:
+                return of_other_pages(page, name, echo(text))
+    return None
+
+
+def of_other_pages(page: Page, name: str, value: Any) -> str:
+    """The message about a setting that this page does not have."""
+    others = [one.name for one in PAGES.values() if one.setting(name)]
+    said = {"name": name, "value": value, "page": page.name, "pages": listed(others, "and")}
+    return _("{name}={value} has no effect on {page}; it belongs to {pages}.", **said)
 
 
 @dataclass(frozen=True)

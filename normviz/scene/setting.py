@@ -197,10 +197,6 @@ class Setting:
             return self.default
 
 
-OF_PAGES: dict[str, Sequence[Setting]] = {}
-"""The settings of each page, by its name, in the order of the pages, which ``normviz.lessons.pages`` fills."""
-
-
 def parse_settings(settings: Iterable[Setting], query: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
     """The values of the valid settings, and the error message for each invalid one, by name."""
     values: dict[str, Any] = {}
@@ -266,13 +262,6 @@ def without_effect(settings: Iterable[Setting], values: Mapping[str, Any], named
         said |= {"chosen": repr(values[rule.name]), "values": listed(map(repr, rule.values))}
         return _("{name}={value} has no effect with {other}={chosen}; it belongs to {other}={values}.", **said)
     return None
-
-
-def of_other_pages(name: str, value: Any, page: str) -> str:
-    """The message about a setting that this page does not have."""
-    pages = [one for one, settings in OF_PAGES.items() if any(setting.name == name for setting in settings)]
-    said = {"name": name, "value": value, "page": page, "pages": listed(pages, "and")}
-    return _("{name}={value} has no effect on {page}; it belongs to {pages}.", **said)
 
 
 def parse_given(settings: Sequence[Setting], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,20 +7,17 @@ hidden control still apply. Links are read leniently: the first error becomes a 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any
 from urllib.parse import SplitResult, quote, urlsplit
 
 from normviz.layers.pasted import parse_layer_on_shape
 from normviz.layers.substitutes import LayerOnShape, Remedy, is_lookalike
-from normviz.scene.controls import SCENE_CONTROLS
 from normviz.scene.edits import Reading, repair
 from normviz.scene.foreign import CAMPAIGN, EMBEDDING
 from normviz.scene.scene import FIELD_NAMES, SCENE_SETTINGS, Scene, commas, compact
 from normviz.scene.setting import (
-    OF_PAGES,
     Setting,
     check_length,
     integer,
@@ -39,23 +36,19 @@ VERSION = "1"
 MOST_CAPTION = 300
 MOST_STOPS = 99
 ALL, ALL_CONTROLS = "all", "controls"
+CAPTION = "caption"  # the name of the caption in the checks of what is hidden; no link hides a caption alone
 RETIRED = ("paste",)  # names of controls that no longer exist, in links that people have
 
 
-def controls() -> dict[str, str]:
-    """The labels of the controls that can be hidden, by name."""
-    return {
-        **{control.hidden_by: control.label for control in SCENE_CONTROLS},
-        "more": N_("More, with all its controls"),
-        "reset": N_("Back to the start"),
-        "set": N_("Ready-made sets"),
-        **{setting.hidden_by: setting.label for setting in chain(*OF_PAGES.values()) if setting.label},
-        "questions": N_("Links to questions"),
-        "exercises": N_("Choose exercises"),
-    }
+@dataclass(frozen=True)
+class Names:
+    """The names that a link of any page may have: of its settings, and of the controls that ``hide=`` hides."""
+
+    settings: Sequence[str]
+    controls: Collection[str]
 
 
-# The labels of the parts and panels that can be hidden, by name.
+# The labels of the parts and panels that can be hidden, by name. Every other name in ``hide=`` is that of a control.
 PARTS: Mapping[str, str] = {
     "prediction": N_("Prediction of the number of means"),
     "sentence": N_("Sentence"),
@@ -135,7 +128,7 @@ class Display:
         """
         if name in self.hide or (self.present and name in NOT_PRESENTED):
             return True
-        if (self.present or ALL_CONTROLS in self.hide) and name in controls():
+        if (self.present or ALL_CONTROLS in self.hide) and _is_control(name):
             return True
         return ALL in self.hide and name not in FIGURE
 
@@ -144,14 +137,23 @@ class Display:
         return write_settings(DISPLAY_SETTINGS, vars(self))
 
 
-def read_display(query: Mapping[str, str]) -> tuple[Display, str | None]:
+def _is_control(name: str) -> bool:
+    return name not in (ALL, CAPTION) and name not in PARTS and name not in PANELS
+
+
+def read_display(query: Mapping[str, str], controls: Collection[str] | None = None) -> tuple[Display, str | None]:
     """The display of a query, and the first error, if any.
+
+    controls  the names of all controls; without them, every name may be that of a control
 
     >>> read_display({"hide": "layer, data", "caption": "Look at row 2."})
     (Display(hide=('layer', 'data'), caption='Look at row 2.', present=False, tour='', stop=0, like=None, open=(), lang=''), None)
     """
     values, problem = read_settings(DISPLAY_SETTINGS, query)
     del values[VERSION_SETTING.name]
+    if controls is not None and (unknown := unknown_names(values["hide"], controls)):
+        values["hide"] = tuple(name for name in values["hide"] if name not in unknown)
+        problem = hide_problem(unknown)
     return Display(**values), problem
 
 
@@ -175,22 +177,20 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.strip().lower() for word in text.split(",") if word.strip()))
 
 
-def _is_known(name: str) -> bool:
-    return name in (ALL, ALL_CONTROLS, *RETIRED) or name in PARTS or name in PANELS or name in controls()
+def unknown_names(hide: Sequence[str], controls: Collection[str]) -> list[str]:
+    """The names in ``hide=`` that no control and no part has."""
+    known = {ALL, ALL_CONTROLS, *RETIRED, *PARTS, *PANELS, *controls}
+    return [name for name in hide if name not in known]
 
 
-def _parse_hide(text: str) -> tuple[str, ...]:
-    unknown = [name for name in _names(text) if not _is_known(name)]
-    if unknown:
-        raise NormvizError(
-            ngettext(
-                "hide={names} is not the name of a control or a part; write, for example, hide=layer,code, hide=controls or hide=all.",
-                "hide={names} are not names of controls or parts; write, for example, hide=layer,code, hide=controls or hide=all.",
-                len(unknown),
-                names=listed(map(echo, unknown[:3]), "and"),
-            )
-        )
-    return _names(text)
+def hide_problem(unknown: Sequence[str]) -> str:
+    """The message about names in ``hide=`` that no control and no part has."""
+    return ngettext(
+        "hide={names} is not the name of a control or a part; write, for example, hide=layer,code, hide=controls or hide=all.",
+        "hide={names} are not names of controls or parts; write, for example, hide=layer,code, hide=controls or hide=all.",
+        len(unknown),
+        names=listed(map(echo, unknown[:3]), "and"),
+    )
 
 
 OPENED = ("values", "worked", "code")  # parts that are closed until a reader, or a link, opens them
@@ -214,7 +214,7 @@ VERSION_SETTING = Setting("v", VERSION, _parse_version, about=N_("the version of
 DISPLAY_SETTINGS = (
     VERSION_SETTING,
     Setting(
-        "hide", (), _parse_hide, ",".join, lambda text: tuple(filter(_is_known, _names(text))),
+        "hide", (), _names, ",".join,
         about=N_("what is not shown: names from the next table, separated by commas"), example="layer,data",
     ),
     Setting(
@@ -340,13 +340,6 @@ MOST_NAMES = 64
 READABLE = ",;()[]=.:'->_"  # characters that are not percent-encoded in a link
 
 
-def setting_names() -> list[str]:
-    """The names of the settings that a link of any page may have."""
-    return list(
-        dict.fromkeys(one.name for one in (*SCENE_SETTINGS.values(), *chain(*OF_PAGES.values()), *DISPLAY_SETTINGS))
-    )
-
-
 def read(query: Mapping[str, str]) -> Reading:
     """The scene of a query; names that are not settings of the scene are ignored.
 
@@ -362,8 +355,10 @@ def read(query: Mapping[str, str]) -> Reading:
     return replace(reading, problem=next(iter(problems.values()), reading.problem), substitute=substitute)
 
 
-def read_view(query: Mapping[str, str], settings: Sequence[Setting] = ()) -> View:
+def read_view(query: Mapping[str, str], settings: Sequence[Setting] = (), known: Names | None = None) -> View:
     """The view of a query on a page with these settings, or the nearest valid one.
+
+    known  the names that links of all pages may have; without them, no name is a mistake
 
     >>> read_view({"shape": "2,3", "layer": "LayerNorm(3)"}).scene.shape
     (2, 3)
@@ -373,18 +368,17 @@ def read_view(query: Mapping[str, str], settings: Sequence[Setting] = ()) -> Vie
     reading = read(query)
     values, problem = read_settings(settings, query)
     _version, version_problem = read_settings([VERSION_SETTING], query)
-    display, display_problem = read_display(query)
-    typed = typed_problem(query)
-    problems = (too_long, version_problem, typed, _unknown_name(query), reading.problem, problem, display_problem)
+    display, display_problem = read_display(query, known.controls if known else None)
+    typed, unknown = typed_problem(query), _unknown_name(query, known.settings) if known else None
+    problems = (too_long, version_problem, typed, unknown, reading.problem, problem, display_problem)
     changed = [one.name for one in settings if one.name in query and values[one.name] != one.default]
     first = next(filter(None, problems), None) or without_effect(settings, values, changed)
     remedies = reading.remedies if first == reading.problem else ()
     return View(reading.scene, values, first, display, reading.substitute, remedies)
 
 
-def _unknown_name(query: Mapping[str, str]) -> str | None:
+def _unknown_name(query: Mapping[str, str], known: Sequence[str]) -> str | None:
     """The message about the first name that no link has."""
-    known = setting_names()
     for name in query:
         if name in known or name in (*EMBEDDING, TYPED) or name.startswith(CAMPAIGN):
             continue

@@ -78,7 +78,7 @@ def log_request_error(error: Exception, path: str) -> None:
 
 def view_link() -> str:
     """The page and the query of the view, without parameters that are not normviz's."""
-    from normviz.scene.view import setting_names
+    from normviz.lessons.pages import setting_names
 
     names = setting_names()
     known = {name: value for name, value in st.query_params.to_dict().items() if name in names}

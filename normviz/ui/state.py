@@ -14,7 +14,7 @@ import streamlit as st
 
 from normviz.lessons.events import Event, after
 from normviz.lessons.page import Page
-from normviz.lessons.pages import PAGES
+from normviz.lessons.pages import PAGES, view_of_link
 from normviz.parts.titles import HOME
 from normviz.scene.scene import Scene
 from normviz.scene.setting import read_settings
@@ -45,7 +45,7 @@ def _read_address(page: Page) -> View:
     query = st.query_params.to_dict()
     view: View | None = st.session_state.get(ADDRESS_VIEW)
     if view is None or query != st.session_state.get(ADDRESS) or st.session_state[VIEW][0] is not page:
-        view = page.view(query)
+        view = view_of_link(page, query)
     st.session_state[ADDRESS], st.session_state[ADDRESS_VIEW] = query, view
     st.session_state[VIEW] = page, view
     return view

@@ -14,7 +14,7 @@ import normviz as nv
 from app import app
 from normviz.analysis.forward import use_one_thread
 from normviz.export.output import tour_output
-from normviz.lessons.pages import PAGES, page_view
+from normviz.lessons.pages import PAGES, page_view, view_of_link
 from normviz.lessons.tours import read_tour
 from normviz.parts.html import Body, data
 from normviz.scene.view import link
@@ -86,7 +86,7 @@ def _show(text: str) -> None:
     place, _mark, query = text.partition("#")[0].partition("?")
     name = place.rpartition("/")[2]
     page, asked = PAGES.get(name, PAGES["explore"]), dict(parse_qsl(query, keep_blank_values=True))
-    view = page.view(asked)
+    view = view_of_link(page, asked)
     with in_language(view.display.lang):
         assert len(view.problem or "") < 2000
         body = Body(turn=1)

@@ -9,7 +9,7 @@ from typing import Any
 from normviz.analysis.sentences import sentence
 from normviz.figures.charts import chart_payload
 from normviz.figures.payload import sent, view_payload
-from normviz.lessons.pages import PAGES
+from normviz.lessons.pages import PAGES, names_of_links
 from normviz.lessons.questions.page import prediction, question_parts
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question
@@ -24,7 +24,7 @@ from tests.lessons.questions.searching import search
 
 def build(page: str, query: Mapping[str, str]) -> int:
     """Build every part of the page as the browser gets it; return the number of parts."""
-    view = read_view(query, PAGES[page].settings)
+    view = read_view(query, PAGES[page].settings, names_of_links())
     if page == "questions":
         return _questions(view)
     PAGES[page].problem(view)

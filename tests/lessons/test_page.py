@@ -6,7 +6,15 @@ from dataclasses import replace
 import pytest
 
 from normviz.lessons.explore.page import greeting
-from normviz.lessons.pages import PAGES, PageView, page_data, page_view, parts_up_to_the_figure, up_to_the_figure
+from normviz.lessons.pages import (
+    PAGES,
+    PageView,
+    page_data,
+    page_view,
+    parts_up_to_the_figure,
+    up_to_the_figure,
+    view_of_link,
+)
 from normviz.lessons.questions.question import answer
 from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
 from normviz.parts.html import Body
@@ -34,7 +42,7 @@ QUERIES = [
 
 
 def page_of(name: str, query: str) -> PageView:
-    return page_view(PAGES[name], PAGES[name].view(query))
+    return page_view(PAGES[name], view_of_link(PAGES[name], query))
 
 
 def shown(name: str, parts: list[Part]) -> str:
@@ -54,7 +62,7 @@ def test_the_same_view_gives_the_same_page(name, query):
 @pytest.mark.parametrize(("name", "query"), QUERIES)
 def test_the_query_of_a_page_reads_back_as_its_view(name, query):
     made = page_of(name, query)
-    assert PAGES[name].view(made.query) == made.view
+    assert view_of_link(PAGES[name], made.query) == made.view
 
 
 @pytest.mark.parametrize(("name", "query"), [*QUERIES, ("explore", "hide=tensor"), ("train_and_eval", "hide=all")])
@@ -187,7 +195,7 @@ def test_a_page_without_questions_asks_none():
 
 
 def test_explore_makes_newcomers_one_offer_until_they_choose_something():
-    assert [not greeting(PAGES["explore"].view(query)) for query in ("", "at=1,2,3,1", "layer=BatchNorm2d(3)", "shape=2,6")] == [
+    assert [not greeting(view_of_link(PAGES["explore"], query)) for query in ("", "at=1,2,3,1", "layer=BatchNorm2d(3)", "shape=2,6")] == [
         False, False, True, True,
     ]  # fmt: skip
-    assert [link.page for link in greeting(PAGES["explore"].view(""))] == ["start"]
+    assert [link.page for link in greeting(view_of_link(PAGES["explore"], ""))] == ["start"]

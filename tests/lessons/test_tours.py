@@ -11,7 +11,7 @@ import pytest
 from normviz.analysis.description import describe
 from normviz.export.output import output_of_query, stop_parts, tour_data, tour_of, tour_output
 from normviz.lessons.events import after
-from normviz.lessons.pages import PAGES, page_of, page_view
+from normviz.lessons.pages import PAGES, page_of, page_view, view_of_link
 from normviz.lessons.tours import Tour, read_tour, stop_link, tour_bar, tours
 from normviz.parts.html import Body
 from normviz.parts.links import TourBar
@@ -25,7 +25,7 @@ STOPS = [(name, number) for name, tour in tours().items() for number in range(1,
 
 def view_of(name, number):
     stop = tours()[name].stops[number - 1]
-    return PAGES[stop.page].view(stop.query)
+    return view_of_link(PAGES[stop.page], stop.query)
 
 
 @pytest.mark.parametrize(("name", "number"), STOPS)
@@ -35,7 +35,7 @@ def test_every_stop_shows_its_view_without_an_error(name, number):
     assert bar.caption == tour.stops[number - 1].caption
     assert not [part for part in parts if isinstance(part, Problem)]
     link = stop_link(tour, number, "")
-    shown = page_view(PAGES[link.page], PAGES[link.page].view(link.query))
+    shown = page_view(PAGES[link.page], view_of_link(PAGES[link.page], link.query))
     assert [part for part in shown.parts if isinstance(part, TourBar)]
     assert not [part for part in shown.parts if isinstance(part, Problem)]
 
@@ -83,7 +83,7 @@ def test_gamma_does_not_depend_on_the_batch_size():
 
 
 def test_a_tour_begins_with_a_link_to_its_first_stop():
-    shown = page_view(PAGES["explore"], PAGES["explore"].view("tour=normalized-shape"))
+    shown = page_view(PAGES["explore"], view_of_link(PAGES["explore"], "tour=normalized-shape"))
     (bar,) = [part for part in shown.parts if isinstance(part, TourBar)]
     assert (bar.number, bar.before) == (0, None)
     assert "stop=1&present=true" in bar.after.query
@@ -94,7 +94,7 @@ def test_a_tour_begins_with_a_link_to_its_first_stop():
 def opened(name, query):
     """The page and the view that a link opens, and the bar of its tour."""
     page = page_of(name, query)
-    view = page.view(query)
+    view = view_of_link(page, query)
     (bar,) = [part for part in page_view(page, view).parts if isinstance(part, TourBar)]
     return page.name, view, bar
 
@@ -105,7 +105,7 @@ def opened(name, query):
 def test_a_link_that_names_only_the_stop_opens_its_view(name, tour, number, more):
     stop = tours()[tour].stops[max(number, 1) - 1]
     page, view, bar = opened(name, {"tour": tour, "stop": str(number)} | more)
-    own = PAGES[stop.page].view(stop.query)
+    own = view_of_link(PAGES[stop.page], stop.query)
     assert (page, view.scene, view.settings) == (stop.page, own.scene, own.settings)
     assert (bar.number, bar.caption) == (number, stop.caption if number else "")
     assert view.problem is None
@@ -145,16 +145,16 @@ def test_another_element_of_the_stop_keeps_its_caption():
 def test_the_default_view_within_a_tour_reads_back(name):
     page, tour = PAGES[name], tours()["train-and-eval"]
     number = next(number for number, stop in enumerate(tour.stops, 1) if stop.page == name)
-    default = replace(page.view(""), display=Display(tour=tour.name, stop=number))
+    default = replace(view_of_link(page, ""), display=Display(tour=tour.name, stop=number))
     for view in (default, after(page, default, {"name": "select", "at": (0, 1, 2, 1)})):
-        read = page.view(page.query(view))
+        read = view_of_link(page, page.query(view))
         assert (read.scene, read.settings) == (view.scene, view.settings)
 
 
 def test_back_to_the_start_shows_the_stop():
     page, query = PAGES["explore"], {"tour": "from-batchnorm-to-layernorm", "stop": "2"}
-    other = page.view(query | {"shape": "4,6"})
-    assert after(page, other, {"name": "reset"}) == page.view(query)
+    other = view_of_link(page, query | {"shape": "4,6"})
+    assert after(page, other, {"name": "reset"}) == view_of_link(page, query)
 
 
 @pytest.mark.parametrize("tour", tours().values(), ids=tours())
@@ -171,7 +171,7 @@ def test_a_link_to_a_stop_opens_as_a_file():
 
 
 def test_a_projector_shows_the_figure_without_controls():
-    shown = page_view(PAGES["explore"], PAGES["explore"].view("tour=normalized-shape&stop=2&present=true"))
+    shown = page_view(PAGES["explore"], view_of_link(PAGES["explore"], "tour=normalized-shape&stop=2&present=true"))
     assert not any(row.inputs or row.reset for row in shown.rows)
     assert [type(part).__name__ for part in shown.parts] == ["TourBar", "Sentence", "Panels"]
     (figure,) = [part for part in shown.parts if isinstance(part, Panels)]
@@ -179,7 +179,7 @@ def test_a_projector_shows_the_figure_without_controls():
 
 
 def test_an_unknown_tour_is_a_message():
-    shown = page_view(PAGES["explore"], PAGES["explore"].view("tour=nowhere"))
+    shown = page_view(PAGES["explore"], view_of_link(PAGES["explore"], "tour=nowhere"))
     assert "tour='nowhere' is unknown; choose from-batchnorm-to-layernorm" in shown.parts[0].text
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import normviz as nv
-from normviz.lessons.pages import PAGES
+from normviz.lessons.pages import PAGES, view_of_link
 from normviz.scene.setting import Where
 from tests.support.needs import cases_in_torch
 
@@ -28,11 +28,11 @@ def written(query):
 @cases_in_torch
 @pytest.mark.parametrize(("page", "given", "chosen"), CHOSEN)
 def test_a_setting_chooses_the_view_that_it_belongs_to(page, given, chosen):
-    view = PAGES[page].view(given)
+    view = view_of_link(PAGES[page], given)
     assert view.problem is None
     assert chosen.items() <= view.settings.items()
     assert getattr(nv, page)(**given).view.settings == nv.open(page + written(given)).view.settings == view.settings
-    assert PAGES[page].view(PAGES[page].query(view)) == view
+    assert view_of_link(PAGES[page], PAGES[page].query(view)) == view
 
 
 REFUSED = [
@@ -47,7 +47,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("page", "given", "message"), REFUSED)
 def test_a_contradiction_is_told(page, given, message):
-    view = PAGES[page].view(given)
+    view = view_of_link(PAGES[page], given)
     assert view.problem == message
     assert {"show", "model"} & {*given} == {name for name in given if view.settings[name] == given[name]} & {
         "show",
@@ -66,9 +66,9 @@ def test_a_guess_needs_its_question():
 
 def test_the_settings_of_another_page_are_told_where_they_belong():
     message = "momentum='0.5' has no effect on explore; it belongs to train_and_eval."
-    assert PAGES["explore"].view("layer=LayerNorm(4)&momentum=0.5").problem == message
+    assert view_of_link(PAGES["explore"], "layer=LayerNorm(4)&momentum=0.5").problem == message
     assert (
-        PAGES["compare"].view("step=4").problem
+        view_of_link(PAGES["compare"], "step=4").problem
         == "step='4' has no effect on compare; it belongs to start and step_by_step."
     )
     with pytest.raises(nv.NormvizError, match=r"momentum=0\.5 has no effect on explore; it belongs to train_and_eval"):
@@ -83,11 +83,11 @@ def test_a_link_may_have_the_defaults_of_all_views(page):
     settings = PAGES[page].settings
     defaults = {one.name: one.format(one.default) for one in settings if one.default != ""}
     for name in PAGES[page].experiments or [None]:
-        view = PAGES[page].view(defaults | ({"show": name} if name else {}))
+        view = view_of_link(PAGES[page], defaults | ({"show": name} if name else {}))
         assert view.problem is None
         assert view.settings == {one.name: one.default for one in settings} | ({"show": name} if name else {})
     if page != "models":  # own= alone is the reader's, also where it is the example
-        without = PAGES[page].view({name: text for name, text in defaults.items() if name != "show"})
+        without = view_of_link(PAGES[page], {name: text for name, text in defaults.items() if name != "show"})
         assert (without.problem, without.settings) == (None, {one.name: one.default for one in settings})
     others = {
         name: text
@@ -95,11 +95,13 @@ def test_a_link_may_have_the_defaults_of_all_views(page):
         for one in other.settings
         if (name := one.name) and (text := one.format(one.default))
     }
-    assert PAGES["explore"].view(others).problem is None
+    assert view_of_link(PAGES["explore"], others).problem is None
 
 
 def test_the_address_leaves_out_what_another_experiment_has():
-    view = PAGES["train_and_eval"].view("show=sequences&count=64").with_settings(show="stream")  # the reader goes back
+    view = view_of_link(PAGES["train_and_eval"], "show=sequences&count=64").with_settings(
+        show="stream"
+    )  # the reader goes back
     assert PAGES["train_and_eval"].query(view) == {"show": "stream"}
     assert view.with_settings(show="sequences").settings["count"] == 64
 

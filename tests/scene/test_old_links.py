@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.lessons.models.page import REAL_MODELS
-from normviz.lessons.pages import PAGES
+from normviz.lessons.pages import PAGES, controls, names_of_links
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.parts.titles import EXPLORE, HOME, asks_for_a_view
 from normviz.scene.scene import SCENE_SETTINGS, commas
-from normviz.scene.view import ALL, ALL_CONTROLS, PANELS, PARTS, View, controls, link, read_view
+from normviz.scene.view import ALL, ALL_CONTROLS, PANELS, PARTS, View, link, read_view
 from normviz.texts.errors import NormvizError
 from tests.scene.test_scene import scenes
 from tests.scene.test_visibility import frames
@@ -32,7 +32,7 @@ def read_link(text: str) -> tuple[str, View]:
     parts = urlsplit(text)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     page = parts.path.strip("/") or (EXPLORE if asks_for_a_view(query) else HOME)
-    return page, read_view(query, SETTINGS[page])
+    return page, read_view(query, SETTINGS[page], names_of_links())
 
 
 # The document
@@ -74,7 +74,7 @@ def test_every_example_is_a_legal_value(title, example):
     with_it |= {"layer": "LayerNorm(3)", "shape": "2,4,4,3"} if name == "layout" else {}
     with_it |= {"layer": "LayerNorm(4)", "shape": "2,4,4"} if name == "like" else {}
     with_it |= {"q": "s0"} if name == "guess" else {}
-    view = read_view(with_it, SETTINGS[page])
+    view = read_view(with_it, SETTINGS[page], names_of_links())
     assert view.problem is None
     if name not in ("v", "embed", "embed_options"):
         assert name in view.query(SETTINGS[page]) or read_view({}, SETTINGS[page]) == view

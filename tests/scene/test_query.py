@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import normviz.lessons.pages  # noqa: F401 - declares the settings of all pages
 from normviz.analysis.sentences import sentence
+from normviz.lessons.pages import names_of_links
 from normviz.scene.edits import repair
 from normviz.scene.scene import SCENE_SETTINGS, Scene
 from normviz.scene.view import DISPLAY_SETTINGS, link, read, read_view
@@ -160,14 +161,14 @@ UNKNOWN = [
 
 @pytest.mark.parametrize(("name", "value", "message"), UNKNOWN)
 def test_a_link_with_an_unknown_name_gives_a_message_and_the_rest_of_the_view(name, value, message):
-    view = read_view(GOOD | {name: value})
+    view = read_view(GOOD | {name: value}, (), names_of_links())
     assert view.problem == message
     assert view.scene == read(GOOD).scene
 
 
 @pytest.mark.parametrize("name", ["embed", "embed_options", "utm_source", "fbclid", "step", "layers", "stop", "v"])
 def test_names_of_other_pages_and_what_others_append_to_links_give_no_message(name):
-    assert read_view({name: "1"}).problem is None
+    assert read_view({name: "1"}, (), names_of_links()).problem is None
 
 
 def test_a_pattern_names_its_own_layout():
@@ -199,7 +200,7 @@ def test_hostile_values_give_a_short_message_and_a_valid_view(name, value):
 @pytest.mark.parametrize("name", [setting.name for setting in DISPLAY_SETTINGS])
 @pytest.mark.parametrize("value", [*HOSTILE, f"LayerNorm(3) on {'9' * 5000}"], ids=range(len(HOSTILE) + 1))
 def test_hostile_values_of_the_display_give_a_short_message_and_a_link(name, value):
-    view = read_view({name: value})
+    view = read_view({name: value}, (), names_of_links())
     assert len(view.problem or "") < 700
     assert link(view.query(())).isascii()
 

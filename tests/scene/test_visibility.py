@@ -5,18 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normviz.scene.view import (
-    ALL,
-    ALL_CONTROLS,
-    MOST_CAPTION,
-    PANELS,
-    PARTS,
-    Display,
-    controls,
-    link,
-    read_display,
-    read_view,
-)
+from normviz.lessons.pages import controls, names_of_links
+from normviz.scene.view import ALL, ALL_CONTROLS, MOST_CAPTION, PANELS, PARTS, Display, link, read_display, read_view
 
 BY_HAND = [
     # link, hidden names, caption
@@ -33,7 +23,7 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("text", "hidden", "caption"), BY_HAND)
 def test_a_link_hides_parts_and_adds_a_caption(text, hidden, caption):
-    assert read_display(dict(parse_qsl(text))) == (Display(hidden, caption), None)
+    assert read_display(dict(parse_qsl(text)), controls()) == (Display(hidden, caption), None)
 
 
 WRONG = [
@@ -48,7 +38,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("query", "words", "hidden", "caption"), WRONG)
 def test_an_unknown_name_gives_one_message_and_the_other_names_still_apply(query, words, hidden, caption):
-    frame, problem = read_display(query)
+    frame, problem = read_display(query, controls())
     assert words in problem
     assert "\n" not in problem
     assert frame == Display(hidden, caption)
@@ -58,13 +48,13 @@ NAMES = (ALL, ALL_CONTROLS, *controls(), *PARTS, *PANELS)
 
 
 def test_an_unknown_version_is_the_first_error_and_the_rest_is_read():
-    view = read_view({"v": "9", "layer": "BatchNorm2d(3)", "seed": "-1", "hide": "nothing"})
+    view = read_view({"v": "9", "layer": "BatchNorm2d(3)", "seed": "-1", "hide": "nothing"}, (), names_of_links())
     assert view.problem.startswith("v='9' is an unknown version of links")
     assert str(view.scene.layer) == "BatchNorm2d(3)"
 
 
 def test_an_error_in_the_layer_comes_before_one_in_hide():
-    assert "BatchNorm9d" in read_view({"layer": "BatchNorm9d(3)", "hide": "nothing"}).problem
+    assert "BatchNorm9d" in read_view({"layer": "BatchNorm9d(3)", "hide": "nothing"}, (), names_of_links()).problem
 
 
 def test_a_name_hides_only_itself():
@@ -101,5 +91,5 @@ frames = st.builds(
 @given(frames)
 def test_a_display_reads_back_from_its_link(frame):
     text = link(frame.query())
-    assert read_display(dict(parse_qsl(text[1:]))) == (frame, None)
+    assert read_display(dict(parse_qsl(text[1:])), controls()) == (frame, None)
     assert re.fullmatch(r"(\?[A-Za-z0-9,()\[\]=.:'>_%&;~-]*)?", text)

@@ -10,7 +10,7 @@ from normviz.analysis.checks import LARGEST_VALUE
 from normviz.analysis.description import Description
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.lessons.pages import PAGES
+from normviz.lessons.pages import PAGES, view_of_link
 from normviz.measuring.own_modules import describe_any, own_class
 from normviz.scene import edits
 from normviz.scene.edits import Reading, with_fields
@@ -33,7 +33,7 @@ def with_query(page: str, view: View, query: str) -> View:
     if unknown := [name for name in asked if name not in (*known, *EMBEDDING)]:
         rule = _("{name} is not a setting of this page; choose {known}.", name=echo(unknown[0]), known=listed(known))
         return replace(view, problem=rule)
-    found, own = PAGES[page].view(asked), view.scene.own
+    found, own = view_of_link(PAGES[page], asked), view.scene.own
     if problem := PAGES[page].problem(found):
         return replace(view, problem=problem)
     found = replace(found, display=replace(found.display, lang=view.display.lang))  # the widget keeps its language

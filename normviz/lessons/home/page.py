@@ -1,11 +1,11 @@
 """The front page: one figure, the field for a layer or an error, and the pages in their groups."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from normviz.figures.payload import compare_payload
 from normviz.lessons.compare.page import READY_SETS
-from normviz.lessons.page import ALL_PAGES, Page, language_query
+from normviz.lessons.page import Page, language_query
 from normviz.parts.html import Body, escape, text
 from normviz.parts.links import Link, page_path
 from normviz.parts.part import Panels, Part
@@ -55,26 +55,24 @@ class Begin(Part):
         return ""
 
 
+@dataclass(frozen=True)
 class Doors(Part):
     """The pages in their groups."""
+
+    groups: Mapping[str, Sequence[Page]]
 
     def html(self, body: Body) -> str:
         return f'<div class="nv-doors">{"".join(self._door(body, group) for group in DOORS)}</div>'
 
     def _door(self, body: Body, group: str) -> str:
         """A group; "" if none of its pages is anywhere."""
-        links = [Link(page.title, page.name).html(body) for page in pages_of(group)]
+        links = [Link(page.title, page.name).html(body) for page in self.groups[group]]
         items = "".join(f"<li>{html}</li>" for html in links if html)
         head = f"<h2>{escape(_(group))} <small>{escape(_(DOORS[group]))}</small></h2>"
         return f"<section>{head}<ul>{items}</ul></section>" if items else ""
 
     def plain_text(self) -> str:
-        return "\n".join(f"- {_(group)}: {', '.join(page.title for page in pages_of(group))}" for group in DOORS)
-
-
-def pages_of(group: str) -> list[Page]:
-    """The pages of a group, in their order."""
-    return [page for page in ALL_PAGES.values() if page.group == group]
+        return "\n".join(f"- {_(group)}: {', '.join(page.title for page in self.groups[group])}" for group in DOORS)
 
 
 @dataclass(frozen=True)
@@ -95,9 +93,10 @@ class Front(Part):
         return text(self.parts)
 
 
-def view_parts(view: View) -> Iterator[Part]:
-    """The front page."""
-    yield Front((figure(), Begin(view.display.lang), Doors()))
+def front_page(groups: Mapping[str, Sequence[Page]]) -> Page:
+    """The front page, with the pages in their groups."""
 
+    def view_parts(view: View) -> Iterator[Part]:
+        yield Front((figure(), Begin(view.display.lang), Doors(groups)))
 
-PAGE = Page(HOME, *TITLES[HOME], view_parts, rows=lambda _view: (), uses="nothing", in_first_html=True)
+    return Page(HOME, *TITLES[HOME], view_parts, rows=lambda _view: (), uses="nothing", in_first_html=True)

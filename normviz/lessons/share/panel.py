@@ -4,8 +4,8 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from normviz.lessons.pages import PageView
-from normviz.scene.view import DETAILS, FIGURE, PANELS, PARTS, View, controls
+from normviz.lessons.pages import PageView, controls
+from normviz.scene.view import DETAILS, FIGURE, PANELS, PARTS, View
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, _
 

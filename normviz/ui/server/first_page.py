@@ -6,9 +6,8 @@ Our script draws it (``first_page.js``), and removes it when the app shows the s
 from urllib.parse import parse_qsl
 
 from normviz.figures.brand import wordmark
-from normviz.lessons.home.page import pages_of
 from normviz.lessons.page import Page
-from normviz.lessons.pages import PAGES, leads_to, page_view
+from normviz.lessons.pages import GROUPS, PAGES, leads_to, page_view, view_of_link
 from normviz.lessons.style import first_style
 from normviz.parts.html import Body, data, escape
 from normviz.parts.links import page_path
@@ -39,7 +38,7 @@ def first_page(name: str, query: str, embedded: bool) -> str:
     if len(query) > LONGEST_QUERY or redirect(name, query):
         return ""
     page = PAGES[name]
-    view = page.view(dict(parse_qsl(query, keep_blank_values=True)))
+    view = view_of_link(page, dict(parse_qsl(query, keep_blank_values=True)))
     with turn(view.scene.shape, patience=0):
         made, body = page_view(page, view), Body(app="." if page.in_first_html else "")
         values = data_of(made, body, embedded)
@@ -93,7 +92,7 @@ def _header(shown: Page) -> str:
 def _group(group: str, shown: Page) -> str:
     links = "".join(
         f'<a href="./{page_path(page.name)}"{" aria-current=page" if page is shown else ""}>{escape(page.title)}</a>'
-        for page in pages_of(group)
+        for page in GROUPS[group]
     )
     mark = " aria-current=true" if group == shown.group else ""
     return f'<details name="normviz-group"><summary{mark}>{escape(_(group))}</summary><div>{links}</div></details>'

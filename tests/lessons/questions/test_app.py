@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz.lessons.pages import PAGES, page_view
+from normviz.lessons.pages import PAGES, page_view, view_of_link
 from normviz.lessons.questions.question import facts_of, prose
 from normviz.lessons.questions.registry import CORE, QUESTIONS, READING_ORDER, by_topic
 from normviz.parts.html import Body
@@ -128,7 +128,7 @@ def test_the_app_shows_the_page_of_the_question(question):
 
 
 def of_address(question):
-    return page_view(PAGES["questions"], PAGES["questions"].view(f"q={question.key}"))
+    return page_view(PAGES["questions"], view_of_link(PAGES["questions"], f"q={question.key}"))
 
 
 @pytest.mark.parametrize("question", [CHOICE, NUMBER], ids=["choice", "number"])
@@ -149,7 +149,7 @@ def test_a_link_opens_the_page_that_shows_the_answer():
     shown = follow(app, single_link(app, "nv-next")[0])
     assert not shown.exception
     assert not problems(shown)
-    assert CHOICE.page.view(query(shown)).problem is None
+    assert view_of_link(CHOICE.page, query(shown)).problem is None
     assert figures(shown)[0]["panels"] == drawn
 
 

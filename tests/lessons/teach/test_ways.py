@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from normviz.cli.command import main
-from normviz.lessons.pages import PAGES, page_view
+from normviz.lessons.pages import PAGES, page_view, view_of_link
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.teach.page import COUNT, LEVEL, PREVIEWS, SEED, Snippet, Way
@@ -15,7 +15,7 @@ from normviz.parts.html import Body
 from normviz.parts.links import Links
 from normviz.parts.part import Code, flat
 
-PARTS = page_view(PAGES["teach"], PAGES["teach"].view("")).parts
+PARTS = page_view(PAGES["teach"], view_of_link(PAGES["teach"], "")).parts
 WAYS = [part for part in PARTS if isinstance(part, Way)]
 COMMANDS = [line for part in flat(PARTS) if isinstance(part, Code) for line in part.text.splitlines()]
 
@@ -32,7 +32,7 @@ def test_every_link_leads_to_a_view_without_an_error():
     assert len(links) >= 7
     for link in links:
         page = PAGES[link.page]
-        assert page.problem(page.view(link.query.removesuffix("&embed=true"))) is None, link
+        assert page.problem(view_of_link(page, link.query.removesuffix("&embed=true"))) is None, link
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -6,7 +6,7 @@ import pytest
 
 from bench.protocol import Ran, Session, Widget
 from bench.students import ELEMENT
-from normviz.lessons.pages import PAGES
+from normviz.lessons.pages import PAGES, view_of_link
 from normviz.scene.view import read
 from tests.support.asgi import run_async
 from tests.support.sessions import click_element, figure
@@ -92,7 +92,7 @@ def test_the_default_of_every_control_is_the_value_that_it_shows(websocket, path
         await session.close()
         return list(session.widgets.values())
 
-    assert PAGES[path].view(dict(parse_qsl(query))).problem is None  # the query is valid
+    assert view_of_link(PAGES[path], dict(parse_qsl(query))).problem is None  # the query is valid
     controls = [widget for widget in run_async(visit()) if hasattr(widget.element, "set_value")]
     assert controls
     assert {widget.name: widget.default() or None for widget in controls} == {

@@ -4,8 +4,7 @@ import html
 
 import pytest
 
-from normviz.lessons.pages import PAGES
-from normviz.scene.view import controls
+from normviz.lessons.pages import PAGES, controls
 from tests.support.driver import figure_data, open_explore, open_more, query, send_event, sentence_text, set_control
 from tests.support.pages import go_to_page, open_page
 from tests.support.shown import elements, page_data, page_html, problems

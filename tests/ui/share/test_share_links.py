@@ -9,7 +9,7 @@ import pytest
 
 import normviz as nv
 from normviz.lessons.compare.page import layers_of
-from normviz.lessons.pages import PAGES
+from normviz.lessons.pages import PAGES, view_of_link
 from normviz.scene.view import link, read_display
 from tests.support.javascript import LESSONS, evaluate
 from tests.support.pages import open_page
@@ -58,8 +58,8 @@ VIEWS = [
 @pytest.mark.parametrize(("page", "query"), VIEWS)
 def test_every_text_describes_the_view(page: str, query: dict[str, str]) -> None:
     shown, view = PAGES[page], shared(page, query)
-    whole = PAGES[page].whole_query(shown.view(query))
-    assert shown.view(whole) == shown.view(query)
+    whole = PAGES[page].whole_query(view_of_link(shown, query))
+    assert view_of_link(shown, whole) == view_of_link(shown, query)
     path, readable = page, link(whole)
     found = texts(view, theme="dark")
     assert found["link"] == f"{APP}{path}{readable}"
@@ -92,7 +92,7 @@ def test_the_link_of_a_default_view_names_the_view(page: str, address: str) -> N
 
 def test_the_link_of_a_default_comparison_names_its_layers() -> None:
     layers = dict(shared("compare", {})["query"])["layers"]
-    assert len(layers.split(";")) == len(layers_of(PAGES["compare"].view(""))[0]) > 1
+    assert len(layers.split(";")) == len(layers_of(view_of_link(PAGES["compare"], ""))[0]) > 1
     assert " " not in layers
 
 

@@ -1,0 +1,60 @@
+"""A module answers the same, whatever else has been imported: no import fills a registry of another module."""
+
+import subprocess
+import sys
+
+import pytest
+
+# What ``scene`` says of names that only pages have, and how many values each global of the rooms below the list of pages holds.
+PROGRAM = """
+import sys
+from importlib import import_module
+from pkgutil import walk_packages
+
+from normviz.lessons import page
+from normviz.scene.view import Display, read_display, read_view
+
+for room in ("texts", "layers", "analysis", "code", "scene", "measuring", "figures", "parts"):
+    for module in walk_packages(import_module(f"normviz.{room}").__path__, f"normviz.{room}."):
+        import_module(module.name)
+rooms = {name: module for name, module in sys.modules.items() if name.startswith("normviz")}
+BEFORE
+
+def answers():
+    query = {"count": "5", "shap": "2", "hide": "experiment,nothing"}
+    hidden = [name for name in ("experiment", "nothing", "code", "caption") if Display(("controls",)).hides(name)]
+    return read_view(query).problem, read_display(query), hidden
+
+def sizes():
+    return {
+        f"{room}.{name}": len(value)
+        for room, module in rooms.items()
+        for name, value in vars(module).items()
+        if isinstance(value, dict | list | set) and not name.startswith("__")
+    }
+
+answered, held = answers(), sizes()
+import normviz.lessons.pages, normviz.api.pages, normviz.export.site
+AFTER
+assert answers() == answered
+print(*(name for name, size in sizes().items() if size != held[name]))
+"""
+
+
+def filled(before: str = "", after: str = "") -> str:
+    """The globals that the import of the pages fills; ``scene`` answers as before."""
+    program = PROGRAM.replace("BEFORE", before).replace("AFTER", after)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_scene_answers_the_same_before_and_after_the_pages_are_imported():
+    assert filled() == ""
+
+
+@pytest.mark.parametrize("name", ["normviz.scene.setting.OF_PAGES", "normviz.lessons.page.ALL_PAGES"])
+def test_a_registry_that_an_import_fills_is_found(name):
+    module, _dot, registry = name.rpartition(".")
+    place = f'rooms["{module}"].{registry}'
+    assert filled(f"{place} = {{}}", f"{place}.update(normviz.lessons.pages.PAGES)") == name
