@@ -39,8 +39,9 @@ from normviz.__version__ import __version__ as __version__
 
 if TYPE_CHECKING:
     from normviz.analysis.forward import Trace
-    from normviz.api.check import Check, Norms, check, check_backward, norms
+    from normviz.api.check import Check, check, check_backward
     from normviz.api.explain import Explanation, explain
+    from normviz.api.norms import Norms, norms
     from normviz.api.pages import (
         compare,
         explore,
@@ -103,7 +104,8 @@ __all__ = [
 _NAMES = {
     "normviz.analysis.forward": ["Trace"],
     "normviz.api.explain": ["Explanation", "explain"],
-    "normviz.api.check": ["Check", "Norms", "check", "check_backward", "norms"],
+    "normviz.api.check": ["Check", "check", "check_backward"],
+    "normviz.api.norms": ["Norms", "norms"],
     "normviz.export.output": ["Choices", "Output"],
     "normviz.layers.layer": ["Layer"],
     "normviz.layers.norm": ["Norm"],

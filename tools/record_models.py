@@ -18,9 +18,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from normviz.api.shown import view_query
+from normviz.api.norms import Norms, norms
+from normviz.api.table import view_query
 from normviz.lessons.models.page import FILE
-from normviz.measuring.models.norms import NormRow, Norms
+from normviz.measuring.models.norms import NormRow
 
 BATCH, TOKENS, IMAGE, SAMPLES = 2, 128, 224, 16_000
 Made = tuple[nn.Module, dict[str, Tensor]]
@@ -46,7 +47,7 @@ def record(key: str) -> dict[str, Any]:
     source = MODELS[key]
     with torch.device("meta"):
         model, inputs = source.make()
-    found = Norms.of(in_training(model), **inputs)
+    found = norms(in_training(model), **inputs)
     if found.failure:
         raise RuntimeError(f"{key}: {found.failure}")
     return {

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from torch import Tensor, nn
@@ -21,6 +21,15 @@ from normviz.layers.substitutes import is_probably_channels_last, meant_for_chan
 from normviz.layers.torch_errors import check
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, ngettext
+
+
+class Array(Protocol):
+    """An array of NumPy, JAX or another library."""
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+X = Tensor | np.ndarray[Any, Any] | Sequence[int]  # x, or its shape
 
 
 @dataclass(frozen=True, eq=False)

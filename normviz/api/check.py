@@ -1,28 +1,29 @@
-"""``nv.check`` and ``nv.norms``: what is measured of a function and of a model, with its view in a notebook.
-
-A check shows the groups of the function next to the groups of the expected layer. The normalizations of a model are a table, whose rows open
-their views: as links, or with ``explore``.
-"""
+"""``nv.check`` and ``nv.check_backward``: which normalization a function computes, with its view: its groups next to the expected ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from torch import nn
 
+from normviz.analysis.description import Array, Description, X
 from normviz.api.result import Result
-from normviz.export.arguments import Array
+from normviz.layers.axes import layout_text
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.measuring import check as functions
-from normviz.measuring.models import norms as models
+from normviz.measuring.check import Finding, expect, expected_of, kind_and_tensor, norm_of, with_usual_formula
+from normviz.measuring.probe import check_callable, isolated
+from normviz.measuring.turn import measuring
 from normviz.texts.calls import checked_call
-from normviz.texts.errors import NormvizError
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _, join_sentences, ngettext
 
 if TYPE_CHECKING:
-    from normviz.export.arguments import X
     from normviz.export.output import Options, Output
+    from normviz.parts.part import Part
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
 
@@ -81,10 +82,22 @@ def check(
     ... ).differences[0].what
     'variance'
     """
-    try:
-        return Check.of(fn, x, like, layout=layout, params=params, shapes=shapes, backward=backward, timeout=timeout)
-    except NormvizError as error:
-        raise error.with_traceback(None) from error.__cause__  # without the frames of this library
+    if backward not in (None, True, False):
+        raise NormvizError(
+            "backward={value} is not True, False or None; check_backward takes a backward function.",
+            value=echo(backward),
+        )
+    if like is None and (shapes or backward):
+        raise NormvizError("shapes and backward compare with a layer; give like, such as like='LayerNorm(6)'.")
+    with _short_traceback(), measuring(timeout):
+        kind, tensor = kind_and_tensor(fn, x, params)
+        expected, plus_one = (None, False) if like is None else expected_of(like, tensor, layout)
+        with isolated(fn, tensor, kind, params or {}) as function:
+            if expected is None:
+                found = Finding.of_function(function, tensor, layout)
+            else:
+                found = Finding.of_comparison(function, tensor, expected, plus_one, shapes, backward)
+    return Check(**vars(found))
 
 
 @checked_call
@@ -120,13 +133,76 @@ def check_backward(
     >>> print(check_backward(backward, (4, 6), like="RMSNorm(6, eps=1e-6)", forward=forward).differences[0].what)
     backward
     """
+    with _short_traceback(), measuring(timeout):
+        check_callable(backward)
+        kind, tensor = kind_and_tensor(forward, x, params)
+        expected, plus_one = expected_of(like, tensor, layout)
+        with isolated(forward, tensor, kind, params or {}) as function:
+            found = Finding.of_backward(backward, function, tensor, expected, plus_one)
+    return Check(**vars(found))
+
+
+@contextmanager
+def _short_traceback() -> Iterator[None]:
+    """Errors have no frames of this library."""
     try:
-        return Check.of_backward(backward, x, like, forward, layout=layout, params=params, timeout=timeout)
+        yield
     except NormvizError as error:
         raise error.with_traceback(None) from error.__cause__
 
 
-class Check(functions.Check, Result):  # its docstring with the fields is inherited
+@dataclass(frozen=True, eq=False, repr=False)
+class Check(Finding, Result):
+    """The result of ``check``. It is true if the function does what it should; as text, it says what differs.
+
+    norm         the Norm that computes the same, or None
+    layer        the text of the torch layer that computes the same, or None
+    reduced      the numbers of the axes over which the statistics are taken: those along which elements reach each other; () for stored statistics
+    differences  from the expected layer; without one, from any normalization that a Norm describes
+    sampled      whether x was too large to move every element: then some elements, or a smaller x, were measured
+    notes        what the check does not judge, and differences that show only for x unlike the given one, as sentences
+    expected     what it should be; None without ``like``
+    measured     the parts of the formula; None if the outputs are right without them
+    text         the result in sentences
+    """
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing differs."""
+        return not self.differences
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def require(self) -> None:
+        """Raise NormvizError with the text of the differences, if there are any: for a test that is one line.
+
+        >>> check(nn.LayerNorm(4), (2, 4), "RMSNorm(4)").require()
+        Traceback (most recent call last):
+        ...
+        normviz.texts.errors.NormvizError: It subtracts the mean, and it should not. ...
+        """
+        __tracebackhide__ = True
+        if not self.ok:
+            raise NormvizError(str(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values, for JSON. The keys are the names of its attributes.
+
+        >>> check(nn.LayerNorm(4), (2, 4)).to_dict()["layer"]
+        'LayerNorm([4])'
+        """
+        return {
+            "ok": self.ok,
+            "text": self.text,
+            "norm": None if self.norm is None else repr(self.norm),
+            "layer": self.layer,
+            "reduced": list(self.reduced),
+            "differences": [vars(one) for one in self.differences],
+            "sampled": self.sampled,
+            "notes": list(self.notes),
+        }
+
     def output(self, **options: Unpack[Options]) -> Output:
         """The text, and the groups of the function next to the expected ones.
 
@@ -137,9 +213,29 @@ class Check(functions.Check, Result):  # its docstring with the fields is inheri
         >>> check(nn.LayerNorm(4), (2, 4)).output(theme="dark").title
         'What your function computes'
         """
-        from normviz.api.shown import output_of_check
+        from normviz.analysis.comparison import Comparison
+        from normviz.export.output import Output
+        from normviz.lessons.compare.page import panels
+        from normviz.parts.part import Caption, Panels, Text
+        from normviz.scene.grid import grid, start_with
 
-        return output_of_check(self).with_(**options)
+        parts: list[Part] = [Text(self.text)]
+        shown = [one for one in (_as_layer(self), self.expected) if one is not None]
+        if shown:
+            e, at = shown[0], (0,) * len(shown[0].shape)  # patterns that differ differ at the first element
+            drawing = grid(e.shape, e.axes, start_with(at, e.shape, e.axes))
+            figure = panels(Comparison(tuple(shown)), drawing, at)
+            if len(shown) == 2 and isinstance(figure, Panels):
+                figure = replace(figure, data=figure.data | {"differs": ["stats0", "stats1"]})
+            parts.append(figure)
+        if len(shown) == 2:
+            parts.append(Caption(_peers_text(*shown)))
+            marks = _(
+                "Dark lines mark the elements in which the two groups differ. Point at another element to compare its groups."
+            )
+            parts.append(Caption(marks))
+        output = Output(tuple(parts), _("What your function computes"), "compare", None)
+        return output.with_(**options)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return self.output()._repr_mimebundle_(include, exclude) | {"text/plain": self.text}
@@ -147,63 +243,38 @@ class Check(functions.Check, Result):  # its docstring with the fields is inheri
     def _repr_html_(self) -> str:
         return self.output()._repr_html_()
 
+    def __str__(self) -> str:
+        return self.text
 
-@checked_call
-def norms(model: nn.Module, *inputs: Any, **kwargs: Any) -> Norms:
-    """The normalizations that run in ``model(*inputs, **kwargs)``, in order: found by what they do, not by the names of their classes.
-
-    What a module of your own does otherwise than the layer in its row is in ``departures``, such as an eps outside the root.
-
-    The model and its inputs may be on ``torch.device("meta")``: nothing is computed then, and a large model takes seconds. Nothing is
-    changed: the model's buffers, mode and gradients and the random states are as before. A forward pass that fails gives the rows up to
-    the failure, which ``failure`` explains. ``to_dict()`` is for JSON, ``to_pandas()`` gives a DataFrame.
-
-    A model of ``torch.compile`` is read as it was before. Raises NormvizError if ``model`` is not a module, is lazy, or is scripted,
-    traced or exported.
-
-    >>> import torch
-    >>> found = norms(nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)), torch.randn(2, 3, 8, 8))
-    >>> found[0].name, found[0].layer, found[0].shape, found[0].reduced
-    ('1', 'BatchNorm2d(8)', (2, 8, 6, 6), (0, 2, 3))
-    >>> print(found.summary)
-    1 normalization, 16 parameters, 6.7 % of the model
-    """
-    return Norms.of(model, *inputs, **kwargs)
+    __repr__ = __str__
 
 
-class Norms(models.Norms, Result):
-    def output(self, **options: Unpack[Options]) -> Output:
-        """The table, as a file has it. It has no figure and no link: ``explore`` shows a row.
+def _as_layer(check: Check) -> Description | None:
+    """The function as a layer, whatever its eps and variance are; None if no pattern describes its groups."""
+    found, norm, known = check.measured, check.norm, check.norm or check.expected
+    if known is None:
+        return None
+    if norm is None and found is not None and found.formula is not None:
+        norm = norm_of(with_usual_formula(found), known.axes)
+    shape = found.shape if found is not None else check.expected.shape if check.expected is not None else None
+    return None if norm is None or shape is None else expect(norm, shape, layout_text(known.axes), _("your function"))
 
-        options  of an ``Output``: theme, plotlyjs, caption
 
-        Raises NormvizError for an option that an Output does not have.
-
-        >>> import torch
-        >>> norms(nn.LayerNorm(8), torch.ones(2, 8)).output(caption="Week 3").caption
-        'Week 3'
-        """
-        from normviz.api.shown import output_of_norms
-
-        return output_of_norms(self).with_(**options)
-
-    @checked_call
-    def explore(self, index: int) -> Output:
-        """The linked view of one row.
-
-        index  of the row, from 0
-
-        Raises NormvizError if there is no such row, and if the app has no view of it, such as for more than 12 axes.
-
-        >>> import torch
-        >>> norms(nn.LayerNorm(8), torch.ones(2, 8)).explore(0).page
-        'explore'
-        """
-        from normviz.api.shown import output_of_row
-
-        return output_of_row(self[index])
-
-    def _repr_html_(self) -> str:
-        from normviz.api.shown import table
-
-        return table(self)
+def _peers_text(own: Description, expected: Description) -> str:
+    """How many elements share their statistics with the first one, and how many of them should not or are missing."""
+    masks = [e.stat_ids == e.stat_ids.flat[0] for e in (own, expected)]
+    peers, wanted = (int(mask.sum()) - 1 for mask in masks)
+    in_yours = ngettext(
+        "In your function, the first element of x shares its statistics with {n:,} other.",
+        "In your function, the first element of x shares its statistics with {n:,} others.",
+        peers,
+    )
+    under = ngettext(
+        "Under {layer}, it shares them with {n:,} other.",
+        "Under {layer}, it shares them with {n:,} others.",
+        wanted,
+        layer=expected.title,
+    )
+    differ = int((masks[0] != masks[1]).sum())
+    other = ngettext("The groups differ in {n:,} element.", "The groups differ in {n:,} elements.", differ)
+    return join_sentences([in_yours, under, other])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from normviz.analysis.description import Description
+from normviz.analysis.description import Description, X
 from normviz.analysis.sentences import sentence
 from normviz.api.result import Result
 from normviz.code.generate import code
-from normviz.export.arguments import FigureTheme, FileOptions, Flavor
 from normviz.measuring.own_modules import AnyLayer, describe_any
 from normviz.texts.calls import checked_call
 from normviz.texts.errors import NormvizWarning
@@ -19,8 +18,9 @@ from normviz.texts.messages import plain
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from normviz.export.arguments import X
-    from normviz.export.output import Options, Output
+    from normviz.code.flavors import Flavor
+    from normviz.export.output import FileOptions, Options, Output
+    from normviz.figures.palette import FigureTheme
 
 
 @checked_call
@@ -45,10 +45,16 @@ def explain(layer: AnyLayer, x: X, *, layout: str | None = None) -> Explanation:
     >>> print(explain("LayerNorm(4)", (2, 4)))
     LayerNorm([4]) on (2, 4): 2 means and 2 variances, each from 4 elements; 4 gammas and 4 betas: one per normalized element, shared by all 2 examples.
     """
-    found = describe_any(Explanation, layer, x, layout)
+    found = explanation(layer, x, layout)
     for note in found.notes:
         warnings.warn(note, NormvizWarning, stacklevel=3)
     return found
+
+
+def explanation(layer: AnyLayer, x: X, layout: str | None = None) -> Explanation:
+    """As ``explain``, without a warning."""
+    e = describe_any(layer, x, layout)
+    return Explanation(**{field.name: getattr(e, field.name) for field in fields(e)})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,9 +98,11 @@ class Explanation(Description, Result):
         >>> len(explain("BatchNorm1d(3)", (4, 3)).figure().data) > 0
         True
         """
-        from normviz.api.shown import figure_of_layer
+        from normviz.figures.payload import view_payload
+        from normviz.figures.plotly_figure import panels_figure
+        from normviz.scene.grid import grid
 
-        return figure_of_layer(self, theme)
+        return panels_figure(view_payload(replace(self, x=None), grid(self.shape, self.axes, ())), theme)
 
     def output(self, **options: Unpack[Options]) -> Output:
         """The Explore page: linked figures, worked arithmetic, code.
@@ -106,9 +114,14 @@ class Explanation(Description, Result):
         >>> explain("BatchNorm1d(3)", (4, 3)).output(theme="dark").title
         'BatchNorm1d(3) on (4, 3) · Explore · normviz'
         """
-        from normviz.api.shown import output_of_layer
+        from normviz.export.output import output_of_view
+        from normviz.lessons.explore import page as exploring
+        from normviz.scene.scene import Scene
+        from normviz.scene.view import View
 
-        return output_of_layer(self).with_(**options)
+        view = View(Scene.of(self), {})
+        parts = exploring.parts(self, view.scene, exploring.toggles_of(view))
+        return output_of_view("explore", view, parts=parts).with_(**options)
 
     @checked_call
     def to_html(self, **options: Unpack[FileOptions]) -> str:

@@ -24,10 +24,10 @@ from torch import nn
 from normviz.analysis.comparison import Comparison
 from normviz.analysis.comparison import compare as compared
 from normviz.analysis.description import Description, describe_shape, spec_of
-from normviz.api.explain import Explanation
 from normviz.export import arguments
-from normviz.export.output import Output, output_of_query, output_of_view, page_and_query, title_of, view_of
-from normviz.export.output import questions as question_or_list
+from normviz.export.links import output_of_query, page_and_query
+from normviz.export.links import questions as question_or_list
+from normviz.export.output import Output, output_of_view, title_of
 from normviz.layers.fit import example_for
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
@@ -38,7 +38,7 @@ from normviz.lessons.pages import PAGES, controls, of_other_pages, setting_names
 from normviz.lessons.train_and_eval import page as training
 from normviz.measuring.own_modules import AnyLayer, describe_any, own_class
 from normviz.scene.edits import repair, with_fields
-from normviz.scene.scene import DEFAULT_SHAPE, PARAMS, SCENE_SETTINGS, SEED, axes_of, check_seed
+from normviz.scene.scene import DEFAULT_SHAPE, PARAMS, SCENE_SETTINGS, SEED, Scene, axes_of, check_seed
 from normviz.scene.setting import Setting, without_effect
 from normviz.scene.view import DISPLAY_SETTINGS, Display, View, hide_problem, unknown_names
 from normviz.texts.calls import check_call, checked_call
@@ -47,8 +47,8 @@ from normviz.texts.languages import parse_language
 from normviz.texts.messages import in_language
 
 if TYPE_CHECKING:
+    from normviz.analysis.description import Array, X
     from normviz.api.live.widget import Live
-    from normviz.export.arguments import Array, X
 
 F = TypeVar("F", bound=Callable[..., Output])
 Settings = Mapping[str, Any]
@@ -172,7 +172,7 @@ def compare(layers: Sequence[AnyLayer], x: X | None = None, **settings: Unpack[a
     own, fields, display = _divided("compare", rest | {"layers": texts})
     at = fields.pop("at", None)
     view = _with(
-        view_of(comparison.descriptions[0], None if at == "none" else at, PAGES["compare"].parse(own)),
+        View(Scene.of(comparison.descriptions[0], None if at == "none" else at), PAGES["compare"].parse(own)),
         at,
         fields,
         display,
@@ -407,7 +407,7 @@ def live(
         view = _view(name, layer, x, own)
         if problem := with_fields(view.scene).problem:
             raise NormvizError(problem)
-        return Live(name, view, Explanation)
+        return Live(name, view)
 
 
 @checked_call
@@ -466,10 +466,10 @@ def _view(page: str, layer: AnyLayer | None, x: Any, settings: Settings, start: 
     x, layout, at = _x_or_shape(x, scene.pop("shape", None)), scene.pop("layout", None), scene.pop("at", None)
     seed = scene.pop("seed", None)
     layer = start if layer is None else layer
-    e = describe_any(Description, layer, _or_example(x, [layer], layout), layout)
+    e = describe_any(layer, _or_example(x, [layer], layout), layout)
     number = 0 if seed is None else check_seed(seed, seed)
-    view = view_of(e, None if at == "none" else at, values, number, own_class(layer))
-    view = _with(view, at, scene, display)
+    own_scene = Scene.of(e, None if at == "none" else at, number, own_class(layer))
+    view = _with(View(own_scene, values), at, scene, display)
     _refuse_unused(page, view, e, scene, seed)
     return view
 
@@ -590,7 +590,7 @@ def _on_common_axes(layers: Sequence[AnyLayer], x: Any, layout: str | None) -> C
         return compared(given, x, layout or "")  # raises NormvizError
     refusal: NormvizError | None = None
     for layer in layers if layout is None else layers[:1]:
-        names = layout or describe_any(Description, layer, x).layout
+        names = layout or describe_any(layer, x).layout
         try:
             return compared(tuple(_spec(each, x, names) for each in layers), x, names)
         except NormvizError as error:
@@ -619,7 +619,7 @@ def _or_example(x: Any, layers: Sequence[AnyLayer], layout: str | None) -> Any:
 
 def _takes(layer: AnyLayer, shape: tuple[int, ...]) -> bool:
     try:
-        describe_any(Description, layer, shape)
+        describe_any(layer, shape)
     except NormvizError:
         return False
     return True
@@ -629,5 +629,5 @@ def _spec(layer: AnyLayer, x: Any, layout: str) -> str | Layer | Norm:
     """The layer; of a module, the Layer or the Norm that computes the same."""
     if not isinstance(layer, nn.Module):
         return layer
-    e = describe_any(Description, layer, x, layout)
+    e = describe_any(layer, x, layout)
     return e.layer or e.norm

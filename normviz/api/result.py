@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from normviz.export.arguments import FigureTheme, FileOptions
 from normviz.texts.calls import checked_call
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from normviz.export.output import Options, Output
+    from normviz.export.output import FileOptions, Options, Output
+    from normviz.figures.palette import FigureTheme
 
 
 class Result:

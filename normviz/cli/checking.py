@@ -17,10 +17,11 @@ import torch
 from torch import Tensor, nn
 
 from normviz.analysis.description import Description
+from normviz.api.check import check
+from normviz.api.norms import norms
 from normviz.export.files import short_path
 from normviz.measuring import probe
-from normviz.measuring.check import Check, expect
-from normviz.measuring.models.norms import Norms
+from normviz.measuring.check import expect
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.texts.errors import NormvizError, closest, echo
 
@@ -52,7 +53,7 @@ def run_check(args: argparse.Namespace) -> int:
     x = torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64).to(dtype)
     given = {name: _as_kind(value, kind) for name, value in params.items()}
     plain = kind == probe.TENSORS and args.dtype is None and not given
-    found = Check.of(
+    found = check(
         function,
         shape if plain else _as_kind(x, kind),
         args.like,
@@ -116,7 +117,7 @@ def run_norms(args: argparse.Namespace) -> None:
     with _device(args.device), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # warnings of the model's own code
         inputs = [_input(text, args.device) for text in args.input]
-        found = Norms.of(_model(args.model).train(args.train), *inputs)
+        found = norms(_model(args.model).train(args.train), *inputs)
     shown = found if args.all else found.grouped()
     print(json.dumps(shown.to_dict(), ensure_ascii=False, indent=2) if args.json else shown)
     if found.failure:

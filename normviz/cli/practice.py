@@ -5,15 +5,16 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from normviz.export.app import app_of_environment
 from normviz.export.files import check_writable, print_size, write
-from normviz.export.output import Choices, output_of_query
+from normviz.export.links import output_of_query
+from normviz.export.output import Choices
 from normviz.lessons.practice.bank import LEVELS, choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.practice.page import ALL_LEVELS, RISING, SETTINGS
 from normviz.lessons.questions.question import Question, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, core_place
+from normviz.scene.view import app_of_environment
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, plain
 

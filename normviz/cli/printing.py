@@ -2,10 +2,9 @@
 
 import argparse
 
-from normviz.api.explain import Explanation
+from normviz.api.explain import explanation
 from normviz.cli.terminal import say
 from normviz.layers.fit import example_for
-from normviz.measuring.own_modules import describe_any
 from normviz.scene.scene import SCENE_SETTINGS, axes_of
 
 
@@ -14,7 +13,7 @@ def explain(args: argparse.Namespace) -> None:
     layer = SCENE_SETTINGS["layer"].parse(args.layer)
     axes = axes_of(args.layout) if args.layout else None
     shape = SCENE_SETTINGS["shape"].parse(args.shape) if args.shape else example_for(layer, axes)
-    found = describe_any(Explanation, layer, shape, args.layout)
+    found = explanation(layer, shape, args.layout)
     print(found.code(args.code) if args.code else found)
     for note in found.notes:
         say(note)

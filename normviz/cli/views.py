@@ -3,7 +3,9 @@
 from argparse import Namespace
 from dataclasses import replace
 
-from normviz.export.output import Choices, Output, output_of_query, page_and_query, tour_of, tour_output
+from normviz.export.links import output_of_query, page_and_query, tour_output
+from normviz.export.output import Choices, Output
+from normviz.export.tour_file import tour_of
 from normviz.lessons.compare.page import READY_SETS
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.registry import QUESTIONS, current_key

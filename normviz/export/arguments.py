@@ -1,4 +1,4 @@
-"""The types of the arguments of the public functions.
+"""The types of the keywords of the functions of the pages.
 
 The keywords of a page's function are the settings of its link. Their names and values are those of the declarations in
 ``normviz.lessons``, which tests compare with these types; ``from`` is ``from_`` here.
@@ -7,37 +7,7 @@ The keywords of a page's function are the settings of its link. Their names and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
-
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    import numpy as np
-    from torch import Tensor
-
-    X: TypeAlias = Tensor | np.ndarray[Any, Any] | Sequence[int]
-
-
-class Array(Protocol):
-    """An array of NumPy, JAX or another library."""
-
-    def __array__(self, *args: Any, **kwargs: Any) -> Any: ...
-
-
-Flavor = Literal["torch", "torch-scratch", "numpy", "einops", "loops", "keras", "flax"]
-FigureTheme = Literal["light", "dark"]
-Theme = Literal["light", "dark", "follow"]
-Plotlyjs = Literal["once", "inline", "cdn"] | str  # or an address
-
-
-class FileOptions(TypedDict, total=False):
-    """The options of an HTML file or fragment."""
-
-    full: bool
-    theme: Theme | None
-    plotlyjs: Plotlyjs | None
-    caption: str | None
-
+from typing import Literal, TypedDict
 
 # The settings of a link: how a view is shown, a tensor, and the settings of each page.
 

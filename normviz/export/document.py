@@ -8,13 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast, get_args
 
 from normviz.__version__ import __version__
-from normviz.export.arguments import Theme
 from normviz.figures.brand import FAVICON
 from normviz.figures.bundle import PLOTLY_SHA384, PLOTLY_VERSION, bundle, plotly_js, read_css
-from normviz.figures.palette import THEMES
 from normviz.lessons.style import controls_style, exercises_style, page_style, share_style, variables
 from normviz.parts.html import Body, data, escape
 from normviz.parts.part import Part
@@ -24,7 +22,9 @@ from normviz.texts.languages import html_attributes
 from normviz.texts.messages import _, language
 
 FOLLOW = "follow"
-CHOICES = (FOLLOW, *THEMES)
+Theme = Literal["follow", "light", "dark"]  # of the surrounding page, or one of its own
+CHOICES = get_args(Theme)
+Plotlyjs = Literal["once", "inline", "cdn"] | str  # or an address
 LONGEST_TEXT = 300  # characters of a title or a caption
 VERSION = 1  # version of the data that a page's script reads; the views of a playable page have a version of their own
 BROWSER = Path(__file__).with_name("browser")

@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import environ
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
-from urllib.parse import SplitResult, parse_qsl
 
 from normviz.analysis.checks import LARGEST_VALUE
-from normviz.analysis.description import Description
-from normviz.export.app import app_of_environment
-from normviz.export.arguments import FigureTheme, Plotlyjs, Theme
-from normviz.export.document import check_text, check_theme, document, fragment, plotlyjs
-from normviz.export.files import short_path
-from normviz.export.playable import VERSION, Pool, Search, search, views_data
+from normviz.export.document import Plotlyjs, Theme, check_text, check_theme, document, fragment, plotlyjs
+from normviz.export.notebook import embeds_plotly
+from normviz.export.playable import Search, search, views_data
+from normviz.export.tour_file import tour_data
+from normviz.figures.palette import FigureTheme
 from normviz.figures.plotly_figure import panels_figure
-from normviz.layers.sharing import check_index
-from normviz.lessons.page import language_query
-from normviz.lessons.pages import PAGES, leads_to, page_view, setting_names, view_of_link
-from normviz.lessons.questions.page import list_parts, question_parts
-from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import find_question
-from normviz.lessons.tours import Tour, find_tour, read_tour, stop_link, tour_bar, tours
-from normviz.parts.containers import Table, visible_parts
-from normviz.parts.html import Body, text
+from normviz.lessons.pages import PAGES
+from normviz.lessons.tours import Tour
+from normviz.parts.containers import visible_parts
+from normviz.parts.html import text
 from normviz.parts.links import page_path
 from normviz.parts.part import Chart, Panels, Part, flat
-from normviz.parts.titles import EXPLORE, HOME
 from normviz.scene.edits import with_fields
-from normviz.scene.grid import start_with
-from normviz.scene.scene import DATA_SETTING, MOST_EDITABLE, OWN, PARAMS, Own, Scene, default_at
-from normviz.scene.view import View, link, split_link
+from normviz.scene.scene import MOST_EDITABLE, Scene
+from normviz.scene.view import View, app_of_environment, link
 from normviz.texts.calls import checked_call
-from normviz.texts.errors import LONGEST_ECHO, NormvizError, closest, echo, listed
-from normviz.texts.languages import parse_language
-from normviz.texts.messages import ENGLISH, N_, _, in_language, language, ngettext
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import ENGLISH, N_, _, in_language, language
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -86,6 +74,15 @@ class Options(TypedDict, total=False):
     plotlyjs: Plotlyjs
     caption: str
     choices: Choices | None
+
+
+class FileOptions(TypedDict, total=False):
+    """The options of ``Output.to_html``."""
+
+    full: bool
+    theme: Theme | None
+    plotlyjs: Plotlyjs | None
+    caption: str | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -289,94 +286,9 @@ def shown_in_interpreter(title: str) -> str:
     return _("{title}: a page for a notebook; to_html() gives a file, url() a link.", title=title)
 
 
-def tour_output(tour: Tour) -> Output:
-    """The tour as a file."""
-    title = f"{tour.title} · normviz"
-    return Output(tuple(stop_parts(tour, 1)), title, tour.stops[0].page, None, choices=Choices(tour=tour))
-
-
 def title_of(page: str, about: str = "") -> str:
     """The title of a file: what it is about, and the page."""
     return " · ".join(filter(None, [about, PAGES[page].title, "normviz"]))
-
-
-# Which output of a notebook embeds plotly.js.
-
-_first: tuple[str, str] | None = None  # the cell run of the output that embeds it
-
-
-def _cell_run() -> tuple[str, str]:
-    """The identifiers of the cell and of its current run in this process's Jupyter kernel; empty if the front end has none."""
-    ipython: Any = sys.modules.get("IPython")
-    parent: dict[str, Any] = getattr(ipython and ipython.get_ipython(), "get_parent", dict)() or {}
-    return str(parent.get("metadata", {}).get("cellId") or ""), str(parent.get("header", {}).get("msg_id") or "")
-
-
-def embeds_plotly() -> bool:
-    """True if this output embeds plotly.js: the first of the process, and the first of each re-run of its cell."""
-    global _first
-    cell, message = _cell_run()
-    if _first is None or (cell == _first[0] != "" and message != _first[1]):
-        _first = (cell, message)
-        return True
-    return False
-
-
-# The Output of a link of the app, of a page and its query, or of a reader's own layer and x.
-
-LONGEST_LINK = 4000
-LISTED = [name for name in PAGES if name != HOME]  # the front page has no view
-LOCAL = ("localhost", "127.0.0.1", "::1")
-
-
-def page_and_query(link: str) -> tuple[str, dict[str, str]]:
-    """The page and the query of a link. Raises NormvizError if it is not a link to a page.
-
-    >>> page_and_query("https://example.org/normviz/compare?shape=2,3")
-    ('compare', {'shape': '2,3'})
-    """
-    address = split_link(link if isinstance(link, str) and len(link) <= LONGEST_LINK else "no/page")
-    page, query = address.path.rstrip("/").rpartition("/")[2], dict(parse_qsl(address.query))
-    if page in PAGES:
-        return page, query
-    is_root = not address.path or (address.path.endswith("/") and (address.scheme or address.path.startswith("/")))
-    if is_root and not _is_foreign(address, query):  # the app itself, with any base path
-        return EXPLORE, query
-    meant = closest(page, PAGES)
-    if meant:
-        raise NormvizError("link={link} does not name a page. Did you mean {page}?", link=echo(link), page=meant)
-    if is_root:
-        raise NormvizError(
-            "link={link} names neither a page nor a setting, so it may be a link to another site; add the page, as in {link_with_page}.",
-            link=echo(link),
-            link_with_page=f"{address.scheme or 'https'}://{address.netloc}{address.path.rstrip('/')}/explore"[
-                :LONGEST_ECHO
-            ],
-        )
-    raise NormvizError("link={link} does not name a page; choose {pages}.", link=echo(link), pages=listed(LISTED))
-
-
-def _is_foreign(address: SplitResult, query: Mapping[str, str]) -> bool:
-    """Whether nothing says that this is an address of the app: no setting in its query, and another host than NORMVIZ_URL."""
-    own = split_link(app_of_environment()).netloc
-    is_own = address.netloc in ("", own) or address.hostname in LOCAL
-    return not is_own and set(setting_names()).isdisjoint(query)
-
-
-def output_of_query(page: str, query: Mapping[str, str]) -> Output:
-    """The view of a page and a query. Raises NormvizError for an unknown page, and if the app would show an error."""
-    with in_language(parse_language(query["lang"]) if query.get("lang") else ""):
-        if page == "questions" and (query.get("q") or not {"of", "search", "guess"} & {*query}):
-            if problem := PAGES[page].problem(view_of_link(PAGES[page], query)):
-                raise NormvizError(problem)
-            return questions(query.get("q", ""))
-        if page not in PAGES:
-            raise NormvizError("page={page} is unknown; choose {pages}.", page=echo(page), pages=listed(LISTED))
-        shown, query = leads_to(page, query)
-        view = view_of_link(shown, query)
-        if problem := shown.problem(view):
-            raise NormvizError(problem)
-        return output_of_view(shown.name, view)
 
 
 def output_of_view(
@@ -402,35 +314,6 @@ def output_of_view(
     )
 
 
-def view_of(
-    e: Description,
-    at: Sequence[int] | None = None,
-    settings: Mapping[str, Any] | None = None,
-    seed: int = 0,
-    module: str = "",
-) -> View:
-    """The view of a reader's own layer and x; for a shape, on the app's example. Raises NormvizError if ``at`` is no element.
-
-    settings  of the page
-    seed      of the example and of other random numbers
-    module    the name of a module's class, if it has a forward of its own
-    """
-    layer = e.layer or e.norm
-    selected = default_at(e.shape, e.axes) if at is None else check_index(at, e.shape)
-    scene = Scene(
-        e.shape,
-        e.layout,
-        layer,
-        data=DATA_SETTING.default if e.x is None else OWN,
-        seed=seed,
-        params=PARAMS.default if e.values is None else OWN,
-        at=selected,
-        start=start_with(selected, e.shape, e.axes),
-        own=Own(e.x, layer, e.values, module),
-    )
-    return View(scene, settings or {})
-
-
 def _has_link(scene: Scene) -> bool:
     """Whether a link can express the scene: it names each axis by one letter, and a small x by its values."""
     own = scene.own
@@ -438,69 +321,3 @@ def _has_link(scene: Scene) -> bool:
         return True
     has_values = own.x is None or not scene.editable or own.numbers(MOST_EDITABLE, LARGEST_VALUE) is not None
     return has_values and with_fields(scene).problem is None
-
-
-def questions(key: str = "") -> Output:
-    """One question with its answer, such as "s0"; without a key, all of them."""
-    if key in ("", None):
-        return Output(tuple(list_parts()), _("Questions · normviz"), "questions", language_query())
-    question = find_question(key)
-    title, query = f"{prose(question.key).title} · normviz", {"q": question.key} | language_query()
-    return Output(tuple(question_parts(question)), title, "questions", query)
-
-
-# A tour as one file: its views in order, for a projector.
-
-LARGEST = 100_000  # bytes of a tour's file
-
-
-def tour_of(name: str) -> Tour:
-    """The tour of this name, or of a YAML file. Raises NormvizError if it is neither, or not a tour."""
-    if name in tours() or not name.lower().endswith((".yaml", ".yml")):
-        return find_tour(name)
-    try:
-        content = Path(name).read_bytes()
-    except (OSError, ValueError) as error:
-        raise NormvizError(
-            "the tour {file} cannot be read ({why}); name another file.", file=short_path(name), why=error
-        ) from None
-    if len(content) > LARGEST:
-        raise NormvizError(
-            ngettext(
-                "{file} has {n:,} byte; a tour has at most {most:,}.",
-                "{file} has {n:,} bytes; a tour has at most {most:,}.",
-                len(content),
-                file=name,
-                most=LARGEST,
-            )
-        )
-    return read_tour(content.decode("utf-8", "replace"), Path(name).stem, PAGES)
-
-
-def stop_parts(tour: Tour, number: int) -> list[Part]:
-    """The parts of a stop, from 1. Raises NormvizError if the app would show an error."""
-    stop = tour.stops[number - 1]
-    page = PAGES[stop.page]
-    view = view_of_link(page, f"{stop.query}&present=true")
-    if problem := page.problem(view):
-        raise NormvizError("stop {number}: {problem}", number=number, problem=problem)
-    parts = page_view(page, view).parts
-    if not any(isinstance(part, Panels | Chart | Table) for part in flat(parts)):
-        raise NormvizError(
-            "stop {number}: {page} shows no figure; link to another page.", number=number, page=stop.page
-        )
-    return [tour_bar(tour, number), *parts]
-
-
-def tour_data(tour: Tour, app: str = "") -> dict[str, Any]:
-    """The views of a tour as JSON for the browser, like ``views_data``. ``app``: the address of the app, for links to other views, or ""."""
-    pool, views = Pool(), []
-    numbers = range(1, len(tour.stops) + 1)
-    stops = {stop_link(tour, number, "").address: f"#stop={number}" for number in numbers}
-    for number in numbers:
-        body = Body(app=app or None, pages=stops)
-        parts = body.keyed(stop_parts(tour, number))
-        view = {"query": {"stop": str(number)}, "state": {"stop": str(number)}, "rows": []}
-        views.append(view | {"parts": pool.pack(parts), "figures": pool.pack(body.figures)})
-    shared = {"version": VERSION, "page": tour.stops[0].page, "app": "", "common": {}, "present": True}
-    return shared | {"views": views, "pool": pool.values}

@@ -14,10 +14,10 @@ from tempfile import mkdtemp
 from typing import Any
 
 from normviz.__version__ import __version__
-from normviz.export.app import app_of_environment
 from normviz.export.document import BROWSER, FOLLOW, check_theme, css, no_script, plotlyjs, settings
 from normviz.export.files import check_folder, locked, path_errors, short_path, whole_file
-from normviz.export.output import Choices, output_of_query
+from normviz.export.links import output_of_query
+from normviz.export.output import Choices
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.figures.bundle import bundle, classic, plotly_js, read_css
 from normviz.lessons.compare.page import READY_SETS, ReadySet
@@ -32,7 +32,7 @@ from normviz.parts.html import Body, escape, line
 from normviz.parts.links import page_path
 from normviz.parts.questions import search_field
 from normviz.parts.titles import HOME, NAME
-from normviz.scene.view import link
+from normviz.scene.view import app_of_environment, link
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import find_language, html_attributes, languages, with_language
 from normviz.texts.messages import N_, _, in_language, language

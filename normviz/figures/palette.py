@@ -4,6 +4,7 @@ Ids and outlines carry the same meaning without color.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 from normviz.texts.errors import NormvizError, echo, listed
 
@@ -47,6 +48,7 @@ class Theme:
     group: str
 
 
+FigureTheme = Literal["light", "dark"]
 THEMES: dict[str, Theme] = {
     "light": Theme(
         background="#ffffff",

@@ -1,6 +1,6 @@
 """Which normalization a function computes, and whether it is the one that it should be.
 
-``Check.of`` measures the function and compares it with the expected layer. ``norm_of`` gives the Norm of a measured function, ``usual_layer``
+A ``Finding`` says both: it measures the function and compares it with the expected layer. ``norm_of`` gives the Norm of a measured function, ``usual_layer``
 the torch layer of a Norm.
 """
 
@@ -54,8 +54,8 @@ USUAL_EPS = 1e-5  # assumed where eps cannot be measured, as with stored statist
 
 
 @dataclass(frozen=True, eq=False)
-class Check:
-    """The result of ``check``. It is true if the function does what it should; as text, it says what differs.
+class Finding:
+    """What a function computes, and how it differs from what it should compute: what ``normviz.check`` finds.
 
     norm         the Norm that computes the same, or None
     layer        the text of the torch layer that computes the same, or None
@@ -79,45 +79,18 @@ class Check:
     text: str = field(default="", repr=False)
 
     @classmethod
-    def of(
-        cls,
-        fn: Callable[..., Any],
-        x: Any,
-        like: str | Layer | Norm | nn.Module | None = None,
-        *,
-        layout: str | None = None,
-        params: Mapping[str, Any] | None = None,
-        shapes: Sequence[Sequence[int]] = (),
-        backward: bool | None = None,
-        timeout: float | None = None,
-        whole: bool = False,
-    ) -> Self:
-        """Measure ``fn`` on x and compare it with ``like``: see ``normviz.check``.
+    def of_module(cls, module: nn.Module, x: Any, layout: str | None, whole: bool = False) -> Self:
+        """What a module of the reader's own computes, and nothing else. Raises NormvizError if it cannot be measured.
 
         whole  never measure a smaller tensor instead of x
-
-        Raises NormvizError if fn or like cannot be measured.
-
-        >>> Check.of(nn.LayerNorm(4), (2, 4), "LayerNorm(4)").ok
-        True
         """
-        if backward not in (None, True, False):
-            raise NormvizError(
-                "backward={value} is not True, False or None; check_backward takes a backward function.",
-                value=echo(backward),
-            )
-        if like is None and (shapes or backward):
-            raise NormvizError("shapes and backward compare with a layer; give like, such as like='LayerNorm(6)'.")
-        with measuring(timeout):
-            kind, tensor = _kind_and_tensor(fn, x, params)
-            expected, plus_one = (None, False) if like is None else _expected(like, tensor, layout)
-            with probe.isolated(fn, tensor, kind, params or {}) as function:
-                if expected is None:
-                    return cls._measured(function, tensor, layout, whole)
-                return cls._compared(function, tensor, expected, plus_one, shapes, backward)
+        with measuring(None):
+            kind, tensor = kind_and_tensor(module, x, None)
+            with probe.isolated(module, tensor, kind, {}) as function:
+                return cls.of_function(function, tensor, layout, whole)
 
     @classmethod
-    def _measured(cls, function: Function, x: Tensor, layout: str | None, whole: bool) -> Self:
+    def of_function(cls, function: Function, x: Tensor, layout: str | None, whole: bool = False) -> Self:
         """What the function computes."""
         found, shape = measure_function(function, x, whole=whole), tuple(x.shape)
         axes = usual_axes(len(shape)) if layout is None else parse_layout(layout, len(shape))
@@ -144,7 +117,7 @@ class Check:
         )
 
     @classmethod
-    def _compared(
+    def of_comparison(
         cls,
         function: Function,
         x: Tensor,
@@ -243,38 +216,17 @@ class Check:
 
     @classmethod
     def of_backward(
-        cls,
-        backward: Callable[..., Any],
-        x: Any,
-        like: str | Layer | Norm | nn.Module,
-        forward: Callable[..., Any],
-        *,
-        layout: str | None = None,
-        params: Mapping[str, Any] | None = None,
-        timeout: float | None = None,
+        cls, backward: Callable[..., Any], function: Function, x: Tensor, expected: Description, plus_one: bool
     ) -> Self:
-        """Compare the gradients of ``backward`` with those of ``like``: see ``normviz.check_backward``.
-
-        >>> def forward(x):
-        ...     return x / x.square().mean(1, keepdim=True).sqrt(), None
-        >>> Check.of_backward(lambda dout, cache: dout, (2, 4), "RMSNorm(4, eps=0.0)", forward).ok
-        False
-        """
-        probe.check_callable(backward)
-        with measuring(timeout):
-            kind, tensor = _kind_and_tensor(forward, x, params)
-            expected, plus_one = _expected(like, tensor, layout)
-            with probe.isolated(forward, tensor, kind, params or {}) as function:
-                reference = reference_of(function, expected, plus_one)
-                compared = LayerComparison(function, expected, reference, tensor)
-                if not reference.is_known:
-                    raise NormvizError(
-                        "{layer} uses stored statistics: its gradient is not compared.", layer=expected.title
-                    )
-                function.use_own()
-                forward_ok = compared.agrees(tensor, {}, tensor.dtype, strict=True).ok
-                differs = compare_by_hand(backward, compared)
-                roles = compared.best
+        """How the gradients of a backward pass differ from those of the expected layer. ``function``: the forward pass."""
+        reference = reference_of(function, expected, plus_one)
+        compared = LayerComparison(function, expected, reference, x)
+        if not reference.is_known:
+            raise NormvizError("{layer} uses stored statistics: its gradient is not compared.", layer=expected.title)
+        function.use_own()
+        forward_ok = compared.agrees(x, {}, x.dtype, strict=True).ok
+        differs = compare_by_hand(backward, compared)
+        roles = compared.best
         notes = (
             []
             if forward_ok
@@ -298,50 +250,8 @@ class Check:
             join_sentences([*([one.sentence for one in differs] or [right]), *notes]),
         )
 
-    @property
-    def ok(self) -> bool:
-        """Whether nothing differs."""
-        return not self.differences
 
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def require(self) -> None:
-        """Raise NormvizError with the text of the differences, if there are any: for a test that is one line.
-
-        >>> Check.of(nn.LayerNorm(4), (2, 4), "RMSNorm(4)").require()
-        Traceback (most recent call last):
-        ...
-        normviz.texts.errors.NormvizError: It subtracts the mean, and it should not. ...
-        """
-        __tracebackhide__ = True
-        if not self.ok:
-            raise NormvizError(str(self))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, for JSON. The keys are the names of its attributes.
-
-        >>> Check.of(nn.LayerNorm(4), (2, 4)).to_dict()["layer"]
-        'LayerNorm([4])'
-        """
-        return {
-            "ok": self.ok,
-            "text": self.text,
-            "norm": None if self.norm is None else repr(self.norm),
-            "layer": self.layer,
-            "reduced": list(self.reduced),
-            "differences": [vars(one) for one in self.differences],
-            "sampled": self.sampled,
-            "notes": list(self.notes),
-        }
-
-    def __str__(self) -> str:
-        return self.text
-
-    __repr__ = __str__
-
-
-def _kind_and_tensor(fn: Callable[..., Any], x: Any, params: Mapping[str, Any] | None) -> tuple[str, Tensor]:
+def kind_and_tensor(fn: Callable[..., Any], x: Any, params: Mapping[str, Any] | None) -> tuple[str, Tensor]:
     """What ``fn`` takes, and x as a tensor; values for it, if only its shape is given."""
     probe.check_callable(fn)
     if params is not None and not isinstance(params, Mapping):
@@ -525,14 +435,14 @@ def expect(
     return replace(moved, norm=_permuted(moved.norm, back), shape=shape, axes=axes, name=name)
 
 
-def _expected(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | None) -> tuple[Description, bool]:
+def expected_of(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | None) -> tuple[Description, bool]:
     """What ``like`` does to an x of this shape, and whether it multiplies by 1 + gamma. A module that torch.nn does not know is measured."""
     shape = tuple(x.shape)
     if not isinstance(like, nn.Module) or _known(like):
         return expect(like, shape, layout), False
-    found, name = Check.of(like, x, layout=layout), type(like).__name__
+    found, name = Finding.of_module(like, x, layout), type(like).__name__
     if found.norm is None or found.measured is None:
-        raise NormvizError("like={like} is not one normalization. {text}", like=echo(name), text=str(found))
+        raise NormvizError("like={like} is not one normalization. {text}", like=echo(name), text=found.text)
     gamma = found.measured.gamma
     return expect(found.norm, shape, layout, name), gamma is not None and gamma.plus_one
 

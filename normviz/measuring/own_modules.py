@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,28 +14,27 @@ from normviz.layers import sharing
 from normviz.layers.catalogue import kind_of_module
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.measuring.check import Check
+from normviz.measuring.check import Finding
 from normviz.measuring.formula import Measurement
 from normviz.measuring.turn import one_at_a_time
 from normviz.texts.errors import NormvizError
 
 AnyLayer = nn.Module | str | Norm | Layer
-D = TypeVar("D", bound=Description)
 
 
 @one_at_a_time
-def describe_any(made: type[D], layer: AnyLayer, x: Any, layout: str | None = None) -> D:
-    """``made``, a Description, of any layer on x.
+def describe_any(layer: AnyLayer, x: Any, layout: str | None = None) -> Description:
+    """What any layer does to x.
 
     Raises NormvizError, as ``Description.of`` does, for a model, and for a module whose output is no normalization.
     """
     if isinstance(layer, nn.Module):
         check_has_shapes(layer)
     if isinstance(layer, nn.Module) and own_class(layer) and not list(layer.children()):
-        found = _measured(made, layer, x, layout)
+        found = _measured(layer, x, layout)
         if found is not None:
             return found
-    return made.of(layer, x, layout=layout)
+    return Description.of(layer, x, layout=layout)
 
 
 def check_has_shapes(model: nn.Module) -> None:
@@ -58,21 +57,21 @@ def own_class(layer: AnyLayer) -> str:
     return ""
 
 
-def _measured(made: type[D], module: nn.Module, x: Any, layout: str | None) -> D | None:
+def _measured(module: nn.Module, x: Any, layout: str | None) -> Description | None:
     tensor, shape = tensor_and_shape(x)
     x = shape if tensor is None else tensor  # a module takes no array
     try:
-        found = Check.of(module, x, layout=layout, whole=True)
+        found = Finding.of_module(module, x, layout, whole=True)
     except NormvizError:
         return None
     if found.norm is None or found.measured is None:
         return None
     if found.norm.running:
-        return _frozen(made, module, x, found, layout)
+        return _frozen(module, x, found, layout)
     if len({sharing.counts(found.norm, one).gamma_shape for one in (shape, found.measured.shape)}) > 1:
         return None  # measured with 2 instead of 1 along an axis of gamma
     dtype = _dtype(module) if tensor is None else tensor.dtype
-    return made.of(found.norm, x, values=_values(found.measured, found.norm, dtype))
+    return Description.of(found.norm, x, values=_values(found.measured, found.norm, dtype))
 
 
 def _dtype(module: nn.Module) -> torch.dtype:
@@ -80,13 +79,13 @@ def _dtype(module: nn.Module) -> torch.dtype:
     return next((tensor.dtype for tensor in tensors if tensor.is_floating_point()), torch.float32)
 
 
-def _frozen(made: type[D], module: nn.Module, x: Any, found: Check, layout: str | None) -> D | None:
+def _frozen(module: nn.Module, x: Any, found: Finding, layout: str | None) -> Description | None:
     """A module with stored statistics: the layer of torch in eval mode, with gamma and beta such that the output is the same."""
     statistics = [dict(module.named_buffers()).get(name) for name in ("running_mean", "running_var")]
     mean, var = (None if one is None else one.detach().clone() for one in statistics)
     if found.layer is None or found.measured is None or found.measured.formula is None or mean is None or var is None:
         return None
-    described = made.of(Layer.parse(found.layer), x, layout=layout)
+    described = Description.of(Layer.parse(found.layer), x, layout=layout)
     formula, deviation = found.measured.formula, (var + (described.norm.eps or 0)).sqrt()
     factor, offset = (
         one.movedim(1, 0).reshape(len(mean), -1)[:, 0].to(mean.dtype) for one in (formula.factor, formula.offset)

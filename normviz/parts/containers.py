@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from normviz.analysis.description import Description
 from normviz.code import cs231n
+from normviz.code.flavors import LABELS
 from normviz.code.frameworks import framework_names
 from normviz.code.generate import FLAVORS, code
 from normviz.parts.html import Body, align, escape, line, scrolling, text
@@ -24,7 +25,7 @@ from normviz.parts.part import (
 )
 from normviz.parts.questions import Prediction
 from normviz.scene.view import Display
-from normviz.texts.messages import N_, _, format_count, format_difference, ngettext, plain
+from normviz.texts.messages import _, format_count, format_difference, ngettext, plain
 
 
 @dataclass(frozen=True)
@@ -229,16 +230,6 @@ def _below_the_figure(parts: Sequence[Part]) -> int:
 
 
 # The layer as code in tabs, and the difference between its output and torch's.
-
-LABELS = {
-    "torch": "torch.nn",
-    "torch-scratch": N_("torch from scratch"),
-    "numpy": "NumPy",
-    "einops": "einops",
-    "loops": N_("loops"),
-    "keras": "Keras",
-    "flax": "Flax",
-}
 
 
 def code_parts(e: Description, is_open: bool = False) -> Details:

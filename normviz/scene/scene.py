@@ -7,12 +7,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from math import prod
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -28,8 +28,8 @@ from normviz.layers.fit import layer_for
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.pasted import typed_layer
-from normviz.layers.sharing import counts
-from normviz.scene.grid import Grid, grid
+from normviz.layers.sharing import check_index, counts
+from normviz.scene.grid import Grid, grid, start_with
 from normviz.scene.setting import Choice, Number, Setting, number, or_none, parse_choice, write_settings
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import N_, ngettext
@@ -320,6 +320,27 @@ class Scene:
     start: tuple[int, ...] = ()
     own: Own | None = None
     chosen: tuple[Layer | Norm, tuple[str, ...]] | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, e: Description, at: Sequence[int] | None = None, seed: int = 0, module: str = "") -> Self:
+        """The scene of a reader's own layer and x; for a shape, on the app's example. Raises NormvizError if ``at`` is no element.
+
+        seed    of the example and of other random numbers
+        module  the name of a module's class, if it has a forward of its own
+        """
+        layer = e.layer or e.norm
+        selected = default_at(e.shape, e.axes) if at is None else check_index(at, e.shape)
+        return cls(
+            e.shape,
+            e.layout,
+            layer,
+            data=DATA_SETTING.default if e.x is None else OWN,
+            seed=seed,
+            params=PARAMS.default if e.values is None else OWN,
+            at=selected,
+            start=start_with(selected, e.shape, e.axes),
+            own=Own(e.x, layer, e.values, module),
+        )
 
     def __post_init__(self) -> None:
         if self.own is None:

@@ -10,7 +10,8 @@ import pytest
 import torch
 
 import normviz as nv
-from normviz.export.output import Choices, output_of_query
+from normviz.export.links import output_of_query
+from normviz.export.output import Choices
 from normviz.export.site import build
 from normviz.figures.palette import theme
 from normviz.lessons.practice.bank import bank

@@ -7,7 +7,8 @@ import pytest
 
 import normviz as nv
 from normviz.cli import main
-from normviz.export.output import Choices, output_of_query
+from normviz.export.links import output_of_query
+from normviz.export.output import Choices
 from normviz.lessons.tours import find_tour
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import with_language

@@ -7,7 +7,8 @@ from functools import cache
 
 import pytest
 
-from normviz.export.output import Choices, output_of_query
+from normviz.export.links import output_of_query
+from normviz.export.output import Choices
 from normviz.export.playable import VERSION, Pool, search, views_data
 from normviz.lessons.pages import PAGES
 

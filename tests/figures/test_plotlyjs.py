@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from normviz.export.document import CDN
-from normviz.export.output import Choices, output_of_query
+from normviz.export.links import output_of_query
+from normviz.export.output import Choices
 from normviz.figures import bundle
 from normviz.lessons.pages import PAGES
 from normviz.parts.html import Body

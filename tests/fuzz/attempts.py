@@ -13,7 +13,7 @@ from hypothesis.strategies import SearchStrategy
 import normviz as nv
 from app import app
 from normviz.analysis.forward import use_one_thread
-from normviz.export.output import tour_output
+from normviz.export.links import tour_output
 from normviz.lessons.pages import PAGES, page_view, view_of_link
 from normviz.lessons.tours import read_tour
 from normviz.parts.html import Body, data

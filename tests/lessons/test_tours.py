@@ -9,7 +9,8 @@ from urllib.parse import parse_qsl
 import pytest
 
 from normviz.analysis.description import describe
-from normviz.export.output import output_of_query, stop_parts, tour_data, tour_of, tour_output
+from normviz.export.links import output_of_query, tour_output
+from normviz.export.tour_file import stop_parts, tour_data, tour_of
 from normviz.lessons.events import after
 from normviz.lessons.pages import PAGES, page_of, page_view, view_of_link
 from normviz.lessons.tours import Tour, read_tour, stop_link, tour_bar, tours

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from normviz.export.output import Choices, output_of_query, page_and_query
+from normviz.export.links import output_of_query, page_and_query
+from normviz.export.output import Choices
 from normviz.lessons import pages
 from normviz.lessons.events import after
 from normviz.lessons.page import ControlRow, Page

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import normviz as nv
-from normviz.measuring.check import Check
+from normviz.api.check import Check, check
 
 
 class RowNorm(nn.Module):
@@ -110,7 +110,7 @@ class Implementation:
         fn, values = self.made()
         like = eval(self.like, NAMES) if self.like.startswith("nv.") else self.like
         given = {"like": like, "layout": self.layout, "shapes": self.shapes} | changes
-        return Check.of(fn, self.converted(self.given()), params=self.arguments(values), **given)
+        return check(fn, self.converted(self.given()), params=self.arguments(values), **given)
 
 
 # The proof

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
+from normviz.api.check import check
 from normviz.measuring import probe, running
-from normviz.measuring.check import Check
 from tests.measuring.mutations import JAX_RIGHT, JAX_WRONG, RIGHT, WRONG, contradictions
 from tests.support.needs import HAS_RMS_NORM, cases_in_torch
 
@@ -62,10 +62,10 @@ LARGE = [
 @pytest.mark.parametrize(("module", "shape", "like"), LARGE, ids=lambda value: str(value))
 def test_the_number_of_calls_does_not_grow_with_x(module, shape, like, calls):
     x = torch.randn(shape, generator=torch.Generator().manual_seed(1))
-    assert Check.of(module, x, like)
+    assert check(module, x, like)
     assert len(calls) <= MOST_CALLS_OF_RIGHT
     calls.clear()
-    assert not Check.of(module, x, f"LayerNorm({shape[-1]}, eps=1e-3)")
+    assert not check(module, x, f"LayerNorm({shape[-1]}, eps=1e-3)")
     assert len(calls) <= MOST_CALLS_OF_WRONG
 
 

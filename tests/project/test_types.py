@@ -12,10 +12,11 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import normviz as nv
+from normviz.code.flavors import LABELS, Flavor
 from normviz.code.generate import FLAVORS
 from normviz.export import arguments
-from normviz.export.document import CHOICES
-from normviz.figures.palette import THEMES
+from normviz.export.document import CHOICES, Plotlyjs, Theme
+from normviz.figures.palette import THEMES, FigureTheme
 from normviz.lessons.pages import PAGES
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.view import DISPLAY_SETTINGS
@@ -254,10 +255,10 @@ def test_the_words_of_a_type_are_those_of_the_setting(page: str, name: str) -> N
 
 
 def test_the_words_of_the_results_are_those_that_they_take() -> None:
-    assert set(get_args(arguments.Flavor)) == set(FLAVORS)
-    assert set(get_args(arguments.FigureTheme)) == set(THEMES)
-    assert set(get_args(arguments.Theme)) == set(CHOICES)
-    assert literals(arguments.Plotlyjs) == {"once", "inline", "cdn"}
+    assert set(get_args(Flavor)) == set(FLAVORS) == set(LABELS)
+    assert set(get_args(FigureTheme)) == set(THEMES)
+    assert set(get_args(Theme)) == set(CHOICES)
+    assert literals(Plotlyjs) == {"once", "inline", "cdn"}
 
 
 def test_completion_shows_the_public_names_alone() -> None:

@@ -7,7 +7,8 @@ from urllib.parse import quote
 import pytest
 from starlette.applications import Starlette
 
-from normviz.export.output import Choices, Output, output_of_query
+from normviz.export.links import output_of_query
+from normviz.export.output import Choices, Output
 from normviz.ui import export
 from normviz.ui.export import file_name
 from normviz.ui.load import Busy

@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from normviz.analysis.checks import LARGEST_VALUE
-from normviz.analysis.description import Description
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons.pages import PAGES, view_of_link
@@ -52,7 +51,7 @@ def with_layer(view: View, layer: Any) -> View:
     x = own.x if own.has_x(scene.shape) else scene.shape
     try:
         spec = Layer.parse(layer) if isinstance(layer, str) else layer
-        e = describe_any(Description, spec, x, None if isinstance(spec, Norm) else scene.layout)
+        e = describe_any(spec, x, None if isinstance(spec, Norm) else scene.layout)
     except NormvizError as error:
         return replace(view, problem=str(error))
     fields: dict[str, Any] = {"layer": e.layer or e.norm, "layout": e.layout}

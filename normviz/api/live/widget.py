@@ -15,10 +15,9 @@ import anywidget
 import IPython
 from traitlets import Bunch, TraitType, Unicode, default, validate
 
-from normviz.analysis.description import Description
+from normviz.api.explain import Explanation
 from normviz.api.live import changes
 from normviz.api.result import Result
-from normviz.export.app import app_of_environment
 from normviz.export.output import Choices, Options, Output, output_of_view, shown_in_interpreter, title_of
 from normviz.figures.bundle import bundle, plotly_js
 from normviz.lessons.events import after
@@ -26,7 +25,7 @@ from normviz.lessons.page import rows_data
 from normviz.lessons.pages import PAGES, page_data, page_view
 from normviz.lessons.style import controls_style, page_style
 from normviz.parts.html import Body
-from normviz.scene.view import View, link
+from normviz.scene.view import View, app_of_environment, link
 from normviz.texts.messages import in_language, language
 
 SCRIPT = Path(__file__).with_name("widget.js")
@@ -71,9 +70,8 @@ class Live(anywidget.AnyWidget, Result):
     at: Any = TraitType()
     problem = Unicode(read_only=True)
 
-    def __init__(self, page: str, view: View, made: type[Description]) -> None:
-        """``made``: the public class of explanations."""
-        self._page, self._start, self._made = page, view, made
+    def __init__(self, page: str, view: View) -> None:
+        self._page, self._start = page, view
         self._lang = view.display.lang or language.get()
         self._turn = 0
         super().__init__(key=uuid4().hex)
@@ -90,11 +88,11 @@ class Live(anywidget.AnyWidget, Result):
         return page_style() + controls_style()
 
     @property
-    def explanation(self) -> Any:
+    def explanation(self) -> Explanation:
         """The current layer on the current x, as an Explanation."""
         e = self._view.scene.description
         x = e.shape if e.x is None else e.x
-        return self._made.of(e.layer or e.norm, x, layout=e.layout, values=e.values)
+        return Explanation.of(e.layer or e.norm, x, layout=e.layout, values=e.values)
 
     @validate("query", "layer", "shape", "at")
     @_in_its_language

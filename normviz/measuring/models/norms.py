@@ -1,4 +1,4 @@
-"""The normalizations of a model: ``Norms.of`` runs it once and lists what ran. ``Norms.diff`` compares two models.
+"""The normalizations of a model: ``normalizations`` runs it once and lists what ran. ``differences`` compares two models.
 
 The calls are recorded in ``recording``; a module that torch.nn does not have is measured in ``probing``.
 """
@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from importlib import import_module
-from typing import Any, Self, overload
+from typing import Any
 
 import torch
 from torch import nn
@@ -21,14 +20,12 @@ from normviz.layers.layer import Layer, check_is_object
 from normviz.layers.norm import Norm
 from normviz.layers.substitutes import is_probably_channels_last
 from normviz.layers.torch_errors import check
-from normviz.measuring.models.names import common_name, name_pattern
 from normviz.measuring.models.probing import Found, Prober, lacks_a_number
 from normviz.measuring.models.recording import Call, Failure, Shape, layer_of, record, sealed, unwrapped
 from normviz.measuring.own_modules import check_has_shapes
 from normviz.measuring.turn import one_at_a_time
-from normviz.texts.calls import checked_call
-from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _, format_count, ngettext
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _
 
 MOST_SHAPES = 8  # in the table
 
@@ -93,7 +90,8 @@ class NormRow:
         """Plain values, for JSON. The keys are the names of its attributes.
 
         >>> import torch
-        >>> Norms.of(nn.LayerNorm(8), torch.ones(2, 8))[0].to_dict()["shape"]
+        >>> import normviz as nv
+        >>> nv.norms(nn.LayerNorm(8), torch.ones(2, 8))[0].to_dict()["shape"]
         [2, 8]
         """
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
@@ -318,238 +316,36 @@ def _check_inputs(inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
             raise NormvizError("a model takes tensors, not shapes; give torch.randn{shape}.", shape=tuple(value))
 
 
-# The list of them.
+# The rows.
 
 
-class NoRowError(NormvizError, IndexError):
-    """A number without a row."""
+@one_at_a_time
+def normalizations(
+    model: nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[NormRow, ...], int, tuple[str, ...], str]:
+    """The normalizations that run in ``model(*inputs, **kwargs)``, the number of elements of the parameters of the model, the notes about
+    it, and where the forward pass failed and why, or "".
 
-    def __init__(self, index: object, rows: int) -> None:
-        super().__init__(
-            ngettext(
-                "there is no row {index}: the model has {n} normalization, with the number 0.",
-                "there is no row {index}: the model has {n} normalizations, with the numbers 0 to {last}.",
-                rows,
-                index=echo(index),
-                last=rows - 1,
-            )
-            if rows
-            else _("there is no row {index}: the model has no normalization.", index=echo(index))
-        )
-
-
-@dataclass(frozen=True, repr=False)
-class Norms(Sequence[NormRow]):
-    """The normalizations of a model, in the order in which they ran first.
-
-    rows              one for each module, and for each function in a module
-    model_parameters  the number of elements of all parameters of the model
-    notes             about the model: norms that never ran, and parts in which none can be seen
-    failure           where the forward pass failed and why, or an empty text
+    Raises NormvizError if ``model`` is not a module, is lazy, or is scripted, traced or exported.
     """
-
-    rows: tuple[NormRow, ...]
-    model_parameters: int = 0
-    notes: tuple[str, ...] = ()
-    failure: str = ""
-    members: tuple[int, ...] = field(default=())
-
-    @classmethod
-    @one_at_a_time
-    def of(cls, model: nn.Module, *inputs: Any, **kwargs: Any) -> Self:
-        """The normalizations that run in ``model(*inputs, **kwargs)``: see ``normviz.norms``.
-
-        Raises NormvizError if ``model`` is not a module, is lazy, or is scripted, traced or exported.
-
-        >>> import torch
-        >>> Norms.of(nn.LayerNorm(8), torch.ones(2, 8)).summary
-        '1 normalization, 16 parameters, 100 % of the model'
-        """
-        if isinstance(model, torch.export.ExportedProgram):
-            raise NormvizError(_unseen("", model))
-        check_is_object(model)
-        if not isinstance(model, nn.Module):
-            raise NormvizError(
-                "{model} is not a model; give a torch.nn.Module and its inputs.", model=type(model).__name__
-            )
-        model, unseen = unwrapped(model), [_unseen(*each) for each in sealed(model)]
-        check_has_shapes(model)
-        calls, failure = record(model, inputs, kwargs)
-        with torch.device("cpu"):  # also where the default device is meta
-            rows = tuple(_rows(calls, model))
-        if unseen and not rows:
-            raise NormvizError(unseen[0])
-        parameters = sum(parameter.numel() for parameter in model.parameters())
-        if failure is not None and not rows:
-            _check_inputs(inputs, kwargs)
-        if failure is not None:
-            return cls(rows, parameters, tuple(unseen), failure_text(failure))
-        return cls(rows, parameters, (*unseen, *_never_called(model, calls, rows)))
-
-    @overload
-    def __getitem__(self, index: int) -> NormRow: ...
-    @overload
-    def __getitem__(self, index: slice) -> Self: ...
-    def __getitem__(self, index: int | slice) -> NormRow | Self:
-        if isinstance(index, slice):
-            return replace(self, rows=self.rows[index], members=self.members[index])
-        try:
-            return self.rows[index]
-        except (IndexError, TypeError):
-            raise NoRowError(index, len(self)) from None
-
-    def __iter__(self) -> Iterator[NormRow]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def parameters(self) -> int:
-        """The number of elements of the parameters of all norms."""
-        return sum(row.parameters for row in self.rows)
-
-    @property
-    def share(self) -> float:
-        """Their share of the parameters of the model, from 0 to 1."""
-        return self.parameters / self.model_parameters if self.model_parameters else 0.0
-
-    def grouped(self) -> Self:
-        """One row for the modules of the same layer and shape whose names differ only in numbers, such as ``layers.*.norm1``.
-
-        It has the sums of their parameters, buffers and calls; ``members`` counts them.
-
-        >>> import torch
-        >>> grouped = Norms.of(nn.Sequential(nn.LayerNorm(8), nn.LayerNorm(8)), torch.ones(2, 8)).grouped()
-        >>> grouped[0].name, grouped[0].parameters, grouped.members
-        ('*', 32, (2,))
-        """
-        groups: dict[tuple[object, ...], list[NormRow]] = {}
-        for row in self.rows:
-            names = name_pattern(row.name), name_pattern(row.of_parameter)
-            key = (row.layer or row.norm, row.shapes, row.function, row.plus_one, row.departures, *names)
-            groups.setdefault(key, []).append(row)
-        rows = tuple(
-            replace(
-                rows[0],
-                name=common_name([row.name for row in rows]),
-                of_parameter=common_name([row.of_parameter for row in rows]),
-                parameters=sum(row.parameters for row in rows),
-                buffers=sum(row.buffers for row in rows),
-                calls=sum(row.calls for row in rows),
-                notes=tuple(dict.fromkeys(note for row in rows for note in row.notes)),
-            )
-            for rows in groups.values()
-        )
-        return replace(self, rows=rows, members=tuple(map(len, groups.values())))
-
-    @checked_call
-    def diff(self, other: Norms) -> tuple[str, ...]:
-        """What differs in a port of the model, one sentence for each difference.
-
-        other  the normalizations of the port
-
-        Raises NormvizError if ``other`` is something else, such as the model.
-
-        >>> import torch
-        >>> ours, theirs = (Norms.of(nn.LayerNorm(8, eps=eps), torch.ones(2, 8)) for eps in (1e-5, 1e-6))
-        >>> ours.diff(theirs)
-        (': eps differs: 1e-05 and 1e-06.',)
-        """
-        if not isinstance(other, Norms):
-            raise NormvizError(
-                "{other} is not a list of normalizations; give one, as in a.diff(nv.norms(model, x)).",
-                other=type(other).__name__,
-            )
-        return tuple(differences(self, other))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The list as plain values, for JSON. The keys are the names of its attributes.
-
-        >>> import torch
-        >>> Norms.of(nn.LayerNorm(8), torch.ones(2, 8)).to_dict()["parameters"]
-        16
-        """
-        return {
-            "rows": [row.to_dict() for row in self.rows],
-            "summary": self.summary,
-            "parameters": self.parameters,
-            "model_parameters": self.model_parameters,
-            "share": self.share,
-            "notes": list(self.notes),
-            "failure": self.failure,
-            "members": list(self.members),
-        }
-
-    def to_pandas(self) -> Any:
-        """The rows as a DataFrame of pandas, with a column for each attribute of a row.
-
-        Raises NormvizError if pandas is not installed.
-
-        >>> import torch
-        >>> Norms.of(nn.LayerNorm(8), torch.ones(2, 8)).to_pandas()["layer"][0]
-        'LayerNorm([8])'
-        """
-        try:
-            pandas = import_module("pandas")
-        except ModuleNotFoundError as error:
-            raise NormvizError(
-                "to_pandas() needs {module}, which is not installed; install it, or use to_dict().", module=error.name
-            ) from error
-        columns = ["name", "title", *(one.name for one in fields(NormRow) if one.name != "name")]
-        table = pandas.DataFrame([[getattr(row, column) for column in columns] for row in self.rows], columns=columns)
-        return table.assign(norm=list(map(repr, table["norm"])))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The name of each row with its function, and in a grouped list with the number of its members."""
-        names = [f"{row.name or '-'}{f' ({row.function})' if row.function else ''}" for row in self.rows]
-        counts = self.members or [1] * len(names)
-        return tuple(f"{name} x {n}" if n > 1 else name for name, n in zip(names, counts, strict=True))
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The departures and notes of the rows with their names, the notes about the model, and why the forward pass failed."""
-        of_rows = [
-            f"{name}: {note}"
-            for name, row in zip(self.names, self.rows, strict=True)
-            for note in (*row.departures, *row.notes)
-        ]
-        return (*of_rows, *self.notes, *filter(None, [self.failure]))
-
-    def __str__(self) -> str:
-        table = [
-            (_("name"), _("layer"), _("shape"), _("reduced axes"), _("statistics"), _("parameters")),
-            *(
-                (
-                    name,
-                    row.title,
-                    row.shapes_text,
-                    str(row.reduced),
-                    format_count(row.statistics),
-                    format_count(row.parameters),
-                )
-                for name, row in zip(self.names, self.rows, strict=True)
-            ),
-        ]
-        widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table
-        ]
-        return "\n".join([*lines, "", self.summary, *self.remarks])
-
-    __repr__ = __str__
-
-    @property
-    def summary(self) -> str:
-        """How many norms there are, and how many parameters they have."""
-        return ngettext(
-            "{n:,} normalization, {parameters:,} parameters, {share} % of the model",
-            "{n:,} normalizations, {parameters:,} parameters, {share} % of the model",
-            sum(self.members) or len(self.rows),
-            parameters=self.parameters,
-            share=f"{float(f'{100 * self.share:.2g}'):g}",
-        )
+    if isinstance(model, torch.export.ExportedProgram):
+        raise NormvizError(_unseen("", model))
+    check_is_object(model)
+    if not isinstance(model, nn.Module):
+        raise NormvizError("{model} is not a model; give a torch.nn.Module and its inputs.", model=type(model).__name__)
+    model, unseen = unwrapped(model), [_unseen(*each) for each in sealed(model)]
+    check_has_shapes(model)
+    calls, failure = record(model, inputs, kwargs)
+    with torch.device("cpu"):  # also where the default device is meta
+        rows = tuple(_rows(calls, model))
+    if unseen and not rows:
+        raise NormvizError(unseen[0])
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    if failure is not None and not rows:
+        _check_inputs(inputs, kwargs)
+    if failure is not None:
+        return rows, parameters, tuple(unseen), failure_text(failure)
+    return rows, parameters, (*unseen, *_never_called(model, calls, rows)), ""
 
 
 def _rows(calls: Sequence[Call], model: nn.Module) -> Iterator[NormRow]:

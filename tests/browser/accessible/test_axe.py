@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from normviz.export.output import output_of_query, tour_output
+from normviz.export.links import output_of_query, tour_output
 from normviz.export.site import build
 from normviz.lessons.pages import PAGES
 from normviz.lessons.tours import tours

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Page, expect
 
-from normviz.export.output import Choices, output_of_query
+from normviz.export.links import output_of_query
+from normviz.export.output import Choices
 from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from normviz.export.output import tour_output
+from normviz.export.links import tour_output
 from normviz.lessons.tours import tours
 from tests.browser.conftest import NewTab, new_context
 from tests.browser.watch import Watch

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from normviz.export.output import output_of_query
+from normviz.export.links import output_of_query
 from normviz.lessons.practice.bank import bank
 from normviz.lessons.practice.case import CHOICE, MARK, NUMBER
 from normviz.lessons.practice.confusions import CONFUSIONS

@@ -5,7 +5,7 @@ from html import escape
 
 import pytest
 
-from normviz.export.output import output_of_query
+from normviz.export.links import output_of_query
 from normviz.lessons.models.page import REAL_MODELS, NormTable, Strip, recorded, tables
 from normviz.lessons.pages import PAGES, page_view
 from normviz.parts.containers import Details

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from normviz.export.output import page_and_query
+from normviz.export.links import page_and_query
 from normviz.lessons.pages import PAGES
 from normviz.lessons.practice.bank import bank, choose, choose_places, index
 from normviz.lessons.practice.case import BUILD, CHOICE, EXERCISE_KINDS, FIRST_FORMS, FORMS, MARK, TOPICS, members

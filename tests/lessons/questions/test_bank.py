@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from normviz.export.output import output_of_query
+from normviz.export.links import output_of_query
 from normviz.lessons.compare.page import fit_layers
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions import facts as building_blocks

@@ -8,11 +8,12 @@ import torch.nn.functional as F
 from torch import nn
 
 import normviz as nv
+from normviz.api.norms import Norms
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.models import norms as lists
 from normviz.measuring.models.names import block_name, common_name, name_pattern
-from normviz.measuring.models.norms import NormRow, Norms, differences
+from normviz.measuring.models.norms import NormRow, differences
 from normviz.measuring.models.recording import Failure
 from tests.support.needs import HAS_RMS_NORM, needs_rms_norm
 
