@@ -67,14 +67,15 @@ class Search:
 
     def _playable_view(self, key: Key, found: Mapping[Key, View]) -> PlayableView:
         file, view = self.file, found[key]
-        rows = file.rows(view)
+        page_rows = file.page.input_rows(view)
+        rows = file.rows(view, page_rows)
         ways = {}
         for shown in (one for row in rows for one in row.all_inputs):
             options = {value: key_of(file.page, following) for value, following in _options(file, view, shown)}
             ways[shown.key] = {value: to for value, to in options.items() if to in found}
         presses = self.presses[key] if key in self.presses else _presses(file, view)
         toggles = {press: key_of(file.page, following) for press, following in presses.items()}
-        made = page_view(file.page, view)
+        made = page_view(file.page, view, page_rows)
         if key in self.toggled:
             made = replace(made, parts=visible_parts(made.parts, Display(hide=NAMED_ONLY)))
         kept = {press: to for press, to in toggles.items() if to in found}
@@ -82,7 +83,7 @@ class Search:
 
     def labels_left_out(self) -> list[str]:
         """The labels of the inputs that the views would have, but whose options are left out."""
-        shown = (one for view in self.views.values() for row in self.file.rows(view) for one in row.all_inputs)
+        shown = (one for view in self.views.values() for row in _rows(self.file, view) for one in row.all_inputs)
         return list(dict.fromkeys(one.label for one in shown if one.key in self.left_out))
 
 
@@ -136,11 +137,15 @@ def _reachable(file: FileControls, keys: set[str]) -> dict[Key, View]:
         key = key_of(file.page, view)
         if key not in found:
             found[key] = view
-            for row in file.rows(view):
+            for row in _rows(file, view):
                 for shown in row.all_inputs:
                     if shown.key in keys:
                         waiting.extend(following for _value, following in _options(file, view, shown))
     return found
+
+
+def _rows(file: FileControls, view: View) -> list[InputRow]:
+    return file.rows(view, file.page.input_rows(view))
 
 
 def _options(file: FileControls, view: View, shown: Input) -> Iterator[tuple[Any, View]]:

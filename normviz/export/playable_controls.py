@@ -144,15 +144,15 @@ class FileControls:
         first = self.start.with_settings(layers=tuple(layers))
         return [self._on_shape(first, shape).settings["layers"] for shape in self.shapes] if layers else []
 
-    def rows(self, view: View) -> list[InputRow]:
-        """The rows of inputs of a view."""
+    def rows(self, view: View, rows: Sequence[InputRow]) -> list[InputRow]:
+        """The rows of inputs of a view, from those that the app has."""
         return [
             replace(
                 row,
                 groups=[[self._of_file(one, view) for one in group if self._has(one)] for group in row.groups],
                 more=[[self._of_file(one, view) for one in column if self._has_in_more(one)] for column in row.more],
             )
-            for row in self.page.input_rows(view)
+            for row in rows
         ]
 
     def values(self, shown: Input, view: View) -> list[Any]:
@@ -169,7 +169,7 @@ class FileControls:
 
     def settled(self, view: View) -> View:
         """The view, with each setting that it does not show reset to its value in the first view; how a reader came to it is forgotten."""
-        view = replace(view, scene=replace(view.scene, chosen=None))
+        view = replace(view, scene=replace(view.scene, chosen=None)) if view.scene.chosen else view
         view = self.sets.settled(view) if self.sets else view
         hidden = [setting.name for setting in self.page.settings if not setting.applies(view)]
         settings = {**view.settings, **{name: self.start.settings[name] for name in hidden}}

@@ -153,17 +153,7 @@ class Layer:
         >>> Layer.parse("GroupNorm(2, 4)").norm(("n", "c", "h", "w"))
         Norm('n (g k) h w -> n g', 'c', sizes={'g': 2})
         """
-        sharing = self.kind.rule(self.given, axes, self.running)
-        return Norm(
-            sharing.stats,
-            sharing.params if self.affine else None,
-            center=self.kind.center,
-            eps=self.given["eps"],
-            bias=self.affine and self.given.get("bias", self.kind.center),
-            running=self.running,
-            sizes=sharing.sizes,
-            zero_centered_gamma=self.zero_centered_gamma,
-        )
+        return _norm(self, axes)
 
     def buffers(self) -> int:
         """The number of elements of running_mean, running_var and num_batches_tracked.
@@ -226,6 +216,20 @@ class Layer:
 
     def __repr__(self) -> str:
         return f"Layer.parse({str(self)!r})"
+
+
+@lru_cache(maxsize=1024)
+def _norm(layer: Layer, axes: tuple[str, ...]) -> Norm:
+    sharing = layer.kind.rule(layer.given, axes, layer.running)
+    return Norm(
+        sharing.stats,
+        sharing.params if layer.affine else None,
+        center=layer.kind.center,
+        eps=layer.given["eps"],
+        bias=layer.affine and layer.given.get("bias", layer.kind.center),
+        running=layer.running,
+        sizes=sharing.sizes,
+    )
 
 
 def _make(name: str, positional: tuple[Any, ...], named: Mapping[Any, Any], training: bool) -> Layer:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 from normviz.layers.layer import Layer
 from normviz.lessons.compare import page as compare
@@ -33,11 +33,14 @@ def question_of(page: Page, view: View) -> Question:
     """The page's own choice for the view; else the question about the same families of layers, of this page, and on as many axes."""
     if (key := page.asks(view)) in QUESTIONS:
         return QUESTIONS[key]
-    families, axes = _about(view)
+    return _nearest(page.name, *_about(view))
 
+
+@lru_cache(maxsize=256)
+def _nearest(page: str, families: frozenset[str], axes: int) -> Question:
     def distance(question: Question) -> tuple[float, bool, bool]:
         others, other_axes = _about_question(question.key)
-        return -len(families & others) / len(families | others), question.page is not page, other_axes != axes
+        return -len(families & others) / len(families | others), question.page.name != page, other_axes != axes
 
     return min((QUESTIONS[key] for key in READING_ORDER), key=distance)
 

@@ -6,14 +6,12 @@ The data of a page has the words that occur in it. The page's script marks the f
 import re
 from dataclasses import dataclass
 from functools import cache, cached_property
-from string import ascii_letters, digits
 
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text
 from normviz.texts.messages import language
 
 ENTRY = re.compile(r"## (.+)\n+((?:(?!## ).+\n?)+)\n*")
-LATIN = frozenset(ascii_letters + digits + "_")
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,10 @@ class Word:
         return self.forms[0]
 
     @cached_property
-    def lower_forms(self) -> tuple[str, ...]:
-        return tuple(form.lower() for form in self.forms)
+    def pattern(self) -> re.Pattern[str]:
+        """Finds the word in lower case. Next to a Latin letter it is part of a longer word; Chinese has no spaces between words."""
+        forms = "|".join(re.escape(form.lower()) for form in self.forms)
+        return re.compile(f"(?<![A-Za-z0-9_])(?:{forms})(?![A-Za-z0-9_])")
 
 
 def glossary() -> tuple[Word, ...]:
@@ -58,15 +58,4 @@ def words_in(text: str) -> tuple[Word, ...]:
     ['axis']
     """
     lower = text.lower()
-    return tuple(word for word in glossary() if any(_has(lower, form) for form in word.lower_forms))
-
-
-def _has(text: str, form: str) -> bool:
-    """Whether a text has this form of a word. Next to a Latin letter it is part of a longer word; Chinese has no spaces between words."""
-    place = text.find(form)
-    while place >= 0:
-        end = place + len(form)
-        if not LATIN.intersection(text[place - 1 : place] + text[end : end + 1]):
-            return True
-        place = text.find(form, end)
-    return False
+    return tuple([word for word in glossary() if word.pattern.search(lower)])

@@ -386,9 +386,10 @@ class Scene:
         object.__setattr__(self, "values", tuple(map(shortest, self.values)))
 
     def _check_start(self) -> None:
+        if not self.start:
+            return
         most = tuple(size - 1 if i in self.grid.partial else 0 for i, size in enumerate(self.shape))
-        wanted = self.start or (0,) * len(most)
-        if len(wanted) != len(most) or not all(0 <= first <= last for first, last in zip(wanted, most, strict=True)):
+        if len(self.start) != len(most) or not all(0 <= i <= last for i, last in zip(self.start, most, strict=True)):
             raise NormvizError(
                 "from={start} does not name the first slice that is drawn on each axis; give {first} to {last}.",
                 start=echo(self.start),
