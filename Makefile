@@ -74,7 +74,7 @@ claims: $(DEV) ## list the general sentences of the texts, with the predicates t
 	@$(BIN)/python -m tools.claims
 
 attack: $(DEV) ## attack the app with many visitors and hostile input, and print what it withstands
-	@$(BIN)/python -m tools.attack
+	@$(BIN)/python -m bench.attack
 
 fuzz: $(DEV) ## try 100,000 hostile inputs, and random clicks with new seeds, for MINUTES
 	@$(BIN)/python -m tools.browser

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
+from bench.attack import LARGEST, MB, VIEWS, fresh_server, open_largest
 from tests.support.asgi import run_async
-from tools.attack import LARGEST, MB, VIEWS, fresh_server, open_largest
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process's memory is read from /proc")
 

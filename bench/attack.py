@@ -1,4 +1,4 @@
-"""Attack the app on this machine, and print the table of docs/security.md: ``python -m tools.attack``.
+"""Attack the app on this machine, and print the table of docs/security.md: ``python -m bench.attack``.
 
 Each attack has a server of its own. The numbers depend on the machine; the tests assert what does not.
 """
