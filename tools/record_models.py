@@ -63,7 +63,7 @@ def _compact(found: Norms, with_heads: bool) -> dict[str, Any]:
     kinds: dict[tuple[Any, ...], int] = {}
     rows = []
     for row in found:
-        kind = (view_query(row)["layer"], row.shape, _layout(row, with_heads), row.parameters, int(row.plus_one))
+        kind = (view_query(row)["layer"], row.shape, _layout(row, with_heads), row.parameters)
         rows.append([row.name, kinds.setdefault(kind, len(kinds))])
     return {"kinds": list(kinds), "rows": rows}
 

@@ -190,7 +190,7 @@ class Description:
         """The torch layer with the same output; None if torch has none."""
         if self.layer is not None and self.layer.kind.module:
             return self.layer
-        return torch_layer(self.norm, self.shape)
+        return None if self.norm.zero_centered_gamma else torch_layer(self.norm, self.shape)
 
     @cached_property
     def agreement(self) -> float | None:

@@ -91,12 +91,12 @@ def check(
         raise NormvizError("shapes and backward compare with a layer; give like, such as like='LayerNorm(6)'.")
     with _short_traceback(), measuring(timeout):
         kind, tensor = kind_and_tensor(fn, x, params)
-        expected, plus_one = (None, False) if like is None else expected_of(like, tensor, layout)
+        expected = None if like is None else expected_of(like, tensor, layout)
         with isolated(fn, tensor, kind, params or {}) as function:
             if expected is None:
                 found = Finding.of_function(function, tensor, layout)
             else:
-                found = Finding.of_comparison(function, tensor, expected, plus_one, shapes, backward)
+                found = Finding.of_comparison(function, tensor, expected, shapes, backward)
     return Check(**vars(found))
 
 
@@ -136,9 +136,9 @@ def check_backward(
     with _short_traceback(), measuring(timeout):
         check_callable(backward)
         kind, tensor = kind_and_tensor(forward, x, params)
-        expected, plus_one = expected_of(like, tensor, layout)
+        expected = expected_of(like, tensor, layout)
         with isolated(forward, tensor, kind, params or {}) as function:
-            found = Finding.of_backward(backward, function, tensor, expected, plus_one)
+            found = Finding.of_backward(backward, function, tensor, expected)
     return Check(**vars(found))
 
 

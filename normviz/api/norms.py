@@ -119,7 +119,7 @@ class Norms(Sequence[NormRow], Result):
         groups: dict[tuple[object, ...], list[NormRow]] = {}
         for row in self.rows:
             names = name_pattern(row.name), name_pattern(row.of_parameter)
-            key = (row.layer or row.norm, row.shapes, row.function, row.plus_one, row.departures, *names)
+            key = (row.layer or row.norm, row.shapes, row.function, row.departures, *names)
             groups.setdefault(key, []).append(row)
         rows = tuple(
             replace(

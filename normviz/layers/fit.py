@@ -263,7 +263,7 @@ def _sizes(kind: Kind, given: Mapping[str, Any], shape: tuple[int, ...], axes: t
 
 @lru_cache(maxsize=1024)
 def torch_layer(norm: Norm, shape: tuple[int, ...]) -> Layer | None:
-    """The torch layer that computes the same as ``norm`` on an x of ``shape``; None if torch has none.
+    """The torch layer that computes the same as ``norm`` on an x of ``shape``; None if torch has none. It may multiply by 1 + gamma.
 
     >>> str(torch_layer(Norm("a b -> a", "b"), (2, 5)))
     'LayerNorm([5])'
@@ -331,12 +331,13 @@ def _merge(parts: Iterable[AxisPart], can_merge: Callable[[int, int, int], bool]
 def _candidates(norm: Norm, shape: tuple[int, ...]) -> Iterator[Layer]:
     rank, affine, eps = len(shape), norm.params is not None, norm.eps
     bias = {"bias": norm.bias} if norm.center and affine else {}
+    factor = {"zero_centered_gamma": norm.zero_centered_gamma}
     if not norm.running and (eps is not None or not norm.center):
         for depth in range(1, rank + 1):
             trailing = list(shape[rank - depth :])
             name = "LayerNorm" if norm.center else "RMSNorm"
             if name in KINDS:
-                yield Layer.make(name, trailing, eps=eps, elementwise_affine=affine, **bias)
+                yield Layer.make(name, trailing, eps=eps, elementwise_affine=affine, **bias, **factor)
     if not norm.center or eps is None:
         return
     tracks = {"track_running_stats": True, "training": False} if norm.running else {}

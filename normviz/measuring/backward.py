@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from normviz.analysis.forward import broadcast, group_mean, used_eps
+from normviz.analysis.forward import broadcast, factor, group_mean, used_eps
 from normviz.measuring import probe
 from normviz.measuring.formula import parameters_of
 from normviz.measuring.probe import Function
@@ -247,8 +247,7 @@ def _detached(reference: Reference, x: Tensor, given: Mapping[str, Tensor], deta
         variance = variance.detach()
     output = (x - used) / (variance + used_eps(norm, x)).sqrt()
     if "gamma" in given:
-        gamma = given["gamma"] + 1 if reference.plus_one else given["gamma"]
-        output = output * broadcast(norm, shape, gamma)
+        output = output * broadcast(norm, shape, factor(norm, given["gamma"]))
     return output
 
 

@@ -101,7 +101,7 @@ class Finding:
         layer = None if norm is None else usual_layer(norm, found.shape, _known_layers(function.fn))
         mistake = _forgotten(function, found, axes)
         differs = (mistake,) if mistake else tuple(without_like(found, norm))
-        similar = None if usual is None else layer_of_channels(usual, axes, found.shape)
+        similar = "" if usual is None else _similar(usual, axes, found.shape)
         return cls(
             norm,
             None if layer is None else str(layer),
@@ -111,9 +111,7 @@ class Finding:
             _notes(function),
             None,
             found,
-            join_sentences(
-                [text(found, None, differs, axes, "" if similar is None else similar.name), *_notes(function)]
-            ),
+            join_sentences([text(found, None, differs, axes, similar), *_notes(function)]),
         )
 
     @classmethod
@@ -122,7 +120,6 @@ class Finding:
         function: Function,
         x: Tensor,
         expected: Description,
-        plus_one: bool,
         shapes: Sequence[Sequence[int]],
         backward: bool | None,
     ) -> Self:
@@ -142,7 +139,7 @@ class Finding:
                 return None
 
         others = [_other_shape(one, expected) for one in (shapes if isinstance(shapes, Sequence) else [shapes])]
-        reference = reference_of(function, expected, plus_one)
+        reference = reference_of(function, expected)
         if reference.is_known:
             verdict, compared = judge(function, expected, reference, x, others, on)
             forward_ok = verdict.right and verdict.given is not None and verdict.given.ok
@@ -157,7 +154,7 @@ class Finding:
                 measure_function(function, compared.alike(shape, 18).to(x.dtype)), used_eps(expected.norm, x)
             )
             if found.formula is not None and found.ids is not None and from_ids(found.ids) is not None:
-                differs = list(differences(found, expected, x.dtype, plus_one))
+                differs = list(differences(found, expected, x.dtype))
                 notes.append(_("It is right on x, but not on an x of shape {shape}.", shape=shape))
             differs = differs or [other_on_shape(shape, error, expected.title)]
         elif forward_ok:
@@ -178,12 +175,12 @@ class Finding:
             if expected.shape != found.shape:
                 expected = _on(expected, found.shape)
                 compared = compared.on(expected)
-            mistake = _mistake(found, compared, plus_one) if reference.is_known else None
+            mistake = _mistake(found, compared) if reference.is_known else None
             if mistake is not None:
                 differs, found = [mistake], None
             else:
                 found = with_divisor(found, used_eps(expected.norm, x))
-                differs = _explained(found, expected, compared, plus_one, x, verdict, reference.is_known)
+                differs = _explained(found, expected, compared, x, verdict, reference.is_known)
         if not reference.is_known and not differs:
             notes.append(_("Its stored statistics are not compared: none are named running_mean and running_var."))
         if verdict.dtype is not None:
@@ -200,8 +197,8 @@ class Finding:
             preferred = [] if expected.layer is None else [expected.layer]
             layer = usual_layer(norm, expected.shape, [*preferred, *_known_layers(function.fn)])
         usual = None if found is None or found.formula is None else norm_of(with_usual_formula(found), expected.axes)
-        similar = None if usual is None or found is None else layer_of_channels(usual, expected.axes, found.shape)
-        words = text(found, expected, differs, expected.axes, "" if similar is None else similar.name)
+        similar = "" if usual is None or found is None else _similar(usual, expected.axes, found.shape)
+        words = text(found, expected, differs, expected.axes, similar)
         return cls(
             norm,
             None if layer is None else str(layer),
@@ -215,11 +212,9 @@ class Finding:
         )
 
     @classmethod
-    def of_backward(
-        cls, backward: Callable[..., Any], function: Function, x: Tensor, expected: Description, plus_one: bool
-    ) -> Self:
+    def of_backward(cls, backward: Callable[..., Any], function: Function, x: Tensor, expected: Description) -> Self:
         """How the gradients of a backward pass differ from those of the expected layer. ``function``: the forward pass."""
-        reference = reference_of(function, expected, plus_one)
+        reference = reference_of(function, expected)
         compared = LayerComparison(function, expected, reference, x)
         if not reference.is_known:
             raise NormvizError("{layer} uses stored statistics: its gradient is not compared.", layer=expected.title)
@@ -338,7 +333,7 @@ def _gradients_in_other_mode(module: nn.Module, compared: LayerComparison) -> It
     if shape != expected.shape:
         expected, x = _on(expected, shape), compared.alike(shape, 27).to(x.dtype)
     with suppress(NormvizError), probe.isolated(other, x, own.kind, own.given_params) as function:
-        reference = reference_of(function, expected, compared.reference.plus_one)
+        reference = reference_of(function, expected)
         if reference.is_known:
             in_mode = LayerComparison(function, expected, reference, x)
             in_mode.near = compared.near
@@ -350,11 +345,11 @@ def _gradients_in_other_mode(module: nn.Module, compared: LayerComparison) -> It
                 yield replace(one, sentence=join_sentences([one.sentence, only]))
 
 
-def _mistake(found: Measurement, compared: LayerComparison, plus_one: bool) -> Difference | None:
+def _mistake(found: Measurement, compared: LayerComparison) -> Difference | None:
     """The mistake in the formula of a function whose output no groups explain, or not all of it."""
     if found.formula is not None and found.agrees:
         return None
-    return mistaken(compared, found, plus_one)
+    return mistaken(compared, found)
 
 
 def _forgotten(function: Function, found: Measurement, axes: Sequence[str]) -> Difference | None:
@@ -365,27 +360,21 @@ def _forgotten(function: Function, found: Measurement, axes: Sequence[str]) -> D
     norm, x = _with_patterns(axes, stats, None), probe.generic(found.shape, function.dtype)
     for one in (norm, replace(norm, center=False)):
         expected = Description(one, found.shape, tuple(axes))
-        compared = LayerComparison(function, expected, reference_of(function, expected, False), x)
-        mistake = mistaken(compared, found, False)
+        compared = LayerComparison(function, expected, reference_of(function, expected), x)
+        mistake = mistaken(compared, found)
         if mistake is not None and mistake.what == "variance":
             return mistake
     return None
 
 
 def _explained(
-    found: Measurement,
-    expected: Description,
-    compared: LayerComparison,
-    plus_one: bool,
-    x: Tensor,
-    verdict: Verdict,
-    is_known: bool,
+    found: Measurement, expected: Description, compared: LayerComparison, x: Tensor, verdict: Verdict, is_known: bool
 ) -> list[Difference]:
     """The mistakes that explain a wrong output, as far as they can be told."""
-    differs = list(differences(found, expected, x.dtype, plus_one))
+    differs = list(differences(found, expected, x.dtype))
     kinds = {one.what for one in differs}
     if not kinds - {"variance", "eps", "eps_placement"} and found.formula is not None and is_known:
-        differs += uses(compared, found, plus_one)
+        differs += uses(compared, found)
     if not differs and (is_known or not found.agrees):
         differs.append(other_values(verdict.given))
     return differs
@@ -397,7 +386,7 @@ def _norm_of_pass(expected: Description, compared: LayerComparison) -> Norm:
     if norm.params is None or norm.running:
         return norm
     if roles.gamma is None and roles.beta is None:
-        return replace(norm, params=None, bias=False)
+        return replace(norm, params=None, bias=False, zero_centered_gamma=False)
     return replace(norm, bias=norm.bias and roles.beta is not None)
 
 
@@ -435,16 +424,15 @@ def expect(
     return replace(moved, norm=_permuted(moved.norm, back), shape=shape, axes=axes, name=name)
 
 
-def expected_of(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | None) -> tuple[Description, bool]:
-    """What ``like`` does to an x of this shape, and whether it multiplies by 1 + gamma. A module that torch.nn does not know is measured."""
+def expected_of(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | None) -> Description:
+    """What ``like`` does to an x of this shape. A module that torch.nn does not know is measured."""
     shape = tuple(x.shape)
     if not isinstance(like, nn.Module) or _known(like):
-        return expect(like, shape, layout), False
+        return expect(like, shape, layout)
     found, name = Finding.of_module(like, x, layout), type(like).__name__
-    if found.norm is None or found.measured is None:
+    if found.norm is None:
         raise NormvizError("like={like} is not one normalization. {text}", like=echo(name), text=found.text)
-    gamma = found.measured.gamma
-    return expect(found.norm, shape, layout, name), gamma is not None and gamma.plus_one
+    return expect(found.norm, shape, layout, name)
 
 
 def _on(expected: Description, shape: tuple[int, ...]) -> Description:
@@ -503,6 +491,7 @@ def norm_of(found: Measurement, names: Sequence[str]) -> Norm | None:
             eps=None if is_machine_eps else eps.value,
             bias=found.has_beta,
             running=found.running,
+            zero_centered_gamma=found.gamma is not None and found.gamma.zero_centered,
         )
         described = Description(norm, found.shape, tuple(names))
         params = described.param_ids
@@ -583,7 +572,15 @@ def layer_of_channels(norm: Norm, names: Sequence[str], shape: tuple[int, ...]) 
         channel = list(names).index("c")
         order = [0, channel, *(i for i in range(1, len(names)) if i != channel)]
         layer = usual_layer(_permuted(norm, order), tuple(shape[i] for i in order))
-    return layer if layer is not None and layer.kind.in_torch else None
+    return layer if layer is not None and (layer.kind.in_torch or layer.zero_centered_gamma) else None
+
+
+def _similar(norm: Norm, names: Sequence[str], shape: tuple[int, ...]) -> str:
+    """The name of ``layer_of_channels``; "" if there is none."""
+    layer = layer_of_channels(norm, names, shape)
+    if layer is None:
+        return ""
+    return _("{layer} with 1 + gamma", layer=layer.name) if layer.zero_centered_gamma else layer.name
 
 
 def _permuted(norm: Norm, order: Sequence[int]) -> Norm:
@@ -608,7 +605,7 @@ def usual_names(found: Measurement, norm: Norm, axes: tuple[str, ...]) -> tuple[
     An RMSNorm has the names of the LayerNorm with its groups: an older torch has no RMSNorm.
     """
     layer = torch_layer(norm, found.shape) or torch_layer(replace(norm, center=True, eps=1e-5), found.shape)
-    if layer is None or not layer.kind.in_torch:
+    if layer is None or layer.kind.channels_last:
         return axes, norm
     names = parse_layout(layer.kind.layout(len(axes)), len(axes))
     return names, norm_of(found, names) or norm

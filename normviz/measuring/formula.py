@@ -153,12 +153,12 @@ class Learned:
 
     ids       int64, the shape of x: elements with the same number use the same element of the parameter
     constant  factor = constant * parameter. It is 1, or a number that follows from the group's size
-    plus_one  whether 1 + the parameter is used instead of the parameter
+    zero_centered  whether 1 + the parameter is used instead of the parameter
     """
 
     ids: Ids
     constant: float = 1.0
-    plus_one: bool = False
+    zero_centered: bool = False
 
 
 def measure_learned(
@@ -195,11 +195,11 @@ def _factor(factors: tuple[Tensor, Tensor], pairs: list[tuple[Tensor, Tensor]], 
     if torch.allclose(*factors, rtol=close, atol=0):
         return None
     for first, second in pairs:
-        for plus_one in (False, True):
-            ids = _position(quotient, (plus_one + first) / (plus_one + second), close)
+        for added in (0, 1):
+            ids = _position(quotient, (added + first) / (added + second), close)
             if ids is not None:
-                constant = float((factors[0] / (plus_one + first.flatten()[ids])).median())
-                return Learned(ids.numpy(), constant, plus_one)
+                constant = float((factors[0] / (added + first.flatten()[ids])).median())
+                return Learned(ids.numpy(), constant, zero_centered=bool(added))
     return Learned(equal_ids(factors[0], dtype))
 
 

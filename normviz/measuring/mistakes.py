@@ -12,7 +12,7 @@ from math import prod
 import torch
 from torch import Tensor
 
-from normviz.analysis.forward import broadcast, group_mean, group_statistic, used_eps
+from normviz.analysis.forward import broadcast, factor, group_mean, group_statistic, used_eps
 from normviz.layers.norm import Norm
 from normviz.measuring import probe
 from normviz.measuring.formula import (
@@ -75,7 +75,7 @@ WITHOUT_EPS = 0.01  # relative, of a factor
 EXCHANGED = N_("It multiplies by beta and adds gamma: exchange them.")
 
 
-def uses(compared: LayerComparison, found: Measurement, plus_one: bool) -> list[Difference]:
+def uses(compared: LayerComparison, found: Measurement) -> list[Difference]:
     """What differs in the use of gamma and beta, or in constants, in a function with the right statistics.
 
     If the roles of its tensors are not told by their names, the choice that explains most counts.
@@ -83,7 +83,7 @@ def uses(compared: LayerComparison, found: Measurement, plus_one: bool) -> list[
     function = compared.function
     learned = parameters_of(function)
     if compared.reference.norm.running:
-        wrong = _stored_denominator(compared, found, plus_one)
+        wrong = _stored_denominator(compared, found)
         if wrong:
             return wrong
         if _ignores_mean(compared, found):
@@ -106,7 +106,7 @@ def uses(compared: LayerComparison, found: Measurement, plus_one: bool) -> list[
     if found.eps is not None and found.eps.value == 0:
         close = WITHOUT_EPS
     choices = [
-        list(_differences([_use(compared, roles, draw, plus_one) for draw in draws], roles, plus_one, close))
+        list(_differences([_use(compared, roles, draw) for draw in draws], roles, compared.reference.norm, close))
         for roles in compared.started or [GammaBeta()]
     ]
     return [_with_parameter(one, found, compared) for one in min(choices, key=len)]
@@ -162,7 +162,7 @@ def _ignores_mean(compared: LayerComparison, found: Measurement) -> bool:
     return None not in formulas and torch.equal(formulas[0].offset, formulas[1].offset)  # type: ignore[union-attr]
 
 
-def _stored_denominator(compared: LayerComparison, found: Measurement, plus_one: bool) -> list[Difference]:
+def _stored_denominator(compared: LayerComparison, found: Measurement) -> list[Difference]:
     """What differs in the denominator of a function with stored statistics: the root, or eps."""
     function, norm, stats = compared.function, compared.reference.norm, compared.reference.stats
     assert stats is not None
@@ -171,7 +171,7 @@ def _stored_denominator(compared: LayerComparison, found: Measurement, plus_one:
     root, eps = compared.stored(stored)[1], used_eps(norm, variance)
     second = root.square() - eps
     for roles in compared.started:
-        denominator, other = (_denominator(compared, roles, found, seed, stored, plus_one) for seed in (9, 10))
+        denominator, other = (_denominator(compared, roles, found, seed, stored) for seed in (9, 10))
         if denominator is None or other is None or _near(denominator, root):
             return []
         if any(_near(denominator, one) for one in (second + eps, second)):
@@ -188,12 +188,7 @@ def _stored_denominator(compared: LayerComparison, found: Measurement, plus_one:
 
 
 def _denominator(
-    compared: LayerComparison,
-    roles: GammaBeta,
-    found: Measurement,
-    seed: int,
-    stored: Mapping[int, Tensor],
-    plus_one: bool,
+    compared: LayerComparison, roles: GammaBeta, found: Measurement, seed: int, stored: Mapping[int, Tensor]
 ) -> Tensor | None:
     """By what a function with these stored statistics divides x, if it multiplies by gamma, of each element."""
     function = compared.function
@@ -204,7 +199,7 @@ def _denominator(
     if formula is None:
         return None
     tensors = probe.floats(function.with_values(values))
-    return _affine(compared.reference.norm, found.shape, roles.values(tensors), plus_one)[0] / formula.factor
+    return _affine(compared.reference.norm, found.shape, roles.values(tensors))[0] / formula.factor
 
 
 def _near(one: Tensor, other: Tensor) -> bool:
@@ -221,14 +216,14 @@ class Use:
     beta: Tensor
 
 
-def _use(compared: LayerComparison, roles: GammaBeta, draw: Draw, plus_one: bool) -> Use:
+def _use(compared: LayerComparison, roles: GammaBeta, draw: Draw) -> Use:
     shape = tuple(draw.factor.shape)
     given = {name: value.double() for name, value in roles.values(draw.tensors).items()}
-    gamma, beta = (one.expand(shape) for one in _affine(compared.reference.norm, shape, given, plus_one))
+    gamma, beta = (one.expand(shape) for one in _affine(compared.reference.norm, shape, given))
     return Use(draw.factor, draw.offset, gamma, beta)
 
 
-def _differences(uses: list[Use], roles: GammaBeta, plus_one: bool, close: float = CLOSE) -> Iterator[Difference]:
+def _differences(uses: list[Use], roles: GammaBeta, norm: Norm, close: float = CLOSE) -> Iterator[Difference]:
     """What differs with each of several values of gamma and beta. ``close``: of the factor to gamma."""
     has_gamma, has_beta = roles.gamma is not None, roles.beta is not None
     if has_gamma and has_beta and all(_is(one.factor, one.beta) and _is(one.offset, one.gamma) for one in uses):
@@ -238,7 +233,7 @@ def _differences(uses: list[Use], roles: GammaBeta, plus_one: bool, close: float
         return
     right_factor = all(_is(one.factor, one.gamma, close) for one in uses)
     if not right_factor:
-        yield _wrong_factor(uses, has_gamma, has_beta, plus_one)
+        yield _wrong_factor(uses, has_gamma, has_beta, norm.zero_centered_gamma)
     if all(_is(one.offset, one.beta, min(close, CLOSE)) for one in uses):
         return
     if right_factor or not all(_is(one.offset, one.beta * one.factor / one.gamma) for one in uses):
@@ -256,17 +251,17 @@ def _number(values: Iterable[Tensor]) -> float | None:
     return first if others and set(others) == {first} else None
 
 
-def _wrong_factor(uses: list[Use], has_gamma: bool, has_beta: bool, plus_one: bool) -> Difference:
+def _wrong_factor(uses: list[Use], has_gamma: bool, has_beta: bool, zero_centered: bool) -> Difference:
     if not has_gamma:
         return constant_factor(_number(one.factor for one in uses))
-    name = "1 + gamma" if plus_one else "gamma"
+    name = "1 + gamma" if zero_centered else "gamma"
     for message, use in FACTORS.items():
-        possible = (has_beta or "beta" not in message) and not plus_one
+        possible = (has_beta or "beta" not in message) and not zero_centered
         if possible and all(_is(one.factor, use(one.gamma, one.beta)) for one in uses):
             return Difference("gamma", _("another factor"), name, _(message))
     number = _number(one.factor / one.gamma for one in uses)
     if number is not None:
-        of_product = f"({name})" if plus_one else name
+        of_product = f"({name})" if zero_centered else name
         sentence = _("It multiplies by {n:g}*{name}, not by {name}.", n=number, name=of_product)
     else:
         sentence = _("It uses {name}, but not as one factor.", name=name)
@@ -298,7 +293,7 @@ LARGE = 30.0
 RIGHT_SHARE = 0.3  # the share of right outputs of a function that clips or replaces others
 
 
-def mistaken(compared: LayerComparison, found: Measurement, plus_one: bool) -> Difference | None:
+def mistaken(compared: LayerComparison, found: Measurement) -> Difference | None:
     """The mistake in the formula that explains the output on generic x: a forgotten keepdim, root or square, a wrong mean or variance,
     coarse rounding. None if none does.
     """
@@ -313,7 +308,7 @@ def mistaken(compared: LayerComparison, found: Measurement, plus_one: bool) -> D
     outputs = [function(one, values).double() for one in (x, 3 * x)]
     mistakes = list(_mistakes(norm, x.double(), compared.expected.axes))
     right = compared.reference(x.double(), {})
-    pairs = [_affine(norm, shape, roles.values(tensors), plus_one) for roles in compared.started or [GammaBeta()]]
+    pairs = [_affine(norm, shape, roles.values(tensors)) for roles in compared.started or [GammaBeta()]]
     for difference, make in mistakes:
         normalized = make()
         if normalized is None or _same(normalized, right):  # on this x, it is none
@@ -359,22 +354,22 @@ def _uses_updated_statistics(
 def _before(compared: LayerComparison, x: Tensor, given: Mapping[str, Tensor], output: Tensor) -> Difference | None:
     """gamma or beta that are applied to x before it is normalized."""
     reference, norm, shape = compared.reference, compared.reference.norm, tuple(x.shape)
-    own = {name: broadcast(norm, shape, value) for name, value in given.items()}
-    if "gamma" in own and _same(output, reference(x * (own["gamma"] + reference.plus_one), {}) + own.get("beta", 0.0)):
+    gamma, beta = _affine(norm, shape, given)
+    if "gamma" in given and _same(output, reference(x * gamma, {}) + beta):
         sentence = _("It multiplies x by gamma before it normalizes; multiply afterwards.")
         return Difference("gamma", _("before the normalization"), _("after the normalization"), sentence)
     rest = {name: value for name, value in given.items() if name != "beta"}
-    if "beta" in own and _same(output, reference(x + own["beta"], rest)):
+    if "beta" in given and _same(output, reference(x + beta, rest)):
         sentence = _("It adds beta to x before it normalizes; add it afterwards.")
         return Difference("beta", _("before the normalization"), _("after the normalization"), sentence)
     return None
 
 
-def _affine(norm: Norm, shape: tuple[int, ...], given: Mapping[str, Tensor], plus_one: bool) -> tuple[Tensor, Tensor]:
-    """gamma and beta of each element."""
+def _affine(norm: Norm, shape: tuple[int, ...], given: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
+    """What each element is multiplied by, gamma or 1 + gamma, and its beta."""
     gamma, beta = torch.ones(()), torch.zeros(())
     if "gamma" in given:
-        gamma = broadcast(norm, shape, given["gamma"]) + plus_one
+        gamma = broadcast(norm, shape, factor(norm, given["gamma"]))
     return gamma, broadcast(norm, shape, given["beta"]) if "beta" in given else beta
 
 

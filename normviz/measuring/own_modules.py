@@ -71,7 +71,7 @@ def _measured(module: nn.Module, x: Any, layout: str | None) -> Description | No
     if len({sharing.counts(found.norm, one).gamma_shape for one in (shape, found.measured.shape)}) > 1:
         return None  # measured with 2 instead of 1 along an axis of gamma
     dtype = _dtype(module) if tensor is None else tensor.dtype
-    return Description.of(found.norm, x, values=_values(found.measured, found.norm, dtype))
+    return Description.of(found.norm, x, values=_values(module, found.measured, found.norm, dtype))
 
 
 def _dtype(module: nn.Module) -> torch.dtype:
@@ -80,22 +80,24 @@ def _dtype(module: nn.Module) -> torch.dtype:
 
 
 def _frozen(module: nn.Module, x: Any, found: Finding, layout: str | None) -> Description | None:
-    """A module with stored statistics: the layer of torch in eval mode, with gamma and beta such that the output is the same."""
+    """A module with stored statistics: the layer of torch in eval mode, or a Norm with 1 + gamma, with gamma and beta such that the output is the same."""
     statistics = [dict(module.named_buffers()).get(name) for name in ("running_mean", "running_var")]
     mean, var = (None if one is None else one.detach().clone() for one in statistics)
-    if found.layer is None or found.measured is None or found.measured.formula is None or mean is None or var is None:
+    if found.norm is None or found.measured is None or found.measured.formula is None or mean is None or var is None:
         return None
-    described = Description.of(Layer.parse(found.layer), x, layout=layout)
+    if found.layer is None and not found.norm.zero_centered_gamma:
+        return None
+    described = Description.of(Layer.parse(found.layer) if found.layer else found.norm, x, layout=layout)
     formula, deviation = found.measured.formula, (var + (described.norm.eps or 0)).sqrt()
     factor, offset = (
         one.movedim(1, 0).reshape(len(mean), -1)[:, 0].to(mean.dtype) for one in (formula.factor, formula.offset)
     )
-    gamma = None if described.norm.params is None else factor * deviation
+    gamma = None if described.norm.params is None else factor * deviation - int(described.norm.zero_centered_gamma)
     beta = offset + mean * factor if described.norm.bias else None
     return replace(described, values=Values(gamma, beta, mean, var))
 
 
-def _values(found: Measurement, norm: Norm, dtype: torch.dtype) -> Values:
+def _values(module: nn.Module, found: Measurement, norm: Norm, dtype: torch.dtype) -> Values:
     """gamma and beta in the shape of the Norm's parameters."""
     tables, shape = sharing.param_tables(norm, found.shape), sharing.counts(norm, found.shape).gamma_shape
     if tables is None or shape is None or found.formula is None:
@@ -107,4 +109,13 @@ def _values(found: Measurement, norm: Norm, dtype: torch.dtype) -> Values:
         values[ids] = of_elements.flatten()
         return values.reshape(shape).to(dtype)
 
-    return Values(in_order(found.gammas), in_order(found.formula.offset) if norm.bias else None)
+    gammas = _zero_centered(module, found) if norm.zero_centered_gamma else found.gammas
+    return Values(in_order(gammas), in_order(found.formula.offset) if norm.bias else None)
+
+
+def _zero_centered(module: nn.Module, found: Measurement) -> Tensor:
+    """The stored gamma of each element, of the shape of x. As measured, 1e-8 would stand where 0 is stored."""
+    assert found.gamma is not None
+    measured, ids = found.gammas - 1, torch.from_numpy(found.gamma.ids)
+    tables = [one.detach().cpu().double().flatten() for one in module.parameters() if one.numel() > int(ids.max())]
+    return next((one[ids] for one in tables if torch.allclose(one[ids], measured, atol=1e-4)), measured)

@@ -37,14 +37,8 @@ class Difference:
     sentence: str
 
 
-def differences(
-    found: Measurement, expected: Description, dtype: torch.dtype, plus_one: bool = False
-) -> Iterator[Difference]:
-    """What differs from the expected layer in groups, formula, eps and parameters, as far as probing tells.
-
-    dtype     of x
-    plus_one  whether the layer multiplies by 1 + gamma
-    """
+def differences(found: Measurement, expected: Description, dtype: torch.dtype) -> Iterator[Difference]:
+    """What differs from the expected layer in groups, formula, eps and parameters, as far as probing tells. ``dtype``: of x."""
     norm = expected.norm
     if norm.running != found.running and (found.running or found.formula is not None):
         words = (_("the statistics of x"), _("stored statistics"))
@@ -75,7 +69,7 @@ def differences(
     if kind is not None:
         yield from _divisor(found)
     yield from eps_differences(found, norm, dtype)
-    yield from _parameters(found, expected, plus_one)
+    yield from _parameters(found, expected)
 
 
 def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
@@ -183,11 +177,11 @@ def _eps(found: Measurement, norm: Norm, dtype: torch.dtype) -> Iterator[Differe
         )
 
 
-def _parameters(found: Measurement, expected: Description, plus_one: bool) -> Iterator[Difference]:
+def _parameters(found: Measurement, expected: Description) -> Iterator[Difference]:
     ids, bias = expected.param_ids, expected.norm.bias
     gamma, beta = _gamma_fits(found, ids), _beta_fits(found, ids if bias else None)
-    if found.gamma is not None and found.gamma.plus_one != plus_one:
-        own, wanted = ("gamma", "1 + gamma") if plus_one else ("1 + gamma", "gamma")
+    if found.gamma is not None and found.gamma.zero_centered != expected.norm.zero_centered_gamma:
+        own, wanted = ("1 + gamma", "gamma") if found.gamma.zero_centered else ("gamma", "1 + gamma")
         yield Difference("gamma", own, wanted, _("It multiplies by {own}, not by {wanted}.", own=own, wanted=wanted))
     elif not gamma and found.gamma is None:
         yield constant_factor(constant_value(found.gammas))

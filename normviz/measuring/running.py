@@ -90,7 +90,7 @@ def _torch_layer(
     expected: Description, compared: LayerComparison, own: nn.Module, values: Mapping[int, Tensor]
 ) -> _NormBase | None:
     """torch's layer in float64 with gamma and beta of the function, if the expected layer is one of channels with running statistics."""
-    if expected.layer is None:
+    if expected.layer is None or expected.layer.kind.module is None:
         return None
     made = expected.layer.with_(training=True).module(torch.float64)
     if not isinstance(made, _NormBase):

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from normviz.analysis.description import Description
-from normviz.analysis.forward import Trace, Values, broadcast, forward
+from normviz.analysis.forward import Trace, Values, broadcast, factor, forward
 from normviz.layers.norm import Norm
 from normviz.measuring import probe
 from normviz.measuring.formula import generic_values, parameters_of, stored_of
@@ -139,13 +139,11 @@ def _orders(own: tuple[int, ...], shape: tuple[int, ...]) -> Iterator[tuple[int,
 class Reference:
     """The expected layer on tensors.
 
-    norm      its patterns and eps
-    plus_one  whether it multiplies by 1 + gamma
-    stats     for stored statistics: the positions of running_mean and running_var in ``Function.tensors``
+    norm   its patterns and eps
+    stats  for stored statistics: the positions of running_mean and running_var in ``Function.tensors``
     """
 
     norm: Norm
-    plus_one: bool = False
     stats: tuple[int, int] | None = None
 
     def __call__(self, x: Tensor, given: Mapping[str, Tensor], values: Mapping[int, Tensor] | None = None) -> Tensor:
@@ -162,20 +160,19 @@ class Reference:
 
     def tensors(self, given: Mapping[str, Tensor], values: Mapping[int, Tensor] | None = None) -> Values:
         """The tensors of the layer."""
-        gamma, beta = given.get("gamma"), given.get("beta")
-        if gamma is not None and self.plus_one:
-            gamma = 1 + gamma
         stats: dict[str, Tensor] = {}
         if self.norm.running and self.stats is not None and values is not None:
             stats = {"running_mean": values[self.stats[0]], "running_var": values[self.stats[1]]}
-        return Values(gamma, beta, **stats)
+        return Values(given.get("gamma"), given.get("beta"), **stats)
 
     def rounding(self, x: Tensor, given: Mapping[str, Tensor], values: Mapping[int, Tensor] | None = None) -> Tensor:
         """By how much an output differs if the mean is wrong by the rounding of float32, of the shape of x."""
         trace = self.trace(x.double(), given, values)
         gamma = self.tensors(given, values).gamma
-        factor = 1.0 if gamma is None else broadcast(self.norm, tuple(x.shape), gamma.double()).abs()
-        return torch.finfo(torch.float32).eps * trace.mean.abs() / (trace.var + trace.eps).sqrt() * factor
+        largest = torch.finfo(torch.float32).eps * trace.mean.abs() / (trace.var + trace.eps).sqrt()
+        if gamma is None:
+            return largest
+        return largest * broadcast(self.norm, tuple(x.shape), factor(self.norm, gamma.double())).abs()
 
     @property
     def is_known(self) -> bool:
@@ -183,7 +180,7 @@ class Reference:
         return not self.norm.running or self.stats is not None
 
 
-def reference_of(function: Function, expected: Description, plus_one: bool) -> Reference:
+def reference_of(function: Function, expected: Description) -> Reference:
     """The expected layer, with the stored statistics of the function."""
     stats = None
     if expected.norm.running:
@@ -192,7 +189,7 @@ def reference_of(function: Function, expected: Description, plus_one: bool) -> R
         count = expected.counts.statistics
         if all(position is not None and function.tensors[position].numel() == count for position in both):
             stats = both
-    return Reference(expected.norm, plus_one, stats)  # type: ignore[arg-type]
+    return Reference(expected.norm, stats)  # type: ignore[arg-type]
 
 
 # Comparing
@@ -425,12 +422,8 @@ class LayerComparison:
         given = {name: value.double() for name, value in roles.values(tensors).items()}
         if "beta" not in given:
             return torch.zeros_like(x, dtype=torch.float64)
-        zero = (
-            {"gamma": torch.zeros_like(given["beta"])}
-            if not self.reference.plus_one
-            else {"gamma": -torch.ones_like(given["beta"])}
-        )
-        return self.reference(x.double(), given | zero, probe.floats(tensors))
+        zero = torch.full_like(given["beta"], -1.0 if self.reference.norm.zero_centered_gamma else 0.0)
+        return self.reference(x.double(), given | {"gamma": zero}, probe.floats(tensors))
 
     def _reference(self, x: Tensor, roles: GammaBeta, tensors: Mapping[int, Tensor], dtype: torch.dtype) -> Tensor:
         """In this dtype; with gamma and beta of the function as they are, rounded to no less than float32."""

@@ -124,7 +124,7 @@ def test_every_step_of_any_norm_is_what_a_loop_over_its_groups_gives(drawn, seed
         assert np.allclose(steps.mean.expand(shape).numpy()[here], mean, rtol=0, atol=1e-12)
         assert np.allclose(steps.var.expand(shape).numpy()[here], var, rtol=1e-12, atol=1e-24)
     assert np.allclose(steps.normalized.numpy(), normalized, rtol=1e-9, atol=1e-9)
-    output = normalized * (1 if gamma is None else gamma.numpy().ravel()[e.param_ids]) + (
+    output = normalized * (1 if gamma is None else norm.zero_centered_gamma + gamma.numpy().ravel()[e.param_ids]) + (
         0 if beta is None else beta.numpy().ravel()[e.param_ids]
     )
     assert np.allclose(steps.output.numpy(), output, rtol=1e-9, atol=1e-9)

@@ -139,7 +139,7 @@ def test_a_parameter_is_found_by_changing_it(make, wanted):
     for one, other in zip(learned(make, (4,), (4,)), wanted, strict=True):
         assert (one is None) == (other is None)
         if one is not None:
-            assert (one.constant, one.plus_one) == (pytest.approx(other.constant), other.plus_one)
+            assert (one.constant, one.zero_centered) == (pytest.approx(other.constant), other.zero_centered)
             assert np.array_equal(one.ids, other.ids) or len(np.unique(one.ids)) == 4 == len(np.unique(one.ids[0]))
 
 

@@ -320,19 +320,19 @@ def test_the_description_of_a_layer_has_its_reduced_axes():
 def test_like_is_a_layer_of_torch_or_is_measured():
     """OnePlus is an RMSNorm that multiplies by 1 + gamma."""
     x = torch.zeros(2, 4, 5)
-    known, plus_one = checks.expected_of(nn.LayerNorm(5), x, None)
-    assert (str(known.layer), known.norm.stats, plus_one) == ("LayerNorm([5])", "n l c -> n l", False)
-    assert checks.expected_of(nn.BatchNorm1d(5), x, "NLC")[0].norm.stats == "n l c -> c"
-    assert checks.expected_of("BatchNorm1d(5)", x, "NLC")[0].norm.stats == "n l c -> c"
-    own, plus_one = checks.expected_of(OnePlus(5), x, None)
-    assert (own.name, own.layer, own.norm.stats, own.norm.eps, plus_one) == (
+    known = checks.expected_of(nn.LayerNorm(5), x, None)
+    assert (str(known.layer), known.norm.stats) == ("LayerNorm([5])", "n l c -> n l")
+    assert checks.expected_of(nn.BatchNorm1d(5), x, "NLC").norm.stats == "n l c -> c"
+    assert checks.expected_of("BatchNorm1d(5)", x, "NLC").norm.stats == "n l c -> c"
+    own = checks.expected_of(OnePlus(5), x, None)
+    assert (own.name, own.layer, own.norm.stats, own.norm.eps, own.norm.zero_centered_gamma) == (
         "OnePlus",
         None,
         "n l c -> n l",
         1e-6,
         True,
     )
-    assert checks.expected_of(type("Own", (nn.Module,), {"forward": lambda self, x: F.layer_norm(x, (5,))})(), x, "NCL")[0].norm.stats == "n c l -> n c"  # fmt: skip
+    assert checks.expected_of(type("Own", (nn.Module,), {"forward": lambda self, x: F.layer_norm(x, (5,))})(), x, "NCL").norm.stats == "n c l -> n c"  # fmt: skip
 
 
 def test_another_divisor_and_another_use_are_both_told():

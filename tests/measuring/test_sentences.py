@@ -167,6 +167,7 @@ def test_other_groups_are_told_in_two_sentences(name):
 # Sentences about measurements that are made up
 
 LAYER = expect("LayerNorm(2)", (2, 2), None)
+ZERO_CENTERED = replace(LAYER, norm=replace(LAYER.norm, zero_centered_gamma=True), layer=None)
 ROWS, COLUMNS, ALL = (np.array(ids) for ids in ([[0, 0], [1, 1]], [[0, 1], [0, 1]], [[0, 0], [0, 0]]))
 ONES, ZEROS = torch.ones(2, 2, dtype=torch.float64), torch.zeros(2, 2, dtype=torch.float64)
 BOTH = Quotient(True, True)
@@ -177,9 +178,9 @@ def parts(differences):
     return [(one.what, one.found, one.expected, one.sentence) for one in differences]
 
 
-def of(like=LAYER, dtype=torch.float32, plus_one=False, kind=BOTH, factor=ONES, offset=ZEROS, **changes):
+def of(like=LAYER, dtype=torch.float32, kind=BOTH, factor=ONES, offset=ZEROS, **changes):
     found = replace(RIGHT, formula=Formula(kind, factor, offset), **changes)
-    return parts(report.differences(found, like, dtype, plus_one))
+    return parts(report.differences(found, like, dtype))
 
 
 def test_a_right_measurement_has_no_differences():
@@ -187,7 +188,7 @@ def test_a_right_measurement_has_no_differences():
     assert parts(report.differences(RIGHT, LAYER, torch.float32)) == []
     assert of(gamma=None, beta=None) == []
     assert of(gamma=None, beta=None, factor=2 * ONES, offset=ONES) == []
-    assert of(gamma=Learned(COLUMNS, plus_one=True), plus_one=True) == []
+    assert of(ZERO_CENTERED, gamma=Learned(COLUMNS, zero_centered=True)) == []
     assert of(eps=None) == []
     assert of(expect("LayerNorm(2, eps=1e-3)", (2, 2), None), eps=Eps(1.009e-3, "inside")) == []
     assert of(kind=None) == []
@@ -221,8 +222,8 @@ PARAMETERS = [
     ({"beta": Learned(ALL), "gamma": None}, [("parameters", "for all elements", "for each index of D", "It has one beta for all elements; LayerNorm(2) has one for each index of D.")]),
     ({"gamma": None, "factor": torch.tensor([[1.0, 2], [3, 4]])}, [("factor", "another factor", "1", "It multiplies by numbers that are no parameter of it.")]),
     ({"beta": None, "offset": torch.tensor([[1.0, 1], [2, 2]])}, [("offset", "another offset", "0", "It adds numbers that are no parameter of it.")]),
-    ({"gamma": Learned(COLUMNS, plus_one=True)}, [("gamma", "1 + gamma", "gamma", "It multiplies by 1 + gamma, not by gamma.")]),
-    ({"plus_one": True}, [("gamma", "gamma", "1 + gamma", "It multiplies by gamma, not by 1 + gamma.")]),
+    ({"gamma": Learned(COLUMNS, zero_centered=True)}, [("gamma", "1 + gamma", "gamma", "It multiplies by 1 + gamma, not by gamma.")]),
+    ({"like": ZERO_CENTERED}, [("gamma", "gamma", "1 + gamma", "It multiplies by gamma, not by 1 + gamma.")]),
     ({"gamma": Learned(np.array([[0, 1], [1, 0]]))}, [("parameters", "for each of several groups that are not made of whole axes", "for each index of D", "It has one gamma for each of several groups that are not made of whole axes; LayerNorm(2) has one for each index of D.")]),
 ]  # fmt: skip
 

@@ -1,6 +1,7 @@
 """Comparing a function with a layer: which tensors are gamma and beta, the reference, the tolerance, and the verdict."""
 
 from contextlib import contextmanager
+from dataclasses import replace
 from math import inf, isnan, nan
 
 import numpy as np
@@ -41,10 +42,10 @@ def test_a_role_gives_the_parameter_of_the_layer():
 
 
 @contextmanager
-def compared(fn, x=X, like="LayerNorm(3)", kind=TENSORS, plus_one=False, params=None):
+def compared(fn, x=X, like="LayerNorm(3)", kind=TENSORS, params=None):
     expected = like if not isinstance(like, str | Norm) else expect(like, tuple(x.shape), None)
     with isolated(fn, x, kind, params or {}) as function:
-        yield LayerComparison(function, expected, reference_of(function, expected, plus_one), x)
+        yield LayerComparison(function, expected, reference_of(function, expected), x)
 
 
 def roles(fn, x=X, like="LayerNorm(3)"):
@@ -107,6 +108,7 @@ def test_a_log_is_an_exponent_and_axes_may_be_permuted():
 # The reference
 
 NORM = expect("LayerNorm(3)", (4, 3), None).norm
+ZERO_CENTERED = replace(NORM, zero_centered_gamma=True)
 GAMMA, BETA = torch.tensor([1.0, 2, -3]), torch.tensor([0.5, 0, 1])
 
 
@@ -114,8 +116,8 @@ def test_the_reference_is_the_layer():
     given = {"gamma": GAMMA, "beta": BETA}
     assert torch.allclose(Reference(NORM)(X, given), F.layer_norm(X, (3,), GAMMA, BETA), atol=1e-6)
     assert torch.allclose(Reference(NORM)(X, {"gamma": GAMMA}), F.layer_norm(X, (3,), GAMMA), atol=1e-6)
-    assert torch.allclose(Reference(NORM, plus_one=True)(X, given), F.layer_norm(X, (3,), 1 + GAMMA, BETA), atol=1e-6)
-    assert torch.allclose(Reference(NORM, plus_one=True)(X, {"beta": BETA}), F.layer_norm(X, (3,)) + BETA, atol=1e-6)
+    assert torch.allclose(Reference(ZERO_CENTERED)(X, given), F.layer_norm(X, (3,), 1 + GAMMA, BETA), atol=1e-6)
+    assert torch.allclose(Reference(ZERO_CENTERED)(X, {"beta": BETA}), F.layer_norm(X, (3,)) + BETA, atol=1e-6)
     assert torch.allclose(Reference(NORM).trace(X, {}).mean.flatten()[:1], X.mean(1)[:1])
 
 
@@ -147,7 +149,7 @@ def test_stored_statistics_are_found_by_their_names():
         assert (found.reference.stats, found.reference.is_known) == (None, False)
     module.running_var = torch.ones(4)
     with isolated(lambda x: x + 0 * module.running_mean, X, TENSORS, {}) as function:
-        assert reference_of(function, expect("BatchNorm1d(3).eval()", (4, 3), None), False).stats is None
+        assert reference_of(function, expect("BatchNorm1d(3).eval()", (4, 3), None)).stats is None
     with compared(nn.BatchNorm1d(3), like="BatchNorm1d(3)") as found:
         assert (found.reference.stats, found.reference.is_known) == (None, True)
 

@@ -82,14 +82,12 @@ class RecordedLayer:
     shape       of x
     layout      of x; empty: the usual one of the layer
     parameters  the number of elements of its gamma and beta
-    plus_one    whether it multiplies by 1 + gamma
     """
 
     layer: str
     shape: tuple[int, ...]
     layout: str = ""
     parameters: int = 0
-    plus_one: bool = False
 
     @cached_property
     def described(self) -> Description:
@@ -194,8 +192,7 @@ def recorded(key: str) -> RecordedModel:
     """The model of that name."""
     model = recorded_data()["models"][key]
     kinds = [
-        RecordedLayer(layer, tuple(shape), layout, parameters, bool(plus_one))
-        for layer, shape, layout, parameters, plus_one in model["kinds"]
+        RecordedLayer(layer, tuple(shape), layout, parameters) for layer, shape, layout, parameters in model["kinds"]
     ]
     rows = tuple(RecordedNorm(name, kinds[kind]) for name, kind in model["rows"])
     return RecordedModel(rows, model["parameters"], model["library"], model["constructor"], tuple(model["input"]))
@@ -330,9 +327,11 @@ class NormTable(Part):
         name, shape, axes, batch, parameters = map(escape, _texts(rows))
         kind = rows[0].kind
         plain = kind.described.title
-        title = _("{layer} with 1 + gamma", layer=f"`{plain}`") if kind.plus_one else f"`{plain}`"
         name = name.replace(".", ".<wbr>")
-        layer = Link(title, "explore", link(kind.query).removeprefix("?")).html(body) or f"<code>{escape(plain)}</code>"
+        layer = (
+            Link(f"`{plain}`", "explore", link(kind.query).removeprefix("?")).html(body)
+            or f"<code>{escape(plain)}</code>"
+        )
         return (
             f"<td>{name}</td><td>{layer}</td><td>{shape}</td><td>{axes}</td><td>{batch}</td>"
             f'<td class="nv-number">{parameters}</td>'

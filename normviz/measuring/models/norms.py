@@ -46,7 +46,6 @@ class NormRow:
     notes         what is legal and seldom intended
     function      the function that was called, such as "F.layer_norm"; empty for a module
     kind          the name of the module's class
-    plus_one      whether it multiplies by 1 + gamma
     shapes        of all its inputs, each once, in the order of the calls
     of_parameter  the name of the parameter of the model that it normalizes, as in weight standardization; empty for activations
     departures    what it does otherwise than the layer, such as an eps outside the root, as sentences
@@ -64,7 +63,6 @@ class NormRow:
     notes: tuple[str, ...] = ()
     function: str = ""
     kind: str = ""
-    plus_one: bool = False
     shapes: tuple[Shape, ...] = ()
     of_parameter: str = ""
     departures: tuple[str, ...] = ()
@@ -78,8 +76,7 @@ class NormRow:
 
     @property
     def _layer_title(self) -> str:
-        title = self.layer or repr(self.norm)
-        return _("{layer} with 1 + gamma", layer=title) if self.plus_one else title
+        return self.layer or repr(self.norm)
 
     @property
     def shapes_text(self) -> str:
@@ -134,11 +131,15 @@ def _between(first: NormRow, second: NormRow) -> Iterator[str]:
     name = first.name if first.name == second.name else f"{first.name} / {second.name}"
     one, other = first.norm, second.norm
     shapes = _gamma_shape(first), _gamma_shape(second)
-    plus_one = {False: "gamma", True: "1 + gamma"}
+    factors = {False: "gamma", True: "1 + gamma"}
     values = [
         (one.eps, other.eps, _("{name}: eps differs: {ours} and {theirs}.")),
         (_axes(first), _axes(second), _("{name}: the averaged axes differ: {ours} and {theirs}.")),
-        (plus_one[first.plus_one], plus_one[second.plus_one], _("{name}: the factors differ: {ours} and {theirs}.")),
+        (
+            factors[one.zero_centered_gamma],
+            factors[other.zero_centered_gamma],
+            _("{name}: the factors differ: {ours} and {theirs}."),
+        ),
         (_momentum(first), _momentum(second), _("{name}: momentum differs: {ours} and {theirs}.")),
         (*shapes, _("{name}: the shapes of gamma differ: {ours} and {theirs}.")),
     ]
@@ -410,7 +411,6 @@ def _row(call: Call, layer: Layer | Norm, model_trains: bool, probed: Found | No
         tuple(notes_of(described, call, model_trains)),
         call.function,
         type(call.module).__name__,
-        probed is not None and probed.plus_one,
         (call.shape,),
         call.of_parameter,
         _departures(call) if probed is None else probed.departures,

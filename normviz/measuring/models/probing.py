@@ -27,10 +27,9 @@ MOST_INPUTS = 512  # elements of x that are moved one by one; above, a sample of
 
 @dataclass(frozen=True)
 class Found:
-    """norm: what the module computes. plus_one: whether it multiplies by 1 + gamma. departures: what it does otherwise, as sentences."""
+    """norm: what the module computes. departures: what it does otherwise, as sentences."""
 
     norm: Norm
-    plus_one: bool = False
     departures: tuple[str, ...] = ()
 
 
@@ -138,7 +137,7 @@ def _norm(found: Measurement, module: nn.Module, shape: Shape) -> Found | None:
     if len(shape) != 4:
         names, norm = usual_names(found, norm, names)
     departures = tuple(one.sentence for one in without_like(found, exact))
-    return Found(norm, found.gamma is not None and found.gamma.plus_one, departures)
+    return Found(norm, departures)
 
 
 def _copy(module: nn.Module, smaller: Mapping[int, int]) -> nn.Module:

@@ -137,9 +137,11 @@ def test_the_table_says_over_which_axes_a_layer_averages(model, axes):
 @needs_rms_norm
 def test_the_parameters_of_a_line_are_those_of_all_its_modules():
     html = part(page_of("model=gemma3"), NormTable).html(Body(app=""))
-    assert "with 1 + gamma" in html
+    assert "zero_centered_gamma=True" in html
     assert f"{26 * 1152:,}" in html
-    assert "RMSNorm([256], eps=1e-06)" in part(page_of("model=gemma3"), NormTable).plain_text()
+    assert (
+        "RMSNorm([256], eps=1e-06, zero_centered_gamma=True)" in part(page_of("model=gemma3"), NormTable).plain_text()
+    )
 
 
 def test_the_strip_has_the_names_of_its_two_scales():

@@ -70,10 +70,10 @@ CASES = [
         Decoder(Gemma).bfloat16(),
         (tokens(),),
         [
-            ("input_norm", "RMSNorm([12], eps=1e-06) with 1 + gamma", FIRST, (2,), 12),
-            ("attention.q_norm", "RMSNorm([3], eps=1e-06) with 1 + gamma", HEADS, (3,), 3),
-            ("attention.k_norm", "RMSNorm([3], eps=1e-06) with 1 + gamma", KEYS, (3,), 3),
-            ("norm", "RMSNorm([12], eps=1e-06) with 1 + gamma", FIRST, (2,), 12),
+            ("input_norm", "RMSNorm([12], eps=1e-06, zero_centered_gamma=True)", FIRST, (2,), 12),
+            ("attention.q_norm", "RMSNorm([3], eps=1e-06, zero_centered_gamma=True)", HEADS, (3,), 3),
+            ("attention.k_norm", "RMSNorm([3], eps=1e-06, zero_centered_gamma=True)", KEYS, (3,), 3),
+            ("norm", "RMSNorm([12], eps=1e-06, zero_centered_gamma=True)", FIRST, (2,), 12),
         ],
     ),
     Case(

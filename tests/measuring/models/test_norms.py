@@ -177,7 +177,7 @@ def test_a_large_model_on_the_meta_device_has_no_values():
         model = nn.Sequential(*(Large() for _layer in range(26))).bfloat16()
         x = torch.empty(1, 2048, 16_384, dtype=torch.bfloat16)
     found = nv.norms(model, x)
-    assert [row.title for row in found] == ["RMSNorm([16384], eps=1e-06) with 1 + gamma"] * 26
+    assert [row.title for row in found] == ["RMSNorm([16384], eps=1e-06, zero_centered_gamma=True)"] * 26
     assert found[0].statistics == 2048
     assert found.model_parameters > 6.9e9
 

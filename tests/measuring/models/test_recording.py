@@ -229,8 +229,13 @@ class Sized(nn.Module):
 
 def test_a_large_module_is_measured_on_a_small_copy():
     one = found(Llama(4096), torch.rand(1, 2, 4096))
-    assert (one.norm.stats, one.norm.params, one.norm.eps, one.plus_one) == ("n l c -> n l", "c", 1e-6, False)
-    assert found(Gemma(512), torch.rand(1, 2, 512)).plus_one
+    assert (one.norm.stats, one.norm.params, one.norm.eps, one.norm.zero_centered_gamma) == (
+        "n l c -> n l",
+        "c",
+        1e-6,
+        False,
+    )
+    assert found(Gemma(512), torch.rand(1, 2, 512)).norm.zero_centered_gamma
     groups = found(Sized(256, 4), torch.rand(2, 256, 3))
     assert (groups.norm.stats, dict(groups.norm.sizes)) == ("n (g k) l -> n g", {"g": 4})
 

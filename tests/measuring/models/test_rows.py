@@ -28,7 +28,7 @@ def sentences(first, second):
 ONE_EACH = [
     ({"norm": Norm("n c h w -> c", "c", eps=1e-3)}, ["0: eps differs: 1e-05 and 0.001."]),
     ({"norm": Norm("n c h w -> n c", "c")}, ["0: the averaged axes differ: (0, 2, 3) and (2, 3)."]),
-    ({"plus_one": True}, ["0: the factors differ: gamma and 1 + gamma."]),
+    ({"norm": Norm("n c h w -> c", "c", zero_centered_gamma=True)}, ["0: the factors differ: gamma and 1 + gamma."]),
     ({"layer": "BatchNorm2d(8, momentum=0.5)"}, ["0: momentum differs: 0.1 and 0.5."]),
     ({"layer": None}, ["0: momentum differs: 0.1 and None."]),
     ({"norm": Norm("n c h w -> c", "h")}, ["0: the shapes of gamma differ: (8,) and (4,)."]),
@@ -93,7 +93,7 @@ def test_a_row_in_another_place_is_compared_with_its_namesake():
 def test_a_row_has_a_title_and_its_shapes():
     assert BATCH.title == "BatchNorm2d(8)"
     assert replace(BATCH, layer=None).title == "Norm('n c h w -> c', 'c')"
-    assert replace(BATCH, plus_one=True, of_parameter="w").title == "BatchNorm2d(8) with 1 + gamma on w"
+    assert replace(BATCH, of_parameter="w").title == "BatchNorm2d(8) on w"
     many = tuple((size,) for size in range(9))
     assert replace(BATCH, shapes=many[:8]).shapes_text == "(0,), (1,), (2,), (3,), (4,), (5,), (6,), (7,)"
     assert replace(BATCH, shapes=many).shapes_text == "(0,), (1,), (2,), (3,), (4,), (5,), (6,), (7,), ..."
@@ -123,7 +123,7 @@ def test_a_list_is_a_table_with_remarks():
     assert found.to_dict()["rows"][0] == {
         "name": "0", "layer": "BatchNorm2d(8)", "shape": [2, 8, 4, 4], "reduced": [0, 2, 3], "norm": "Norm('n c h w -> c', 'c')",
         "statistics": 8, "parameters": 16, "buffers": 17, "calls": 1, "notes": ["A note."], "function": "", "kind": "",
-        "plus_one": False, "shapes": [[2, 8, 4, 4]], "of_parameter": "", "departures": [], "title": "BatchNorm2d(8)",
+        "shapes": [[2, 8, 4, 4]], "of_parameter": "", "departures": [], "title": "BatchNorm2d(8)",
     }  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def test_equal_rows_are_one():
     odd = [
         replace(BATCH, name="blocks.3.norm", shapes=((1,),)),
         replace(BATCH, name="blocks.4.norm", function="F.x"),
-        replace(BATCH, name="blocks.5.norm", plus_one=True),
+        replace(BATCH, name="blocks.5.norm", layer="LayerNorm([4], zero_centered_gamma=True)"),
         replace(BATCH, name="blocks.6.norm", layer="BatchNorm2d(8).eval()"),
         replace(BATCH, name="blocks.7.norm", of_parameter="w"),
         replace(BATCH, name="blocks.8.norm", layer=None),
