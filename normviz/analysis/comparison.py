@@ -1,6 +1,6 @@
 """Several layers on one tensor: the table, the sentence, and suggestions of layers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,9 +9,9 @@ from typing import Any
 from normviz.analysis.description import Description, describe, describe_shape
 from normviz.analysis.invariance import depends_on_batch, invariances, reduced_copy, train_equals_eval
 from normviz.layers.axes import parse_layout
-from normviz.layers.catalogue import FAMILIES, KINDS
-from normviz.layers.fit import default_layer, kind_for, layer_for
+from normviz.layers.fit import layer_for
 from normviz.layers.layer import Layer, check_is_object
+from normviz.layers.naming import layers_on
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
 from normviz.texts.errors import LONGEST_ECHO, NormvizError, echo, listed
@@ -197,11 +197,8 @@ def suggestions(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
     ('BatchNorm1d(3)', 'LayerNorm([3])', 'LayerNorm([2, 3])', 'RMSNorm([3])')
     """
     found = []
-    axes = parse_layout(layout, len(shape))
-    for layer in _candidates(shape, axes):
+    for layer in layers_on(shape, parse_layout(layout, len(shape))):
         with suppress(NormvizError):
-            if not layer.kind.suits(axes):
-                continue
             found.append(describe_shape(layer, shape, layout))
     return tuple(e.title for e in sorted(found, key=lambda e: bool(e.notes)))
 
@@ -222,24 +219,3 @@ def one_of_each_family(shape: tuple[int, ...], layout: str) -> dict[str, Layer]:
         with suppress(NormvizError):  # a family without a form on such an x
             found[family] = layer_for(family, tuple(shape), axes)
     return found
-
-
-def _candidates(shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Layer]:
-    rank = len(shape)
-
-    def per_channel(family: str) -> Iterator[Layer]:
-        if any(kind.takes_rank(rank) for kind in FAMILIES[family]):
-            yield default_layer(family, shape, axes)
-
-    yield from per_channel("BatchNorm")
-    for name in ("LayerNorm", "RMSNorm"):
-        if name in KINDS:
-            yield from (Layer.make(name, shape[rank - depth :]) for depth in range(1, rank + 1))
-    yield from per_channel("InstanceNorm")
-    if rank > 1:
-        kind = kind_for("GroupNorm", axes)
-        channels = shape[kind.channel_axis or 1]
-        groups = (number for number in range(1, MOST_SUGGESTED_GROUPS + 1) if channels % number == 0)
-        yield from (Layer.make(kind.name, number, channels) for number in groups)
-        yield Layer.make("ChannelsFirstLayerNorm", shape[1])
-    yield from (Layer.make("DimNorm", shape[-1], dim=axis) for axis in range(rank))

@@ -12,10 +12,11 @@ from torch import Tensor, nn
 
 from normviz.analysis.forward import Trace, Values, as_tensor, check_types, largest_difference, run_module, trace
 from normviz.layers import sharing
+from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
-from normviz.layers.catalogue import LARGEST_SIZE
-from normviz.layers.fit import example_on, torch_layer
+from normviz.layers.fit import example_on
 from normviz.layers.layer import IncompleteError, Layer, check_is_object
+from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
 from normviz.layers.substitutes import is_probably_channels_last, meant_for_channels
 from normviz.layers.torch_errors import check

@@ -110,7 +110,7 @@ def batchnorm_forward(
         mean, var = running
         return _normalize(x - mean, var[None], gamma, beta, eps, None)
     if mode != "train":
-        raise NormvizError(_('bn_param["mode"]={mode} is unknown; choose "train" or "test".'), mode=echo(mode))
+        raise NormvizError('bn_param["mode"]={mode} is unknown; choose "train" or "test".', mode=echo(mode))
     mean = x.mean(axis=PER_COLUMN)
     var = np.square(x - mean).mean(axis=PER_COLUMN)
     bn_param["running_mean"] = momentum * running[0] + (1 - momentum) * mean

@@ -28,7 +28,7 @@ def code(e: Description, flavor: str) -> str:
         meant = OTHER_NAMES.get(str(flavor).lower()) or closest(str(flavor), FLAVORS)
         if meant:
             raise NormvizError(
-                _("{flavor} is not a flavor of code. Did you mean {meant}?"), flavor=echo(flavor), meant=meant
+                "{flavor} is not a flavor of code. Did you mean {meant}?", flavor=echo(flavor), meant=meant
             )
         message = _("{flavor} is not a flavor of code; choose {flavors}.")
         raise NormvizError(message, flavor=echo(flavor), flavors=listed(FLAVORS))

@@ -43,7 +43,7 @@ class Pattern:
         for position, name in enumerate(self.names):
             if name in self.names[:position]:
                 raise NormvizError(
-                    _("axis {name!r} appears twice on the left of {pattern}; name each axis once."),
+                    "axis {name!r} appears twice on the left of {pattern}; name each axis once.",
                     name=name,
                     pattern=echo(str(self)),
                 )
@@ -58,7 +58,7 @@ class Pattern:
         text = text.replace("→", "->") if isinstance(text, str) else text
         if not isinstance(text, str) or len(text) > MAX_TEXT or text.count("->") != 1:
             raise NormvizError(
-                _("{text} is not a pattern; write the axes of x, an arrow and the kept axes, as in 'n c h w -> n'."),
+                "{text} is not a pattern; write the axes of x, an arrow and the kept axes, as in 'n c h w -> n'.",
                 text=echo(text),
             )
         return _parse(text)
@@ -88,9 +88,7 @@ class Pattern:
         """
         if len(shape) != self.rank:
             raise NormvizError(
-                _(
-                    "the pattern {pattern} has rank {rank} and x has rank {found}, shape {shape}; name one axis for each axis of x."
-                ),
+                "the pattern {pattern} has rank {rank} and x has rank {found}, shape {shape}; name one axis for each axis of x.",
                 pattern=echo(str(self)),
                 rank=self.rank,
                 found=len(shape),
@@ -135,10 +133,8 @@ def _parse_left(left: str, text: str) -> tuple[tuple[str, ...], ...]:
             open_axis = None
         elif not _is_name(token):
             raise NormvizError(
-                _(
-                    "{text} has {token!r} where an axis name belongs; a name consists of lower-case letters and digits and is not a reserved "
-                    "word of Python or einops, and a split axis is in one pair of brackets, as in 'n (g k) h w -> n g'."
-                ),
+                "{text} has {token!r} where an axis name belongs; a name consists of lower-case letters and digits and is not a reserved "
+                "word of Python or einops, and a split axis is in one pair of brackets, as in 'n (g k) h w -> n g'.",
                 text=echo(text),
                 token=token,
             )
@@ -147,10 +143,10 @@ def _parse_left(left: str, text: str) -> tuple[tuple[str, ...], ...]:
         else:
             open_axis.append(token)
     if open_axis is not None:
-        raise NormvizError(_("{text} opens a bracket and does not close it; write '(g k)'."), text=echo(text))
+        raise NormvizError("{text} opens a bracket and does not close it; write '(g k)'.", text=echo(text))
     if not 1 <= len(axes) <= MAX_RANK:
         raise NormvizError(
-            _("{text} has rank {rank}; x must have rank 1 to {largest}."),
+            "{text} has rank {rank}; x must have rank 1 to {largest}.",
             text=echo(text),
             rank=len(axes),
             largest=MAX_RANK,
@@ -174,10 +170,8 @@ def parse_names(text: str) -> tuple[str, ...]:
     for name in names:
         if not _is_name(name):
             raise NormvizError(
-                _(
-                    "{name} is not an axis name in {text}; a name consists of lower-case letters and digits and is not a reserved word of "
-                    "Python or einops, as in 'c h w'."
-                ),
+                "{name} is not an axis name in {text}; a name consists of lower-case letters and digits and is not a reserved word of "
+                "Python or einops, as in 'c h w'.",
                 name=echo(name),
                 text=echo(text),
             )
@@ -194,7 +188,7 @@ def _split_sizes(axis: tuple[str, ...], size: int, known: Mapping[str, int]) -> 
     product = prod(given.values())
     if len(unknown) > 1:
         raise NormvizError(
-            _("the sizes of {names} in ({axis}) are unknown; give all but one, as in sizes={{{first!r}: 2}}."),
+            "the sizes of {names} in ({axis}) are unknown; give all but one, as in sizes={{{first!r}: 2}}.",
             names=listed(unknown, "and"),
             axis=" ".join(axis),
             first=unknown[0],
@@ -249,22 +243,21 @@ def _parse_layout(text: str, rank: int) -> tuple[str, ...]:
         raise _not_a_layout(text)
     if len(letters) != rank:
         raise NormvizError(
-            _("the layout {layout} has rank {letters} and x has rank {rank}; write one letter for each axis of x."),
+            "the layout {layout} has rank {letters} and x has rank {rank}; write one letter for each axis of x.",
             layout=text,
             letters=len(letters),
             rank=rank,
         )
     if len(set(letters)) != rank:
         raise NormvizError(
-            _("the layout {layout} names an axis twice; use each letter once, or add digits, as in 'ND1D2'."),
-            layout=text,
+            "the layout {layout} names an axis twice; use each letter once, or add digits, as in 'ND1D2'.", layout=text
         )
     return tuple(letter.lower() for letter in letters)
 
 
 def _not_a_layout(text: object) -> NormvizError:
     return NormvizError(
-        _("{text} is not a layout; write one letter for each axis, as in 'NCHW' or 'NLC'."), text=echo(text)
+        "{text} is not a layout; write one letter for each axis, as in 'NCHW' or 'NLC'.", text=echo(text)
     )
 
 

@@ -1,27 +1,26 @@
-"""The catalogue: every layer as data, with its arguments, its layouts and its rule.
+"""The catalogue: every layer as data, with its arguments, its layouts and its rule. A new layer is one entry of ``KINDS``.
 
-A *rule* computes the statistics pattern and the parameter axes from the arguments and the axis names of x. Source: the torch.nn reference pages and ``torch/nn/functional.py`` of torch 2.13.
+A *rule* computes the statistics pattern and the parameter axes from the arguments and the axis names of x. Source: the torch.nn reference
+pages and ``torch/nn/functional.py`` of torch 2.13.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from inspect import signature
-from math import inf, nan
-from numbers import Integral, Real
+from itertools import product
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
-from normviz.layers.axes import MAX_RANK, example_axis
-from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _
+from normviz.layers.axes import example_axis
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import N_
 
 Arguments = Mapping[str, Any]
 REQUIRED = object()
+SIZES = ("size", "groups", "shape", "axis")  # what arguments take that depend on the shape of x
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,7 @@ Rule = Callable[[Arguments, tuple[str, ...], bool], Patterns]  # arguments, axes
 class Kind:
     """One layer class.
 
+    example        the arguments of an example, as text
     layouts        the default layout for each rank
     stem           the first letters of the default layout for other ranks; D1, D2, ... follow
     ranks          the lowest and the highest rank of x; None for no highest.
@@ -58,11 +58,14 @@ class Kind:
     channel_axis   the channel axis of x, or None; 0 if x has no batch axis.
     unbatched_rank the rank of an x without a batch axis (InstanceNorm), or None.
     missing        arguments that the installed torch does not have; they are not in ``arguments``.
+    label          how lists call the family; "": by its name.
+    place          the place of the family in lists of layers; 0: in none, as SyncBatchNorm, which is BatchNorm on several devices.
     """
 
     name: str
     family: str
     arguments: tuple[Argument, ...]
+    example: str
     rule: Rule
     layouts: Mapping[int, str]
     ranks: tuple[int, int | None]
@@ -73,6 +76,8 @@ class Kind:
     unbatched_rank: int | None = None
     source: str = ""
     missing: tuple[str, ...] = ()
+    label: str = ""
+    place: int = 0
 
     def layout(self, rank: int) -> str:
         """The default layout of an x of that rank."""
@@ -93,6 +98,15 @@ class Kind:
     def in_torch(self) -> bool:
         """Whether torch.nn has the layer."""
         return self.module is not None and not self.channels_last
+
+    @property
+    def options(self) -> tuple[Argument, ...]:
+        """The arguments that do not depend on the shape of x."""
+        return tuple(argument for argument in self.arguments if argument.takes not in SIZES)
+
+    def takes(self, name: str) -> bool:
+        """Whether it has an argument of this name."""
+        return any(argument.name == name for argument in self.arguments)
 
     @property
     def eps_may_be_none(self) -> bool:
@@ -123,9 +137,31 @@ class Kind:
         if not self.takes_rank(rank) or channel is None or self.rule is _over_one_axis:
             return self.takes_rank(rank)
         on_channels = axes[channel] == "c" if "c" in axes else channel % rank != batch
-        if not (self.per_instance or any(argument.name == "num_groups" for argument in self.arguments)):
+        if not (self.per_instance or self.takes("num_groups")):
             return on_channels
         return on_channels and (batch is None if channel == 0 else batch == 0 or (batch is None and "c" not in axes))
+
+    def sizes_on(self, shape: tuple[int, ...], groups: Iterable[int] = (1,)) -> Iterator[dict[str, Any]]:
+        """The arguments that depend on the shape of x, in each way that this kind may have them; with these numbers of groups, if they divide.
+
+        >>> list(KINDS["LayerNorm"].sizes_on((2, 3)))
+        [{'normalized_shape': (3,)}, {'normalized_shape': (2, 3)}]
+        >>> list(KINDS["GroupNorm"].sizes_on((2, 6), range(2, 5)))
+        [{'num_groups': 2, 'num_channels': 6}, {'num_groups': 3, 'num_channels': 6}]
+        """
+        if not self.takes_rank(len(shape)):
+            return
+        channel = self.channel(len(shape))
+        size = 1 if channel is None else shape[channel]
+        choices: dict[str, Iterable[Any]] = {
+            "shape": [shape[start:] for start in reversed(range(len(shape)))],
+            "axis": range(len(shape)),
+            "size": [size],
+            "groups": [number for number in groups if size % number == 0],
+        }
+        taken = {argument.name: choices[argument.takes] for argument in self.arguments if argument.takes in SIZES}
+        for values in product(*taken.values()):
+            yield dict(zip(taken, values, strict=True))
 
 
 def _pattern(axes: tuple[str, ...], kept: tuple[str, ...]) -> str:
@@ -170,7 +206,7 @@ def _over_one_axis(given: Arguments, axes: tuple[str, ...], running: bool) -> Pa
     dim = given["dim"]
     if not -len(axes) <= dim < len(axes):
         raise NormvizError(
-            _("dim={dim} is not an axis of a tensor of rank {rank}; give one from {low} to {high}."),
+            "dim={dim} is not an axis of a tensor of rank {rank}; give one from {low} to {high}.",
             dim=dim,
             rank=len(axes),
             low=-len(axes),
@@ -197,7 +233,7 @@ INSTANCE_ARGUMENTS = (
     Argument("track_running_stats", "flag", False),
     BIAS_BY_NAME,
 )
-GROUP_ARGUMENTS = (Argument("num_groups", "size"), Argument("num_channels", "size"), EPS, AFFINE, BIAS_BY_NAME)
+GROUP_ARGUMENTS = (Argument("num_groups", "groups"), Argument("num_channels", "size"), EPS, AFFINE, BIAS_BY_NAME)
 LAYER_NORM_LAYOUTS = {1: "D", 2: "ND", 3: "NLC", 4: "NCHW", 5: "NCDHW"}
 CHANNELS_FIRST_LAYOUTS = {2: "ND", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
 CHANNELS_LAST_LAYOUTS = {1: "D", 2: "ND", 3: "NLC", 4: "NHWC", 5: "NDHWC"}
@@ -223,23 +259,29 @@ class ChannelsLastInstanceNorm(MovesChannels, nn.InstanceNorm1d): ...
 class ChannelsLastGroupNorm(MovesChannels, nn.GroupNorm): ...
 
 
-def _batch_norm(name: str, low: int, high: int | None, module: type[nn.Module], family: str = "BatchNorm") -> Kind:
+def _batch_norm(
+    name: str, low: int, high: int | None, module: type[nn.Module], family: str = "BatchNorm", place: int = 1
+) -> Kind:
     return Kind(
-        name, family, BATCH_ARGUMENTS, _per_channel(1), CHANNELS_FIRST_LAYOUTS, (low, high), module,
-        stem="NC", channel_axis=1, source="Ioffe & Szegedy 2015",
+        name, family, BATCH_ARGUMENTS, "3", _per_channel(1), CHANNELS_FIRST_LAYOUTS, (low, high), module,
+        stem="NC", channel_axis=1, source="Ioffe & Szegedy 2015", place=place,
     )  # fmt: skip
 
 
 def _instance_norm(name: str, rank: int, layouts: Mapping[int, str], module: type[nn.Module]) -> Kind:
     return Kind(
-        name, "InstanceNorm", INSTANCE_ARGUMENTS, _per_instance(1, rank - 1), layouts, (rank - 1, rank), module,
-        channel_axis=1, unbatched_rank=rank - 1, source="Ulyanov et al. 2016",
+        name, "InstanceNorm", INSTANCE_ARGUMENTS, "3", _per_instance(1, rank - 1), layouts, (rank - 1, rank), module,
+        channel_axis=1, unbatched_rank=rank - 1, source="Ulyanov et al. 2016", place=4,
     )  # fmt: skip
 
 
-def _channels_last(module: type[nn.Module], family: str, arguments: tuple[Argument, ...], rule: Rule) -> Kind:
+def _channels_last(
+    module: type[nn.Module], family: str, arguments: tuple[Argument, ...], example: str, rule: Rule, place: int
+) -> Kind:
     layouts = {rank: CHANNELS_LAST_LAYOUTS[rank] for rank in (3, 4, 5)}
-    return Kind(module.__name__, family, arguments, rule, layouts, (3, 5), module, channel_axis=-1)
+    return Kind(
+        module.__name__, family, arguments, example, rule, layouts, (3, 5), module, channel_axis=-1, place=place
+    )
 
 
 def as_installed(kind: Kind) -> Kind:
@@ -259,36 +301,38 @@ KINDS: dict[str, Kind] = {
     kind.name: as_installed(kind)
     for kind in (
         Kind(
-            "LayerNorm", "LayerNorm", (SHAPE, EPS, ELEMENTWISE, BIAS, ZERO_CENTERED), _trailing, LAYER_NORM_LAYOUTS, (1, None),
-            nn.LayerNorm, source="Ba, Kiros & Hinton 2016",
+            "LayerNorm", "LayerNorm", (SHAPE, EPS, ELEMENTWISE, BIAS, ZERO_CENTERED), "[3, 4, 4]", _trailing,
+            LAYER_NORM_LAYOUTS, (1, None), nn.LayerNorm, source="Ba, Kiros & Hinton 2016", place=2,
         ),
         Kind(
-            "RMSNorm", "RMSNorm", (SHAPE, Argument("eps", "eps or None", None), ELEMENTWISE, ZERO_CENTERED), _trailing,
+            "RMSNorm", "RMSNorm", (SHAPE, Argument("eps", "eps or None", None), ELEMENTWISE, ZERO_CENTERED), "4", _trailing,
             LAYER_NORM_LAYOUTS, (1, None), getattr(nn, "RMSNorm", None), center=False, source="Zhang & Sennrich 2019",
+            place=3,
         ),
         _batch_norm("BatchNorm1d", 2, 3, nn.BatchNorm1d),
         _batch_norm("BatchNorm2d", 4, 4, nn.BatchNorm2d),
         _batch_norm("BatchNorm3d", 5, 5, nn.BatchNorm3d),
-        _batch_norm("SyncBatchNorm", 2, None, nn.SyncBatchNorm, "SyncBatchNorm"),
+        _batch_norm("SyncBatchNorm", 2, None, nn.SyncBatchNorm, "SyncBatchNorm", 0),
         _instance_norm("InstanceNorm1d", 3, {2: "CL", 3: "NCL"}, nn.InstanceNorm1d),
         _instance_norm("InstanceNorm2d", 4, {3: "CHW", 4: "NCHW"}, nn.InstanceNorm2d),
         _instance_norm("InstanceNorm3d", 5, {4: "CDHW", 5: "NCDHW"}, nn.InstanceNorm3d),
         Kind(
-            "GroupNorm", "GroupNorm",
-            GROUP_ARGUMENTS, _per_group(1), CHANNELS_FIRST_LAYOUTS, (2, None), nn.GroupNorm, stem="NC", channel_axis=1, source="Wu & He 2018",
+            "GroupNorm", "GroupNorm", GROUP_ARGUMENTS, "2, 4", _per_group(1), CHANNELS_FIRST_LAYOUTS, (2, None),
+            nn.GroupNorm, stem="NC", channel_axis=1, source="Wu & He 2018", place=5,
         ),
-        _channels_last(ChannelsLastBatchNorm, "BatchNorm", BATCH_ARGUMENTS, _per_channel(-1)),
-        _channels_last(ChannelsLastInstanceNorm, "InstanceNorm", INSTANCE_ARGUMENTS, _per_instance(-1, None)),
-        _channels_last(ChannelsLastGroupNorm, "GroupNorm", GROUP_ARGUMENTS, _per_group(-1)),
+        _channels_last(ChannelsLastBatchNorm, "BatchNorm", BATCH_ARGUMENTS, "3", _per_channel(-1), 1),
+        _channels_last(ChannelsLastInstanceNorm, "InstanceNorm", INSTANCE_ARGUMENTS, "3", _per_instance(-1, None), 4),
+        _channels_last(ChannelsLastGroupNorm, "GroupNorm", GROUP_ARGUMENTS, "2, 4", _per_group(-1), 5),
         Kind(
             "ChannelsFirstLayerNorm", "ChannelsFirstLayerNorm",
-            (Argument("num_channels", "size"), Argument("eps", "eps", 1e-6)), _over_channels, CHANNELS_FIRST_LAYOUTS, (2, None),
-            None, stem="NC", channel_axis=1, source="ConvNeXt (Liu et al. 2022)",
+            (Argument("num_channels", "size"), Argument("eps", "eps", 1e-6)), "3", _over_channels, CHANNELS_FIRST_LAYOUTS,
+            (2, None), None, stem="NC", channel_axis=1, source="ConvNeXt (Liu et al. 2022)",
+            label=N_("LayerNorm, C first"), place=6,
         ),
         Kind(
             "DimNorm", "DimNorm",
-            (FEATURES, Argument("dim", "axis", -1), Argument("eps", "eps", 1e-12)), _over_one_axis, CHANNELS_LAST_LAYOUTS,
-            (1, None), None, channel_axis=-1,
+            (FEATURES, Argument("dim", "axis", -1), Argument("eps", "eps", 1e-12)), "3, dim=0", _over_one_axis,
+            CHANNELS_LAST_LAYOUTS, (1, None), None, channel_axis=-1, label=N_("One axis (dim)"), place=7,
         ),
     )
     if kind.name not in ABSENT
@@ -300,192 +344,16 @@ FAMILIES: dict[str, tuple[Kind, ...]] = {
 }
 
 
+def listed_families() -> list[str]:
+    """The families in lists of layers, in order."""
+    places = {family: kinds[0].place for family, kinds in FAMILIES.items() if kinds[0].place}
+    return sorted(places, key=places.__getitem__)
+
+
+def families_with_button() -> list[str]:
+    """The families of torch in lists of layers; those that subtract no mean are last."""
+    names = [family for family in listed_families() if FAMILIES[family][0].in_torch]
+    return sorted(names, key=lambda family: not FAMILIES[family][0].center)
+
+
 COMPLETE = not ABSENT and not any(kind.missing for kind in KINDS.values())  # whether the installed torch has all of it
-CALL = re.compile(r"(\w+)\(([^()]*)")
-
-
-def is_in_torch(text: str) -> bool:
-    """Whether the installed torch has every layer that is written in the text, with its arguments.
-
-    >>> is_in_torch("shape=2,3&layers=LayerNorm(3);BatchNorm1d(3,eps=1e-3)")
-    True
-    """
-    return not any(
-        name in ABSENT or (name in KINDS and any(f"{argument}=" in given for argument in KINDS[name].missing))
-        for name, given in CALL.findall(text)
-    )
-
-
-# Read the arguments of a layer, one by one or from a torch module: return plain Python types, or raise NormvizError with the rule.
-
-LARGEST_SIZE = 2**40
-
-
-def _is_int(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _is_size(value: Any) -> bool:
-    return _is_int(value) and 1 <= value <= LARGEST_SIZE
-
-
-def _as_float(value: object) -> float:
-    """The value as a float; NaN, which is in no range, if it is not a number."""
-    try:
-        return float(value) if isinstance(value, Real) and not isinstance(value, bool) else nan
-    except OverflowError:
-        return inf
-
-
-def _check(valid: bool, message: str, name: str, value: object) -> None:
-    if not valid:
-        raise NormvizError(message, name=name, value=echo(value), largest=LARGEST_SIZE)
-
-
-def read_size(name: str, value: Any) -> int:
-    too_large = _is_int(value) and value > LARGEST_SIZE
-    _check(not too_large, _("{name}={value} must be a whole number from 1 to {largest:,}."), name, value)
-    _check(_is_size(value), _("{name}={value} must be a whole number of at least 1."), name, value)
-    return int(value)
-
-
-def _read_shape(name: str, value: Any) -> tuple[int, ...]:
-    sizes = tuple(value) if isinstance(value, list | tuple) else (value,)
-    message = _("{name}={value} must be a size or a list of the last sizes of x, each at least 1, as in [3, 4, 4].")
-    _check(1 <= len(sizes) <= MAX_RANK and all(map(_is_size, sizes)), message, name, value)
-    return tuple(map(int, sizes))
-
-
-def read_flag(name: str, value: Any) -> bool:
-    _check(isinstance(value, bool), _("{name}={value} must be True or False."), name, value)
-    return bool(value)
-
-
-def read_eps(name: str, value: Any) -> float:
-    _check(abs(_as_float(value)) < inf, _("{name}={value} must be a finite number, such as 1e-5."), name, value)
-    return float(value) + 0.0  # -0.0 is written as 0.0, so that equal layers have the same text
-
-
-def read_eps_or_none(name: str, value: Any) -> float | None:
-    return None if value is None else read_eps(name, value)
-
-
-def _read_momentum(name: str, value: Any) -> float | None:
-    message = _("{name}={value} must be a number from 0 to 1, or None for a cumulative average.")
-    _check(value is None or 0 <= _as_float(value) <= 1, message, name, value)
-    return None if value is None else float(value) + 0.0
-
-
-def _read_axis(name: str, value: Any) -> int:
-    message = _("{name}={value} must be the number of an axis, such as 0 or -1.")
-    _check(_is_int(value) and abs(value) <= MAX_RANK, message, name, value)
-    return int(value)
-
-
-READERS: Mapping[str, Callable[[str, Any], Any]] = {
-    "size": read_size,
-    "shape": _read_shape,
-    "flag": read_flag,
-    "eps": read_eps,
-    "eps or None": read_eps_or_none,
-    "momentum": _read_momentum,
-    "axis": _read_axis,
-}
-
-MOST_NAMED = 3  # layers of a model in a message
-
-
-def kind_of_module(module: nn.Module) -> Kind:
-    """The kind of a torch module. Raises NormvizError if it is not in the catalogue, or has a forward of its own."""
-    kind = _kind(module)
-    if kind is None:
-        raise _not_a_layer(module)
-    if kind.module is not None and type(module).forward is not kind.module.forward:
-        raise _own_forward(module, kind)
-    return kind
-
-
-def _kind(module: nn.Module) -> Kind | None:
-    found = [kind for kind in KINDS.values() if kind.module and isinstance(module, kind.module)]
-    return next((kind for kind in found if kind.module is type(module)), found[0] if found else None)
-
-
-def _not_a_layer(module: nn.Module) -> NormvizError:
-    """A model: name the layers in it. Another module: name the layers of the catalogue."""
-    found = [(name, child) for name, child in module.named_modules() if name and _kind(child)]
-    if found:
-        named = [f"{name!r} ({type(child).__name__})" for name, child in found[:MOST_NAMED]]
-        if len(found) > MOST_NAMED:
-            named.append(_("{n:,} more", n=len(found) - MOST_NAMED))
-        return NormvizError(
-            _("{module} is a model, not one layer. It contains {layers}; give one of them, as in model.get_submodule({name!r}), or list all with nv.norms(model, x)."),
-            module=type(module).__name__, layers=listed(named, "and"), name=found[0][0],
-        )  # fmt: skip
-    names = listed([kind.name for kind in KINDS.values() if kind.in_torch])
-    return NormvizError(
-        _("{module} is not a normalization layer of torch.nn; give a Norm, or {layers}."),
-        module=type(module).__name__, layers=names,
-    )  # fmt: skip
-
-
-def _own_forward(module: nn.Module, kind: Kind) -> NormvizError:
-    """A subclass, such as the LayerNorm2d of ConvNeXt, which permutes x around the forward of LayerNorm."""
-    sizes: tuple[int, ...] = getattr(module, "normalized_shape", ())
-    if kind.name == "LayerNorm" and len(sizes) == 1:
-        return NormvizError(
-            _(
-                "{module} overrides the forward of LayerNorm. If it normalizes over the channels of (N, C, H, W), as in ConvNeXt, "
-                "give 'ChannelsFirstLayerNorm({size}, eps={eps})' instead; otherwise describe it with a Norm, as in Norm('n c h w -> n h w', 'c')."
-            ),
-            module=type(module).__name__, size=sizes[0], eps=module.eps,
-        )  # fmt: skip
-    return NormvizError(
-        _(
-            "{module} overrides the forward of {layer}, so it may use other statistics; describe it with a Norm, as in "
-            "Norm('n c h w -> n h w', 'c')."
-        ),
-        module=type(module).__name__, layer=kind.name,
-    )  # fmt: skip
-
-
-def _torch_version() -> str:
-    return ".".join(torch.__version__.split(".")[:2])
-
-
-def not_in_torch(kind: Kind, name: str) -> NormvizError:
-    """The error for an argument in ``kind.missing``."""
-    return NormvizError(
-        _("torch {version} has no {name} of {layer}; install a newer torch, or describe the layer with a Norm."),
-        version=_torch_version(), name=name, layer=kind.name,
-    )  # fmt: skip
-
-
-def layer_not_in_torch(name: str) -> NormvizError:
-    """The error for a layer in ``ABSENT``."""
-    return NormvizError(
-        _("torch {version} has no nn.{layer}; install a newer torch, or describe the layer with a Norm, as in {norm}."),
-        version=_torch_version(), layer=name, norm="Norm('n d -> n', 'd', center=False, bias=False)",
-    )  # fmt: skip
-
-
-def module_arguments(module: nn.Module, kind: Kind) -> dict[str, Any]:
-    """The arguments of a module, read from its attributes. Raises NormvizError if no arguments give its gamma and beta."""
-    weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
-    if weight is None and bias is not None:
-        raise NormvizError(
-            _("this {layer} has a beta and no gamma; give it a weight of ones, or describe it with a Norm."),
-            layer=kind.name,
-        )
-    if weight is not None and bias is None and "bias" in kind.missing:
-        raise not_in_torch(kind, "bias=False")
-    found: dict[str, Any] = {}
-    for argument in kind.arguments:
-        if argument.name in ("affine", "elementwise_affine"):
-            found[argument.name] = weight is not None
-        elif argument.name == "bias":
-            found[argument.name] = bias is not None or weight is None
-        elif argument.name == "track_running_stats" and not kind.per_instance:
-            found[argument.name] = module.running_mean is not None  # as in torch's forward
-        elif argument.in_torch:
-            found[argument.name] = getattr(module, argument.name)
-    return found

@@ -1,15 +1,15 @@
-"""Find a layer for a tensor: the same family on another shape, or the torch layer that computes the same as a Norm."""
+"""A layer that fits a tensor: the same layer, the same idea or a layer of the family, on an x of another shape."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from math import prod
 from typing import Any
 
+from normviz.layers.arguments import layer_not_in_torch
 from normviz.layers.axes import divisors, example_shape, layout_text, parse_layout
-from normviz.layers.catalogue import ABSENT, FAMILIES, KINDS, Kind, layer_not_in_torch
+from normviz.layers.catalogue import ABSENT, FAMILIES, SIZES, Argument, Kind
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.layers.sharing import counts
 from normviz.layers.torch_errors import allowed_ranks, check
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _
@@ -27,8 +27,8 @@ def refit(layer: Layer, shape: tuple[int, ...], axes: tuple[str, ...], kind: Kin
     """
     if kind is None or not kind.takes_rank(len(shape)):
         kind = kind_for(layer.kind.family, axes)
-    others = {name: value for name, value in layer.given.items() if name not in _size_arguments(kind)}
-    return Layer.make(kind.name, training=layer.training, **others, **_sizes(kind, layer.given, shape, axes))
+    options = {option.name: layer.given[option.name] for option in kind.options}
+    return Layer.make(kind.name, training=layer.training, **options, **_sizes(kind, layer.given, shape, axes))
 
 
 # The same idea on a tensor with other axes
@@ -85,7 +85,7 @@ def suitable_kind(family: str, axes: tuple[str, ...]) -> Kind:
     if family == "InstanceNorm" and len(axes) == 2:
         reason = _("A channel of an example has only one value there, and its variance is 0.")
     raise NormvizError(
-        _("{layer} has no form on ({axes}). {reason}"), layer=family, axes=", ".join(axes).upper(), reason=reason
+        "{layer} has no form on ({axes}). {reason}", layer=family, axes=", ".join(axes).upper(), reason=reason
     )
 
 
@@ -107,22 +107,13 @@ def _usual_axes(axes: tuple[str, ...]) -> tuple[str, ...]:
 
 def _over(layer: Layer, names: tuple[str, ...], shape: tuple[int, ...], axes: tuple[str, ...]) -> Layer | None:
     """LayerNorm or RMSNorm, with the options of ``layer``, over these axes; None if there is none."""
-    sizes = _size_arguments(layer.kind)
-    changed = {one.name: layer.given[one.name] for one in layer.kind.arguments if one.name not in sizes}
-    changed = {name: value for name, value in changed.items() if value != _default(layer.kind, name)}
+    changes = layer.changes
     if names == axes[len(axes) - len(names) :]:
         name = "LayerNorm" if layer.name == C_FIRST else layer.name
-        return Layer.make(name, shape[len(axes) - len(names) :], training=layer.training, **changed)
-    can_be_first = layer.kind.center and set(changed) <= {"eps"}
-    return (
-        Layer.make(C_FIRST, shape[1], training=layer.training, **changed)
-        if can_be_first and names == axes[1:2]
-        else None
-    )
-
-
-def _default(kind: Kind, name: str) -> Any:
-    return next(argument.default for argument in kind.arguments if argument.name == name)
+        return Layer.make(name, shape[len(axes) - len(names) :], training=layer.training, **changes)
+    if names == axes[1:2] and layer.kind.center and set(changes) <= {"eps"}:
+        return Layer.make(C_FIRST, shape[1], training=layer.training, **changes)
+    return None
 
 
 def _carried_layer_norm(
@@ -211,15 +202,14 @@ def kind_for(family: str, axes: tuple[str, ...]) -> Kind:
         raise layer_not_in_torch(family)
     if family not in FAMILIES:
         raise NormvizError(
-            _("{family} is not a family of layers; choose {families}."), family=echo(family), families=listed(FAMILIES)
+            "{family} is not a family of layers; choose {families}.", family=echo(family), families=listed(FAMILIES)
         )
     kinds = [kind for kind in FAMILIES[family] if kind.takes_rank(rank)]
     if not kinds:
-        ranks = allowed_ranks(FAMILIES[family])
         raise NormvizError(
-            _("{layer} takes an x of rank {ranks}, and this x has rank {rank}, layout {layout}."),
+            "{layer} takes an x of rank {ranks}, and this x has rank {rank}, layout {layout}.",
             layer=family,
-            ranks=ranks,
+            ranks=allowed_ranks(FAMILIES[family]),
             rank=rank,
             layout=layout,
         )
@@ -235,124 +225,27 @@ def _groups(wanted: int | None, channels: int) -> int:
     return min(found[1:-1] or found, key=lambda divisor: (abs(divisor - wanted), divisor))
 
 
-def _size_arguments(kind: Kind) -> list[str]:
-    return [argument.name for argument in kind.arguments if argument.takes in ("size", "shape", "axis")]
-
-
 def _sizes(kind: Kind, given: Mapping[str, Any], shape: tuple[int, ...], axes: tuple[str, ...]) -> dict[str, Any]:
-    """The arguments that depend on the shape of x."""
+    """The arguments that depend on the shape of x; the ``given`` ones, where they fit."""
     channel = kind.channel(len(shape))
-    sizes: dict[str, Any] = {}
-    for name in _size_arguments(kind):
-        if name == "normalized_shape":
-            depth = len(given.get(name, ()))
-            if not 1 <= depth <= len(shape):
-                usual = _usual_axes(axes)
-                depth = len(usual if usual == axes[len(axes) - len(usual) :] else axes[1:])
-            sizes[name] = shape[len(shape) - depth :]
-        elif name == "num_groups" and channel is not None:
-            same = shape[channel] == given.get("num_channels")
-            sizes[name] = given[name] if same else _groups(given.get(name), shape[channel])
-        elif name == "dim":
-            dim = given.get(name, 0)
-            sizes[name] = dim if -len(shape) <= dim < len(shape) else -1
-        elif channel is not None:
-            sizes[name] = shape[channel]
-    return sizes
+    channels = shape[channel] if channel is not None and channel < len(shape) else 1  # 1: refused by ``check``
+
+    def size(argument: Argument) -> Any:
+        wanted = given.get(argument.name)
+        if argument.takes == "shape":
+            return shape[len(shape) - _depth(len(wanted or ()), axes) :]
+        if argument.takes == "axis":
+            return (wanted or 0) if -len(shape) <= (wanted or 0) < len(shape) else -1
+        if argument.takes == "groups":
+            return wanted if channels == given.get("num_channels") else _groups(wanted, channels)
+        return channels
+
+    return {argument.name: size(argument) for argument in kind.arguments if argument.takes in SIZES}
 
 
-@lru_cache(maxsize=1024)
-def torch_layer(norm: Norm, shape: tuple[int, ...]) -> Layer | None:
-    """The torch layer that computes the same as ``norm`` on an x of ``shape``; None if torch has none. It may multiply by 1 + gamma.
-
-    >>> str(torch_layer(Norm("a b -> a", "b"), (2, 5)))
-    'LayerNorm([5])'
-    """
-    return next((layer for layer in _candidates(norm, shape) if is_equivalent(layer, norm, shape)), None)
-
-
-def is_equivalent(layer: Layer, norm: Norm, shape: tuple[int, ...]) -> bool:
-    """Whether the layer computes the same as ``norm`` on an x of ``shape``. The time does not depend on the sizes."""
-    try:
-        check(layer, shape)
-        other = layer.norm(norm.axes)
-    except NormvizError:
-        return False
-    fields = [
-        (one.center, one.eps, one.bias, one.running, one.zero_centered_gamma, counts(one, shape).gamma_shape)
-        for one in (norm, other)
-    ]
-    return (
-        fields[0] == fields[1]
-        and _stat_parts(norm, shape) == _stat_parts(other, shape)
-        and _gamma_parts(norm, shape) == _gamma_parts(other, shape)
-    )
-
-
-AxisPart = tuple[int, int]  # the size and the stride of one part of an axis
-
-
-def _stat_parts(norm: Norm, shape: tuple[int, ...]) -> list[list[AxisPart]]:
-    """The parts of each axis of x, with stride 1 for kept parts and 0 for reduced ones."""
-    sizes = norm.axis_sizes(shape)
-    return [
-        _merge(
-            ((sizes[name], int(name in norm.pattern.right)) for name in axis), lambda outer, size, inner: outer == inner
-        )
-        for axis in norm.pattern.left
-    ]
-
-
-def _gamma_parts(norm: Norm, shape: tuple[int, ...]) -> list[list[AxisPart]]:
-    """The parts of each axis of x, with their stride in flattened gamma."""
-    sizes, strides, step = norm.axis_sizes(shape), dict[str, int](), 1
-    for name in reversed(norm.gamma_axes):
-        strides[name], step = step, step * sizes[name]
-    return [
-        _merge(
-            ((sizes[name], strides.get(name, 0)) for name in ((whole,) if whole in strides else axis)),
-            lambda outer, size, inner: outer == size * inner,
-        )
-        for whole, axis in zip(norm.axes, norm.pattern.left, strict=True)
-    ]
-
-
-def _merge(parts: Iterable[AxisPart], can_merge: Callable[[int, int, int], bool]) -> list[AxisPart]:
-    """Drop parts of size 1, and merge neighbors where ``can_merge(outer stride, inner size, inner stride)``."""
-    merged: list[AxisPart] = []
-    for size, stride in parts:
-        if merged and size > 1 and can_merge(merged[-1][1], size, stride):
-            merged[-1] = merged[-1][0] * size, stride
-        elif size > 1:
-            merged.append((size, stride))
-    return merged
-
-
-def _candidates(norm: Norm, shape: tuple[int, ...]) -> Iterator[Layer]:
-    rank, affine, eps = len(shape), norm.params is not None, norm.eps
-    bias = {"bias": norm.bias} if norm.center and affine else {}
-    factor = {"zero_centered_gamma": norm.zero_centered_gamma}
-    if not norm.running and (eps is not None or not norm.center):
-        for depth in range(1, rank + 1):
-            trailing = list(shape[rank - depth :])
-            name = "LayerNorm" if norm.center else "RMSNorm"
-            if name in KINDS:
-                yield Layer.make(name, trailing, eps=eps, elementwise_affine=affine, **bias, **factor)
-    if not norm.center or eps is None:
-        return
-    tracks = {"track_running_stats": True, "training": False} if norm.running else {}
-    groups = counts(norm, shape).statistics // shape[0]  # the groups of each example
-    kinds = (
-        kind
-        for family in ("BatchNorm", "InstanceNorm", "GroupNorm")
-        for kind in FAMILIES[family]
-        if kind.takes_rank(rank)
-    )
-    for kind in sorted(kinds, key=lambda kind: kind.channels_last):
-        channel = kind.channel(rank)
-        assert channel is not None
-        given = {name: value for name, value in bias.items() if name not in kind.missing}
-        if kind.family != "GroupNorm":
-            yield Layer.make(kind.name, shape[channel], eps=eps, affine=affine, **given, **tracks)
-        elif not norm.running and 1 <= groups <= shape[channel]:
-            yield Layer.make(kind.name, groups, shape[channel], eps=eps, affine=affine, **given)
+def _depth(wanted: int, axes: tuple[str, ...]) -> int:
+    """The number of last axes that are normalized: as many as ``wanted``, if x has them, or the usual ones."""
+    if 1 <= wanted <= len(axes):
+        return wanted
+    usual = _usual_axes(axes)
+    return len(usual if usual == axes[len(axes) - len(usual) :] else axes[1:])

@@ -18,23 +18,12 @@ from typing import Any
 
 from torch import nn
 
+from normviz.layers.arguments import READERS, kind_of_module, layer_not_in_torch, module_arguments, not_in_torch
 from normviz.layers.axes import MAX_TEXT
-from normviz.layers.catalogue import (
-    ABSENT,
-    FAMILIES,
-    KINDS,
-    READERS,
-    REQUIRED,
-    Argument,
-    Kind,
-    kind_of_module,
-    layer_not_in_torch,
-    module_arguments,
-    not_in_torch,
-)
+from normviz.layers.catalogue import ABSENT, FAMILIES, KINDS, REQUIRED, Argument, Kind
 from normviz.layers.norm import Norm, no_zero_centered_gamma
 from normviz.texts.errors import NormvizError, closest, echo, listed
-from normviz.texts.messages import _, ngettext
+from normviz.texts.messages import N_, ngettext
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,11 +49,11 @@ class Layer:
         kind = KINDS.get(self.name)
         if kind is None or [name for name, _value in self.arguments] != [one.name for one in kind.arguments]:
             raise NormvizError(
-                _("Layer({name}, ...) needs every argument of a layer; write Layer.parse('LayerNorm(4)')."),
+                "Layer({name}, ...) needs every argument of a layer; write Layer.parse('LayerNorm(4)').",
                 name=echo(self.name),
             )
         if self.zero_centered_gamma and not self.affine:
-            raise no_zero_centered_gamma(f"{self.name}({EXAMPLES[self.name]}, zero_centered_gamma=True)")
+            raise no_zero_centered_gamma(f"{self.name}({kind.example}, zero_centered_gamma=True)")
 
     @classmethod
     def make(cls, name: str, *positional: Any, training: bool = True, **named: Any) -> Layer:
@@ -93,9 +82,7 @@ class Layer:
         """
         check_is_object(module)
         if not isinstance(module, nn.Module):
-            raise NormvizError(
-                _("{module} is not a module of torch.nn; use Layer.parse for a text."), module=echo(module)
-            )
+            raise NormvizError("{module} is not a module of torch.nn; use Layer.parse for a text.", module=echo(module))
         kind = kind_of_module(module)
         return cls(kind.name, _bind(kind, (), module_arguments(module, kind)), module.training)
 
@@ -122,6 +109,16 @@ class Layer:
     def given(self) -> Mapping[str, Any]:
         """The arguments by name."""
         return dict(self.arguments)
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The options that are not the defaults of the layer.
+
+        >>> Layer.parse("BatchNorm2d(3, eps=1e-3)").changes
+        {'eps': 0.001}
+        """
+        values = {option.name: (self.given[option.name], option.default) for option in self.kind.options}
+        return {name: value for name, (value, default) in values.items() if value != default}
 
     @property
     def affine(self) -> bool:
@@ -186,7 +183,7 @@ class Layer:
         """
         if self.kind.module is None:
             name = f"{self.name}(..., zero_centered_gamma=True)" if self.zero_centered_gamma else self.name
-            raise NormvizError(_("torch.nn has no {layer}; use its 'torch-scratch' code."), layer=name)
+            raise NormvizError("torch.nn has no {layer}; use its 'torch-scratch' code.", layer=name)
         taken = [argument.name for argument in self.kind.arguments if argument.in_torch]
         given = {name: self.given[name] for name in taken}
         arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
@@ -244,10 +241,10 @@ def _make(name: str, positional: tuple[Any, ...], named: Mapping[Any, Any], trai
         meant = listed([kind.name for kind in FAMILIES[family]]) if family else closest(name, [*KINDS, "Norm"])
         if meant:
             raise NormvizError(
-                _("{name} is not a layer of the catalogue. Did you mean {meant}?"), name=echo(name), meant=meant
+                "{name} is not a layer of the catalogue. Did you mean {meant}?", name=echo(name), meant=meant
             )
         raise NormvizError(
-            _("{name} is not a layer of the catalogue, which has {layers}."),
+            "{name} is not a layer of the catalogue, which has {layers}.",
             name=echo(name),
             layers=listed([*KINDS, "Norm"], "and"),
         )
@@ -272,12 +269,12 @@ def _bind(kind: Kind, positional: tuple[Any, ...], named: Mapping[str, Any]) -> 
     known = [argument.name for argument in kind.arguments]
     for name, value in named.items():
         if name in values:
-            raise NormvizError(_("{layer} got {name} twice; give it once."), layer=kind.name, name=name)
+            raise NormvizError("{layer} got {name} twice; give it once.", layer=kind.name, name=name)
         if name in kind.missing:
             raise not_in_torch(kind, f"{name}={echo(value)}")
         if name not in known:
             raise NormvizError(
-                _("{layer} has no argument {name}; it takes {names}."),
+                "{layer} has no argument {name}; it takes {names}.",
                 layer=kind.name,
                 name=echo(name),
                 names=listed(known, "and"),
@@ -289,27 +286,15 @@ def _bind(kind: Kind, positional: tuple[Any, ...], named: Mapping[str, Any]) -> 
 def _bound_value(kind: Kind, argument: Argument, values: Mapping[str, Any]) -> Any:
     value = values.get(argument.name, argument.default)
     if value is REQUIRED:
-        raise IncompleteError(_("{layer} needs {name}, as in {example}."), kind, layer=kind.name, name=argument.name)
+        raise IncompleteError(N_("{layer} needs {name}, as in {example}."), kind, layer=kind.name, name=argument.name)
     return READERS[argument.takes](argument.name, value)
-
-
-EXAMPLES = {
-    "LayerNorm": "[3, 4, 4]",
-    "RMSNorm": "4",
-    "BatchNorm": "3",
-    "SyncBatchNorm": "3",
-    "InstanceNorm": "3",
-    "GroupNorm": "2, 4",
-    "ChannelsFirstLayerNorm": "3",
-    "DimNorm": "3, dim=0",
-}
 
 
 class IncompleteError(NormvizError):
     """A layer without its arguments. ``kind`` is its kind, and ``with_example`` the error with another example."""
 
     def __init__(self, message: str, kind: Kind, example: str = "", prefix: str = "", **values: object) -> None:
-        example = example or f"{kind.name}({EXAMPLES[kind.family]})"
+        example = example or f"{kind.name}({kind.example})"
         super().__init__(message, example=f"{prefix}{example}", **values)
         self.kind = kind
         self.with_example = lambda other: IncompleteError(message, kind, other, prefix, **values)
@@ -318,10 +303,25 @@ class IncompleteError(NormvizError):
 def check_is_object(value: object) -> None:
     """Raise NormvizError for a class in place of an object, such as ``nn.BatchNorm2d`` in place of ``nn.BatchNorm2d(3)``."""
     if isinstance(value, type):
-        message, name = _("{name} is a class; make an object of it, as in {example}."), value.__name__
+        message, name = N_("{name} is a class; make an object of it, as in {example}."), value.__name__
         if (kind := KINDS.get(name)) is None:
             raise NormvizError(message, name=name, example=f"{name}(...)")
         raise IncompleteError(message, kind, prefix="nn.", name=name)
+
+
+CALL = re.compile(r"(\w+)\(([^()]*)")
+
+
+def is_in_torch(text: str) -> bool:
+    """Whether the installed torch has every layer that is written in the text, with its arguments.
+
+    >>> is_in_torch("shape=2,3&layers=LayerNorm(3);BatchNorm1d(3,eps=1e-3)")
+    True
+    """
+    return not any(
+        name in ABSENT or (name in KINDS and any(f"{argument}=" in given for argument in KINDS[name].missing))
+        for name, given in CALL.findall(text)
+    )
 
 
 PREFIXES = ("", "nn", "torch.nn", "nv", "normviz")
@@ -341,9 +341,7 @@ def _parse(text: str) -> Layer | Norm:
             raise ValueError
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         raise NormvizError(
-            _(
-                "{text} has an argument that is not a literal; write numbers, lists, True, False or None, as in LayerNorm([3, 4, 4])."
-            ),
+            "{text} has an argument that is not a literal; write numbers, lists, True, False or None, as in LayerNorm([3, 4, 4]).",
             text=echo(text),
         ) from None
     if name == "Norm":
@@ -354,16 +352,14 @@ def _parse(text: str) -> Layer | Norm:
 def _make_norm(text: str, mode: str, positional: tuple[Any, ...], named: Mapping[Any, Any]) -> Norm:
     if mode:
         raise NormvizError(
-            _("a Norm has no .{mode}(); write running=True in it if it uses running statistics."), mode=mode
+            "a Norm has no .{mode}(); write running=True in it if it uses running statistics.", mode=mode
         )
     try:
         return Norm(*positional, **named)
     except TypeError:
         raise NormvizError(
-            _(
-                "{text} is not a Norm; it takes stats, params, center, eps, bias, running, sizes and zero_centered_gamma, as in "
-                "Norm('n c h w -> n h w', 'c')."
-            ),
+            "{text} is not a Norm; it takes stats, params, center, eps, bias, running, sizes and zero_centered_gamma, as in "
+            "Norm('n c h w -> n h w', 'c').",
             text=echo(text),
         ) from None
 
@@ -402,14 +398,12 @@ def _not_a_layer(text: object) -> NormvizError:
     if found := DECIMAL.search(str(text)):
         point = f"{found[1]}{found[2]}.{found[3]}"
         return NormvizError(
-            _("{text} is not a layer: in code, commas are between arguments. Write {argument}."),
+            "{text} is not a layer: in code, commas are between arguments. Write {argument}.",
             text=echo(text),
             argument=point,
         )
     return NormvizError(
-        _(
-            "{text} is not a layer; write a constructor with literals, as in LayerNorm([3, 4, 4]), GroupNorm(2, 4) or "
-            "BatchNorm2d(3).eval()."
-        ),
+        "{text} is not a layer; write a constructor with literals, as in LayerNorm([3, 4, 4]), GroupNorm(2, 4) or "
+        "BatchNorm2d(3).eval().",
         text=echo(text),
     )

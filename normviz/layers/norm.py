@@ -1,14 +1,16 @@
 """Norm: a normalization layer as a value: the patterns of its statistics and parameters, and its options."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count
 
+from normviz.layers.arguments import read_eps_or_none, read_flag, read_size
 from normviz.layers.axes import Pattern, check_names, parse_names
-from normviz.layers.catalogue import read_eps_or_none, read_flag, read_size
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _
+from normviz.texts.messages import N_, _
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Norm:
             return
         if not isinstance(self.params, str):
             raise NormvizError(
-                _("params={params} is not a list of axes; write 'c h w', '' or None."), params=echo(self.params)
+                "params={params} is not a list of axes; write 'c h w', '' or None.", params=echo(self.params)
             )
         set_field(self, "params", " ".join(parse_names(self.params)))
         check_names(
@@ -70,7 +72,7 @@ class Norm:
         for axis, parts in zip(self.axes, self.pattern.left, strict=True):
             if len(parts) > 1 and axis in self.gamma_axes and set(parts) & set(self.gamma_axes):
                 raise NormvizError(
-                    _("params {params} names {axis!r} and its parts ({parts}); name one or the other."),
+                    "params {params} names {axis!r} and its parts ({parts}); name one or the other.",
                     params=echo(self.params),
                     axis=axis,
                     parts=" ".join(parts),
@@ -128,13 +130,22 @@ class Norm:
         sizes = self.pattern.sizes(shape, self.split_sizes)
         return dict(zip(self.axes, shape, strict=True)) | sizes
 
+    def permuted(self, order: Sequence[int]) -> Norm:
+        """The Norm for ``x.permute(order)``.
+
+        >>> Norm("n (g k) l -> n g", "c", sizes={"g": 2}).permuted([0, 2, 1]).stats
+        'n l (g k) -> n g'
+        """
+        left = tuple(self.pattern.left[axis] for axis in order)
+        return replace(self, stats=str(replace(self.pattern, left=left)))
+
     def __str__(self) -> str:
-        stats = _("running statistics: {pattern}") if self.running else _("statistics: {pattern}")
-        factor = "1 + gamma" if self.zero_centered_gamma else "gamma"
-        learned = _("{factor}, beta: {axes}") if self.bias else _("{factor}: {axes}")
+        stats = N_("running statistics: {pattern}") if self.running else N_("statistics: {pattern}")
+        learned = N_("{factor}, beta: {axes}") if self.bias else N_("{factor}: {axes}")
         if self.params is None:
-            learned = _("no gamma, no beta")
-        return f"{stats} | {learned}".format(pattern=self.stats, factor=factor, axes=self.params or _("one scalar"))
+            learned = N_("no gamma, no beta")
+        factor, axes = "1 + gamma" if self.zero_centered_gamma else "gamma", self.params or _("one scalar")
+        return f"{_(stats, pattern=self.stats)} | {_(learned, factor=factor, axes=axes)}"
 
     def __repr__(self) -> str:
         given = [repr(self.stats)]
@@ -152,8 +163,10 @@ class Norm:
 
 def no_zero_centered_gamma(example: str) -> NormvizError:
     """The error for a layer that is to multiply by 1 + gamma and has no gamma."""
-    message = _("zero_centered_gamma=True multiplies by 1 + gamma, and this layer has no gamma; write {example}.")
-    return NormvizError(message, example=example)
+    return NormvizError(
+        "zero_centered_gamma=True multiplies by 1 + gamma, and this layer has no gamma; write {example}.",
+        example=example,
+    )
 
 
 def _sorted_sizes(sizes: object) -> tuple[tuple[str, int], ...]:
@@ -161,6 +174,6 @@ def _sorted_sizes(sizes: object) -> tuple[tuple[str, int], ...]:
         pairs = tuple(sorted(dict(sizes).items()))  # type: ignore[call-overload]
     except (TypeError, ValueError):
         raise NormvizError(
-            _("sizes={sizes} must name split axes and their sizes, as in {{'g': 2}}."), sizes=echo(sizes)
+            "sizes={sizes} must name split axes and their sizes, as in {{'g': 2}}.", sizes=echo(sizes)
         ) from None
     return tuple((name, read_size(f"sizes[{name!r}]", size)) for name, size in pairs)

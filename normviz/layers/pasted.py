@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Sequence
 from math import gcd
 
+from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, OTHER_SIZE, example_shape, parse_layout
-from normviz.layers.catalogue import FAMILIES, KINDS, LARGEST_SIZE
+from normviz.layers.catalogue import FAMILIES, KINDS
 from normviz.layers.fit import kind_for
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _, ngettext
+from normviz.texts.messages import ngettext
 
 Ids = NDArray[np.int64]
 LIMIT = 2**26
@@ -156,9 +156,7 @@ def check_index(index: Sequence[int], shape: tuple[int, ...]) -> tuple[int, ...]
         found = ()
     if len(found) != len(shape) or any(not -size <= i < size for i, size in zip(found, shape, strict=False)):
         raise NormvizError(
-            _(
-                "index {index} is not an element of a tensor of shape {shape}; give one whole number for each axis, less than its size."
-            ),
+            "index {index} is not an element of a tensor of shape {shape}; give one whole number for each axis, less than its size.",
             index=echo(index),
             shape=shape,
         )

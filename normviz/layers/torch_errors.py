@@ -51,9 +51,7 @@ def check(layer: Layer, shape: tuple[int, ...]) -> None:
 
 
 def _torch_error(words: str, meaning: str, **values: object) -> NormvizError:
-    return NormvizError(
-        _('torch refuses: "{words}". {meaning}'), words=english(words), meaning=meaning.format(**values)
-    )
+    return NormvizError('torch refuses: "{words}". {meaning}', words=english(words), meaning=meaning.format(**values))
 
 
 def _refusal(run: Callable[[], object]) -> str:
@@ -80,7 +78,7 @@ def _check_rank(layer: Layer, shape: tuple[int, ...]) -> None:
     ranks = allowed_ranks([layer.kind])
     if not layer.kind.in_torch:
         raise NormvizError(
-            _("{layer} takes an x of rank {ranks}, and this x has rank {rank}, shape {shape}."),
+            "{layer} takes an x of rank {ranks}, and this x has rank {rank}, shape {shape}.",
             layer=layer.name,
             ranks=ranks,
             rank=rank,

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from normviz.layers.catalogue import is_in_torch
+from normviz.layers.layer import is_in_torch
 from normviz.parts.links import Link, TourBar
 from normviz.parts.titles import EXPLORE, HOME
 from normviz.scene.view import MOST_CAPTION, MOST_STOPS, Display, read_display, split_link

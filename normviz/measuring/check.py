@@ -1,7 +1,6 @@
 """Which normalization a function computes, and whether it is the one that it should be.
 
-A ``Finding`` says both: it measures the function and compares it with the expected layer. ``norm_of`` gives the Norm of a measured function, ``usual_layer``
-the torch layer of a Norm.
+A ``Finding`` says both: it measures the function and compares it with the expected layer. ``norm_of`` gives the Norm of a measured function.
 """
 
 import copy
@@ -20,8 +19,8 @@ from torch import Tensor, nn
 from normviz.analysis.description import Description, describe, spec_on, tensor_and_shape
 from normviz.analysis.forward import used_eps
 from normviz.layers.axes import layout_text, parse_layout
-from normviz.layers.fit import default_layer, is_equivalent, torch_layer
 from normviz.layers.layer import Layer
+from normviz.layers.naming import layer_of_channels, torch_layer, usual_layer
 from normviz.layers.norm import Norm
 from normviz.measuring import probe
 from normviz.measuring.backward import Unjudged, compare_by_hand, compare_gradients
@@ -421,7 +420,7 @@ def expect(
         return replace(describe(spec, shape, layout=layout), name=name)
     moved = describe(spec, tuple(shape[i] for i in order), layout=layout_text([axes[i] for i in order]))
     back = [order.index(i) for i in range(len(order))]
-    return replace(moved, norm=_permuted(moved.norm, back), shape=shape, axes=axes, name=name)
+    return replace(moved, norm=moved.norm.permuted(back), shape=shape, axes=axes, name=name)
 
 
 def expected_of(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | None) -> Description:
@@ -552,42 +551,12 @@ def _spare(names: Sequence[str]) -> Iterator[str]:
                 yield name
 
 
-def usual_layer(norm: Norm, shape: tuple[int, ...], preferred: Sequence[Layer] = ()) -> Layer | None:
-    """The torch layer that computes the same as ``norm``: one of the preferred, or that which people use for it; None if torch has none.
-
-    >>> str(usual_layer(Norm("n c h w -> n c"), (2, 3, 4, 4)))
-    'InstanceNorm2d(3)'
-    """
-    rank = len(shape)
-    # Preferred to LayerNorm([h, w]).
-    images = [default_layer("InstanceNorm", shape, norm.axes)] if rank in (4, 5) else []
-    same = (layer for layer in (*preferred, *images) if is_equivalent(layer, norm, shape))
-    return next(same, None) or torch_layer(norm, shape)
-
-
-def layer_of_channels(norm: Norm, names: Sequence[str], shape: tuple[int, ...]) -> Layer | None:
-    """The layer of torch.nn that computes the same as ``norm``, one of channels after C was moved to axis 1; None if there is none."""
-    layer = usual_layer(norm, shape)
-    if "c" in names[2:] and (layer is None or layer.kind.channel(len(shape)) is not None):
-        channel = list(names).index("c")
-        order = [0, channel, *(i for i in range(1, len(names)) if i != channel)]
-        layer = usual_layer(_permuted(norm, order), tuple(shape[i] for i in order))
-    return layer if layer is not None and (layer.kind.in_torch or layer.zero_centered_gamma) else None
-
-
 def _similar(norm: Norm, names: Sequence[str], shape: tuple[int, ...]) -> str:
     """The name of ``layer_of_channels``; "" if there is none."""
     layer = layer_of_channels(norm, names, shape)
     if layer is None:
         return ""
     return _("{layer} with 1 + gamma", layer=layer.name) if layer.zero_centered_gamma else layer.name
-
-
-def _permuted(norm: Norm, order: Sequence[int]) -> Norm:
-    """The Norm for x.permute(order)."""
-    left = [norm.pattern.left[i] for i in order]
-    text = " ".join(parts[0] if len(parts) == 1 else f"({' '.join(parts)})" for parts in left)
-    return replace(norm, stats=f"{text} -> {' '.join(norm.pattern.right)}")
 
 
 def usual_axes(rank: int) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from torch.nn.parameter import is_lazy
 from normviz.analysis.description import Description, tensor_and_shape
 from normviz.analysis.forward import Values
 from normviz.layers import sharing
-from normviz.layers.catalogue import kind_of_module
+from normviz.layers.arguments import kind_of_module
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.check import Finding

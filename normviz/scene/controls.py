@@ -12,7 +12,8 @@ from typing import Any, Protocol, TypeVar
 
 from normviz.analysis.checks import MOST_ELEMENTS
 from normviz.analysis.sentences import axes_in_words
-from normviz.layers.catalogue import ABSENT, FAMILIES, layer_not_in_torch
+from normviz.layers.arguments import layer_not_in_torch
+from normviz.layers.catalogue import ABSENT, FAMILIES
 from normviz.layers.fit import divisors, suitable_kind
 from normviz.layers.layer import Layer
 from normviz.layers.pasted import MOST_TEXT, refused_layer, typed_layer

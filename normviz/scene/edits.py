@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields, replace
 from math import isnan
 from typing import Any
 
+from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import LETTER, MAX_TEXT, Pattern, example_shape, layout_text, parse_layout
-from normviz.layers.catalogue import LARGEST_SIZE
 from normviz.layers.fit import carried, default_layer, example_for, kind_for, layer_for, refit, suitable_kind
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm

@@ -19,7 +19,6 @@ from normviz.scene.edits import with_layer
 from normviz.scene.scene import Scene
 from normviz.scene.toggles import named
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _
 
 Nodes = Mapping[str, ast.expr]
 LIBRARIES = (
@@ -68,7 +67,7 @@ def _arguments(name: str, call: ast.Call, takes: list[str]) -> Nodes:
 
 
 def _misread(name: str, takes: list[str]) -> NormvizError:
-    return NormvizError(_("{name} is read with these arguments: {names}."), name=name, names=listed(takes, "and"))
+    return NormvizError("{name} is read with these arguments: {names}.", name=name, names=listed(takes, "and"))
 
 
 ALIASES = {"input": "x", "tensor": "x", "axis": "dim", "axes": "dim", "keepdims": "keepdim", "epsilon": "eps"}
@@ -85,7 +84,7 @@ def _literal(given: Nodes, name: str, default: Any = None) -> Any:
 
 def _unknown(node: ast.expr) -> NormvizError:
     return NormvizError(
-        _("The value of {text} is not in the text, which is read and never executed; write it as numbers."),
+        "The value of {text} is not in the text, which is read and never executed; write it as numbers.",
         text=echo(ast.unparse(node)),
     )
 
@@ -101,7 +100,7 @@ def _axes(given: Nodes, scene: Scene, default: Any = None) -> tuple[int, ...]:
         or len({dim % rank for dim in dims}) < len(dims)
     ):
         raise NormvizError(
-            _("{dims} is not a list of different axes of x, which has the axes 0 to {last}: {axes}."),
+            "{dims} is not a list of different axes of x, which has the axes 0 to {last}: {axes}.",
             dims=echo(dims), last=rank - 1, axes=", ".join(scene.axes).upper(),
         )  # fmt: skip
     return tuple(dim % rank for dim in dims)
@@ -115,7 +114,7 @@ def _sizes(given: Nodes, scene: Scene) -> list[Any]:
     if sizes and elements == [node] and isinstance(sizes[0], tuple):
         return list(sizes[0])
     if not sizes or elements == [node]:
-        raise NormvizError(_("normalized_shape is a list of sizes, as in F.layer_norm(x, x.shape[1:])."))
+        raise NormvizError("normalized_shape is a list of sizes, as in F.layer_norm(x, x.shape[1:]).")
     return [_literal({"": one}, "") if size is None else size for one, size in zip(elements, sizes, strict=True)]
 
 
@@ -155,14 +154,14 @@ def _learned(given: Nodes) -> tuple[bool, bool]:
 
 
 def _beta_alone() -> NormvizError:
-    return NormvizError(_("A beta without a gamma has no layer here; write both, or none."))
+    return NormvizError("A beta without a gamma has no layer here; write both, or none.")
 
 
 def _affine(given: Nodes) -> bool:
     """Whether there are gamma and beta, of a layer that has both or none."""
     gamma, beta = _learned(given)
     if gamma and not beta:
-        raise NormvizError(_("A gamma without a beta has no such layer here; write both, or none."))
+        raise NormvizError("A gamma without a beta has no such layer here; write both, or none.")
     return gamma
 
 
@@ -195,7 +194,7 @@ def _group_norm(given: Nodes, scene: Scene) -> Layer:
 def _channels(scene: Scene) -> int:
     """The size of axis 1, on which torch has the channels."""
     if len(scene.shape) < 2:
-        raise NormvizError(_("x has one axis, and torch has the channels on axis 1."))
+        raise NormvizError("x has one axis, and torch has the channels on axis 1.")
     return scene.shape[1]
 
 
@@ -207,11 +206,11 @@ def _with_channels(family: str, stored: str, lowest: int) -> Callable[[Nodes, Sc
         tracks, of_x = _is_given(given, "running_mean"), _literal(given, stored, family == "InstanceNorm")
         if _is_given(given, "running_var") != tracks or type(of_x) is not bool or (not of_x and not tracks):
             raise NormvizError(
-                _("{name} needs running_mean and running_var, or {argument}=True and neither of them."),
+                "{name} needs running_mean and running_var, or {argument}=True and neither of them.",
                 name="batch_norm" if family == "BatchNorm" else "instance_norm", argument=stored,
             )  # fmt: skip
         if not lowest <= rank <= 5:
-            raise NormvizError(_("{family} has no layer for an x of shape {shape}."), family=family, shape=scene.shape)
+            raise NormvizError("{family} has no layer for an x of shape {shape}.", family=family, shape=scene.shape)
         options = {"momentum": _literal(given, "momentum", 0.1), **_eps(given, 1e-5)}
         name = f"{family}{max(1, rank - 2)}d"
         return Layer.make(
@@ -230,9 +229,7 @@ def _mean(given: Nodes, scene: Scene) -> Norm:
     squared = _squared(x)
     if not isinstance(squared or x, ast.Name | ast.Attribute):
         raise NormvizError(
-            _(
-                "Write the mean of one tensor, as in x.mean((0, 2, 3), keepdim=True), or of its square, as in x.pow(2).mean(-1)."
-            )
+            "Write the mean of one tensor, as in x.mean((0, 2, 3), keepdim=True), or of its square, as in x.pow(2).mean(-1)."
         )
     if type(_literal(given, "keepdim", True)) is not bool:
         raise _misread("mean", ["x", "dim", "keepdim"])
@@ -258,7 +255,7 @@ def _reduce(given: Nodes, scene: Scene) -> Norm:
     """``reduce(x, "n c h w -> c", "mean")``; the pattern may have names of its own, in the order of the axes."""
     pattern, reduction = _literal(given, "pattern"), _literal(given, "reduction")
     if not isinstance(pattern, str) or pattern.count("->") != 1 or "..." in pattern or reduction != "mean":
-        raise NormvizError(_('Write the mean of whole axes, as in reduce(x, "n c h w -> c", "mean").'))
+        raise NormvizError('Write the mean of whole axes, as in reduce(x, "n c h w -> c", "mean").')
     left, right = pattern.split("->")
     sizes = {name: _literal(given, name) for name in given if name not in ("x", "pattern", "reduction")}
     kept = " ".join(re.findall(r"[^\W\d]\w*", right))
@@ -267,7 +264,7 @@ def _reduce(given: Nodes, scene: Scene) -> Norm:
     names = [axis[0] if len(axis) == 1 else "" for axis in parts]
     if len(parts) != len(axes) or any(name in axes and axes.index(name) != place for place, name in enumerate(names)):
         raise NormvizError(
-            _("The pattern has the axes {written}, and x has {axes}; choose the tensor of the pattern first."),
+            "The pattern has the axes {written}, and x has {axes}; choose the tensor of the pattern first.",
             written=left.strip(), axes=" ".join(axes),
         )  # fmt: skip
     split = [axis for axis in parts if len(axis) > 1]
@@ -289,7 +286,7 @@ def _keras_axes(given: Nodes, scene: Scene) -> tuple[int, ...]:
     """The axes of a layer of Keras; the last one by default, which must be that of the channels."""
     if "dim" not in given and "c" in scene.axes[:-1]:
         raise NormvizError(
-            _("Without axis=, Keras takes the last axis, which is {last} of this x, and not C: write axis={axis}, or choose a tensor with C at the end."),
+            "Without axis=, Keras takes the last axis, which is {last} of this x, and not C: write axis={axis}, or choose a tensor with C at the end.",
             last=scene.axes[-1].upper(), axis=scene.axes.index("c"),
         )  # fmt: skip
     return _axes(given, scene, -1)
@@ -318,7 +315,7 @@ def _rms_normalization(given: Nodes, scene: Scene) -> Norm:
 def _batch_normalization(given: Nodes, scene: Scene) -> Layer | Norm:
     (axis, *more) = _keras_axes(given, scene)
     if more:
-        raise NormvizError(_("BatchNormalization takes one axis."))
+        raise NormvizError("BatchNormalization takes one axis.")
     name = scene.axes[axis]
     target = _keras_norm(given, scene, f"{' '.join(scene.axes)} -> {name}", (axis,))
     layer = named(target, with_layer(scene, target).scene)
@@ -327,7 +324,7 @@ def _batch_normalization(given: Nodes, scene: Scene) -> Layer | Norm:
     momentum = _literal(given, "momentum", 0.99)
     if type(momentum) not in (int, float) or not 0 <= momentum <= 1:
         raise NormvizError(
-            _("{name}={value} must be a number from 0 to 1, or None for a cumulative average."),
+            "{name}={value} must be a number from 0 to 1, or None for a cumulative average.",
             name="momentum",
             value=echo(momentum),
         )
@@ -338,7 +335,7 @@ def _group_normalization(given: Nodes, scene: Scene) -> Norm:
     (axis, *more) = _keras_axes(given, scene)
     groups = _literal(given, "groups", 32)
     if more or axis == 0:
-        raise NormvizError(_("GroupNormalization takes one axis other than the first."))
+        raise NormvizError("GroupNormalization takes one axis other than the first.")
     groups = scene.shape[axis] if groups == -1 else groups
     left = " ".join("(g k)" if place == axis else name for place, name in enumerate(scene.axes))
     return _keras_norm(given, scene, f"{left} -> {scene.axes[0]} g", (axis,), sizes={"g": groups})

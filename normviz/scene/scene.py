@@ -22,8 +22,9 @@ from normviz.analysis.checks import LARGEST_VALUE, MOST_ELEMENTS, SEEDS
 from normviz.analysis.description import Description, describe_shape
 from normviz.analysis.examples import DATA, PARAMETERS, example, from_values, parameters
 from normviz.analysis.forward import Values
+from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
-from normviz.layers.catalogue import KINDS, LARGEST_SIZE
+from normviz.layers.catalogue import KINDS
 from normviz.layers.fit import layer_for
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm

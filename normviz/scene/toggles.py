@@ -6,14 +6,12 @@ presses a button: the toggles find the name of the layer. A name stays as long a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from normviz.analysis.sentences import axis_nouns
 from normviz.layers.axes import divisors
-from normviz.layers.catalogue import FAMILIES, Kind
 from normviz.layers.layer import Layer
+from normviz.layers.naming import layer_with_axes, without_split
 from normviz.layers.norm import Norm
 from normviz.scene.edits import Reading, with_layer
 from normviz.scene.scene import Scene
@@ -170,19 +168,10 @@ def _settled(norm: Norm, scene: Scene, of_gamma: bool) -> Norm:
     """The same Norm without a split axis, if its groups are one, or one channel each. For gamma, a split in channels stays: so does the name."""
     split, groups = _split_axis(norm, scene.axes), _groups_of(norm, scene)
     if groups == 1:
-        return _without_split(norm, scene.axes)
+        return without_split(norm, scene.axes)
     if split and not of_gamma and groups == scene.shape[scene.axes.index(split)]:
-        return _without_split(norm, scene.axes, kept=split)
+        return without_split(norm, scene.axes, kept=split)
     return norm
-
-
-def _without_split(norm: Norm, axes: tuple[str, ...], kept: str = "") -> Norm:
-    """The same Norm with the mean over all of the split axis, or, if it is ``kept``, with a mean for each of its indices."""
-    right = norm.pattern.right
-    named = [
-        axis for axis, parts in _parts(norm, axes).items() if axis == kept or (len(parts) == 1 and parts[0] in right)
-    ]
-    return replace(norm, stats=f"{' '.join(axes)} -> {' '.join(named)}", sizes={})
 
 
 def _with_mean_over(norm: Norm, axes: tuple[str, ...], reduced: set[str]) -> Norm:
@@ -203,78 +192,4 @@ def _with_gamma_of(norm: Norm, axes: tuple[str, ...], own: set[str]) -> Norm:
 
 def named(target: Norm, scene: Scene) -> Layer | Norm:
     """The layer with these patterns: of the present family if it has one, otherwise the usual name; the pattern, if none has it."""
-    layer = scene.layer
-    first = layer.kind.family if isinstance(layer, Layer) else ""
-    for family in sorted(_families(target), key=lambda family: family != first):
-        for found in _layers(family, target, scene):
-            if _has_axes(found, target, scene.axes):
-                return found
-    return target
-
-
-def _families(target: Norm) -> list[str]:
-    """The families that may have a layer with these patterns, the usual name first."""
-    if not target.center:
-        return ["RMSNorm"] if "RMSNorm" in FAMILIES else []
-    instance = ["InstanceNorm"] if target.params is None else []
-    return [*instance, "LayerNorm", "BatchNorm", "InstanceNorm", "GroupNorm", "ChannelsFirstLayerNorm", "DimNorm"]
-
-
-def _layers(family: str, target: Norm, scene: Scene) -> Iterator[Layer]:
-    """Layers of the family for the scene's tensor that may have the patterns of ``target``, with the options of the present layer."""
-    shape, axes = scene.shape, scene.axes
-    affine, bias = target.params is not None, target.bias
-    for kind in FAMILIES[family]:
-        if not kind.suits(axes):
-            continue
-        channel = kind.channel(len(axes))
-        sizes: list[dict[str, Any]] = [{}]
-        if kind.channel_axis is None:
-            sizes = [{"normalized_shape": shape[start:]} for start in range(len(shape))]
-        elif family == "GroupNorm":
-            size = shape[channel or 0]
-            sizes = [{"num_groups": groups, "num_channels": size} for groups in (_groups_of(target, scene) or 1,)]
-        elif family == "DimNorm":
-            sizes = [{"num_features": shape[-1], "dim": dim} for dim in range(len(shape))]
-        elif channel is not None:
-            sizes = [{"num_features" if "num_features" in _names(kind) else "num_channels": shape[channel]}]
-        for given in sizes:
-            options = {
-                "affine": affine,
-                "elementwise_affine": affine,
-                "bias": bias or not affine,
-                **_kept(scene.layer, kind, target),
-            }
-            yield Layer.make(
-                kind.name, **given, **{name: value for name, value in options.items() if name in _names(kind)}
-            )
-
-
-def _names(kind: Kind) -> list[str]:
-    return [argument.name for argument in kind.arguments]
-
-
-def _kept(layer: Layer | Norm, kind: Kind, target: Norm) -> dict[str, Any]:
-    """The eps and the momentum of the present layer that are not its defaults."""
-    if not isinstance(layer, Layer):
-        return {"eps": target.eps}
-    defaults = {argument.name: argument.default for argument in layer.kind.arguments}
-    return {
-        name: layer.given[name]
-        for name in ("eps", "momentum")
-        if name in layer.given and layer.given[name] != defaults[name]
-    }
-
-
-def _has_axes(layer: Layer, target: Norm, axes: tuple[str, ...]) -> bool:
-    """Whether the layer has the patterns of ``target``, by axes. One group of channels is all of them."""
-    norm = layer.norm(axes)
-    if layer.given.get("num_groups") == 1 and _split_axis(target, axes) is None:
-        norm = _without_split(norm, axes)
-    eps = next(argument.default for argument in layer.kind.arguments if argument.name == "eps")
-    return (
-        norm.pattern.left == target.pattern.left
-        and set(norm.pattern.right) == set(target.pattern.right)
-        and (norm.params, norm.bias, norm.center) == (target.params, target.bias, target.center)
-        and norm.eps in (target.eps, eps)
-    )
+    return layer_with_axes(target, scene.shape, scene.axes, scene.layer) or target

@@ -11,7 +11,7 @@ from torch import Tensor
 from normviz import Explanation, Layer, Norm, NormvizError
 from normviz.analysis.description import describe
 from normviz.analysis.forward import Values
-from normviz.layers.catalogue import is_in_torch
+from normviz.layers.layer import is_in_torch
 from tests.support.strategies import random_tensor
 
 CATALOGUE = [

@@ -6,8 +6,8 @@ from hypothesis import assume, example, given
 from normviz.analysis.comparison import compare, sentence, suggestions
 from normviz.analysis.description import describe
 from normviz.analysis.invariance import invariances
-from normviz.layers.catalogue import KINDS, is_in_torch
-from normviz.layers.layer import Layer
+from normviz.layers.catalogue import KINDS
+from normviz.layers.layer import Layer, is_in_torch
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
 from tests.support.strategies import layers_that_fit, random_tensor, shapes

@@ -4,7 +4,7 @@ import re
 
 import torch
 
-from normviz.layers.catalogue import is_in_torch
+from normviz.layers.layer import is_in_torch
 from tests.support.needs import REFUSES_EPS_0
 from tests.support.strategies import forward, random_tensor
 

@@ -14,8 +14,8 @@ from torch import nn
 from normviz.analysis.description import describe
 from normviz.code.generate import FLAVORS, code
 from normviz.layers.catalogue import KINDS
-from normviz.layers.fit import torch_layer
 from normviz.layers.layer import Layer
+from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
 from tests.support.needs import needs_refused_eps

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from normviz.analysis.description import describe
 from normviz.layers.axes import divisors, parse_layout
 from normviz.layers.catalogue import FAMILIES, KINDS
-from normviz.layers.fit import default_layer, kind_for, refit, torch_layer
+from normviz.layers.fit import default_layer, kind_for, refit
 from normviz.layers.layer import Layer
+from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
 from tests.fuzz.measure import cost

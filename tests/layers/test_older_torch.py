@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from normviz.layers.catalogue import FAMILIES, GROUP_ARGUMENTS, KINDS, as_installed
-from normviz.layers.fit import torch_layer
 from normviz.layers.layer import Layer
+from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
 from normviz.scene.controls import SCENE_CONTROLS
 from normviz.scene.edits import repair

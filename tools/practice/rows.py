@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import prod
 
-from normviz.layers.fit import torch_layer
+from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts, param_tables
 from normviz.lessons.practice.case import Answer, Box, Case, box_of, group_box

@@ -13,8 +13,7 @@ from normviz.analysis.checks import SEEDS, read_integer, read_number
 from normviz.analysis.forward import Values, run_module, trace
 from normviz.analysis.rounding.groups import read_dtype
 from normviz.layers.axes import parse_layout
-from normviz.layers.catalogue import is_in_torch
-from normviz.layers.layer import Layer
+from normviz.layers.layer import Layer, is_in_torch
 from normviz.layers.sharing import counts
 from normviz.texts.errors import NormvizError
 

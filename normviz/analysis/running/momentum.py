@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from normviz.analysis.checks import LARGEST_VALUE, Array, frozen_array, read_number, read_numbers
-from normviz.layers.catalogue import READERS
+from normviz.layers.arguments import READERS
 from normviz.texts.errors import NormvizError, echo, listed
 
 DTYPES = ("float64", "float32")

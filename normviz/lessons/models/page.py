@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from normviz.analysis.description import Description, describe_shape
-from normviz.layers.catalogue import COMPLETE, is_in_torch
-from normviz.layers.layer import Layer
+from normviz.layers.catalogue import COMPLETE
+from normviz.layers.layer import Layer, is_in_torch
 from normviz.layers.pasted import parse_layer_on_shape
 from normviz.lessons.page import ControlRow, Page
 from normviz.measuring.models.names import block_name, common_name, name_pattern

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from normviz.analysis.checks import SEEDS, read_integer
-from normviz.layers.catalogue import COMPLETE, is_in_torch
+from normviz.layers.catalogue import COMPLETE
+from normviz.layers.layer import is_in_torch
 from normviz.lessons.practice.case import EXERCISE_KINDS, FIRST_FORMS, FORMS, TOPICS, family_of
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.random import Random

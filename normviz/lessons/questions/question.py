@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 from normviz.analysis.rounding.groups import DTYPES
-from normviz.layers.catalogue import is_in_torch
+from normviz.layers.layer import is_in_torch
 from normviz.lessons.page import Page
 from normviz.lessons.questions.sources import Source
 from normviz.lessons.random import Random

@@ -13,8 +13,7 @@ from torch.nn import functional as F
 
 from normviz.analysis.description import Description, describe
 from normviz.figures.payload import parameters_data, statistics_data
-from normviz.layers.catalogue import is_in_torch
-from normviz.layers.layer import Layer
+from normviz.layers.layer import Layer, is_in_torch
 from normviz.lessons.page import Page
 from normviz.parts.groups import groups_picture
 from normviz.parts.html import Body, data, escape, line

@@ -13,7 +13,7 @@ from normviz.analysis.description import Description, describe
 from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference
 from normviz.figures.payload import PanelValues, compare_payload, values_payload
-from normviz.layers.catalogue import is_in_torch
+from normviz.layers.layer import is_in_torch
 from normviz.lessons.start.page import SIZES, depth
 from normviz.lessons.story.parts import DepthFigure, LinkedFigure, Pictures, StoryControl, StoryPicture
 from normviz.lessons.story.scenery import address, lake, town

@@ -15,8 +15,8 @@ import torch
 from torch import nn
 
 from normviz.analysis.description import Description, describe
-from normviz.layers.fit import torch_layer
 from normviz.layers.layer import Layer, check_is_object
+from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
 from normviz.layers.substitutes import is_probably_channels_last
 from normviz.layers.torch_errors import check

@@ -17,8 +17,9 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.weak import WeakIdKeyDictionary
 
+from normviz.layers.arguments import kind_of_module
 from normviz.layers.axes import parse_layout
-from normviz.layers.catalogue import KINDS, kind_of_module
+from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.check import usual_axes
