@@ -100,11 +100,16 @@ class Kind:
         return self.module is not None and not self.channels_last
 
     @property
+    def sizes(self) -> tuple[Argument, ...]:
+        """The arguments that depend on the shape of x."""
+        return tuple(argument for argument in self.arguments if argument.takes in SIZES)
+
+    @property
     def options(self) -> tuple[Argument, ...]:
         """The arguments that do not depend on the shape of x."""
         return tuple(argument for argument in self.arguments if argument.takes not in SIZES)
 
-    def takes(self, name: str) -> bool:
+    def has(self, name: str) -> bool:
         """Whether it has an argument of this name."""
         return any(argument.name == name for argument in self.arguments)
 
@@ -137,7 +142,7 @@ class Kind:
         if not self.takes_rank(rank) or channel is None or self.rule is _over_one_axis:
             return self.takes_rank(rank)
         on_channels = axes[channel] == "c" if "c" in axes else channel % rank != batch
-        if not (self.per_instance or self.takes("num_groups")):
+        if not (self.per_instance or self.has("num_groups")):
             return on_channels
         return on_channels and (batch is None if channel == 0 else batch == 0 or (batch is None and "c" not in axes))
 
@@ -159,9 +164,9 @@ class Kind:
             "size": [size],
             "groups": [number for number in groups if size % number == 0],
         }
-        taken = {argument.name: choices[argument.takes] for argument in self.arguments if argument.takes in SIZES}
-        for values in product(*taken.values()):
-            yield dict(zip(taken, values, strict=True))
+        of_arguments = {argument.name: choices[argument.takes] for argument in self.sizes}
+        for values in product(*of_arguments.values()):
+            yield dict(zip(of_arguments, values, strict=True))
 
 
 def _pattern(axes: tuple[str, ...], kept: tuple[str, ...]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from normviz.layers.arguments import layer_not_in_torch
 from normviz.layers.axes import divisors, example_shape, layout_text, parse_layout
-from normviz.layers.catalogue import ABSENT, FAMILIES, SIZES, Argument, Kind
+from normviz.layers.catalogue import ABSENT, FAMILIES, Argument, Kind
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import allowed_ranks, check
@@ -240,7 +240,7 @@ def _sizes(kind: Kind, given: Mapping[str, Any], shape: tuple[int, ...], axes: t
             return wanted if channels == given.get("num_channels") else _groups(wanted, channels)
         return channels
 
-    return {argument.name: size(argument) for argument in kind.arguments if argument.takes in SIZES}
+    return {argument.name: size(argument) for argument in kind.sizes}
 
 
 def _depth(wanted: int, axes: tuple[str, ...]) -> int:

@@ -39,7 +39,7 @@ def _described(norm: Norm, shape: tuple[int, ...], kinds: Iterable[Kind], **opti
     options |= dict.fromkeys(needed, True)
     for kind in kinds:
         may_have_eps = norm.eps is not None or kind.eps_may_be_none
-        if kind.center == norm.center and may_have_eps and all(map(kind.takes, needed)):
+        if kind.center == norm.center and may_have_eps and all(map(kind.has, needed)):
             given = {option.name: options[option.name] for option in kind.options if option.name in options}
             for sizes in kind.sizes_on(shape, (groups or 1,)):
                 yield Layer.make(kind.name, training=not norm.running, **sizes, **given)

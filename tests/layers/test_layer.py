@@ -137,7 +137,7 @@ def test_the_torch_module_has_the_arguments(drawn):
 
 def test_default_arguments_are_those_of_torch():
     for kind in (kind for kind in KINDS.values() if kind.module):
-        required = [2 for argument in kind.arguments if argument.takes in ("size", "shape")]
+        required = [2 for _argument in kind.sizes]
         module = kind.module(*required)
         assert Layer.of(module) == Layer.make(kind.name, *required), kind.name
 

@@ -199,7 +199,7 @@ def test_any_text_gives_a_layer_or_a_normviz_error(text):
     value=st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.lists(st.integers(-1, 5))
 )
 def test_any_literal_gives_an_argument_or_a_normviz_error(name, value):
-    defaults = Layer.make(name, *[2 for argument in KINDS[name].arguments if argument.takes in ("size", "shape")]).given
+    defaults = Layer.make(name, *[2 for argument in KINDS[name].sizes if argument.takes != "axis"]).given
     for argument in KINDS[name].arguments:
         try:
             layer = Layer.make(name, **defaults | {argument.name: value})

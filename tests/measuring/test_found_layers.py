@@ -176,32 +176,6 @@ def test_the_usual_formula_has_the_same_groups():
     assert checks.with_usual_formula(affine).formula.kind is None
 
 
-# A Norm as a layer
-
-LAYERS = [
-    ("n c h w -> n c", None, (2, 3, 4, 5), "InstanceNorm2d(3)", "InstanceNorm2d(3)"),
-    ("n c l -> n c", None, (2, 3, 4), "LayerNorm([4], elementwise_affine=False)", "LayerNorm([4], elementwise_affine=False)"),
-    ("n c d h w -> n c", None, (2, 3, 4, 5, 6), "InstanceNorm3d(3)", "InstanceNorm3d(3)"),
-    ("n c h w -> c", "c", (2, 3, 4, 5), "BatchNorm2d(3)", "BatchNorm2d(3)"),
-    ("n h w c -> c", "c", (2, 4, 5, 3), "ChannelsLastBatchNorm(3)", "BatchNorm2d(3)"),
-    ("n h w c -> n", "h w c", (2, 4, 5, 3), "LayerNorm([4, 5, 3])", "LayerNorm([4, 5, 3])"),
-    ("n d c -> n", "c", (2, 4, 3), "ChannelsLastGroupNorm(1, 3)", "GroupNorm(1, 3)"),
-    ("n c l -> c l", None, (2, 3, 4), "None", "None"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("stats", "params", "shape", "layer", "moved"), LAYERS)
-def test_a_norm_is_a_layer(stats, params, shape, layer, moved):
-    norm, names = Norm(stats, params), tuple(stats.partition(" ->")[0].split())
-    assert str(checks.usual_layer(norm, shape)) == layer
-    assert str(checks.layer_of_channels(norm, names, shape)) == moved
-
-
-def test_a_preferred_layer_comes_first():
-    norm, preferred = Norm("n c l -> n c", None), [Layer.parse("BatchNorm1d(3)"), Layer.parse("InstanceNorm1d(3)")]
-    assert str(checks.usual_layer(norm, (2, 3, 4), preferred)) == "InstanceNorm1d(3)"
-
-
 def test_the_usual_names_of_axes():
     assert ["".join(checks.usual_axes(rank)) for rank in (1, 2, 3, 4, 5, 6)] == ["d", "nd", "ncl", "nchw", "ncdhw", "nd1d2d3d4d5"]  # fmt: skip
 

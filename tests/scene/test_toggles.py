@@ -88,6 +88,7 @@ NAMES = [
     ("layer=LayerNorm([3,5])&shape=2,4,3,5", "mean h mean w", "Norm('n c h w -> n c h w', 'h w')"),
     ("layer=GroupNorm(2,4)", "mean n", "Norm('n (g k) h w -> g', 'c', sizes={'g': 2})"),
     ("shape=4,6&layer=GroupNorm(2,6,affine=False)", "mean n gamma d", "Norm('n (g k) -> g', 'd', sizes={'g': 2})"),
+    ("layer=Norm('n d -> n','d',eps=None)&shape=4,6", "mean n mean d", "Norm('n d -> d', 'd', eps=None)"),
 ]  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def layers_that_may_not_fit(draw: Draw, names: tuple[str, ...] = IN_TORCH) -> tu
     arguments = {}
     for argument in (one for one in kind.arguments if one.in_torch):
         value = draw(_fitting(argument, kind, shape))
-        if argument.takes == "size" and draw(st.integers(0, 2)) == 0:
+        if argument.takes in ("size", "groups") and draw(st.integers(0, 2)) == 0:
             value = draw(st.integers(1, 4))
         elif argument.takes == "shape" and draw(st.integers(0, 2)) == 0:
             value = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
@@ -87,7 +87,7 @@ def _fitting(argument: Argument, kind: Kind, shape: Shape) -> st.SearchStrategy[
     if argument.takes == "axis":
         return st.integers(-rank, rank - 1)
     size = shape[channel] if channel is not None and channel < rank else 1
-    if argument.name == "num_groups":
+    if argument.takes == "groups":
         return st.sampled_from([d for d in range(1, size + 1) if size % d == 0])
     return st.just(size)
 

@@ -24,7 +24,7 @@ def torch_layer_of(layer: str | Layer) -> Layer:
         raise NormvizError(
             "torch.nn has no {layer}; give a layer of torch.nn, such as BatchNorm2d(3).", layer=found.name
         )
-    sizes = [found.given[argument.name] for argument in found.kind.arguments if argument.takes in ("size", "shape")]
+    sizes = [found.given[argument.name] for argument in found.kind.sizes]
     if any((prod(size) if isinstance(size, tuple) else size) > MOST_ELEMENTS for size in sizes):
         raise NormvizError(
             "{layer} is too large to run; give sizes of at most {most:,} in all.",
