@@ -226,6 +226,7 @@ def _norm(layer: Layer, axes: tuple[str, ...]) -> Norm:
         bias=layer.affine and layer.given.get("bias", layer.kind.center),
         running=layer.running,
         sizes=sharing.sizes,
+        zero_centered_gamma=layer.zero_centered_gamma,
     )
 
 
