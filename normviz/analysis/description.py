@@ -181,10 +181,8 @@ class Description:
         if self.values is not None:
             return self.values
         options: dict[str, Any] = {"dtype": self.x.dtype, "device": self.x.device} if self.x is not None else {}
-        gamma = 0.0 if self.norm.zero_centered_gamma else 1.0
-        return Values.constant(
-            self.counts, running=self.norm.running and self.layer is not None, gamma=gamma, **options
-        )
+        running = self.norm.running and self.layer is not None
+        return Values.constant(self.counts, running=running, gamma=self.norm.new_gamma, **options)
 
     @cached_property
     def torch_layer(self) -> Layer | None:

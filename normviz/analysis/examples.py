@@ -85,24 +85,26 @@ DATA: dict[str, Callable[[tuple[int, ...], tuple[str, ...], int], Tensor]] = {
 }
 
 
-def parameters(name: str, shape: tuple[int, ...], seed: int = 0) -> tuple[Tensor, Tensor]:
+def parameters(name: str, shape: tuple[int, ...], seed: int = 0, new: float = 1.0) -> tuple[Tensor, Tensor]:
     """Values of gamma and beta, of ``shape``; ``name`` is one of ``PARAMETERS``. Raises NormvizError for another name.
 
     ``index`` sets each parameter to its own flat index, which shows where it is used.
+
+    new  the gamma of a new layer, around which random ones are: 0 if it multiplies by 1 + gamma
     """
     if name not in PARAMETERS:
         raise NormvizError(
             "{name} is not a choice for gamma and beta; choose {names}.", name=echo(name), names=listed(PARAMETERS)
         )
     if name == "init":
-        return torch.ones(shape), torch.zeros(shape)
+        return torch.full(shape, new), torch.zeros(shape)
     if name == "index":
         index = torch.arange(prod(shape), dtype=torch.float32).reshape(shape)
         return index, index.clone()
     generator = torch.Generator().manual_seed(seed + 2)
     gamma = torch.round(torch.randn(shape, generator=generator), decimals=2)
     beta = torch.round(torch.randn(shape, generator=generator), decimals=2)
-    return 1 + gamma / 2, beta
+    return new + gamma / 2, beta
 
 
 PARAMETERS = ("init", "index", "random")

@@ -203,7 +203,7 @@ def _without_effect(e: Description) -> str:
     held = e.layer_values()
     if held.gamma is None or not bool((factor(e.norm, held.gamma) == 1).all()):
         return ""
-    number = 0 if e.norm.zero_centered_gamma else 1
+    number = int(e.norm.new_gamma)
     if held.beta is None:
         return _("Every gamma is {number}, as in a new layer, so no value changes yet.", number=number)
     unchanged = _(

@@ -113,9 +113,22 @@ class Norm:
         return tuple(part for name in names for part in self.parts.get(name, (name,)))
 
     @property
+    def new_gamma(self) -> float:
+        """gamma in a new layer: the layer multiplies by 1."""
+        return 0.0 if self.zero_centered_gamma else 1.0
+
+    @property
     def split_sizes(self) -> dict[str, int]:
         """``sizes`` as a dictionary."""
         return dict(self.sizes)
+
+    def without_gamma(self) -> Norm:
+        """The same statistics, without gamma and beta.
+
+        >>> Norm("n d -> n", "d", zero_centered_gamma=True).without_gamma()
+        Norm('n d -> n')
+        """
+        return replace(self, params=None, bias=False, zero_centered_gamma=False)
 
     def axis_sizes(self, shape: tuple[int, ...]) -> dict[str, int]:
         """The size of every name, including whole split axes.

@@ -385,7 +385,7 @@ def _norm_of_pass(expected: Description, compared: LayerComparison) -> Norm:
     if norm.params is None or norm.running:
         return norm
     if roles.gamma is None and roles.beta is None:
-        return replace(norm, params=None, bias=False, zero_centered_gamma=False)
+        return norm.without_gamma()
     return replace(norm, bias=norm.bias and roles.beta is not None)
 
 

@@ -561,7 +561,7 @@ def _with_other_axes(norm: Norm, shape: tuple[int, ...]) -> Iterator[Norm]:
         for reduced in combinations(long, count):
             if set(reduced) != own:
                 kept = " ".join(name for name in names if name not in reduced)
-                yield replace(norm, stats=f"{left}-> {kept}", params=None, bias=False)
+                yield replace(norm.without_gamma(), stats=f"{left}-> {kept}")
 
 
 def _without_keepdim(

@@ -188,6 +188,7 @@ FLAG_LABELS = {
     "affine": N_("affine: gamma, beta"),
     "elementwise_affine": "elementwise_affine",
     "bias": N_("bias: beta"),
+    "zero_centered_gamma": N_("zero_centered_gamma: 1 + gamma"),
     "track_running_stats": "track_running_stats",
 }
 ON_SHAPE = re.compile(r"(.*\)) on [([]?(\d[\d, ]*)[)\]]?")
@@ -397,6 +398,8 @@ def _params(view: Changeable) -> list[Input]:
     if not PARAMS.applies(view):
         return []
     options = {key: _(label) for key, label in PARAMETER_LABELS.items()}
+    if view.scene.shape_description.norm.zero_centered_gamma:
+        options["init"] = _("0 and 0")
     if view.scene.own and view.scene.own.has_values(view.scene.layer, view.scene.shape):
         options = {OWN: _("your module's own"), **options}
     if view.scene.scaled:
@@ -426,6 +429,10 @@ def _flag(name: str) -> Control:
     def inputs(view: Changeable) -> list[Input]:
         layer = view.scene.layer
         if not isinstance(layer, Layer) or name not in layer.given:
+            return []
+        if (
+            name == "zero_centered_gamma" and not layer.zero_centered_gamma
+        ):  # no layer of torch has it: a reader writes it
             return []
         label, disabled = _(FLAG_LABELS[name]), name == "bias" and not layer.affine
         return [Input(name, label, layer.given[name], Toggle(), on_argument(name), disabled=disabled)]

@@ -280,6 +280,8 @@ def with_arguments(scene: Scene, **arguments: Any) -> Reading:
     """Change arguments of the layer, or its mode (``training``). A pattern has neither and is not changed."""
     if not isinstance(scene.layer, Layer):
         return Reading(scene)
+    if scene.layer.zero_centered_gamma and arguments.get("elementwise_affine") is False:
+        arguments["zero_centered_gamma"] = False
     try:
         return with_fields(scene, layer=scene.layer.with_(**arguments))
     except NormvizError as error:
@@ -328,7 +330,8 @@ def with_pattern(scene: Scene, stats: str, params: str | None, sizes: Mapping[st
         names = Pattern.parse(stats).names
         known = {name: size for name, size in (sizes or {}).items() if name in names}
         bias = old.bias or old.params is None
-        norm = replace(old, stats=stats, params=params, bias=bias, sizes=known)
+        adds_1 = old.zero_centered_gamma and params is not None
+        norm = replace(old, stats=stats, params=params, bias=bias, sizes=known, zero_centered_gamma=adds_1)
         norm.axis_sizes(scene.shape)
     except NormvizError as error:
         return Reading(scene, str(error))

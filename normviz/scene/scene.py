@@ -272,7 +272,7 @@ def _layer_values(on_shape: Description, params: str, seed: int, x: Tensor) -> V
     """The layer's values, of the dtype of x: gamma and beta as chosen, running statistics as in a new layer."""
     norm, values, gamma_shape = on_shape.norm, replace(on_shape, x=x).layer_values(), on_shape.counts.gamma_shape
     if gamma_shape is not None:
-        gamma, beta = (value.to(x) for value in parameters(params, gamma_shape, seed))
+        gamma, beta = (value.to(x) for value in parameters(params, gamma_shape, seed, norm.new_gamma))
         values = replace(values, gamma=gamma, beta=beta if norm.bias else None)
     if norm.running and values.running_mean is None:
         kept = [norm.axis_sizes(on_shape.shape)[name] for name in norm.pattern.right]

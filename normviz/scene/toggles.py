@@ -185,7 +185,7 @@ def _with_mean_over(norm: Norm, axes: tuple[str, ...], reduced: set[str]) -> Nor
 def _with_gamma_of(norm: Norm, axes: tuple[str, ...], own: set[str]) -> Norm:
     """The same Norm with a gamma for each index of these axes, and a beta unless the Norm has a gamma alone; none for no axes."""
     if not own:
-        return replace(norm, params=None, bias=False)
+        return norm.without_gamma()
     bias = norm.bias if norm.params is not None else norm.center
     return replace(norm, params=" ".join(axis for axis in axes if axis in own), bias=bias)
 
