@@ -16,10 +16,10 @@ from normviz.texts.languages import find_language, languages
 from normviz.texts.messages import _, language
 from normviz.ui.assets import LOADER, PLOTLY, component
 from normviz.ui.controls import redraw
-from normviz.ui.language import localized
+from normviz.ui.session import localized, session
 from normviz.ui.state import CONTROL, FIGURE, change, note_message
 
-KEY, TURN = "page", "normviz.turn"
+KEY = "page"
 REPORT_TO = report_address()  # raises an error if the setting is invalid, so that the app does not start
 # Streamlit's own styles reach a component only outside a shadow root, and so does plotly.js.
 _mount = st.components.v2.component(
@@ -33,7 +33,7 @@ def show_page(shown: PageView) -> None:
     The figures return the number of the last event that the server received (``turn``), so that they can ignore a response to an older one.
     """
     page, view = shown.page, shown.view
-    body = Body(app="", turn=st.session_state.get(TURN, 0))
+    body = Body(app="", turn=session().turn)
     data = data_of(shown, body, bool(st.context.is_embedded))
     if st.context.is_embedded or view.display.hide:
         data["open"] = app_link(shown)
@@ -84,7 +84,8 @@ def _change(name: str) -> None:
     if not isinstance(event, Mapping):
         return
     if type(event.get("turn")) is int:
-        st.session_state[TURN] = max(event["turn"], st.session_state.get(TURN, 0))  # several may arrive at once
+        known = session()
+        known.turn = max(event["turn"], known.turn)  # several may arrive at once
     note_message()
     changes_controls = name in ("edit", "scale", "toggle")  # of x, of gamma and beta, of the layer
     change({**event, "name": name}, by=CONTROL if changes_controls or name == "present" else FIGURE)

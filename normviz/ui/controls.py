@@ -6,7 +6,6 @@ most of the work of a run.
 
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -19,14 +18,11 @@ from normviz.scene.controls import Input
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
 from normviz.scene.view import View
 from normviz.texts.messages import _
-from normviz.ui.language import localized
-from normviz.ui.logs import PAGE
+from normviz.ui.session import Drawn, localized, session
 from normviz.ui.state import (
-    ADDRESS,
     change,
     come_back,
     current_view,
-    is_changed,
     is_late,
     note_message,
     remember_sent,
@@ -36,69 +32,52 @@ from normviz.ui.state import (
 )
 
 MORE_CONTROLS, PARTS, MORE_PARTS = "more_controls", "parts", "more_parts"  # keys of fragments
-DRAWN, ROWS = "normviz.drawn", "normviz.rows"
 UNSEEN = {"value": None, "edit": None}  # fields of an input that do not change how it looks
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """The controls that the browser shows.
-
-    page    their page
-    script  Streamlit's name for it
-    frame   the keys of the rows, and what each row contains, as text
-    looks   for each fragment of controls, a hash of everything that the server has sent about them, except their values;
-            no entry if the browser may still show old ones
-    """
-
-    page: Page
-    script: str
-    frame: str
-    looks: dict[str, int] = field(default_factory=dict)
 
 
 def rows_of(page: Page, view: View) -> Sequence[InputRow]:
     """The rows of inputs of a view; computed once for a change."""
-    known = st.session_state.get(ROWS)
+    known = session().rows
     if known is None or known[:2] != (page, view):
-        known = st.session_state[ROWS] = (page, view, page.app_rows(view))
-    rows: Sequence[InputRow] = known[2]
-    return rows
+        rows = page.app_rows(view)
+        known = session().rows = (page, view, rows)
+    return known[2]
 
 
 def forget_rows() -> None:
     """Call when the page has been drawn, to save memory."""
-    st.session_state.pop(ROWS, None)
+    session().rows = None
 
 
 def begin_run() -> None:
     """Call before a run of the script changes the view. Until the page is drawn, the browser may show the controls of another view or page."""
-    st.session_state.pop(DRAWN, None)
+    session().drawn = None
 
 
 def remember_page(page: Page, rows: Sequence[InputRow]) -> None:
     """Call when the page has been drawn."""
     looks = {key: _look(inputs) for key, inputs in _fragments(rows).items()}
-    st.session_state[DRAWN] = Drawn(page, script_name(), _frame(rows), looks)
+    session().drawn = Drawn(page, script_name(), _frame(rows), looks)
 
 
 def forget_look(key: str) -> None:
     """Call before the controls of a fragment are drawn."""
-    if DRAWN in st.session_state:
-        st.session_state[DRAWN].looks.pop(key, None)
+    if drawn := session().drawn:
+        drawn.looks.pop(key, None)
 
 
 def remember_look(key: str, inputs: Iterable[Input]) -> None:
     """Call when the controls of a fragment have been drawn."""
-    if DRAWN in st.session_state:
-        st.session_state[DRAWN].looks[key] = _look(inputs)
+    if drawn := session().drawn:
+        drawn.looks[key] = _look(inputs)
 
 
 def redraw() -> None:
     """Call last in a callback: run what its change affects."""
-    if not is_changed():
+    known = session()
+    if not known.changed:
         return
-    drawn: Drawn | None = st.session_state.get(DRAWN)
+    drawn = known.drawn
     if drawn is None or not _is_shown(drawn):
         st.rerun()
     rows = rows_of(drawn.page, current_view(drawn.page))
@@ -121,9 +100,7 @@ def _is_shown(drawn: Drawn) -> bool:
     Otherwise the browser has sent another page or address together with the change, or does not know its address yet.
     """
     return (
-        st.context.url is not None
-        and drawn.script == script_name()
-        and st.session_state.get(ADDRESS) == st.query_params.to_dict()
+        st.context.url is not None and drawn.script == script_name() and session().address == st.query_params.to_dict()
     )
 
 
@@ -156,13 +133,13 @@ def draw(page: Page, shown: Input, only_changes: bool = False) -> None:
     """Draw the input. ``only_changes``: ignore a callback that leaves the view as it is."""
     if isinstance(shown.widget, Choice) and shown.widget.dynamic_labels:
         sync_labels(shown.key, list(shown.widget.options.values()), shown.value)
-    callback = {"on_change": _apply, "args": (page, shown, only_changes, st.session_state[PAGE], script_name())}
+    callback = {"on_change": _apply, "args": (page, shown, only_changes, session().name, script_name())}
     options = {"key": sync_widget(shown.key, shown.value), "help": shown.help} | callback
     _widget(shown, options if shown.width is None else options | {"width": shown.width})
 
 
 @localized
-def _apply(page: Page, shown: Input, only_changes: bool, name: str, script: str) -> None:
+def _apply(page: Page, shown: Input, only_changes: bool, name: str | None, script: str) -> None:
     """The callback of an input, drawn on the page that the session and Streamlit call ``name`` and ``script``."""
     if script == script_name():
         come_back(name, page)

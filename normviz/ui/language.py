@@ -1,20 +1,7 @@
-"""The language of a reader: the one that the link names, else the one chosen in the header, else the browser's.
-
-It belongs to a session. Streamlit runs the script, its fragments and its callbacks in a thread of the session, so each of them sets it.
-"""
-
-from collections.abc import Callable
-from functools import wraps
-from typing import ParamSpec, TypeVar
-
-import streamlit as st
+"""The language of a reader: the one that the link names, else the one chosen in the header, else the browser's."""
 
 from normviz.texts.languages import accepted_language, matching_language
-from normviz.texts.messages import in_language
 
-P = ParamSpec("P")
-R = TypeVar("R")
-LANGUAGE = "normviz.language"
 COOKIE = "normviz-language"  # what a reader chose in the header, until the browser is closed
 
 
@@ -29,24 +16,3 @@ def language_of(named: str, chosen: str, accepted: str) -> str:
     ('en', 'en')
     """
     return matching_language(named) or matching_language(chosen) or accepted_language(accepted)
-
-
-def session_language() -> str:
-    """The language of the session. A link changes it, also for the pages that the reader opens next."""
-    named = matching_language(st.query_params.get("lang", ""))
-    found: str | None = st.session_state.get(LANGUAGE)
-    if named or found is None:
-        accepted = st.context.headers.get("Accept-Language") or st.context.locale or ""
-        found = st.session_state[LANGUAGE] = language_of(named or "", st.context.cookies.get(COOKIE, ""), accepted)
-    return found
-
-
-def localized(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, in the language of the session that calls it."""
-
-    @wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        with in_language(session_language()):
-            return function(*args, **kwargs)
-
-    return run

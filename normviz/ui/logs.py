@@ -15,13 +15,12 @@ import streamlit as st
 
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, without_marks
-from normviz.ui.language import localized
+from normviz.ui.session import localized, session
 
 LOGGER = logging.getLogger("normviz")
 MAX_LENGTH = 600  # characters of a message or a query
 MAX_PLACES = 10  # lines of normviz in a traceback
 PACKAGE = Path(__file__).resolve().parents[1]
-PAGE, LOGGED = "normviz.page", "normviz.logged"
 STREAMLIT_LOGGER = "streamlit.error_util"  # logs a traceback for every exception
 
 
@@ -47,9 +46,10 @@ def _is_wanted(record: logging.LogRecord) -> bool:
 
 def log_refusal(problem: str | None) -> None:
     """Log why a link or a change was refused: once, however often the script runs."""
-    if problem and st.session_state.get(LOGGED) != problem:
+    known = session()
+    if problem and known.refused != problem:
         LOGGER.info("refused: %s [%s]", _one_line(without_marks(problem)), view_link())
-    st.session_state[LOGGED] = problem
+    known.refused = problem
 
 
 @localized
@@ -83,7 +83,7 @@ def view_link() -> str:
     names = setting_names()
     known = {name: value for name, value in st.query_params.to_dict().items() if name in names}
     query = urlencode(known, safe=",()[];:'>")[:MAX_LENGTH]
-    return f"/{st.session_state.get(PAGE) or ''}" + (f"?{query}" if query else "")
+    return f"/{session().name or ''}" + (f"?{query}" if query else "")
 
 
 def _one_line(text: str) -> str:

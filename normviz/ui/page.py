@@ -23,9 +23,9 @@ from normviz.texts.messages import _
 from normviz.ui import PAGE_SCRIPTS
 from normviz.ui.component import has_frame, show_more, show_page
 from normviz.ui.controls import MORE_PARTS, PARTS, begin_run, draw_controls, forget_rows, remember_page, rows_of
-from normviz.ui.language import localized
 from normviz.ui.load import Busy, turn
-from normviz.ui.state import CONTROL, VIEW, current, current_view, enter, is_changed, latest
+from normviz.ui.session import localized, session
+from normviz.ui.state import CONTROL, current, current_view, enter, latest
 
 
 @localized
@@ -136,7 +136,7 @@ def show(name: str) -> None:
 def _turn(view: View) -> Iterator[None]:
     """Wait until no other visitor's large tensor is being computed. Raises Busy after a long time."""
     with turn(view.scene.shape):
-        st.session_state.get(VIEW)  # ends the run here if the visitor has left meanwhile
+        session()  # ends the run here if the visitor has left meanwhile
         yield
 
 
@@ -156,8 +156,9 @@ def draw_heading(page: Page, view: View) -> None:
 @_or_busy
 def _first(drawing: Drawing) -> None:
     """The page up to the figure, and Share. When an element is selected, only this runs."""
-    only_this = is_changed() and not is_changed(CONTROL)
-    if is_changed():
+    changed = session().changed
+    only_this = changed not in (None, CONTROL)
+    if changed:
         drawing.shown = None  # the view before
     view = latest(drawing.page)
     with _turn(view):

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from streamlit.testing.v1 import AppTest
 
-from normviz.ui.logs import PAGE
+from normviz.ui.session import SESSION
 from normviz.ui.server.routes import SHELL
 from tests.support.driver import _components, path, query
 from tests.support.shown import figures, page_html, problems
@@ -47,7 +47,7 @@ def check_no_errors(app: AppTest) -> None:
 def check_page(app: AppTest) -> None:
     """Assert that there is no error, and that the address alone gives the same page."""
     check_no_errors(app)
-    again = open_page(app.session_state[PAGE], query(app))
+    again = open_page(app.session_state[SESSION].name, query(app))
     assert not again.exception
     assert page_html(again) == page_html(app)
     assert figures(again) == figures(app)

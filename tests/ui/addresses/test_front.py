@@ -6,7 +6,7 @@ from streamlit.runtime.context import ContextProxy
 
 from normviz.lessons.pages import PAGES
 from normviz.parts.titles import LEARN, LOOK_UP, TEACH
-from normviz.ui.logs import PAGE
+from normviz.ui.session import SESSION
 from tests.support.driver import query, scene
 from tests.support.pages import check_no_errors, go_to_page, open_page
 from tests.support.shown import elements, page_data, problems
@@ -16,25 +16,25 @@ from tests.support.shown import elements, page_data, problems
 def test_its_address_with_a_view_opens_explore_with_that_view(given):
     app = open_page("home", given)
     assert not app.exception
-    assert (app.session_state[PAGE], query(app)) == ("explore", given)
+    assert (app.session_state[SESSION].name, query(app)) == ("explore", given)
 
 
 def test_a_name_that_no_link_has_gets_its_message_there():
     app = open_page("home", "shap=2,4")
-    assert app.session_state[PAGE] == "explore"
+    assert app.session_state[SESSION].name == "explore"
     assert problems(app) == ["'shap' is not a setting of a link. Did you mean shape?"]
 
 
 def test_embedded_it_is_explore(monkeypatch):
     monkeypatch.setattr(ContextProxy, "is_embedded", True)
-    assert open_page("home").session_state[PAGE] == "explore"
+    assert open_page("home").session_state[SESSION].name == "explore"
 
 
 @pytest.mark.parametrize("given", ["", "lang=es", "utm_source=mail"])
 def test_other_addresses_are_the_front_page(given):
     app = open_page("home", given)
     check_no_errors(app)
-    assert app.session_state[PAGE] == ""
+    assert app.session_state[SESSION].name == ""
     assert [field.attrib["name"] for field in elements(app, "input") if field.attrib["type"] == "text"] == ["typed"]
     assert page_data(app)["share"] is None
     assert len(page_data(app)["languages"]) > 1
@@ -44,7 +44,7 @@ def test_it_has_no_view_in_its_address_and_the_next_page_keeps_the_view():
     app = open_page("explore", "shape=2,3,5&layer=LayerNorm(5)")
     go_to_page(app, "home")
     check_no_errors(app)
-    assert (app.session_state[PAGE], query(app)) == ("", {})
+    assert (app.session_state[SESSION].name, query(app)) == ("", {})
     go_to_page(app, "explore")
     assert scene(app).shape == (2, 3, 5)
 

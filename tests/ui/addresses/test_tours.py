@@ -3,8 +3,8 @@
 import pytest
 
 from normviz.lessons.tours import tours
-from normviz.ui.logs import PAGE
 from normviz.ui.server.first_page import first_page
+from normviz.ui.session import SESSION
 from tests.support.driver import query
 from tests.support.pages import check_no_errors, open_page
 from tests.support.shown import elements, markdown
@@ -20,7 +20,7 @@ def test_the_app_goes_to_the_page_of_the_stop_and_keeps_the_query(name, number, 
     given = {"tour": TOUR.name, "stop": str(number), "present": "true"}
     app = open_page(name, given)
     check_no_errors(app)
-    assert (app.session_state[PAGE], query(app)) == (page, given)
+    assert (app.session_state[SESSION].name, query(app)) == (page, given)
     (caption,) = elements(app, "nv-tour-caption")
     assert markdown(caption) == TOUR.stops[number - 1].caption
 

@@ -8,7 +8,7 @@ from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from streamlit.testing.v1 import AppTest
 
 from normviz.ui import page as app_page
-from normviz.ui.logs import PAGE
+from normviz.ui.session import SESSION
 from tests.support.driver import query, scene, set_control
 from tests.support.pages import check_page, go_to_page, open_page, path
 
@@ -48,7 +48,7 @@ def shape_of(app: AppTest) -> tuple[int, ...]:
 
 def layers_of(app: AppTest) -> list[str] | None:
     """The layers that the control of Compare shows."""
-    return app.get_by_key("layers").value if app.session_state[PAGE] == "compare" else None
+    return app.get_by_key("layers").value if app.session_state[SESSION].name == "compare" else None
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_back_and_a_change_of_a_setting_before_the_next_page_is_drawn_give_the_f
     app = leave(open_page(name, link), "step_by_step")
     app = set_control(address_of(app, name, link), key, value)
     check_page(app)
-    assert app.session_state[PAGE] == name
+    assert app.session_state[SESSION].name == name
     assert app.get_by_key(key).value == value
     assert query(app)[key] == (";".join(value) if isinstance(value, list) else value)
 
@@ -107,7 +107,7 @@ def test_a_change_on_the_way_to_a_page_with_other_experiments_shows_that_page(na
     app = address_of(open_page(name), to, {"at": "0,1,2,1"})
     app = set_control(app, "show", app.get_by_key("show").options[-1])
     check_page(app)
-    assert app.session_state[PAGE] == to
+    assert app.session_state[SESSION].name == to
 
 
 @pytest.mark.parametrize("key", ["show", "size_n"])
@@ -117,7 +117,7 @@ def test_back_and_a_change_after_the_controls_of_a_page_with_other_experiments_w
     app = address_of(leave(open_page("gradients"), to, "_first"), "gradients", {})
     app = set_control(app, key, 3 if key == "size_n" else app.get_by_key(key).options[-1])
     check_page(app)
-    assert app.session_state[PAGE] == "gradients"
+    assert app.session_state[SESSION].name == "gradients"
     assert key == "show" or scene(app).shape == (3, 4, 3, 5)
 
 
@@ -128,4 +128,4 @@ def test_a_change_after_the_first_run_of_a_page_with_other_experiments_ended_ear
     app = address_of(leave(open_page(name), to, at), to, {})
     app = set_control(app, "show", app.get_by_key("show").options[-1])
     check_page(app)
-    assert app.session_state[PAGE] == to
+    assert app.session_state[SESSION].name == to

@@ -4,6 +4,7 @@ import pytest
 
 from normviz.lessons.pages import PAGES
 from normviz.ui import state
+from normviz.ui.session import SESSION
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def test_the_shown_values_of_only_a_few_controls_are_kept(session):
     for number in range(1000):
         state.sync_widget(f"control_{number}", number)
     assert state.widget_value("control_999") == 999
-    assert len(session[state.SENT]) <= state.MOST_SENT
+    assert len(session[SESSION].sent) <= state.MOST_SENT
 
 
 def test_the_next_run_writes_the_address_of_an_interrupted_run(session, monkeypatch):
