@@ -8,7 +8,8 @@ from html import escape
 from typing import TYPE_CHECKING, ClassVar
 
 from normviz.parts.part import Part
-from normviz.scene.view import app_of_environment, link
+from normviz.parts.titles import app_of_environment
+from normviz.scene.view import link
 from normviz.texts.errors import encodable
 from normviz.texts.languages import with_language
 from normviz.texts.messages import _, format_count

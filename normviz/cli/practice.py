@@ -14,7 +14,7 @@ from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.practice.page import ALL_LEVELS, RISING, SETTINGS
 from normviz.lessons.questions.question import Question, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, core_place
-from normviz.scene.view import app_of_environment
+from normviz.parts.titles import app_of_environment
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, plain
 

@@ -11,8 +11,8 @@ from normviz.lessons.questions.page import list_parts, question_parts
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import find_question
 from normviz.lessons.tours import Tour
-from normviz.parts.titles import EXPLORE, HOME
-from normviz.scene.view import app_of_environment, split_link
+from normviz.parts.titles import EXPLORE, HOME, app_of_environment
+from normviz.scene.view import split_link
 from normviz.texts.errors import LONGEST_ECHO, NormvizError, closest, echo, listed
 from normviz.texts.languages import parse_language
 from normviz.texts.messages import _, in_language

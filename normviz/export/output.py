@@ -21,9 +21,10 @@ from normviz.parts.containers import visible_parts
 from normviz.parts.html import text
 from normviz.parts.links import page_path
 from normviz.parts.part import Chart, Panels, Part, flat
+from normviz.parts.titles import app_of_environment
 from normviz.scene.edits import with_fields
 from normviz.scene.scene import MOST_EDITABLE, Scene
-from normviz.scene.view import View, app_of_environment, link
+from normviz.scene.view import View, link
 from normviz.texts.calls import checked_call
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import ENGLISH, N_, _, in_language, language

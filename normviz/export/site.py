@@ -31,8 +31,8 @@ from normviz.lessons.style import controls_style, exercises_style, share_style
 from normviz.parts.html import Body, escape, line
 from normviz.parts.links import page_path
 from normviz.parts.questions import search_field
-from normviz.parts.titles import HOME, NAME
-from normviz.scene.view import app_of_environment, link
+from normviz.parts.titles import HOME, NAME, app_of_environment
+from normviz.scene.view import link
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import find_language, html_attributes, languages, with_language
 from normviz.texts.messages import N_, _, in_language, language

@@ -1,9 +1,10 @@
-"""The names of the pages: in addresses, as titles, in groups, and what each page shows, in one line, as messages.
+"""The address of the app, and the names of the pages: in addresses, as titles, in groups, and what each page shows, in one line, as messages.
 
 They are apart from the pages because the server names a page in its first HTML, and redirects an address, before torch is imported.
 """
 
 from collections.abc import Iterable, Mapping
+from os import environ
 
 from normviz.scene.foreign import CAMPAIGN
 from normviz.texts.messages import N_, _
@@ -57,3 +58,8 @@ def asks_for_a_view(names: Iterable[str]) -> bool:
     (False, True, True)
     """
     return any(name not in ("lang", "embed_options") and not name.startswith(CAMPAIGN) for name in names)
+
+
+def app_of_environment() -> str:
+    """The address of the app, with which links begin: NORMVIZ_URL without a slash at its end; "" if it is not set."""
+    return environ.get("NORMVIZ_URL", "").strip().rstrip("/")

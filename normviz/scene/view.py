@@ -9,7 +9,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os import environ
 from typing import Any
 from urllib.parse import SplitResult, quote, urlsplit
 
@@ -413,8 +412,3 @@ def link(query: Mapping[str, str]) -> str:
     """The query as text that a person can read and write: ``?shape=2,3,4,4&layer=LayerNorm([3,4,4])``; "" where it is empty."""
     pairs = "&".join(f"{name}={quote(value, safe=READABLE)}" for name, value in query.items())
     return f"?{pairs}" if pairs else ""
-
-
-def app_of_environment() -> str:
-    """The address of the app, with which links begin: NORMVIZ_URL without a slash at its end; "" if it is not set."""
-    return environ.get("NORMVIZ_URL", "").strip().rstrip("/")

@@ -4,7 +4,7 @@ import re
 
 from starlette.requests import Request
 
-from normviz.scene.view import app_of_environment
+from normviz.parts.titles import app_of_environment
 
 SCHEMES = ("http", "https")
 HOST = re.compile(r"[\w.-]+(:\d{1,5})?|\[[0-9a-fA-F:.]+\](:\d{1,5})?", re.ASCII)

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from normviz.export.document import FOLLOW, check_theme
 from normviz.export.links import LONGEST_LINK, output_of_query
 from normviz.export.output import Choices, Output
-from normviz.scene.view import app_of_environment
+from normviz.parts.titles import app_of_environment
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, ngettext, without_marks
 from normviz.ui.address import app_address

@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element
 
 from streamlit.testing.v1 import AppTest
 
-from normviz.ui.session import SESSION
 from normviz.ui.server.routes import SHELL
+from normviz.ui.session import SESSION
 from tests.support.driver import _components, path, query
 from tests.support.shown import figures, page_html, problems
 

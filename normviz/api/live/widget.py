@@ -25,7 +25,8 @@ from normviz.lessons.page import rows_data
 from normviz.lessons.pages import PAGES, page_data, page_view
 from normviz.lessons.style import controls_style, page_style
 from normviz.parts.html import Body
-from normviz.scene.view import View, app_of_environment, link
+from normviz.parts.titles import app_of_environment
+from normviz.scene.view import View, link
 from normviz.texts.messages import in_language, language
 
 SCRIPT = Path(__file__).with_name("widget.js")
