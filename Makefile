@@ -22,10 +22,11 @@ TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH_LINKS ?= $(TORCH_INDEX)/torch/
 LOCK_ARGS ?=
 RECORD ?=
+BUNDLES_ARGS ?=
 
 QUICK := $(addprefix tests/,texts layers analysis code scene figures parts lessons scripts api) --ignore=tests/code/frameworks
 # The core, without what needs the app
-CORE := $(QUICK) $(addprefix tests/,measuring export cli) $(addprefix --ignore=tests/,scripts/test_bundle.py lessons/test_toy_page.py \
+CORE := $(QUICK) $(addprefix tests/,measuring export cli) $(addprefix --ignore=tests/,scripts/test_bundles.py lessons/test_toy_page.py \
   lessons/explore lessons/home/test_parts.py $(foreach page,compare gradients numerics questions step_by_step train_and_eval,lessons/$(page)/test_app.py) \
   cli/test_app.py export/test_pictures.py export/test_wheel.py)
 VENV := .venv
@@ -39,7 +40,7 @@ ALIVE := $(shell $(BIN)/python -c 'import pip; print("yes")' 2>/dev/null)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run docs test quick test-oldest test-newest practice training translations claims attack fuzz mutants check format screenshots plotlyjs lock docker address clean distclean
+.PHONY: help run docs test quick test-oldest test-newest practice training translations claims attack fuzz mutants check format screenshots bundles plotlyjs lock docker address clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,7 +89,7 @@ check: $(DEV) ## check format, lint, types, imports and known vulnerabilities of
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
-	@$(BIN)/python -m tools.javascript_types
+	@$(BIN)/python -m tools.typescript
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml examples/*.yml
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[0-9]*.yml
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
@@ -109,6 +110,9 @@ docs: $(DEV) ## build the documentation as a site in build/docs, with warnings a
 	@$(BIN)/python -m sphinx -q -W --keep-going docs build/docs
 	@echo "build/docs/index.html: open it, or serve the directory"
 
+bundles: $(DEV) ## bundle the browser's code with npm's esbuild; BUNDLES_ARGS=--readable for a debugger
+	@$(BIN)/python -m tools.bundles $(BUNDLES_ARGS)
+
 plotlyjs: ## fetch the small plotly.js, which makes pages and files about 1 MB lighter
 	@$(PYTHON) -m tools.plotlyjs
 
@@ -128,8 +132,8 @@ clean: ## remove caches and build products
 	@rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results mutants
 	@find . -path './$(VENV)*' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
-distclean: clean ## remove .venv, .venv-oldest and .venv-newest too
-	@rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest
+distclean: clean ## remove .venv, .venv-oldest, .venv-newest and node_modules too
+	@rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest node_modules
 
 # Create the environment again if its Python no longer runs, for example after an upgrade.
 FORCE:

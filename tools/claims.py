@@ -24,11 +24,11 @@ import yaml
 
 from normviz.lessons.questions.sources import PAPERS
 from normviz.texts.languages import FRONT_MATTER
-from tools.translations import ENGLISH, javascript_messages, prose_files, python_messages
+from tools.translations import ENGLISH, prose_files, python_messages, script_messages
 
 ROOT = Path(__file__).resolve().parents[1]
 OTHER_TEXTS = ENGLISH / "claims.yaml"
-MESSAGES = {".py": python_messages, ".js": javascript_messages}
+MESSAGES = {".py": python_messages, ".ts": script_messages}
 COMMON = "common"
 
 

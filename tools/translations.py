@@ -24,12 +24,13 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from normviz.figures.bundle import MESSAGE
 from normviz.texts.languages import FRONT_MATTER, STAMP
 
 PACKAGE = Path(__file__).resolve().parents[1] / "normviz"
 LOCALE, ENGLISH = PACKAGE / "locale", PACKAGE / "locale" / "en"
 PROSE = ("glossary.md", "questions/*.md", "start/*.md", "story/*.md", "tours/*.yaml")
+# In a script; no message is within a comment or spans two lines.
+MESSAGE = re.compile(r'\b(?:_|N_|ngettext)\(\s*("(?:[^"\\]|\\.)*")(?:,\s*("(?:[^"\\]|\\.)*"))?')
 MOST_COMPARED = 200  # new messages: each is compared with all old ones
 HEADER = "# {language} texts of normviz.\n# To correct one, see docs/translating.md."
 
@@ -61,7 +62,7 @@ class Status:
 def template() -> Catalog:
     """Every message of the package, in the order of the files."""
     catalog = Catalog(domain="normviz")
-    for pattern, messages in (("*.py", python_messages), ("*.js", javascript_messages)):
+    for pattern, messages in (("*.py", python_messages), ("*.ts", script_messages)):
         for file in sorted(PACKAGE.rglob(pattern)):
             for message in messages(file.read_text(encoding="utf-8")):
                 catalog.add(message, None, [(file.relative_to(PACKAGE.parent).as_posix(), None)])  # type: ignore[list-item]
@@ -84,10 +85,10 @@ def python_messages(source: str) -> Iterator[str | tuple[str, str]]:
             yield values[0]
 
 
-def javascript_messages(source: str) -> Iterator[str | tuple[str, str]]:
-    """The messages that a bundle of the file looks up.
+def script_messages(source: str) -> Iterator[str | tuple[str, str]]:
+    """The messages that a script looks up.
 
-    >>> list(javascript_messages('text(_("One"), `${ngettext("{n} x", "{n} xs", n)}`)'))
+    >>> list(script_messages('text(_("One"), `${ngettext("{n} x", "{n} xs", n)}`)'))
     ['One', ('{n} x', '{n} xs')]
     """
     for match in MESSAGE.finditer(source):

@@ -153,8 +153,7 @@ def css() -> str:
 
 def script(playable: bool = False, exercises: bool = False) -> str:
     """The script of an exported page; ``playable``: True if a file or a kernel answers its controls; ``exercises``: as in Body."""
-    entry = "playable.js" if playable else "exercises.js" if exercises else "fixed.js"
-    return bundle(BROWSER / entry, language.get())
+    return bundle("playable" if playable else "exercises" if exercises else "fixed", language.get())
 
 
 # Where an exported page loads plotly.js from: itself, a public CDN, or a file next to it.

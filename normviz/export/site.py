@@ -41,18 +41,17 @@ from normviz.texts.messages import N_, _, in_language, language
 
 
 FOLDER = "lib"
-SITE = BROWSER / "site.js"
 
 
 @cache
 def site_style() -> str:
     """The style of exported pages, and above it the site's own."""
-    return f"{css()}{controls_style()}{share_style()}{exercises_style()}\n:is(.ns-html, #ns-html){{{read_css(SITE.with_suffix('.css'))}}}\n"
+    return f"{css()}{controls_style()}{share_style()}{exercises_style()}\n:is(.ns-html, #ns-html){{{read_css(BROWSER / 'site.css')}}}\n"
 
 
 def shared_files() -> dict[str, bytes]:
     """The path of each, as the pages see it, and its content."""
-    script = classic(bundle(SITE, language.get()))  # of exported pages, and the search
+    script = classic(bundle("site", language.get()))  # of exported pages, and the search
     texts = {"js": script.encode(), "css": site_style().encode()}
     named = {f"{FOLDER}/normviz-{sha256(text).hexdigest()[:12]}.{kind}": text for kind, text in texts.items()}
     return {plotly_path(): plotly_js()} | named

@@ -2,7 +2,7 @@
 
 The generator is SplitMix with 32 bits (Steele, Lea & Flood 2014) and the finalizer of MurmurHash3 (Appleby 2011). Each draw adds
 0x9E3779B9 to the state, modulo 2^32, and mixes it: shift by 16, times 0x85EBCA6B, shift by 13, times 0xC2B2AE35, shift by 16; "shift"
-is an exclusive or with the shifted number. ``browser/practice/bank.js`` is the same generator.
+is an exclusive or with the shifted number. ``practice/bank.ts`` is the same generator.
 """
 
 from collections.abc import Sequence

@@ -8,10 +8,12 @@ from normviz.figures.palette import THEMES
 
 LESSONS = Path(__file__).parent
 PARTS = LESSONS.parent / "parts" / "browser"
-MODELS, FIRST = LESSONS / "models" / "models.css", ("home/home.css", "story/story.css")
-TRAINING = "train_and_eval/training.css"
-EXERCISES = ("practice/practice.css", "start/start.css", *FIRST, "teach/teach.css", TRAINING)
 VARIABLES = ("background", "card", "text", "muted", "border", "accent", "veil")
+
+
+def sheet(page: str) -> Path:
+    """The style sheet of a page: it bears the name of the page's folder."""
+    return LESSONS / page / f"{page}.css"
 
 
 def variables(theme: str) -> str:
@@ -25,7 +27,7 @@ def variables(theme: str) -> str:
 @cache
 def controls_style() -> str:
     """The style of the control bar, and of a training, which a view behind a control may show."""
-    inner = read_css(LESSONS / "browser" / "controls.css") + read_css(LESSONS / TRAINING)
+    inner = read_css(LESSONS / "browser" / "controls.css") + read_css(sheet("train_and_eval"))
     return f":is(.nv-doc, #nv-doc){{{inner}}}"
 
 
@@ -39,20 +41,21 @@ def share_style() -> str:
 def page_style() -> str:
     """All rules apply only inside ``.nv-doc``. The id in their selector gives them precedence over the rules of a surrounding page."""
     modes = "".join(f"&[data-mode={name}]{{color-scheme:{name};{variables(name)}}}" for name in ("light", "dark"))
-    inner = read_css(PARTS / "page.css") + read_css(MODELS) + style() + read_css(PARTS / "preferences.css")
+    inner = read_css(PARTS / "page.css") + read_css(sheet("models")) + style() + read_css(PARTS / "preferences.css")
     return f":is(.nv-doc, #nv-doc){{{modes}{inner}}}"
 
 
 @cache
-def first_style() -> str:
+def first_style(pages: tuple[str, ...]) -> str:
     """The style of pages whose text is in the first HTML, before the script has added that of all pages."""
     light, dark = THEMES["light"], THEMES["dark"]
     named = ";".join(f"--nv-{key}:light-dark({getattr(light, key)},{getattr(dark, key)})" for key in VARIABLES)
-    return f".nv-doc:not([data-mode]){{{named}}}:is(.nv-doc, #nv-doc){{{''.join(read_css(LESSONS / name) for name in FIRST)}}}"
+    return f".nv-doc:not([data-mode]){{{named}}}:is(.nv-doc, #nv-doc){{{''.join(read_css(sheet(page)) for page in pages)}}}"
 
 
 @cache
 def exercises_style() -> str:
-    """The style of the parts that set ``exercises`` of their Body."""
-    sheets = (PARTS / "marking.css", *(LESSONS / name for name in EXERCISES))
-    return f":is(.nv-doc, #nv-doc){{{''.join(map(read_css, sheets))}}}"
+    """The style of the parts that set ``exercises`` of their Body: that of all pages, but for what every document has."""
+    pages = sorted(path.parent.name for path in LESSONS.glob("*/page.py"))
+    sheets = (sheet(page) for page in pages if page != "models" and sheet(page).is_file())
+    return f":is(.nv-doc, #nv-doc){{{''.join(map(read_css, (PARTS / 'marking.css', *sheets)))}}}"

@@ -18,7 +18,7 @@ from normviz.texts.searching import finds, ideas
 
 @dataclass(frozen=True)
 class BareTensor(Part):
-    """x without groups. ``questions/tensor.js`` draws it, and leaves out the middle of long axes.
+    """x without groups. ``browser/tensor.ts`` draws it, and leaves out the middle of long axes.
 
     axes    the letter of each axis
     at      the framed element, or None

@@ -1,4 +1,4 @@
-"""Numbers as readers type them. ``figures/browser/common/numbers.js`` has the same rule, and one table of inputs tests both.
+"""Numbers as readers type them. ``figures/browser/common/numbers.ts`` has the same rule, and one table of inputs tests both.
 
 A point begins the decimals. In the languages of ``DECIMAL_COMMA`` a comma does so, too; in the others commas group the digits of thousands.
 Where a text has another meaning by the other convention, the reader is asked: no guess is 1000 times too large.

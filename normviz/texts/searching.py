@@ -1,6 +1,6 @@
 """What a search finds: texts with every typed word, or with a word that means the same (``normviz/locale/<language>/search.md``).
 
-``parts/browser/list.js`` has the same rule.
+``parts/browser/list.ts`` has the same rule.
 """
 
 import re

@@ -82,7 +82,6 @@ class Asset:
         return Response(content, media_type=MEDIA_TYPES[self.kind], headers=headers)
 
 
-SCRIPT = Path(__file__).parent / "browser" / "component.js"
 PLOTLY = Asset("plotly", plotly_js())
 PREVIEW = Asset("preview", Path(__file__).with_name("preview.png").read_bytes(), kind="png")  # made by tools/preview.py
 
@@ -91,7 +90,7 @@ PREVIEW = Asset("preview", Path(__file__).with_name("preview.png").read_bytes(),
 def component(language: str) -> Asset:
     """The script of the page in a language, with code that adds its style."""
     style = ADD_STYLE.replace("STYLE", json.dumps(page_style() + share_style() + exercises_style()))
-    return Asset("normviz", (bundle(SCRIPT, language) + style).encode())
+    return Asset("normviz", (bundle("app", language) + style).encode())
 
 
 def assets() -> Iterator[Asset]:

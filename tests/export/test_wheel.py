@@ -98,7 +98,8 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     held = {name for name in names if name.startswith("normviz/") and not name.startswith(IN_WHEEL)}
     wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / "normviz").rglob("*") if path.is_file()}
-    assert held == {name for name in wanted if "__pycache__" not in name and not name.endswith(".po")}
+    sources = (".po", ".ts")  # of what the package has in another form
+    assert held == {name for name in wanted if "__pycache__" not in name and not name.endswith(sources)}
     assert {Path(name).suffix for name in held} >= {".py", ".js", ".css", ".md", ".mo", ".typed"}
 
 

@@ -19,7 +19,7 @@ from normviz.export.output import Choices
 from normviz.figures import bundle
 from normviz.lessons.pages import PAGES
 from normviz.parts.html import Body
-from tests.support.javascript import NODE
+from tests.support.javascript import NODE, modules
 from tools import plotlyjs
 
 # What the README of npm's package names.
@@ -115,9 +115,9 @@ def drawn_in_python() -> Iterator[Any]:
 def test_the_small_bundle_has_every_trace_that_we_draw() -> None:
     found = list(drawn_in_python())
     assert len({(name, *query.values()) for name, query, _kind in found}) >= 5
-    script = bundle.module()
+    script = "".join(modules().values())
     assert script.count("window.Plotly.react(") + script.count("= window.Plotly;") == 2  # of a heatmap, and of a chart
-    drawn_in_browser = re.findall(r'const trace = \{\n?type: "(\w+)"', script)
+    drawn_in_browser = re.findall(r'const trace *= \{\s*type: "(\w+)"', script)
     assert drawn_in_browser == ["heatmap"]
     assert {"bar", "scatter"} <= {kind for *_place, kind in found} | set(drawn_in_browser) <= CARTESIAN
 

@@ -48,7 +48,7 @@ FOUND = "[...args[0].matchAll(formsPattern(args[1]))].map(([word]) => word)"
     ],
 )
 def test_words_are_whole_in_languages_with_and_without_spaces(text, forms, found):
-    assert evaluate(FOUND, text, forms, entry=PARTS / "glossary.js") == found
+    assert evaluate(FOUND, text, forms, entry=PARTS / "glossary.ts") == found
     assert Word(tuple(forms), "").pattern.search(text.lower())
 
 

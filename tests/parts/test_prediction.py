@@ -123,13 +123,13 @@ def test_the_browser_tells_a_right_guess_from_a_wrong_one_at_every_question():
             {"right": unescape(right), "guess": guess, "isNumber": not options}
             for guess in (str(facts_of(question)["right"]), wrong)
         ]
-    assert evaluate(JUDGE, guesses, entry=PARTS / "page.js") == [True, False] * len(QUESTIONS)
+    assert evaluate(JUDGE, guesses, entry=PARTS / "page.ts") == [True, False] * len(QUESTIONS)
 
 
 def test_the_browser_reads_numbers_as_python_does():
     guesses = ["15", " 15.0 ", "1.5e1", "14", "-15", "1,5", "15,", "many", "1 5", "0x10", "nan", "inf", "1e999"]
     found = evaluate(
-        JUDGE, [{"right": "15", "guess": guess, "isNumber": True} for guess in guesses], entry=PARTS / "page.js"
+        JUDGE, [{"right": "15", "guess": guess, "isNumber": True} for guess in guesses], entry=PARTS / "page.ts"
     )
     for guess, is_right in zip(guesses, found, strict=True):
         if is_right is None:

@@ -46,7 +46,9 @@ WRONG = [
 def report_on_wrong_imports(tmp_path_factory) -> str:
     """The report on a copy of the package with all lines of WRONG, without line breaks."""
     folder = tmp_path_factory.mktemp("wrong")
-    shutil.copytree(PACKAGE, folder / "normviz", ignore=shutil.ignore_patterns("__pycache__", "*.md", "*.js"))
+    shutil.copytree(
+        PACKAGE, folder / "normviz", ignore=shutil.ignore_patterns("__pycache__", "*.md", "*.ts", "bundles")
+    )
     shutil.copy(ROOT / "pyproject.toml", folder)
     for file, statement, _ in WRONG:
         with (folder / "normviz" / file).open("a") as source:
@@ -87,13 +89,13 @@ def test_imports_by_name_make_no_cycle_and_a_cycle_would_be_found():
     assert {"normviz", "normviz.export.output"} <= set(circle(graph, ROOT))
 
 
-# also @import and import("./a.js").A in comments, which are types
+# also of types
 SCRIPT_IMPORT = re.compile(r"""\b(?:from|import)\b[\s(]*["'](\.{1,2}/[^"']+)["']""")
 
 
 def imported_scripts(package: Path) -> dict[Path, set[Path]]:
-    """The scripts and declaration files (*.d.ts) from which each of them imports values or types."""
-    paths = [path for pattern in ("*.js", "*.d.ts") for path in package.resolve().rglob(pattern)]
+    """The scripts, and files of types alone, from which each of them imports values or types."""
+    paths = list(package.resolve().rglob("*.ts"))
     sources = {path: SCRIPT_IMPORT.findall(path.read_text(encoding="utf-8")) for path in paths}
     return {path: {(path.parent / source).resolve() for source in found} for path, found in sources.items()}
 
@@ -128,19 +130,20 @@ def test_scripts_import_in_one_direction(graph):
 @pytest.mark.parametrize(
     "line",
     [
-        'import { x } from "../{}.js";',
-        'import "../{}.js";',
-        'const x = import("../{}.js");',
-        '/** @import { T } from "../{}.js" */',
-        "/**\n * @import {\n *   T,\n * } from '../{}.js'\n */",
-        '/** @param {import("../{}.js").T} x */',
-        '/** @typedef {Pick<typeof import("../{}.js"), "x">} T */',
+        'import { x } from "../{}.ts";',
+        'import "../{}.ts";',
+        'const x = import("../{}.ts");',
+        'import { x, type T } from "../{}.ts";',
+        'import type { T } from "../{}.ts";',
+        "import type {\n  T,\n} from '../{}.ts';",
+        'function f(x: import("../{}.ts").T) {}',
+        'type T = Pick<typeof import("../{}.ts"), "x">;',
     ],
 )
 @pytest.mark.parametrize("graph", SCRIPT_GRAPHS)
 def test_a_circle_of_scripts_is_found_also_if_only_types_are_imported(tmp_path, graph, line):
     for importer, imported in (("a/one", "b/two"), ("b/two", "a/one")):
-        path = tmp_path / f"{importer}.js"
+        path = tmp_path / f"{importer}.ts"
         path.parent.mkdir()
         path.write_text(line.replace("{}", imported), encoding="utf-8")
     with pytest.raises(CycleError):
@@ -150,11 +153,11 @@ def test_a_circle_of_scripts_is_found_also_if_only_types_are_imported(tmp_path, 
 def test_circles_of_folders_are_found_although_their_scripts_have_none(tmp_path):
     for importer, imported in (("a/one", "../b/two"), ("b/three", "../a/deep/four")):
         (tmp_path / importer).parent.mkdir()
-        (tmp_path / f"{importer}.js").write_text(f'/** @import {{ T }} from "{imported}.js" */', encoding="utf-8")
+        (tmp_path / f"{importer}.ts").write_text(f'import type {{ T }} from "{imported}.ts";', encoding="utf-8")
     TopologicalSorter(imported_folders(tmp_path)).prepare()
     with pytest.raises(CycleError):
         TopologicalSorter(imported_siblings(tmp_path)).prepare()
-    (tmp_path / "b" / "three.js").write_text('/** @import { T } from "../a/four.js" */', encoding="utf-8")
+    (tmp_path / "b" / "three.ts").write_text('import type { T } from "../a/four.ts";', encoding="utf-8")
     TopologicalSorter(imported_scripts(tmp_path)).prepare()
     with pytest.raises(CycleError):
         TopologicalSorter(imported_folders(tmp_path)).prepare()

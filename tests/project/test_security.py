@@ -35,7 +35,7 @@ def test_all_rows_of_the_tables_are_read():
 
 def test_everything_that_the_browser_stores_is_listed():
     kept = r'new Memory\("(\w+)", "([\w.]+)"\)'
-    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "normviz").rglob("*.js"))
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "normviz").rglob("*.ts"))
     listed = re.findall(r"^\| `([\w.]+)` \| `(\w+)` \|", SECURITY, re.MULTILINE)
     assert sorted(listed) == sorted((name, storage) for storage, name in re.findall(kept, code))
     assert "`normviz-language` | a cookie" in SECURITY

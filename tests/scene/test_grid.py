@@ -223,7 +223,7 @@ TABLES = """(tensor) => {
   const table = place.all("table")[0], numbers = table.all("tr").map((row) => row.all("td").map((cell) => Number(cell.textContent)));
   return [table.all("caption")[0]?.textContent ?? "", numbers.filter((row) => row.length)];
 }"""
-TENSOR = Path(normviz.__file__).with_name("parts") / "browser" / "tensor.js"
+TENSOR = Path(normviz.__file__).with_name("parts") / "browser" / "tensor.ts"
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pytest
 from normviz.export.document import BROWSER as EXPORT
 from tests.support.javascript import LESSONS, PARTS, evaluate
 
-VIEWS = EXPORT / "views.js"
-BANK = LESSONS / "practice/bank.js"
-FORM = LESSONS / "practice/form.js"
-LIST = PARTS / "list.js"
+VIEWS = EXPORT / "views.ts"
+BANK = LESSONS / "practice/bank.ts"
+FORM = LESSONS / "practice/form.ts"
+LIST = PARTS / "list.ts"
 
 
 def test_values_that_views_share_are_put_back():

@@ -11,8 +11,8 @@ import pytest
 from tests.support.javascript import LESSONS, PARTS, evaluate
 
 DOM = Path(__file__).with_name("dom.js").read_text(encoding="utf-8")
-MORPH = PARTS / "morph.js"
-SYNCHRONIZE = LESSONS / "browser/synchronize.js"
+MORPH = PARTS / "morph.ts"
+SYNCHRONIZE = LESSONS / "browser/synchronize.ts"
 
 # Shows each of the texts in turn, and makes the edits of scripts and readers after the first: [id, attribute or "text", value].
 # Returns the HTML, and the ids of the elements that are still those of the first text.

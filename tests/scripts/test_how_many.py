@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.javascript import LESSONS, evaluate
 
-SCRIPT = LESSONS / "explore/how_many.js"
+SCRIPT = LESSONS / "explore/how_many.ts"
 START = ("LayerNorm([4, 3, 5])", 0, True)
 
 

@@ -4,9 +4,9 @@ import pytest
 
 from tests.support.javascript import LESSONS, PARTS, evaluate
 
-EXERCISE = LESSONS / "practice/exercise.js"
-FIELDS = LESSONS / "practice/fields.js"
-PREDICTION = PARTS / "prediction.js"
+EXERCISE = LESSONS / "practice/exercise.ts"
+FIELDS = LESSONS / "practice/fields.ts"
+PREDICTION = PARTS / "prediction.ts"
 
 RIGHT = (True, None)
 NUMBER = {"answer": 48, "wrong": [["batch", 12], ["again", 12], ["small", 1e-9]], "options": None}

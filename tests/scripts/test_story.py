@@ -5,7 +5,7 @@ from itertools import product
 from normviz.lessons.story import figures
 from tests.support.javascript import LESSONS, evaluate
 
-STORY = LESSONS / "story/story.js"
+STORY = LESSONS / "story/story.ts"
 
 
 def test_the_chosen_options_find_the_state_that_python_has_made_of_them():

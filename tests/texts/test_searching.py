@@ -19,7 +19,7 @@ from normviz.texts.searching import ENTRY, finds, ideas, named, simplified
 from tests.support.javascript import PARTS, evaluate
 from tests.support.needs import cases_in_torch
 
-LIST = PARTS / "list.js"
+LIST = PARTS / "list.ts"
 # What is typed, and a pattern of the texts that it must find, and no others besides those with the typed words themselves.
 LAYERS = [
     *(("zh", word, "batchnorm") for word in ("批量规范化", "批标准化", "批归一化", "批量归一化", "批规范化", "批量标准化", "批量规")),

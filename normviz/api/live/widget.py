@@ -7,7 +7,6 @@ from functools import wraps
 from gzip import compress
 from math import prod
 from os import environ
-from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, Unpack
 from uuid import uuid4
 
@@ -29,7 +28,6 @@ from normviz.parts.titles import app_of_environment
 from normviz.scene.view import View, link
 from normviz.texts.messages import in_language, language
 
-SCRIPT = Path(__file__).with_name("widget.js")
 MOST_KEPT = 1024  # elements of x; for a larger x, a notebook keeps a single view, because others would make it large
 
 P = ParamSpec("P")
@@ -82,7 +80,7 @@ class Live(anywidget.AnyWidget, Result):
     @default("_esm")
     @_in_its_language
     def _default_esm(self) -> str:
-        return bundle(SCRIPT, language.get())
+        return bundle("widget", language.get())
 
     @default("_css")
     def _default_css(self) -> str:

@@ -58,7 +58,7 @@ def index() -> list[IndexEntry]:
 def choose(
     seed: int, count: int = 10, topics: Sequence[str] = (), level: int | None = None, forms: Sequence[str] = ()
 ) -> list[Exercise]:
-    """A set of exercises: the same for the same arguments, in Python and in JavaScript (``browser/practice/bank.js``).
+    """A set of exercises: the same for the same arguments, in Python and in the browser (``bank.ts``).
 
     seed    a whole number from 0 to 2^31 - 1
     count   1 to 100 exercises; fewer if fewer are in the bank

@@ -90,7 +90,7 @@ class ExerciseSet:
 
 @dataclass(frozen=True)
 class Practice(Part):
-    """A set of exercises. ``practice.js`` shows one at a time, checks the answers, and ends with a summary.
+    """A set of exercises. ``practice.ts`` shows one at a time, checks the answers, and ends with a summary.
 
     timed     whether the reader sees the time
     controls  whether the reader may choose other exercises

@@ -1,6 +1,6 @@
 """The page as part of the first HTML, so that a reader on a slow line reads and points while Streamlit's scripts load.
 
-Our script draws it (``first_page.js``), and removes it when the app shows the same page with its controls. It answers without a server.
+Our script draws it (``first_page.ts``), and removes it when the app shows the same page with its controls. It answers without a server.
 """
 
 from urllib.parse import parse_qsl
@@ -62,7 +62,8 @@ def first_page(name: str, query: str, embedded: bool) -> str:
 def _text(parts: list[tuple[str, str]]) -> str:
     """The page as HTML: its text, its links and its field are there before the script has drawn the figures."""
     divs = "".join(f'<div class="nv-part" data-key="{key}">{html}</div>' for key, html in parts)
-    return f'<style>{first_style()}</style><div class="nv-page">{divs}</div>'
+    pages = tuple(page.name for page in PAGES.values() if page.in_first_html)
+    return f'<style>{first_style(pages)}</style><div class="nv-page">{divs}</div>'
 
 
 def redirect(name: str, query: str) -> str:

@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from os.path import relpath
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +15,7 @@ from normviz.parts.part import Part
 from tests.browser.conftest import NewTab
 from tests.browser.lessons.lesson import WIDE, Lesson
 from tests.browser.watch import Watch
-from tests.support.javascript import LESSONS, PARTS
+from tests.support.javascript import open_with_modules
 
 Show = Callable[..., Page]
 
@@ -49,45 +47,37 @@ def lesson(lesson_in_any_window: Lesson) -> Lesson:
 
 
 @pytest.fixture(scope="session")
-def blank(new_tab: NewTab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Page, Watch]]:
+def blank(new_tab: NewTab) -> Iterator[tuple[Page, Watch]]:
     """A tab with the module of the page; it is loaded once."""
-    folder, tab = tmp_path_factory.mktemp("page"), new_tab()
+    tab = new_tab()
     watch = Watch(tab)
-    write_page(folder)
-    tab.goto((folder / "index.html").as_uri())
+    html = PAGE.replace("STYLE", page_style() + exercises_style())
+    open_with_modules(tab, html, {"plotly.js": bundle.plotly_js()})
     yield tab, watch
     tab.close()
 
 
-def write_page(folder: Path) -> None:
-    (folder / "plotly.js").write_bytes(bundle.plotly_js())
-    entry, parts, lessons = folder / "entry.js", relpath(PARTS, folder), relpath(LESSONS, folder)
-    entry.write_text(
-        f'import {{ PageView }} from "{parts}/page.js";\nimport "{lessons}/practice/practice.js";\n', encoding="utf-8"
-    )
-    script = bundle.bundle(entry)
-    (folder / "index.html").write_text(
-        f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>page</title><style>{page_style()}{exercises_style()}</style>
-<script src="plotly.js"></script><body><script type="module">{script}
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>page</title><style>STYLE</style>
+<script src="plotly.js"></script><body><script type="module">
+import { PageView } from "/parts/browser/page.ts";
+import "/lessons/practice/practice.ts";
 let view;
 window.sent = [];
-const host = {{
+const host = {
   send: (name, value) => window.sent.push(name),
-  address: (page, query) => `https://example.org/${{page}}${{query}}`,
-  go: (page, query) => Boolean(window.sent.push(`go ${{page}}${{query}}`)),
-  guess: (guess) => window.sent.push(`guess ${{guess}}`),
-}};
-window.begin = () => {{
+  address: (page, query) => `https://example.org/${page}${query}`,
+  go: (page, query) => Boolean(window.sent.push(`go ${page}${query}`)),
+  guess: (guess) => window.sent.push(`guess ${guess}`),
+};
+window.begin = () => {
   view?.destroy();
   document.body.innerHTML = "<div class='nv-doc' data-mounted='yes' data-mode='light'><div class='nv-page'></div></div>";
   window.sent.length = 0;
   view = new PageView(document.querySelector(".nv-page"), host);
-}};
+};
 window.show = (data) => view.set(data, "light");
 window.view = () => view;
-</script></body></html>""",
-        encoding="utf-8",
-    )
+</script></body></html>"""
 
 
 @pytest.fixture

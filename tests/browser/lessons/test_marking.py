@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from normviz.figures import bundle
 from normviz.lessons.style import exercises_style, page_style
 from tests.browser.conftest import NewTab
 from tests.browser.watch import Watch
 from tests.lessons.questions.test_marking import task
-from tests.support.javascript import PARTS
+from tests.support.javascript import open_with_modules
 
 pytestmark = pytest.mark.browser
 
@@ -27,9 +26,12 @@ MAKE = """task => {
 def marking_tab(new_tab: NewTab) -> Iterator[tuple[Page, Watch]]:
     tab = new_tab()
     watch = Watch(tab)
-    script = bundle.bundle(PARTS / "marking.js").replace("export ", "")
-    tab.set_content(
-        f"<!doctype html><style>{page_style()}{exercises_style()}</style><div class='nv-doc' data-mode='light'></div><script type='module'>{script}\nwindow.Marking = Marking;</script>"
+    script = (
+        '<script type="module">import { Marking } from "/parts/browser/marking.ts"; window.Marking = Marking;</script>'
+    )
+    style, place = page_style() + exercises_style(), '<div class="nv-doc" data-mode="light"></div>'
+    open_with_modules(
+        tab, f"<!doctype html><meta charset=utf-8><title>marking</title><style>{style}</style>{place}{script}"
     )
     tab.wait_for_function("Boolean(window.Marking)")
     yield tab, watch

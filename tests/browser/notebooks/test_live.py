@@ -10,7 +10,6 @@ import torch
 from playwright.sync_api import Locator, Page, expect
 
 import normviz as nv
-from normviz.api.live.widget import SCRIPT
 from normviz.figures.bundle import bundle
 from tests.browser.view import View
 from tests.browser.watch import Watch
@@ -129,7 +128,7 @@ def test_a_model_whose_replies_do_not_arrive_is_made_again_and_until_then_the_ou
 
 
 def test_the_newer_of_two_models_of_a_widget_stays(kernel):
-    assert kernel.page.evaluate(TWO_MODELS, bundle(SCRIPT, "en")) == [True, 0]
+    assert kernel.page.evaluate(TWO_MODELS, bundle("widget", "en")) == [True, 0]
 
 
 def test_the_kernel_answers_while_it_runs(kernel):

@@ -13,11 +13,11 @@ from tests.browser.watch import Watch
 
 
 @pytest.fixture(scope="session")
-def figure_tab(new_tab: NewTab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Page, Watch]]:
+def figure_tab(new_tab: NewTab) -> Iterator[tuple[Page, Watch]]:
     """A tab with the page of one figure."""
     page = new_tab()
     watch = Watch(page)
-    load(page, tmp_path_factory.mktemp("figure"))
+    load(page)
     yield page, watch
     page.close()
 

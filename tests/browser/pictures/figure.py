@@ -2,7 +2,6 @@
 
 import json
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page
@@ -13,6 +12,7 @@ from normviz.figures.palette import THEMES, theme
 from normviz.figures.payload import sent
 from normviz.lessons.pages import PAGES
 from normviz.parts.part import Chart, Panels, flat
+from tests.support.javascript import open_with_modules
 
 VIEWS = {
     "view": ("explore", "shape=2,3,4,4&layer=GroupNorm(3,3)&at=1,2,0,3&open=values,worked"),
@@ -36,16 +36,14 @@ def data_of(name: str) -> dict[str, Any]:
     return sent(figure.data) if isinstance(figure, Panels) else chart_payload(figure.lines, figure.alt)
 
 
-def load(tab: Page, folder: Path) -> None:
+def load(tab: Page) -> None:
     """Load the page, without a figure."""
-    (folder / "plotly.js").write_bytes(bundle.plotly_js())
-    source = bundle.module().replace("export default", "const mountComponent =")
     grounds = json.dumps({scheme: theme(scheme).background for scheme in THEMES})
-    (folder / "index.html").write_text(
-        f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>figure</title>
+    html = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>figure</title>
 <style>body {{ margin: 16px; font-family: sans-serif }} {bundle.style()}</style>
 <script src="plotly.js"></script>
-<script type="module">{source}
+<script type="module">
+import {{ mountFigure }} from "/figures/browser/mount.ts";
 let remove = () => {{}};
 window.drawFigure = (data) => {{
   remove();
@@ -53,10 +51,8 @@ window.drawFigure = (data) => {{
   document.documentElement.style.background = {grounds}[data.theme];
   updateFigure(data);
 }};
-window.updateFigure = (data) => {{ ({{ remove }} = mountComponent({{ parentElement: document.body, data }})); }};</script></html>""",
-        encoding="utf-8",
-    )
-    tab.goto((folder / "index.html").as_uri())
+window.updateFigure = (data) => {{ ({{ remove }} = mountFigure({{ parentElement: document.body, data }})); }};</script></html>"""
+    open_with_modules(tab, html, {"plotly.js": bundle.plotly_js()})
 
 
 def draw(tab: Page, name: str, scheme: str = "light", **changes: Any) -> dict[str, Any]:

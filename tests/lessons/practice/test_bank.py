@@ -21,7 +21,7 @@ from tools.make_practice import MAKERS
 from tools.practice import building, choices
 from tools.practice.own import own_answer, torch_answer
 
-CHOOSE = Path(__file__).parents[3] / "normviz/lessons/practice/bank.js"
+CHOOSE = Path(__file__).parents[3] / "normviz/lessons/practice/bank.ts"
 ALL = bank()
 SAMPLE = Random(12).shuffled(ALL)[:60]
 

@@ -128,7 +128,7 @@ def test_the_address_of_a_file_changes_the_values_that_it_names(address, changed
     asked = "(globalThis.location = { hash: '', search: '', ...args[1] }, setOfAddress(args[0]))"
     place = {"hash" if address.startswith("#") else "search": address}
     data = data_of(OWN)
-    found = evaluate(asked, data, place, entry=LESSONS / "practice/form.js")
+    found = evaluate(asked, data, place, entry=LESSONS / "practice/form.ts")
     assert found == {"set": data["set"] | changed, "timed": "time=true" in address and "hide" not in address}
 
 
@@ -138,17 +138,17 @@ def test_the_address_of_a_file_changes_the_values_that_it_names(address, changed
 )
 def test_any_setting_in_the_address_of_a_rising_file_makes_a_fixed_set(address, level):
     asked = "(globalThis.location = { hash: args[1], search: '' }, setOfAddress(args[0]).set.level)"
-    assert evaluate(asked, data_of(""), address, entry=LESSONS / "practice/form.js") == level
+    assert evaluate(asked, data_of(""), address, entry=LESSONS / "practice/form.ts") == level
 
 
 @pytest.mark.parametrize("own", ["", OWN])
 @pytest.mark.parametrize("query", ["", LINK, "topics=code", "count=20&level=2", "kinds=build", "level=rising"])
 def test_the_link_of_a_set_is_read_back_as_the_same_set_in_the_app_and_in_a_file(own, query):
     data, wanted = data_of(own), data_of(query)["set"]
-    link = evaluate("writeSet(args[0], true, args[1])", wanted, data["set"], entry=LESSONS / "practice/form.js")
+    link = evaluate("writeSet(args[0], true, args[1])", wanted, data["set"], entry=LESSONS / "practice/form.ts")
     assert data_of(link[1:])["set"] == wanted
     read = "(globalThis.location = { hash: args[1], search: '' }, setOfAddress(args[0]).set)"
-    assert evaluate(read, data, f"#{link[1:]}", entry=LESSONS / "practice/form.js") == wanted
+    assert evaluate(read, data, f"#{link[1:]}", entry=LESSONS / "practice/form.ts") == wanted
 
 
 SHARED = {"query": [["seed", "0"], ["count", "10"], ["level", "all"], ["lang", "es"]], "hidden": ["exercises"]}
@@ -157,7 +157,7 @@ SHARED = {"query": [["seed", "0"], ["count", "10"], ["level", "all"], ["lang", "
 @pytest.mark.parametrize(("timed", "time"), [(True, [["time", "true"]]), (False, [])])
 def test_share_has_the_set_of_the_open_form(timed, time):
     wanted = {"seed": "3", "count": "5", "topics": "", "level": "1", "kinds": "build"}
-    shared = evaluate("shareSet(args[0], args[1], args[2])", SHARED, wanted, timed, entry=LESSONS / "practice/form.js")
+    shared = evaluate("shareSet(args[0], args[1], args[2])", SHARED, wanted, timed, entry=LESSONS / "practice/form.ts")
     query = [["seed", "3"], ["count", "5"], ["level", "1"], ["kinds", "build"], *time, ["lang", "es"]]
     assert shared == {"query": query, "hidden": ["exercises"]}
 
@@ -235,7 +235,7 @@ def test_as_text_a_set_is_a_numbered_list_with_its_options():
 )
 def test_the_summary_counts_confusions_in_the_plural_forms_of_the_language(language, times):
     counted = "args[0].map((count) => timesText({ name: 'that' }, count))"
-    assert evaluate(counted, [1, 2], entry=LESSONS / "practice/summary.js", language=language) == times
+    assert evaluate(counted, [1, 2], entry=LESSONS / "practice/summary.ts", language=language) == times
 
 
 @pytest.mark.parametrize(("language", "line"), [("en", "- That. Read: T"), ("zh", "- That。阅读：T")])
@@ -244,7 +244,7 @@ def test_the_copied_summary_joins_sentences_as_the_language_does(language, line)
     data = {"confusions": {"that": {"name": "that", "sentence": "S", "title": "T"}}}
     result = {"exercise": exercise, "tries": ["3"], "isRight": False, "confusions": ["that"]}
     read = "summaryText([args[0]], { set: { seed: 7 }, data: args[1], link: '', seconds: null })"
-    text = evaluate(read, result, data, entry=LESSONS / "practice/summary.js", language=language)
+    text = evaluate(read, result, data, entry=LESSONS / "practice/summary.ts", language=language)
     assert text.splitlines()[-1] == line
 
 
@@ -260,7 +260,7 @@ def test_an_attempt_is_kept_where_nothing_can_be_stored_and_another_set_begins_a
         "due": [],
     }
     read = "(keepAttempt(args[0]), [readAttempt('a,b', 2), readAttempt('b,c', 2)])"  # node has no sessionStorage
-    kept, other = evaluate(read, attempt, entry=LESSONS / "practice/practice.js")
+    kept, other = evaluate(read, attempt, entry=LESSONS / "practice/practice.ts")
     assert kept == attempt
     assert other == {
         "key": "b,c",

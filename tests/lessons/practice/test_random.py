@@ -8,7 +8,7 @@ import pytest
 from normviz.lessons.random import NUMBERS, Random, hash_text
 from tests.support.javascript import evaluate
 
-MODULE = Path(__file__).parents[3] / "normviz/lessons/practice/bank.js"
+MODULE = Path(__file__).parents[3] / "normviz/lessons/practice/bank.ts"
 SEEDS = [0, 1, 7, 2**31, NUMBERS - 1]
 DRAWS = """(seeds, bounds) => seeds.map((seed) => {
   const random = new Random(seed);

@@ -28,7 +28,7 @@ def exercise(name: str, level: int = 1, kind: str = "means", confusions: tuple[s
 
 
 def result(asked: dict[str, Any], *tries: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = evaluate("resultOfTries(args[0], args[1])", asked, tries, entry=PRACTICE / "exercise.js")
+    found: dict[str, Any] = evaluate("resultOfTries(args[0], args[1])", asked, tries, entry=PRACTICE / "exercise.ts")
     return found
 
 
@@ -50,7 +50,7 @@ def result(asked: dict[str, Any], *tries: str | None) -> dict[str, Any]:
 )
 def test_the_level_goes_up_after_two_right_first_tries_and_down_after_two_wrong_answers(answers, level):
     results = "args[0].map((tries) => resultOfTries(args[1], tries))"
-    assert evaluate(f"levelAfter({results})", answers, exercise("a"), entry=PRACTICE / "practice.js") == level
+    assert evaluate(f"levelAfter({results})", answers, exercise("a"), entry=PRACTICE / "practice.ts") == level
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_first_error_leaves_a_second_try_and_a_second_error_ends_the_exercise(
 @pytest.mark.parametrize(("tries", "outcome"), [(RIGHT, "right"), (SECOND, "second"), (WRONG, "wrong"), (SHOWN, "wrong")])  # fmt: skip
 def test_both_tries_are_counted(tries, outcome):
     found = result(exercise("a"), *tries)
-    assert evaluate("outcomeOf(args[0])", found, entry=PRACTICE / "summary.js") == outcome
+    assert evaluate("outcomeOf(args[0])", found, entry=PRACTICE / "summary.ts") == outcome
 
 
 def test_the_confusions_of_both_tries_are_kept():
@@ -76,7 +76,7 @@ def test_the_confusions_of_both_tries_are_kept():
 
 def following(pool: list[dict[str, Any]], results: list[dict[str, Any]], seed: int = 5, due: tuple[str, ...] = ()):
     """The id of the next exercise."""
-    found = evaluate("nextExercise(args[0], args[1], args[2], args[3])?.id ?? null", pool, results, seed, due, entry=PRACTICE / "rising.js")  # fmt: skip
+    found = evaluate("nextExercise(args[0], args[1], args[2], args[3])?.id ?? null", pool, results, seed, due, entry=PRACTICE / "rising.ts")  # fmt: skip
     return found
 
 
@@ -133,7 +133,7 @@ def test_from_the_bank_a_reader_who_is_always_right_meets_every_level_and_build(
       }
       return results.map(({ exercise }) => [exercise.level, exercise.form, exercise.id]);
     })()"""
-    found = evaluate(walk, pool, entry=PRACTICE / "practice.js")
+    found = evaluate(walk, pool, entry=PRACTICE / "practice.ts")
     assert [level for level, _form, _id in found] == [1, 1, 2, 2, *[3] * 8]
     assert "build" in {form for _level, form, _id in found}
     assert len({name for _level, _form, name in found}) == 12
@@ -146,7 +146,7 @@ def remembered(results: list[dict[str, Any]], store: str = STORE) -> Any:
     return evaluate(
         f"({store}, Object.assign(PROGRESS, {{ last: null, isStored: true }}), args[0].forEach(keepProgress), [readProgress(), openInProgress()])",
         results,
-        entry=PRACTICE / "progress.js",
+        entry=PRACTICE / "progress.ts",
     )
 
 
@@ -180,7 +180,7 @@ def test_every_accepted_position_of_toggles_is_right_and_the_figure_outlines_its
     for accepted in data["accepted"]:
         assert result(data, accepted)["isRight"]
         shared = "sharing(args[0].split(',').map(Number), args[1], args[2])"
-        assert evaluate(shared, accepted, data["shape"], data["at"], entry=PRACTICE / "fields.js") == data["target"]
+        assert evaluate(shared, accepted, data["shape"], data["at"], entry=PRACTICE / "fields.ts") == data["target"]
     confusion, position = data["wrong"][0]
     assert result(data, position)["confusion"] == confusion
 
@@ -189,6 +189,6 @@ def test_the_feedback_is_about_the_tensor_that_is_shown():
     each = next(one for one in bank() if one.case.layout == "NCL" and "instancenorm" in dict(one.wrong))
     known = {"sentence": "On {axes}, over {over}: {layer}."}
     sentence = evaluate(
-        "sentenceOf(args[0], 'instancenorm', args[1])", known, each.data(), entry=PRACTICE / "exercise.js"
+        "sentenceOf(args[0], 'instancenorm', args[1])", known, each.data(), entry=PRACTICE / "exercise.ts"
     )
     assert sentence == f"On (N, C, L), over L: {each.case.text}."

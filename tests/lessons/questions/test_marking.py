@@ -34,5 +34,5 @@ def task(layer: str, shape: tuple[int, ...], at: tuple[int, ...]) -> dict[str, A
     ],
 )
 def test_the_answer_are_the_peers_that_python_finds(layer, shape, at):
-    found = evaluate(ANSWER, task(layer, shape, at), list(np.ndindex(shape)), entry=PARTS / "marking.js")
+    found = evaluate(ANSWER, task(layer, shape, at), list(np.ndindex(shape)), entry=PARTS / "marking.ts")
     assert found == [list(index) for index in peers(stat_tables(describe(layer, shape).norm, shape), at)]

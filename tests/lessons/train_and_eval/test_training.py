@@ -20,7 +20,7 @@ from tools import record_training
 
 RECORD = json.loads(training.FILE.read_text(encoding="utf-8"))
 POINTS = len(RECORD["points"])
-SCRIPT = LESSONS / "train_and_eval/training.js"
+SCRIPT = LESSONS / "train_and_eval/train_and_eval.ts"
 CELLS = [(norm, size) for norm in NORMS for size in SIZES]
 PAGE = PAGES["train_and_eval"]
 

@@ -113,9 +113,9 @@ def test_a_complete_language_has_nothing_left_to_do(package, capsys):
     )
 
 
-def test_messages_in_a_template_of_javascript_are_found():
+def test_messages_in_a_template_of_a_script_are_found():
     source = 'const text = `<b>${_("One")}</b> ${ngettext("{n} x", "{n} xs", n)}`; // _(name)'
-    assert list(translations.javascript_messages(source)) == ["One", ("{n} x", "{n} xs")]
+    assert list(translations.script_messages(source)) == ["One", ("{n} x", "{n} xs")]
 
 
 def test_a_plural_without_all_its_forms_is_not_translated():

@@ -9,7 +9,7 @@ from streamlit import config
 
 from normviz.figures.bundle import bundle, plotly_js
 from normviz.ui import ROOT
-from normviz.ui.assets import LOADER, PLOTLY, SCRIPT, assets, component
+from normviz.ui.assets import LOADER, PLOTLY, assets, component
 from normviz.ui.server.routes import SHELL, routes
 from tests.support.asgi import ask
 
@@ -88,8 +88,8 @@ def test_the_application_is_the_shell_with_these_routes():
 def test_the_module_of_the_page_has_its_style_and_can_be_cached_forever(app):
     response = ask(app, f"/{component('en').path}", accept_encoding="gzip")
     text = gzip.decompress(response.body).decode()
-    assert text.startswith(bundle(SCRIPT))
-    assert {".nv-view", ".nv-sentence", ".nvs-button"} <= set(re.findall(r"\.nvs?-[\w-]+", text[len(bundle(SCRIPT)) :]))
+    assert text.startswith(bundle("app"))
+    assert {".nv-view", ".nv-sentence", ".nvs-button"} <= set(re.findall(r"\.nvs?-[\w-]+", text[len(bundle("app")) :]))
     assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
 
 

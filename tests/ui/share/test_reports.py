@@ -10,7 +10,7 @@ from tests.support.pages import open_page
 from tests.support.shown import components
 from tests.support.snippets import pairs
 
-REPORT = LESSONS / "share/report.js"
+REPORT = LESSONS / "share/report.ts"
 TO = "https://example.org/new?title={title}&body={text}"
 
 

@@ -26,7 +26,7 @@ EVERY_TEXT = """(() => {
 
 
 def run(expression: str, *arguments: Any) -> Any:
-    return evaluate(expression, *arguments, entry=LESSONS / "share/links.js")
+    return evaluate(expression, *arguments, entry=LESSONS / "share/links.ts")
 
 
 def texts(view: dict[str, Any], **choices: str) -> dict[str, str]:

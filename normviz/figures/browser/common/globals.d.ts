@@ -1,4 +1,4 @@
-// Types of what a script gets from its page: properties of the window, modules that Python writes, and Streamlit's arguments. Read by the type checker alone.
+// Types of what a script gets from its page: properties of the window, constants that Python writes, and Streamlit's arguments. Read by the type checker alone.
 
 /** What Streamlit calls a component's script with. */
 interface ComponentArguments {
@@ -18,15 +18,11 @@ interface Window {
   normvizModels?: Map<string, any>;
 }
 
-declare module "normviz:themes" {
-  export const THEMES: Record<Mode, Colors>;
-}
-
-declare module "normviz:messages" {
-  /** English text -> its translation, or its translated plural forms. */
-  export const TRANSLATIONS: Record<string, string | string[]>;
-  /** Which plural form a number takes. */
-  export function pluralForm(n: number): number;
-  /** The language of the texts: for the attributes of an element, and whether a comma begins the decimals of a typed number. */
-  export const LANGUAGE: { tag: string, direction: string, decimalComma: boolean };
-}
+/** The colors. Python writes this and the next constants before a bundle. */
+declare const THEMES: Record<Mode, Colors>;
+/** English text -> its translation, or its translated plural forms. */
+declare const TRANSLATIONS: Record<string, string | string[]>;
+/** Which plural form a number takes. */
+declare const pluralForm: (n: number) => number;
+/** The language of the texts: for the attributes of an element, and whether a comma begins the decimals of a typed number. */
+declare const LANGUAGE: { tag: string; direction: string; decimalComma: boolean };

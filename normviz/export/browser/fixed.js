@@ -1,5 +1,0 @@
-// An exported page with a single view.
-
-import { mountPages } from "./mounting.js";
-
-mountPages();

@@ -1,0 +1,5 @@
+// An exported page with a single view.
+
+import { mountPages } from "./mounting.ts";
+
+mountPages();

@@ -1,0 +1,109 @@
+// Makes elements of HTML and SVG.
+
+export const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * A number that no other figure of the page has, although a notebook loads this module once per output.
+ */
+export function uniqueNumber() {
+  return (window.normvizNumber = (window.normvizNumber ?? 0) + 1);
+}
+
+/** The width of an element in pixels; 0 inside something closed or hidden. */
+export function visibleWidth(element: HTMLElement) {
+  return element.checkVisibility?.() === false ? 0 : element.clientWidth;
+}
+
+/** Resolves when the next frame has been painted; at once in a hidden tab, which paints none. */
+export function nextFrame(): Promise<void> {
+  return new Promise((done) => (document.hidden ? done() : requestAnimationFrame(() => setTimeout(done))));
+}
+
+/** Calls ``changed`` when the width of an element may have changed, also because the answer that contains it is opened. */
+export function watchWidth(element: HTMLElement, changed: () => void) {
+  const observer = new ResizeObserver(changed);
+  observer.observe(element);
+  element.closest("details")?.addEventListener("toggle", changed);
+  return observer;
+}
+
+export function svg<Tag extends keyof SVGElementTagNameMap>(tag: Tag, attributes: Record<string, string | number> = {}, parent: Element | null = null): SVGElementTagNameMap[Tag] {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  parent?.appendChild(element);
+  return element;
+}
+
+export function html<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, className?: string, parent?: Element | null, text?: string): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text !== undefined) element.textContent = text;
+  parent?.appendChild(element);
+  return element;
+}
+
+export function button(className: string, parent: Element | null, text: string, onClick: () => void) {
+  const element = html("button", className, parent, text);
+  element.type = "button";
+  element.addEventListener("click", onClick);
+  return element;
+}
+
+/** The element, which is known to exist. */
+export function find(parent: ParentNode, selector: string): HTMLElement {
+  return parent.querySelector(selector) as HTMLElement;
+}
+
+export function findAll(parent: ParentNode, selector: string): HTMLElement[] {
+  return [...parent.querySelectorAll(selector)] as HTMLElement[];
+}
+
+/** Downloads a blob as a file. */
+export function download(blob: Blob, name: string) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // some browsers read it late
+}
+
+// The children of an SVG element that are written again at every change.
+
+type Attributes = Record<string, string | number>;
+
+/** Changes only what differs from the last time, so that the browser lays out only that. Call ``add`` for each child, and then ``end``. */
+export class SvgList {
+  shown: { element: SVGElement, tag: string, attributes: Attributes, text: string }[] = [];
+  count = 0;
+  parent: SVGElement;
+
+  constructor(parent: SVGElement) {
+    this.parent = parent;
+  }
+
+  add(tag: "text" | "path", attributes: Attributes, text = "") {
+    const known = this.shown[this.count], same = known && known.tag === tag && haveSameNames(known.attributes, attributes);
+    const element = same ? known.element : svg(tag, attributes);
+    if (same) setAttributes(element, attributes, known.attributes);
+    else if (known) known.element.replaceWith(element);
+    else this.parent.append(element);
+    if (text !== (same ? known.text : "")) element.textContent = text;
+    this.shown[this.count++] = { element, tag, attributes, text };
+  }
+
+  /** Removes the children that were not added again. */
+  end() {
+    for (const { element } of this.shown.splice(this.count)) element.remove();
+    this.count = 0;
+  }
+}
+
+/** Sets the attributes that differ from what they were. */
+function setAttributes(element: SVGElement, attributes: Attributes, before: Attributes) {
+  for (const [name, value] of Object.entries(attributes)) if (value !== before[name]) element.setAttribute(name, String(value));
+}
+
+const haveSameNames = (one: Attributes, other: Attributes): boolean => {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => name in other);
+};

@@ -1,0 +1,328 @@
+// One heatmap: its cells, and an SVG over them that veils all but the peers and frames the selected element.
+
+import { GROUP_COLORS, colorAt, colorScale, formatHex, placeOnScale, rankScale } from "../common/color.ts";
+import { SvgList, html, svg, uniqueNumber } from "../common/dom.ts";
+import { formatShort } from "../common/format.ts";
+import { _, ngettext } from "../common/messages.ts";
+import { pressKey } from "../speaking/keyboard.ts";
+import { decodeFloats } from "../tensor/arrays.ts";
+import { Geometry } from "../tensor/geometry.ts";
+import { broadcastAt, groupOf, rankGroups, sameIndex } from "../tensor/sharing.ts";
+import { sentPlace } from "../tensor/slices.ts";
+import { drawCells, removeCells } from "./cells.ts";
+import { NAME_HEIGHT, dragSlices, drawLabels, marginsOf, outlineName, showDraggable, writeMoments } from "./labels.ts";
+import { drawTexts } from "./texts.ts";
+import { drawToggles } from "./toggles.ts";
+import type { DrawnPanel, PanelHost } from "../tensor/drawn_panel.ts";
+
+export const HATCH_DISTANCE = 6; // px between the lines over veiled elements, which go up to the right
+const DIFFERING_DISTANCE = 7; // px between the lines where a function differs from a layer, which go down to the right
+const LEAST_FRAME = 6; // px: the frame of a smaller cell is around it
+const BAR_STEPS = 21;
+
+export class Panel implements DrawnPanel {
+  figure: PanelData;
+  data: DecodedData;
+  colors: Colors;
+  scale: ColorScale = [];
+  /** Known once the panel has been drawn. */
+  geometry: Geometry;
+  total?: { width: number, height: number };
+  values: Float32Array | null = null;
+  /** The rank of each drawn group, by its id. */
+  ranks = new Map<number, number>();
+  /** The outlines of groups. */
+  outlines = new Map<number, string>();
+  /** For each text in the cells, an element of its cell or its group. */
+  written: Index[] = [];
+  /** The selected element whose frame the numbers of groups avoid; null if numbers are written in each cell. */
+  beside: { at: Index | null } | null = null;
+  /** The field that edits a value. */
+  field: HTMLInputElement | null = null;
+  editButton: HTMLButtonElement | null = null;
+  left = 0;
+  top = 0;
+  under = 0; // height of what is written below each line of facets
+  dragged = false;
+  view: PanelHost;
+  key: string;
+  name: string;
+  root: HTMLElement;
+  title: HTMLDivElement;
+  caption: HTMLDivElement;
+  legend: HTMLDivElement;
+  hint: HTMLDivElement;
+  body: HTMLDivElement;
+  plot: HTMLDivElement;
+  about: HTMLDivElement;
+  svg: SVGSVGElement;
+  inside: SVGPathElement;
+  outside: SVGPathElement;
+  veil: SVGPathElement;
+  hatch: SVGPathElement;
+  mutedTexts: SvgList;
+  strongTexts: SvgList;
+  outlineHalo: SVGPathElement;
+  outline: SVGPathElement;
+  differs: SVGPathElement;
+  halo: SVGRectElement;
+  frame: SVGRectElement;
+  cursorHalo: SVGRectElement;
+  cursor: SVGRectElement;
+  labels: SvgList;
+  momentsText: SVGTextElement; // slices were moved; no element was clicked
+
+  constructor(parent: HTMLElement, view: PanelHost, key: string) {
+    this.view = view;
+    this.key = key;
+    this.name = `nv-panel-${uniqueNumber()}`;
+    this.root = html("figure", `nv-panel nv-panel-${key}`, parent);
+    const head = html("figcaption", "nv-head", this.root);
+    this.title = html("div", "nv-title", head);
+    this.caption = html("div", "nv-caption", head);
+    this.legend = html("div", "nv-key", head);
+    this.hint = html("div", "nv-hint", this.root);
+    this.body = html("div", "nv-body", this.root);
+    this.plot = html("div", "nv-plot", this.body);
+    this.about = html("div", "nv-hidden", this.root);
+    this.about.id = `${this.name}-about`;
+    this.svg = svg("svg", { class: "nv-over", tabindex: "0", role: "application" }, this.body);
+    const definitions = svg("defs", {}, this.svg);
+    const clip = (suffix: string) => svg("path", { "clip-rule": "evenodd" }, svg("clipPath", { id: this.name + suffix }, definitions));
+    this.inside = clip("-in");
+    this.outside = clip("-out");
+    this.veil = svg("path", { class: "nv-veil", "fill-rule": "evenodd" }, this.svg);
+    /** A hatched shape without a path. */
+    const hatched = (kind: string, apart: number, angle: number): SVGPathElement => {
+      const id = `${this.name}-${kind}`, size = { width: apart, height: apart, patternUnits: "userSpaceOnUse" };
+      const pattern = svg("pattern", { id, ...size, patternTransform: `rotate(${angle})` }, definitions);
+      svg("path", { class: `nv-${kind}-line`, d: `M${apart / 2},0v${apart}` }, pattern);
+      return svg("path", { class: `nv-${kind}`, "fill-rule": "evenodd", fill: `url(#${id})` }, this.svg);
+    };
+    this.hatch = hatched("hatch", HATCH_DISTANCE, 45); // a pale color alone could be read as a value near zero, or as another group
+    this.mutedTexts = new SvgList(svg("g", { class: "nv-text nv-veiled", "aria-hidden": "true", "clip-path": `url(#${this.name}-out)` }, this.svg));
+    this.strongTexts = new SvgList(svg("g", { class: "nv-text", "aria-hidden": "true", "clip-path": `url(#${this.name}-in)` }, this.svg));
+    this.outlineHalo = svg("path", { class: "nv-outline-halo" }, this.svg);
+    this.outline = svg("path", { class: "nv-outline" }, this.svg);
+    this.differs = hatched("differs", DIFFERING_DISTANCE, -45);
+    this.halo = svg("rect", { class: "nv-halo" }, this.svg);
+    this.frame = svg("rect", { class: "nv-frame" }, this.svg);
+    this.cursorHalo = svg("rect", { class: "nv-halo" }, this.svg);
+    this.cursor = svg("rect", { class: "nv-cursor" }, this.svg);
+    this.labels = new SvgList(svg("g", { class: "nv-labels", "aria-hidden": "true" }, this.svg));
+    this.momentsText = svg("text", { class: "nv-moments", "aria-hidden": "true" }, this.svg);
+    this.listen();
+  }
+
+  listen() {
+    const { svg: over, view } = this;
+    const at = (event: MouseEvent) => this.geometry?.elementAt(...this.pointOf(event)) ?? null;
+    over.addEventListener("pointermove", (event) => {
+      showDraggable(this, event);
+      view.hover(at(event));
+    });
+    over.addEventListener("pointerleave", () => view.hover(null));
+    over.addEventListener("pointerdown", (event) => dragSlices(this, event));
+    over.addEventListener("click", (event) => {
+      const index = this.dragged ? null : at(event), isAgain = event.detail < 2 && sameIndex(index, view.at); // a double click edits
+      if (index) view.select(isAgain ? null : index, this);
+    });
+    over.addEventListener("dblclick", (event) => {
+      const index = at(event);
+      if (index && this.key === "x") view.edit(index);
+    });
+    over.addEventListener("keydown", (event) => pressKey(view, event, this));
+    over.addEventListener("blur", () => view.blur());
+  }
+
+  /** Where an event is, from the first cell's corner. */
+  pointOf(event: MouseEvent): [number, number] {
+    const box = this.svg.getBoundingClientRect(), scale = box.width / (this.total?.width ?? box.width); // slides shrink
+    return [(event.clientX - box.left) / scale - this.left, (event.clientY - box.top) / scale - this.top];
+  }
+
+  /** The figure to show; ``draw`` draws it. */
+  set(figure: PanelData, data: DecodedData) {
+    this.figure = figure;
+    this.data = data;
+    drawToggles(this);
+    this.caption.replaceChildren();
+    if (figure.pattern) html("code", "", this.caption, figure.pattern);
+    html("span", "", this.caption, figure.caption);
+    const { title, pattern, caption } = figure;
+    this.about.textContent = _("{what}. Arrow keys move, Enter selects, question mark lists all keys.", { what: [pattern, caption].filter(Boolean).join(": ") });
+    this.svg.setAttribute("aria-label", title);
+    this.svg.setAttribute("aria-describedby", `${this.about.id} ${this.view.readoutId}`);
+    this.root.classList.toggle("nv-valued", !this.isId);
+    this.values = figure.z ? decodeFloats(figure.z) : null;
+    this.ranks = rankGroups(this.tables() ?? []);
+  }
+
+  get isId() {
+    return this.figure.scale !== "values";
+  }
+
+  // The color scale and the values at its ends.
+  get range() {
+    const { scale, groups, low, high } = this.figure, { size } = this.ranks;
+    return this.isId ? rankScale(scale, size) : { scale, groups, low, high };
+  }
+
+  /** The number that determines an element's color: its value, or the rank of its group among those drawn. */
+  colorValue(index: Index) {
+    const value = this.valueAt(index);
+    return this.isId ? (this.ranks.get(value) ?? NaN) : value;
+  }
+
+  /** The color of an element; null if its value is not a number. */
+  colorOf(index: Index) {
+    const value = this.colorValue(index);
+    return Number.isFinite(value) ? colorAt(this.scale, placeOnScale(this.range, value)) : null;
+  }
+
+  /**
+   * The heatmap's rows, with NaN in the gaps.
+   * @param rowCells which of its columns and rows hold cells
+   */
+  heatmap(columnCells: number[], rowCells: number[]) {
+    const { geometry } = this, { rows, columns } = geometry, wide = columnCells[columnCells.length - 1] + 1;
+    const lines = Array.from({ length: rowCells[rowCells.length - 1] + 1 }, () => new Float32Array(wide).fill(NaN));
+    this.each((index) => {
+      const [place, line] = geometry.placeOf(geometry.facetOf(index)), { row, col } = this.data.grid;
+      lines[rowCells[line * rows + (row === null ? 0 : index[row])]][columnCells[place * columns + index[col]]] = this.colorValue(index);
+    });
+    return lines;
+  }
+
+  /** Visits every drawn element. */
+  each(visit: (index: Index) => void) {
+    this.geometry.each(visit);
+  }
+
+  /** The value that is drawn at a position: a number of the tensor, or the id of its group. */
+  valueAt(index: Index) {
+    if (this.values) return this.valueIn(this.values, index);
+    const tables = this.tables();
+    return tables ? groupOf(tables, index) : 0;
+  }
+
+  valueIn(values: Float32Array, index: Index) {
+    const place = sentPlace(this.data, index);
+    return place ? broadcastAt({ shape: this.geometry.extent, values }, place) : NaN;
+  }
+
+  draw(width: number, height: number, colors: Colors) {
+    const room = marginsOf(this);
+    this.under = room.under;
+    this.left = room.left;
+    this.top = room.top;
+    const inner = Math.max(40, width - room.left - room.right), most = Math.max(40, height - room.top - room.bottom);
+    const largest = { gapY: room.between + room.under, most: this.isId ? 56 : 48, square: this.data.square };
+    this.geometry = new Geometry(this.data.grid, inner, most, largest);
+    if (this.geometry.lines > 1) this.geometry = new Geometry(this.data.grid, inner, most, { ...largest, gapY: NAME_HEIGHT + room.under });
+    const { width: w, height: h } = this.geometry;
+    this.plot.dataset.across = String(this.geometry.across); // facets in a line
+    this.total = { width: room.left + w + room.right, height: room.top + h + room.bottom };
+    this.body.style.height = `${this.total.height}px`;
+    this.plot.style.cssText = `left:${this.left}px;top:${this.top}px;width:${w}px;height:${h}px`;
+    this.scale = colorScale(colors, this.figure.scale, this.ranks.size);
+    this.colors = colors;
+    this.paint();
+    if (this.root.hidden) removeCells(this.plot); // its values are read although it is not drawn
+    else drawCells(this);
+  }
+
+  paint() {
+    const { width, height } = this.total as { width: number, height: number };
+    this.outlines.clear();
+    for (const [name, value] of Object.entries({ width, height, viewBox: `${-this.left} ${-this.top} ${width} ${height}` }))
+      if (this.svg.getAttribute(name) !== String(value)) this.svg.setAttribute(name, String(value)); // setting it lays out all texts again
+    this.drawLegend(drawTexts(this));
+    drawLabels(this);
+    this.show(this.view.active, this.view.at);
+  }
+
+  /**
+   * What the cells and the outline show. Written ids are explained, once in a row of panels. Values have a color bar.
+   * @param numbered whether the cells have numbers
+   */
+  drawLegend(numbered: boolean) {
+    const { legend, figure, scale } = this;
+    legend.replaceChildren();
+    if (figure.scale === "values") {
+      html("span", "", legend, formatShort(figure.low));
+      const bar = html("span", "nv-bar", legend);
+      for (let step = 0; step < BAR_STEPS; step++) html("i", "", bar).style.backgroundColor = formatHex(colorAt(scale, step / (BAR_STEPS - 1)));
+      html("span", "", legend, formatShort(figure.high));
+    } else if (!figure.row || figure.key === `${figure.row}0`) { // the first one of a row explains
+      if (numbered) html("span", "", legend, figure.scale === "groups" ? _("number = group") : _("number = gamma"));
+      else if (figure.scale === "groups" && this.ranks.size > GROUP_COLORS)
+        legend.textContent = ngettext("the colors repeat after {n} group", "the colors repeat after {n} groups", GROUP_COLORS);
+    }
+    const { sharing } = this;
+    if (sharing) html("span", "nv-outlined", legend).append(html("i", "", null), outlineName(sharing));
+  }
+
+  /** Veils all but the peers of the active element; frames the selected one. */
+  show(active: Index | null, selected: Index | null) {
+    const { geometry, veil, hatch, inside, outside, outlineHalo, outline, halo, frame, cursorHalo, cursor } = this;
+    if (!geometry) return;
+    if (this.beside && !sameIndex(this.beside.at, selected)) drawTexts(this);
+    const path = this.outlineOf(active), all = geometry.border, around = path ? all + path : "";
+    veil.setAttribute("d", around);
+    this.differs.setAttribute("d", this.differing(active));
+    hatch.setAttribute("d", path ? geometry.cellRectangles + path : "");
+    inside.setAttribute("d", path || all);
+    outside.setAttribute("d", around || "M0,0Z");
+    for (const shape of [outlineHalo, outline]) shape.setAttribute("d", path);
+    const third = Math.min(geometry.cellW, geometry.cellH) / 3, line = Math.min(1.5, third); // wider ones hide cells
+    outline.setAttribute("stroke-width", String(line));
+    this.svg.style.setProperty("--nv-halo", `${line + Math.min(2, third)}px`);
+    this.svg.style.setProperty("--nv-frame", `${Math.max(1, Math.min(3, third))}px`);
+    const other = sameIndex(active, selected) ? null : active;
+    this.placeFrame(frame, halo, selected);
+    this.placeFrame(cursor, cursorHalo, other);
+    writeMoments(this, active);
+  }
+
+  /** @param around it, 2 px wider at each side */
+  placeFrame(frame: SVGRectElement, around: SVGRectElement, index: Index | null) {
+    for (const rect of [frame, around]) rect.setAttribute("visibility", index ? "visible" : "hidden");
+    if (!index) return;
+    const { x, y, width, height } = this.geometry.cellBox(index);
+    for (const [rect, grow] of [[frame, 0], [around, 2]] as const) {
+      const aside = Math.max(0, LEAST_FRAME - width) / 2 + grow, above = Math.max(0, LEAST_FRAME - height) / 2 + grow;
+      const place = { x: x - aside, y: y - above, width: width + 2 * aside, height: height + 2 * above };
+      for (const [name, value] of Object.entries(place)) rect.setAttribute(name, String(value));
+    }
+  }
+
+  /**
+   * In a check: the elements that share statistics with the active one in the function but not in the layer, or the other way around.
+   * The path has the outlines of both groups: by the rule "evenodd", what is in both is outside.
+   */
+  differing(active: Index | null) {
+    const { data, figure, geometry } = this;
+    if (!active || figure.row !== "stats") return "";
+    return (data.differs ?? []).map((key) => geometry.outline(data.sharings?.[key]?.tables ?? [], active)).join("");
+  }
+
+  outlineOf(active: Index | null) {
+    const tables = this.tables();
+    if (!active || !tables) return "";
+    const group = groupOf(tables, active), path = this.outlines.get(group) ?? this.geometry.outline(tables, active);
+    this.outlines.set(group, path);
+    return path;
+  }
+
+  // What the peers that the panel outlines share; null where elements share nothing.
+  get sharing() {
+    const { links } = this.figure;
+    return links ? (this.data.sharings?.[links] ?? this.data[links as "stats" | "params"]) : null;
+  }
+
+  // The tables of the groups that the panel shows.
+  tables() {
+    return this.sharing?.tables ?? null;
+  }
+}

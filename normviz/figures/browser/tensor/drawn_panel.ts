@@ -1,0 +1,78 @@
+// The types of a panel, which draws a tensor, and of the view around it, for the modules that both of them import.
+
+import type { SvgList } from "../common/dom.ts";
+import type { Geometry } from "./geometry.ts";
+
+/** What other modules use of a panel that has been drawn. */
+export interface DrawnPanel {
+  key: string;
+  view: PanelHost;
+  figure: PanelData;
+  data: DecodedData;
+  colors: Colors;
+  scale: ColorScale;
+  geometry: Geometry;
+  /** The rank of each drawn group, by its id. */
+  ranks: Map<number, number>;
+  /** For each text in the cells, an element of its cell or its group. */
+  written: Index[];
+  /** The selected element whose frame the numbers of groups avoid; null if numbers are written in each cell. */
+  beside: { at: Index | null } | null;
+  /** The field that edits a value. */
+  field: HTMLInputElement | null;
+  editButton: HTMLButtonElement | null;
+  left: number;
+  top: number;
+  /** Height of what is written below each line of facets. */
+  under: number;
+  /** Slices were moved; no element was clicked. */
+  dragged: boolean;
+  root: HTMLElement;
+  caption: HTMLElement;
+  legend: HTMLElement;
+  body: HTMLElement;
+  plot: HTMLElement;
+  svg: SVGSVGElement;
+  hatch: SVGElement;
+  mutedTexts: SvgList;
+  strongTexts: SvgList;
+  labels: SvgList;
+  momentsText: SVGTextElement;
+  /** Undefined in a cube, which stands in a row of panels. */
+  outline?: SVGPathElement;
+  outlineHalo?: SVGPathElement;
+  /** It shows the ids of groups, no values. */
+  readonly isId: boolean;
+  readonly range: Pick<PanelData, "scale" | "groups" | "low" | "high">;
+  set(figure: PanelData, data: DecodedData): void;
+  draw(width: number, height: number, colors: Colors): void;
+  each(visit: (index: Index) => void): void;
+  valueAt(index: Index): number;
+  colorOf(index: Index): RGB | null;
+  heatmap(columnCells: number[], rowCells: number[]): Float32Array[];
+  tables(): number[][] | null;
+  pointOf(event: MouseEvent): [number, number];
+}
+
+/** What a panel needs of the view that shows it. */
+export interface PanelHost extends ValueSource {
+  root: HTMLElement;
+  readoutId: string;
+  panels: Map<string, DrawnPanel>;
+  slices: { move(axis: number, first: number): void; send(): void };
+  /** The element under the pointer. */
+  pointed: Index | null;
+  /** The element under the keyboard cursor. */
+  cursor: Index | null;
+  /** The selected element. */
+  at: Index | null;
+  readonly active: Index | null;
+  hover(index: Index | null): void;
+  select(index: Index | null, panel?: DrawnPanel): void;
+  edit(index: Index, start?: string): void;
+  blur(): void;
+  /** Presses a toggle of the row "mean" or "gamma"; ``by``: fewer (-1) or more groups. */
+  toggle(row: string, axis: string, by?: number): void;
+  follow(): void;
+  announce(message: string): void;
+}

@@ -1,0 +1,333 @@
+// One view: panels, the read-out line, the arithmetic, and the one element that all of them follow.
+
+import { drawDistribution, type Distribution } from "../distribution/distribution.ts";
+import { Gathering } from "../distribution/gathering.ts";
+import { followOutlines } from "../motion/outlines.ts";
+import { Panel } from "../panels/panel.ts";
+import { html, uniqueNumber, visibleWidth, watchWidth } from "../common/dom.ts";
+import { _ } from "../common/messages.ts";
+import { purgeLater } from "../common/plotly.ts";
+import { applyColors } from "../common/theme.ts";
+import { offerPictures, updateSaveMenu } from "../picture/picture.ts";
+import { speakElement } from "../speaking/spoken.ts";
+import { addTools } from "../speaking/tables.ts";
+import { decodeData } from "../tensor/arrays.ts";
+import { placeOf, sameIndex, tensorIndex } from "../tensor/sharing.ts";
+import { movedGrid } from "../tensor/slices.ts";
+import { writeArithmetic } from "../text/arithmetic.ts";
+import { describeElement, plainText, writePhrases } from "../text/readout.ts";
+import { Changes } from "./changes.ts";
+import { editValue, updateEditButton } from "./edit.ts";
+import { ReadoutTools } from "./readout_tools.ts";
+import { SlicesBar } from "./slices.ts";
+import { StatisticsTable } from "./statistics.ts";
+import { Turns } from "./turns.ts";
+import { ValueTabs } from "./value_tabs.ts";
+import type { PanelHost } from "../tensor/drawn_panel.ts";
+
+const NARROW = 720, WIDE = 860; // px: widths of the view
+
+export class FigureView implements PanelHost {
+  data: DecodedData;
+  /** Without what the reader has changed here. */
+  given: DecodedData;
+  tools?: ReadoutTools;
+  distribution?: Distribution;
+  /** As the server sent it. */
+  received: ViewData;
+  /** The first drawn slice of each axis, if the reader moved them and no response has come. */
+  start: number[] | null = null;
+  mode: Mode = "light";
+  colors: Colors;
+  turns: Turns;
+  panels = new Map<string, Panel>();
+  /** The element under the pointer. */
+  pointed: Index | null = null;
+  /** The element under the keyboard cursor. */
+  cursor: Index | null = null;
+  /** The selected element. */
+  at: Index | null = null;
+  send: (name: string, value: object) => void = () => {};
+  /** The data includes the newest choice, so the server's selection is used. */
+  upToDate = true;
+  beside = false;
+  width = 0;
+  height?: number;
+  folds?: Record<"values" | "worked", HTMLDetailsElement>;
+  opened = "";
+  valueTabs?: ValueTabs;
+  readoutId: string;
+  root: HTMLDivElement;
+  sharingRow: HTMLDivElement;
+  line: HTMLDivElement;
+  liveRegion: HTMLDivElement;
+  counts: HTMLDListElement;
+  valuesRow: HTMLDivElement;
+  arithmetic: HTMLElement;
+  table: StatisticsTable;
+  slices: any;
+  changes: Changes;
+  gathering: Gathering;
+  observer: ResizeObserver;
+  later?: number;
+  frame?: number;
+
+  constructor(parent: HTMLElement) {
+    this.readoutId = `nv-readout-${uniqueNumber()}`;
+    this.root = html("div", "nv-view", parent);
+    this.sharingRow = html("div", "nv-row nv-sharing", this.root);
+    this.line = html("div", "nv-readout", this.root);
+    this.line.id = this.readoutId;
+    this.liveRegion = html("div", "nv-hidden", this.root);
+    this.liveRegion.setAttribute("role", "status");
+    this.counts = html("dl", "nv-counts", this.root);
+    this.valuesRow = html("div", "nv-row nv-values", this.root);
+    this.arithmetic = html("section", "nv-worked", this.root);
+    this.table = new StatisticsTable(this.root);
+    this.slices = new SlicesBar(this);
+    this.changes = new Changes(this);
+    this.gathering = new Gathering(this);
+    addTools(this);
+    this.observer = watchWidth(this.root, () => this.resized());
+    offerPictures(this);
+  }
+
+  // The element that veils and read-out follow.
+  get active() {
+    return this.pointed ?? this.cursor ?? this.at;
+  }
+
+  async set(data: ViewData, mode: Mode) {
+    const first = !this.data, moveOutlines = followOutlines(this, data);
+    this.turns ??= new Turns(data.turn);
+    this.takeSelection(data, mode);
+    this.received = data;
+    if (data.turn === undefined || this.upToDate) this.changes.settle(data);
+    this.changes.take(decodeData(data, this.gridOf(data)));
+    this.mode = mode;
+    for (const name of ["at", "pointed", "cursor"] as const) if (!this.inWindow(this[name])) this[name] = null;
+    this.colors = applyColors(this.root, mode);
+    this.arrange();
+    this.slices.set();
+    updateSaveMenu(this);
+    this.hideParts(data.hidden ?? []);
+    if (first) this.root.dataset.state = "loading";
+    await this.draw();
+    moveOutlines();
+    this.root.dataset.drawn = String(Number(this.root.dataset.drawn ?? 0) + 1);
+  }
+
+  /** Takes the server's selection unless a newer choice waits for its response. Without a server, the reader's stays. */
+  takeSelection(data: ViewData, mode: Mode) {
+    const { data: before, turns } = this, restarted = data.start !== undefined && String(data.start) !== String(this.start);
+    const wait = data.turn === undefined ? 0 : turns.wait(data.turn), sameAxes = before && String(before.grid.shape) === String(data.grid.shape);
+    const moved = !sameAxes || (!(this.start && wait) && JSON.stringify(before.sent) !== JSON.stringify(data.grid));
+    if (moved || (this.start && data.turn !== undefined && !wait)) this.start = null;
+    if (data.start !== undefined) this.start = data.start;
+    const at = data.at && placeOf({ grid: this.gridOf(data) }, data.at);
+    clearTimeout(this.later);
+    this.upToDate = moved || (data.turn === undefined ? restarted || !sameIndex(data.at, before.at) : !wait);
+    if (this.upToDate) {
+      this.at = at;
+      turns.settle();
+    } else if (wait) this.later = setTimeout(() => this.set(data, mode), wait);
+  }
+
+  /** The slices that are drawn. */
+  gridOf(data: ViewData) {
+    return this.start ? movedGrid(data.grid, this.start) : data.grid;
+  }
+
+  inWindow(index: Index | null) {
+    const { indices } = this.data.grid;
+    return !!index && index.length === indices.length && index.every((at, axis) => at in indices[axis]);
+  }
+
+  // Makes the panels that the data has, and removes all others.
+  arrange() {
+    const wanted = new Set(this.data.panels.map((figure) => figure.key));
+    for (const [key, panel] of this.panels)
+      if (!wanted.has(key)) {
+        panel.root.remove();
+        this.panels.delete(key);
+      }
+    for (const figure of this.data.panels) {
+      const values = figure.scale === "values";
+      const panel = this.panels.get(figure.key) ?? new Panel(values ? this.valuesRow : this.sharingRow, this, figure.key);
+      this.panels.set(figure.key, panel);
+      panel.set(figure, this.data);
+      panel.hint.textContent = values || !figure.links ? "" : _("Point at any element");
+    }
+    this.valuesRow.hidden = !this.data.values;
+    this.fold();
+    updateEditButton(this);
+    if (this.data.kind === "view") this.tools ??= new ReadoutTools(this);
+    writeCounts(this.counts, this.data.facts ?? []);
+  }
+
+  /** The values and the worked numbers are closed until a reader, or the link, opens them. */
+  fold() {
+    if (this.data.kind !== "view") return;
+    const open = this.data.open ?? [];
+    this.folds ??= {
+      values: this.addFold(_("The values: x, normalized, output"), [this.valuesRow]),
+      worked: this.addFold(_("The numbers, worked out"), [this.counts, this.arithmetic, this.table.root]),
+    };
+    this.valueTabs ??= new ValueTabs(this);
+    if (this.opened !== open.join()) // another link, in a page that stays
+      for (const [name, fold] of Object.entries(this.folds)) fold.open = open.includes(name);
+    this.opened = open.join();
+    this.folds.values.hidden = !this.data.values;
+  }
+
+  addFold(title: string, content: HTMLElement[]) {
+    const fold = html("details", "nv-fold-part", this.root), first = this.root.insertBefore(fold, content[0]);
+    html("summary", "", first, title);
+    first.append(...content);
+    fold.addEventListener("toggle", () => fold.open && this.data && this.draw());
+    return fold;
+  }
+
+  /**
+   * Hides what a link leaves out. A row is as wide as its visible panels.
+   * @param names of parts and panels
+   */
+  hideParts(names: string[]) {
+    this.root.dataset.hidden = names.join(" ");
+    if (this.folds) {
+      const hidden = (...parts: string[]) => parts.every((part) => names.includes(part));
+      this.folds.values.hidden = !this.data.values || hidden("x", "normalized", "output");
+      this.folds.worked.hidden = hidden("worked", "facts");
+    }
+    if (this.data.formula) return; // the steps always show two panels
+    for (const panel of this.panels.values()) panel.root.hidden = names.includes(panel.figure.row ?? panel.key);
+    for (const row of [this.sharingRow, this.valuesRow]) {
+      const visible = [...row.children].filter((panel) => !((panel as HTMLElement).hidden)).length;
+      row.style.setProperty("--nv-shown", String(Math.max(1, visible)));
+      row.classList.toggle("nv-empty", !visible);
+    }
+  }
+
+  get narrow() {
+    return this.width < NARROW;
+  }
+
+  // A figure in a closed answer is drawn when the answer is opened.
+  async draw() {
+    this.width = visibleWidth(this.root);
+    if (!this.width) {
+      this.root.dataset.state = "hidden";
+      return;
+    }
+    this.beside = this.narrow && window.innerWidth >= 900; // the view is in a column beside text
+    this.root.classList.toggle("nv-narrow", this.narrow);
+    this.root.classList.toggle("nv-wide", this.width >= WIDE);
+    this.root.classList.toggle("nv-beside", this.beside);
+    this.valueTabs?.update();
+    const panels = [...this.panels.values()], widths = panels.map((panel) => panel.body.clientWidth); // all are read before any is written
+    panels.forEach((panel, i) => panel.draw(widths[i], this.height ?? this.heightOf(panel), this.colors));
+    this.refresh();
+    this.root.dataset.width = String(this.width); // the width at which the view is drawn
+    this.root.dataset.state = "ready";
+  }
+
+  heightOf(panel: Panel): number {
+    if (panel.figure.scale === "values") return this.narrow ? 300 : 270;
+    if (this.data.kind === "view" && !this.narrow) return 230; // the strips of dots are on the first screen, too
+    return this.beside ? 228 : this.narrow ? 330 : 340;
+  }
+
+  resized() {
+    if (!this.data || visibleWidth(this.root) === this.width || this.root.dataset.state === "loading") return;
+    cancelAnimationFrame(this.frame ?? 0);
+    this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  valueAt(key: string, index: Index) {
+    return (this.panels.get(key) as Panel).valueAt(index);
+  }
+
+  hover(index: Index | null) {
+    if (sameIndex(index, this.pointed)) return;
+    this.root.classList.add("nv-used");
+    this.pointed = index;
+    this.follow();
+  }
+
+  blur() {
+    if (!this.cursor) return;
+    this.cursor = null;
+    this.follow();
+  }
+
+  // Shows the active element in all panels and in the read-out line.
+  follow() {
+    for (const panel of this.panels.values()) panel.show(this.active, this.at);
+    writePhrases(this.line, this.readout(this.active));
+  }
+
+  /** @param panel that the reader uses */
+  select(index: Index | null, panel?: Panel) {
+    const known = !this.turns.waiting && sameIndex(index && tensorIndex(this.data, index), this.data.at);
+    this.at = index;
+    this.pointed = null;
+    this.gathering.end();
+    this.refresh();
+    if (panel && this.data.kind === "view") this.gathering.start(panel);
+    this.announce(panel ? speakElement(panel, index) : plainText(this.readout(index)));
+    if (!known) this.send("select", { at: index && tensorIndex(this.data, index), turn: this.turns.next() });
+  }
+
+  edit(index: Index, start?: string) {
+    if (this.folds) this.folds.values.open = true;
+    if (this.valueTabs && this.valueTabs.shown !== "x") this.valueTabs.choose("x");
+    editValue(this, index, start);
+  }
+
+  toggle(row: string, axis: string, by?: number) {
+    this.send("toggle", { row, axis, ...(by && { by }), turn: this.turns.next() });
+  }
+
+  refresh() {
+    this.follow();
+    this.tools?.update();
+    this.writeArithmetic();
+    this.table.set(this.data);
+    drawDistribution(this, this.liveRegion);
+  }
+
+  readout(index: Index | null): Phrase[] {
+    return describeElement(this, index);
+  }
+
+  writeArithmetic() {
+    writeArithmetic(this.arithmetic, this, this.at);
+  }
+
+  /** @param message for a screen reader */
+  announce(message: string) {
+    this.liveRegion.textContent = message;
+  }
+
+  showError(message: string) {
+    this.line.textContent = message;
+  }
+
+  destroy() {
+    clearTimeout(this.later);
+    this.gathering.end();
+    this.observer.disconnect();
+    this.root.remove();
+    for (const panel of this.panels.values()) purgeLater(panel.plot);
+  }
+}
+
+function writeCounts(list: HTMLElement, counts: Count[]) {
+  list.replaceChildren();
+  for (const { label, value, note } of counts) {
+    const count = html("div", "nv-count", list);
+    html("dt", "", count, label);
+    const number = html("dd", "", count, value);
+    if (note) html("span", "nv-note", number, note);
+  }
+}

@@ -1,0 +1,49 @@
+// "Report an error in this page": a text with the link of the view, which the reader completes and sends.
+
+import { copyFrom } from "../../figures/browser/common/clipboard.ts";
+import { button, html } from "../../figures/browser/common/dom.ts";
+import { _ } from "../../figures/browser/common/messages.ts";
+
+/** the view that is shown */
+type Reported = { title: string; link: string };
+
+export class ReportButton {
+  to: string;
+  view: () => Reported;
+  root: HTMLDivElement;
+  text: HTMLTextAreaElement;
+  button: HTMLButtonElement;
+  note: HTMLSpanElement;
+
+  /** @param to where reports go: an address with the placeholders {title} and {text}; "": the text is copied */
+  constructor(parent: HTMLElement, to: string, view: () => Reported) {
+    this.to = to;
+    this.view = view;
+    this.root = html("div", "nvs-root nvs-report", parent);
+    this.text = html("textarea", "nvs-voice", this.root);
+    Object.assign(this.text, { readOnly: true, tabIndex: -1, ariaHidden: "true" });
+    this.button = button("nvs-report-button", this.root, _("Report an error in this page"), () => this.report());
+    this.note = html("span", "", this.root);
+    this.note.setAttribute("role", "status");
+  }
+
+  async report() {
+    const view = this.view();
+    this.text.value = reportText(view);
+    if (this.to) open(reportTo(this.to, view), this.to.startsWith("mailto:") ? "_self" : "_blank", "noopener");
+    else if (await copyFrom(this.button, this.text))
+      this.note.textContent = _("Copied. Paste it into a message to the people who run this page, and add what is wrong.");
+  }
+
+  remove() {
+    this.root.remove();
+  }
+}
+
+export const reportText = ({ title, link }: Reported) => [_("What is wrong, and what did you expect?"), "", "", title, link].join("\n");
+
+/** The address that opens the report. */
+export function reportTo(to: string, view: Reported) {
+  const values = { title: _("Error in normviz: {title}", { title: view.title }), text: reportText(view) };
+  return to.replace(/\{(title|text)\}/g, (_all, name) => encodeURIComponent(name === "title" ? values.title : values.text));
+}

@@ -1,0 +1,122 @@
+// Marking who shares a mean with the framed element, for one layer or for several to choose from.
+
+import { button, findAll, html } from "../../figures/browser/common/dom.ts";
+import { _, joinSentences, ngettext } from "../../figures/browser/common/messages.ts";
+import { groupOf, rankGroups, sameIndex, tablesOf } from "../../figures/browser/tensor/sharing.ts";
+import { Marking } from "../../parts/browser/marking.ts";
+import { upTo } from "../../parts/browser/tensor.ts";
+
+interface MarksTask {
+  label: string;
+  task: MarkingTask;
+  /** what a reader needs to know before marking */
+  about?: string;
+  /** for wrong marks, instead of that of the step */
+  hint?: string;
+  /** what the colors show */
+  seen: string;
+}
+type MarksData = { kind: "marks"; tasks: MarksTask[] };
+
+export class MarksFigure implements StartFigure {
+  marking: Marking;
+  /** The tasks whose answer is seen: marked by the reader, or shown. */
+  ends = new Map<number, "done" | "shown">();
+  chosen = 0;
+  data: MarksData;
+  judge: (isDone: boolean) => void;
+  hint: string;
+  choices: HTMLDivElement;
+  about: HTMLParagraphElement;
+  place: HTMLDivElement;
+  status: HTMLParagraphElement;
+
+  /** @param hint for a reader who has marked the wrong elements */
+  constructor(parent: HTMLElement, data: MarksData, judge: (isDone: boolean) => void, hint: string) {
+    this.data = data;
+    this.judge = judge;
+    this.hint = hint;
+    this.choices = html("div", "nv-start-choices", parent);
+    if (data.tasks.length > 1) data.tasks.forEach(({ label }, i) => button("nv-chip", this.choices, label, () => this.choose(i)));
+    this.about = html("p", "nv-start-about", parent);
+    this.place = html("div", "", parent);
+    this.status = html("p", "nv-start-status", parent);
+    this.status.role = "status";
+    this.choose(0);
+  }
+
+  /** @param number of a task */
+  choose(number: number) {
+    this.chosen = number;
+    this.place.replaceChildren();
+    this.about.textContent = this.data.tasks[number].about ?? "";
+    this.status.textContent = "";
+    this.marking = new Marking(this.place, this.data.tasks[number].task, { onChange: () => this.changed() });
+    if (this.ends.has(number)) this.reveal();
+    this.markChoices();
+    this.judge(false);
+  }
+
+  /** Whether the chosen one of several tasks is open. */
+  get hasMore() {
+    return this.data.tasks.length > 1 && !this.ends.has(this.chosen);
+  }
+
+  markChoices() {
+    findAll(this.choices, "button").forEach((choice, i) => {
+      choice.setAttribute("aria-pressed", String(i === this.chosen));
+      choice.classList.toggle("nv-now", i === this.chosen);
+      choice.classList.toggle("nv-solved", this.ends.get(i) === "done");
+    });
+  }
+
+  changed() {
+    const { isRight, text } = judgeMarks(this.marking, this.data.tasks[this.chosen].hint ?? this.hint);
+    if (isRight) this.finish("done");
+    else this.status.textContent = text;
+  }
+
+  finish(end: "done" | "shown") {
+    this.ends.set(this.chosen, end);
+    this.reveal();
+    this.markChoices();
+    this.judge(true);
+  }
+
+  /** Shows the answer, and every group in its own color. */
+  reveal() {
+    const { marking } = this, isDone = this.ends.get(this.chosen) === "done", { seen } = this.data.tasks[this.chosen];
+    showAnswer(marking, isDone);
+    this.status.textContent = isDone && this.data.tasks.length > 1 ? _("Right. {rule}", { rule: seen }) : seen;
+  }
+
+  solve() {
+    this.finish("shown");
+  }
+}
+
+/**
+ * Whether the right elements are marked, and what to say if not.
+ * @param hint for wrong marks
+ */
+export function judgeMarks({ marked, answer }: Marking, hint: string) {
+  const right = marked.filter((index) => answer.some((other) => sameIndex(index, other))).length, wrong = marked.length - right, missing = answer.length - right;
+  if (wrong) return { isRight: false, text: joinSentences([ngettext("{n} is wrong.", "{n} are wrong.", wrong), hint]) };
+  return { isRight: !missing, text: right && missing ? ngettext("{n} is missing.", "{n} are missing.", missing) : "" };
+}
+
+/**
+ * Marks the answer, and gives every group a color of its own.
+ * @param isDone by the reader; else nothing is called right
+ */
+export function showAnswer(marking: Marking, isDone: boolean) {
+  const { shape, axes } = marking.task, tables = tablesOf(axes, { shape, facets: [], row: null, col: 0, indices: shape.map(upTo), across: 1 }), ranks = rankGroups(tables);
+  marking.mark(marking.answer);
+  if (isDone) marking.reveal();
+  else marking.close();
+  for (const { index, root } of marking.cells) {
+    const rank = (ranks.get(groupOf(tables, index)) ?? 0) % THEMES.light.few.length;
+    root.style.background = `light-dark(${THEMES.light.few[rank]}, ${THEMES.dark.few[rank]})`;
+  }
+  marking.root.classList.add("nv-marking-grouped");
+}

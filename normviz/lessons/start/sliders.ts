@@ -1,0 +1,197 @@
+// The figures of Start here that sliders move: four numbers on a line, and the layers of a deep network.
+
+import { html } from "../../figures/browser/common/dom.ts";
+import { formatNumber, formatShort } from "../../figures/browser/common/format.ts";
+import { _ } from "../../figures/browser/common/messages.ts";
+import { Line } from "./line.ts";
+
+const NEAR = 0.001; // eps makes the standard deviation of normalized values slightly less than 1
+const DECADES = 3; // powers of ten on either side of 1
+const DIGITS_SHOWN = 2;
+
+type SliderRange = { low: number; high: number; step: number; first: number };
+
+/** A slider with its name and its value. */
+export class StartSlider {
+  output: HTMLOutputElement;
+  input: HTMLInputElement;
+  text: (value: number) => string;
+
+  /**
+   * @param text of a value
+   * @param changed ``isFinal``: the reader has let go of it, or pressed a key
+   */
+  constructor(parent: HTMLElement, label: string, { low, high, step, first }: SliderRange, text: (value: number) => string, changed: (isFinal: boolean) => void) {
+    const root = html("label", "nv-start-slider", parent);
+    html("span", "", root, label);
+    this.output = html("output", "", root);
+    this.input = html("input", "", root);
+    Object.assign(this.input, { type: "range", ariaLabel: label, min: String(low), max: String(high), step: String(step) });
+    this.text = text;
+    this.value = first;
+    this.input.addEventListener("input", () => {
+      this.write();
+      changed(false);
+    });
+    this.input.addEventListener("change", () => changed(true));
+  }
+
+  get value() {
+    return Number(this.input.value);
+  }
+
+  set value(value) {
+    this.input.value = String(value);
+    this.write();
+  }
+
+  write() {
+    this.output.textContent = this.text(this.value);
+    this.input.setAttribute("aria-valuetext", this.output.textContent);
+  }
+}
+
+export function addSwitch(parent: HTMLElement, label: string, changed: () => void) {
+  const root = html("label", "nv-start-switch", parent), input = html("input", "", root);
+  input.type = "checkbox";
+  input.role = "switch";
+  html("span", "", root, label);
+  input.addEventListener("change", changed);
+  return input;
+}
+
+type LineSlider = { name: string; goal: number } & SliderRange;
+type LineMoments = { mean: number; std: number };
+type LineData = { kind: "numbers" | "affine"; values: number[]; sliders: [LineSlider, LineSlider]; goal: LineMoments; rings?: number[]; range: [number, number] } & LineMoments;
+
+const SLIDER_NAMES: Record<string, () => string> = { subtract: () => _("subtract"), divide: () => _("divide by"), gamma: () => "gamma", beta: () => "beta" };
+
+/** Four numbers on a line, moved by two sliders. Their mean and standard deviation are torch's, moved by the same map. */
+export class NumberLine implements StartFigure {
+  data: LineData;
+  judge: (isDone: boolean) => void;
+  line: Line;
+  spread: HTMLElement;
+  middle: HTMLElement;
+  dots: HTMLElement[];
+  rule: HTMLElement;
+  numbers: HTMLSpanElement[];
+  mean: HTMLSpanElement;
+  std: HTMLSpanElement;
+  sliders: StartSlider[];
+
+  constructor(parent: HTMLElement, data: LineData, judge: (isDone: boolean) => void) {
+    this.data = data;
+    this.judge = judge;
+    this.line = new Line(parent, data.range);
+    for (const ring of data.rings ?? []) this.line.at(this.line.add("ring"), ring);
+    this.spread = this.line.add("spread");
+    this.middle = this.line.add("mean");
+    this.dots = data.values.map(() => this.line.add("dot"));
+    const table = html("div", "nv-line-table", parent);
+    this.rule = html("code", "", table);
+    this.numbers = data.values.map(() => html("span", "", table));
+    const goals = html("p", "nv-line-goals", parent);
+    this.mean = html("span", "nv-line-of-mean", goals);
+    this.std = html("span", "nv-line-of-spread", goals);
+    const controls = html("div", "nv-start-controls", parent);
+    this.sliders = data.sliders.map((slider) => new StartSlider(controls, SLIDER_NAMES[slider.name](), slider, formatNumber, (isFinal) => this.moved(isFinal)));
+    this.moved(false);
+  }
+
+  /** The factor and the term of the map. */
+  get map() {
+    const [first, second] = this.sliders.map(({ value }) => value);
+    return this.data.kind === "affine" ? { factor: first, term: second } : { factor: 1 / second, term: -first / second };
+  }
+
+  moved(isFinal: boolean) {
+    const { values, mean, std, goal, range, kind } = this.data, { factor, term } = this.map, [first, second] = this.sliders.map(({ value }) => formatNumber(value));
+    const now = values.map((value) => factor * value + term), middle = factor * mean + term, spread = Math.abs(factor) * std;
+    now.forEach((value, i) => {
+      this.line.at(this.dots[i], value);
+      this.numbers[i].textContent = formatShort(value);
+    });
+    this.line.at(this.middle, middle);
+    this.line.at(this.spread, middle - spread);
+    this.spread.style.width = `${(200 * spread) / (range[1] - range[0])}%`;
+    this.rule.textContent = kind === "affine" ? `${first} · x̂ + ${second}` : `(x − ${first}) / ${second}`;
+    this.write(this.mean, _("mean {value}", { value: formatShort(middle) }), middle, goal.mean);
+    this.write(this.std, _("standard deviation {value}", { value: formatShort(spread) }), spread, goal.std);
+    this.line.root.ariaLabel = `${this.numbers.map(({ textContent }) => textContent).join(", ")}; ${this.mean.textContent}; ${this.std.textContent}`;
+    if (isFinal) this.judge(isNear(middle, goal.mean) && isNear(spread, goal.std));
+  }
+
+  write(place: HTMLElement, text: string, value: number, goal: number) {
+    place.textContent = text;
+    place.classList.toggle("nv-line-reached", isNear(value, goal));
+  }
+
+  solve() {
+    this.sliders.forEach((slider, i) => (slider.value = this.data.sliders[i].goal));
+    this.moved(true);
+  }
+}
+
+const isNear = (value: number, goal: number) => Math.abs(value - goal) < NEAR;
+
+/** ``plain``: by size and layer */
+type DepthData = { kind: "depth"; sizes: number[]; first: number; plain: number[][]; normalized: number[][] };
+
+/** The standard deviation of what each layer of a network computes: without normalization it grows or shrinks from layer to layer. */
+export class DepthChart implements StartFigure {
+  data: DepthData;
+  chart: HTMLDivElement;
+  bars: HTMLElement[];
+  last: HTMLSpanElement;
+  slider: StartSlider;
+  input: HTMLInputElement;
+  judge: (isDone: boolean) => void;
+
+  constructor(parent: HTMLElement, data: DepthData, judge: (isDone: boolean) => void) {
+    this.data = data;
+    html("p", "nv-depth-title", parent, _("How spread out the values are, layer by layer; from one line to the next: × {factor}", { factor: formatNumber(10 ** DECADES) }));
+    this.chart = html("div", "nv-depth", parent);
+    this.chart.role = "img";
+    for (let power = -DECADES; power <= DECADES; power += DECADES) {
+      const line = html("span", "nv-depth-line", this.chart, formatNumber(10 ** power));
+      line.style.bottom = `${heightOf(10 ** power)}%`;
+    }
+    this.bars = data.plain[0].map(() => html("i", "nv-depth-bar", this.chart));
+    this.bars.forEach((bar, i) => bar.style.setProperty("--nv-place", String((i + 0.5) / this.bars.length)));
+    this.last = html("span", "nv-depth-last", this.chart);
+    const names = html("p", "nv-depth-names", parent);
+    html("span", "", names, _("layer 1"));
+    html("span", "", names, _("layer {n}", { n: this.bars.length }));
+    const controls = html("div", "nv-start-controls", parent), { sizes, first } = data, range = { low: 0, high: sizes.length - 1, step: 1, first };
+    this.slider = new StartSlider(controls, _("size of the weights"), range, (at) => `× ${formatNumber(sizes[at])}`, () => this.draw());
+    this.input = addSwitch(controls, _("BatchNorm after each layer"), () => {
+      this.draw();
+      judge(this.input.checked);
+    });
+    this.judge = judge;
+    this.draw();
+  }
+
+  draw() {
+    const spreads = (this.input.checked ? this.data.normalized : this.data.plain)[this.slider.value], one = heightOf(1);
+    spreads.forEach((spread, i) => {
+      const height = heightOf(spread), bar = this.bars[i];
+      bar.style.bottom = `${Math.min(one, height)}%`;
+      bar.style.height = `${Math.abs(height - one)}%`;
+    });
+    const last = spreads[spreads.length - 1];
+    this.last.textContent = formatNumber(last, DIGITS_SHOWN);
+    this.last.style.bottom = `${Math.max(one, heightOf(last))}%`;
+    this.chart.ariaLabel = _("How spread out the values are, layer by layer: {numbers}", { numbers: spreads.map((spread) => formatNumber(spread, DIGITS_SHOWN)).join(", ") });
+  }
+
+  solve() {
+    this.input.checked = true;
+    this.draw();
+    this.judge(true);
+  }
+}
+
+/** Where a standard deviation is on the logarithmic scale, in percent of the height. */
+const heightOf = (spread: number) => 100 * Math.min(1, Math.max(0, (Math.log10(spread) + DECADES) / (2 * DECADES)));

@@ -1,0 +1,154 @@
+// Start here: one step after the other, each with a figure to touch. The next one opens when the reader has done it, or on "Show me".
+
+import { button, find, findAll, html } from "../../figures/browser/common/dom.ts";
+import { Memory } from "../../figures/browser/common/memory.ts";
+import { _ } from "../../figures/browser/common/messages.ts";
+import { EXTRAS } from "../../parts/browser/page.ts";
+import { MarksFigure } from "./marks.ts";
+import { PixelsFigure } from "./pixels.ts";
+import { DepthChart, NumberLine } from "./sliders.ts";
+import { StreamFigure } from "./stream.ts";
+
+const START_FIGURES: Record<string, new (parent: HTMLElement, data: any, judge: (isDone: boolean) => void, hint: string) => StartFigure> = { depth: DepthChart, numbers: NumberLine, affine: NumberLine, marks: MarksFigure, stream: StreamFigure, pixels: PixelsFigure };
+
+/**
+ * ``at``: the number of the step that is shown, from 0; ``done``: the keys of the steps that the reader has done; ``shown``: of those that
+ * "Show me" has done.
+ */
+type StartProgress = { at: number; done: string[]; shown: string[] };
+
+/** How far a reader has come. */
+const START_PROGRESS = new Memory("localStorage", "normviz.start");
+
+/** @returns null if the reader has never been there */
+export function readStart(): StartProgress | null {
+  const { at, done, shown } = START_PROGRESS.read() ?? {};
+  return Number.isInteger(at) && Array.isArray(done) ? { at, done: done.map(String), shown: Array.isArray(shown) ? shown.map(String) : [] } : null;
+}
+
+class StartLesson {
+  /** By step. */
+  figures = new Map<HTMLElement, StartFigure>();
+  /** The keys of the steps that the reader has done. */
+  done = new Set<string>();
+  /** The keys of the steps that were shown instead. */
+  shown = new Set<string>();
+  isShowing = false;
+  at = 0;
+  root: HTMLElement;
+  steps: HTMLElement[];
+  path: HTMLElement;
+  places: HTMLButtonElement[];
+  again: HTMLButtonElement;
+  foot: HTMLDivElement;
+  solve: HTMLButtonElement;
+  next: HTMLButtonElement;
+  ending: HTMLElement[];
+  said: HTMLParagraphElement;
+
+  constructor(root: HTMLElement) {
+    this.root = root;
+    this.steps = findAll(root, ":scope > .nv-start-step");
+    this.path = html("nav", "nv-start-path", null);
+    this.path.ariaLabel = _("Steps");
+    root.prepend(this.path);
+    this.places = this.steps.map((_step, i) => button("nv-start-place", this.path, String(i + 1), () => this.show(i, true)));
+    this.again = button("nv-start-again", this.path, _("Start again"), () => this.restart());
+    this.foot = html("div", "nv-start-foot", null);
+    this.solve = button("nv-button", this.foot, _("Show me"), () => this.showHow());
+    this.next = button("nv-start-go", this.foot, _("Next"), () => this.show(this.at + 1, true));
+    this.ending = findAll(root, ":scope > :is(.nv-start-after, .nv-start-learnt)");
+    this.steps.at(-1)?.append(...this.ending);
+    this.said = html("p", "nv-hidden", root); // read by screen readers only
+    this.said.role = "status";
+    this.resume();
+  }
+
+  resume() {
+    const before = readStart(), asked = Number(this.root.dataset.first) || Number(new URLSearchParams(location.search).get("step")); // start.html?step=3
+    this.done = new Set(before?.done);
+    this.shown = new Set(before?.shown);
+    const first = asked >= 1 && asked <= this.steps.length ? asked - 1 : Math.min(before?.at ?? 0, this.open);
+    this.show(Math.max(0, Math.min(first, this.steps.length - 1)));
+  }
+
+  /** @returns how it has ended */
+  endOf(step: HTMLElement): "done" | "shown" | "" {
+    const key = step.dataset.key ?? "";
+    return this.done.has(key) ? "done" : this.shown.has(key) ? "shown" : "";
+  }
+
+  /** The number of the last step that can be opened: the one after those that have ended in a row. */
+  get open() {
+    const undone = this.steps.findIndex((step) => !this.endOf(step));
+    return undone < 0 ? this.steps.length - 1 : undone;
+  }
+
+  /**
+   * @param number from 0
+   * @param byReader then the focus follows
+   */
+  show(number: number, byReader = false) {
+    this.at = number;
+    this.said.textContent = "";
+    const shown = this.steps[number];
+    for (const step of this.steps) step.hidden = step !== shown;
+    if (!this.figures.has(shown)) this.addFigure(shown);
+    find(shown, ".nv-start-done").after(this.foot);
+    this.update();
+    if (!byReader) return;
+    const title = find(shown, "h2");
+    title.focus({ preventScroll: true });
+    if (this.root.getBoundingClientRect().top < 0) this.root.scrollIntoView();
+  }
+
+  addFigure(step: HTMLElement) {
+    const data = JSON.parse(step.dataset.figure ?? ""), hint = step.querySelector(".nv-start-hint")?.textContent ?? "";
+    const judge = (isDone: boolean) => (isDone ? this.finish(step) : this.update());
+    this.figures.set(step, new START_FIGURES[data.kind](find(step, ".nv-start-figure"), data, judge, hint));
+  }
+
+  showHow() {
+    this.isShowing = true;
+    this.figures.get(this.steps[this.at])?.solve();
+    this.isShowing = false;
+  }
+
+  /** @param step that has ended */
+  finish(step: HTMLElement) {
+    (this.isShowing ? this.shown : this.done).add(step.dataset.key ?? "");
+    this.said.textContent = find(step, ".nv-start-done").textContent;
+    this.update();
+  }
+
+  update() {
+    const shown = this.steps[this.at], hasEnded = Boolean(this.endOf(shown)), isLast = this.at === this.steps.length - 1, figure = this.figures.get(shown);
+    this.places.forEach((place, i) => {
+      const step = this.steps[i], end = this.endOf(step), name = step.querySelector("h2")?.textContent ?? "", named = { n: i + 1, name };
+      const done = find(step, ".nv-start-done");
+      done.hidden = !end;
+      done.classList.toggle("nv-start-was-shown", end === "shown");
+      place.disabled = i > this.open && i !== this.at && !end;
+      place.title = name;
+      place.ariaLabel = end === "done" ? _("Step {n}, done: {name}", named) : end ? _("Step {n}, shown: {name}", named) : _("Step {n}: {name}", named);
+      place.ariaCurrent = i === this.at ? "step" : null;
+      place.classList.toggle("nv-start-was-done", end === "done");
+    });
+    this.solve.hidden = hasEnded && !figure?.hasMore;
+    this.next.hidden = !hasEnded || isLast;
+    this.again.hidden = !this.done.size && !this.shown.size;
+    for (const part of this.ending) part.hidden = !(hasEnded && isLast);
+    if (isLast) findAll(this.root, ".nv-start-learnt figure").forEach((card, i) => card.classList.toggle("nv-start-unseen", !figure?.ends?.has(i)));
+    START_PROGRESS.write({ at: this.at, done: [...this.done], shown: [...this.shown] });
+  }
+
+  restart() {
+    this.done.clear();
+    this.shown.clear();
+    this.figures.clear();
+    for (const step of this.steps) find(step, ".nv-start-figure").replaceChildren();
+    this.show(0, true);
+  }
+}
+
+EXTRAS.set(".nv-start", StartLesson);

@@ -1,0 +1,153 @@
+// The list of questions: its search, the topics that are open, and how the reader has answered each question.
+
+import { find, findAll } from "../../figures/browser/common/dom.ts";
+import { Memory } from "../../figures/browser/common/memory.ts";
+import { _, ngettext } from "../../figures/browser/common/messages.ts";
+
+/** ``opened``: the answer, without a prediction */
+export type Result = "right" | "wrong" | "opened";
+
+/** The keys of the topics that are open: they are open again when a reader comes back from a question. */
+const OPEN_TOPICS = new Memory("sessionStorage", "normviz.topics");
+/** The result of each question, by its key. */
+const RESULTS = new Memory("localStorage", "normviz.questions");
+/** A sign, and what it says. */
+const RESULT_SIGNS: Record<Result, [string, () => string]> = { right: ["\u2713", () => _("answered correctly")], wrong: ["\u2717", () => _("answered incorrectly")], opened: ["\u25cb", () => _("opened without a prediction")] };
+
+/** Shows the links that the search finds, and opens their topics. Without a search, those close again. */
+export function filterLinks(root: ParentNode, search: HTMLElement | null = root.querySelector(".nv-search")) {
+  if (!search) return;
+  const text = fieldOf(search).value.trim(), isError = root.querySelector(".nv-found") !== null;
+  const isFound = matcher(text, JSON.parse(fieldOf(search).dataset.ideas ?? "[]"));
+  const found = showMatching(isFound, findAll(root, "[data-words]"), findAll(root, ".nv-topic, .ns-topic"), text !== "");
+  for (const path of findAll(root, ".nv-path, .nv-by-topic")) path.hidden = Boolean(text);
+  find(search, "[role=status]").textContent = text && (found || !isError) ? ngettext("{n} found", "{n} found", found) : "";
+  find(root, ".nv-none").hidden = found > 0 || isError;
+}
+
+const fieldOf = (search: HTMLElement) => find(search, "input") as HTMLInputElement;
+
+/** The field of the page's search, if it has one. */
+export const searchField = (root: ParentNode) => root.querySelector(".nv-search > input") as HTMLInputElement | null;
+
+/** Whether the text may be an error message of torch, which has several words and a number; or the page shows what such a message means. */
+export const needsServer = (text: string, root: HTMLElement) => (/\d/.test(text) && text.split(/\s+/).length > 2) || root.querySelector(".nv-found") !== null;
+
+/**
+ * What a search finds: ``normviz/texts/searching.py`` has the same rule.
+ * @param ideas the names of each in the texts, and what else people call it
+ * @returns whether a text has every typed word, or one that means the same
+ */
+export function matcher(typed: string, ideas: [string[], string[]][]): (text: string) => boolean {
+  let rest = ` ${simplified(typed)} `;
+  const parts = [], phrases = ideas.flatMap(([, words]) => words).filter((word) => word.includes(" ")).sort((one, other) => other.length - one.length);
+  for (const phrase of phrases)
+    if (rest.includes(` ${phrase} `)) {
+      parts.push(phrase);
+      rest = rest.replaceAll(` ${phrase} `, " ");
+    }
+  const wanted = [...parts, ...rest.split(" ").filter(Boolean)].map((part) => [part, ...meanings(part, ideas)]);
+  return (text) => wanted.every((words) => words.some((word) => text.includes(word)));
+}
+
+/** The names of the ideas that a part of a search means. While it is typed, it is the beginning of what it means; a name means itself. */
+function meanings(part: string, ideas: [string[], string[]][]) {
+  if (ideas.some(([names]) => names.includes(part))) return [];
+  const exact = ideas.filter(([, words]) => words.includes(part));
+  const meant = exact.length ? exact : ideas.filter(([, words]) => words.some((word) => word.startsWith(part)));
+  return meant.flatMap(([names]) => names);
+}
+
+const simplified = (text: string) => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").trim().replace(/\s+/g, " ");
+
+/**
+ * Shows the items that are found, and the topics that have such an item.
+ * @returns of items that are shown
+ */
+function showMatching(isFound: (text: string) => boolean, items: HTMLElement[], topics: HTMLElement[], isSearching: boolean): number {
+  for (const item of items) item.hidden = !isFound(simplified(item.dataset.words ?? ""));
+  for (const topic of topics) {
+    topic.hidden = !topic.querySelector("[data-words]:not([hidden])");
+    if (topic instanceof HTMLDetailsElement) openWith(topic, isSearching && !topic.hidden);
+  }
+  return items.filter((item) => !item.hidden).length;
+}
+
+/** Opens a topic for a search. It closes with the search, unless the reader had opened it. */
+function openWith(topic: HTMLDetailsElement, isFound: boolean) {
+  if (isFound && !topic.open) topic.dataset.found = "yes";
+  if (isFound) topic.open = true;
+  else if (topic.dataset.found) {
+    topic.open = false;
+    delete topic.dataset.found;
+  }
+}
+
+function openTopicKeys(): Set<string> {
+  const keys = OPEN_TOPICS.read();
+  return new Set(Array.isArray(keys) ? keys : []);
+}
+
+/** Remembers which topics the reader opens and closes. What a search opens does not count. */
+export function followTopics(root: HTMLElement | Document) {
+  const follow = ({ target }: Event) => {
+    if (!(target instanceof HTMLDetailsElement) || !target.matches(".nv-topic") || target.dataset.found) return;
+    const { topic = "" } = target.dataset, others = [...openTopicKeys()].filter((key) => key !== topic);
+    OPEN_TOPICS.write(target.open ? [...others, topic] : others);
+  };
+  root.addEventListener("toggle", follow, true); // "toggle" does not bubble
+}
+
+/** Opens the topics that were open. */
+export function openTopics(root: HTMLElement | Document) {
+  const open = openTopicKeys();
+  for (const topic of findAll(root, ".nv-topic")) if (open.has(topic.dataset.topic ?? "")) topic.setAttribute("open", "");
+}
+
+function results(): Map<string, Result> {
+  const pairs = Object.entries<Result>(RESULTS.read() ?? {});
+  return new Map(pairs.filter(([, result]) => Object.hasOwn(RESULT_SIGNS, result)));
+}
+
+/**
+ * The last prediction counts. An answer that is opened without one takes nothing away.
+ * @param question its key
+ */
+export function rememberResult(question: string, result: Result) {
+  const all = results();
+  if (result !== "opened" || !all.has(question)) RESULTS.write(Object.fromEntries(all.set(question, result)));
+}
+
+/** Shows how each question of a list was answered, and how many were. */
+export function showProgress(root: HTMLElement | Document) {
+  const known = results();
+  for (const item of findAll(root, "li[data-question]")) showResult(item, known.get(item.dataset.question ?? ""));
+  for (const topic of findAll(root, ".nv-topic")) {
+    const { done, all } = progressIn(topic), count = find(topic, ".nv-count");
+    count.textContent = done ? _("{done} of {all}", { done, all }) : String(all);
+  }
+  for (const path of findAll(root, ".nv-path")) {
+    const counts = progressIn(path);
+    find(path, ".nv-progress").textContent = counts.done ? _("{done} of {all} answered, {right} correctly", counts) : "";
+    const button = find(path, ".nv-reset") as HTMLButtonElement;
+    button.hidden = known.size === 0;
+    button.onclick = () => {
+      RESULTS.write({});
+      showProgress(root);
+    };
+  }
+}
+
+function showResult(item: HTMLElement, result: Result | undefined) {
+  const place = find(item, ".nv-outcome"), [sign, text] = result ? RESULT_SIGNS[result] : ["", () => ""];
+  item.dataset.result = result ?? "";
+  place.textContent = sign;
+  place.title = text();
+  place.role = sign ? "img" : null;
+  place.ariaLabel = sign ? text() : null;
+}
+
+function progressIn(list: HTMLElement) {
+  const found = findAll(list, "li[data-question]").map((item) => item.dataset.result);
+  return { all: found.length, done: found.filter(Boolean).length, right: found.filter((result) => result === "right").length };
+}

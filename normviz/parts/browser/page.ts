@@ -1,0 +1,181 @@
+// A page from its data: the HTML of its parts, and the figures in it. The app, files and notebooks use it.
+
+import { mountFigure } from "../../figures/browser/mount.ts";
+import { findAll, html } from "../../figures/browser/common/dom.ts";
+import { Glossary } from "./glossary.ts";
+import { colorCode, listen, pressLink, showOpenTabs } from "./interaction.ts";
+import { morph, parse } from "./morph.ts";
+import { addLeaveButton, fillWindow } from "./projector.ts";
+import { filterLinks, followTopics, openTopics, rememberResult, searchField, showProgress, type Result } from "./list.ts";
+import { showGuess } from "./prediction.ts";
+import { drawTensors } from "./tensor.ts";
+
+/** What scripts draw in parts of the page, by selector. The modules for steps and exercises add to it: only bundles for such pages have them. */
+export const EXTRAS = new Map<string, new (root: HTMLElement, page: PageView) => object>();
+
+export class PageView {
+  data: PageData;
+  /** The element of each part, by key. */
+  parts = new Map<string, HTMLElement>();
+  /** By the place of the figure. */
+  figures = new Map<Element, ReturnType<typeof mountFigure>>();
+  /** What EXTRAS have drawn, by its place. */
+  extras = new WeakMap<Element, object>();
+  mode: Mode = "light";
+  /** The button that leaves the view for a projector. */
+  leave: HTMLElement | null = null;
+  root: HTMLElement;
+  host: PageHost;
+  pressKey;
+  fill;
+  glossary: Glossary;
+
+  /** @param root which is filled; in a file it has the parts already */
+  constructor(root: HTMLElement, host: PageHost) {
+    this.root = root;
+    this.host = host;
+    for (const part of findAll(root, ":scope > .nv-part")) this.parts.set(part.dataset.key ?? "", part);
+    this.pressKey = (event: KeyboardEvent) => pressLink(event, root.parentElement ?? root);
+    this.fill = () => this.data?.present && fillWindow(root, [...this.figures.values()].map(({ view }) => view));
+    document.addEventListener("keydown", this.pressKey);
+    window.addEventListener("resize", this.fill);
+    this.glossary = new Glossary(root);
+    followTopics(this.root);
+    listen(this.root, (link) => this.follow(link), (guess, question, result) => this.guessed(guess, question, result), (text) => this.searched(text));
+  }
+
+  /** Shows the data. Elements that have not changed stay, with the focus, the open tab and the position of a scroll bar. */
+  set(data: PageData, mode: Mode) {
+    this.setText(data);
+    return this.draw(mode);
+  }
+
+  /** Shows the parts, without their figures. */
+  setText(data: PageData) {
+    const guess = data.guess, before = this.data?.guess, field = searchField(this.root);
+    this.data = data;
+    this.root.classList.toggle("nv-present", Boolean(data.present));
+    const focused = this.glossary.unmark();
+    this.arrange(data.parts);
+    this.showLeaveButton();
+    for (const link of findAll(this.root, "a.nv-go")) {
+      const address = this.host.address?.(link.dataset.page ?? "", link.dataset.query ?? "");
+      if (address) link.setAttribute("href", address);
+    }
+    for (const span of findAll(this.root, ".nv-address")) span.textContent = this.host.address?.(span.dataset.page ?? "", span.dataset.query ?? "") ?? span.textContent;
+    findAll(this.root, ".nv-code code:not(.nv-plain)").forEach(colorCode);
+    findAll(this.root, ".nv-tabs").forEach(showOpenTabs);
+    if (guess !== undefined && guess !== before) this.showGuess(guess);
+    openTopics(this.root);
+    drawTensors(this.root);
+    this.showSearch(field);
+    showProgress(this.root);
+    this.glossary.set(data.terms ?? []);
+    this.glossary.mark(focused);
+    for (const [selector, Extra] of EXTRAS)
+      for (const place of findAll(this.root, selector)) if (!this.extras.has(place)) this.extras.set(place, new Extra(place, this));
+  }
+
+  // A tour has a link for it.
+  showLeaveButton() {
+    const { data, root } = this;
+    if (!data.present || !data.projector || root.querySelector(".nv-tour")) this.leave = this.leave?.remove() ?? null;
+    else this.leave ??= addLeaveButton(root, () => this.host.present?.(false));
+  }
+
+  /**
+   * Writes the search of the data into its field, unless the reader is typing there.
+   * @param before the field on the page before
+   */
+  showSearch(before: HTMLInputElement | null) {
+    const field = searchField(this.root), { search } = this.data;
+    if (field && search !== undefined && (field !== before || !field.matches(":focus"))) field.value = search;
+    filterLinks(this.root);
+  }
+
+  /** Writes the search to the address, if the page has one. */
+  searched(text: string) {
+    if (this.data.search === undefined || text === this.data.search) return;
+    this.data.search = text;
+    this.host.search?.(text);
+  }
+
+  showGuess(guess: string) {
+    this.data.guess = guess;
+    for (const box of findAll(this.root, ".nv-prediction")) showGuess(box, guess);
+  }
+
+  /** @param parts the key and the HTML of each */
+  arrange(parts: [string, string][]) {
+    const wanted = new Set(parts.map(([key]) => key));
+    for (const [key, element] of this.parts)
+      if (!wanted.has(key)) {
+        element.remove();
+        this.parts.delete(key);
+      }
+    parts.forEach(([key, text], place) => {
+      const known = this.parts.get(key), element = known ?? html("div", "nv-part");
+      this.parts.set(key, element);
+      if (this.root.children[place] !== element) this.root.insertBefore(element, this.root.children[place] ?? null);
+      morph(element, parse(text), (place) => this.figures.has(place) || this.extras.has(place));
+    });
+  }
+
+  /** Draws every figure of the page, and removes those that are no longer on it. */
+  async draw(mode: Mode) {
+    const { present } = this.data;
+    this.mode = mode;
+    for (const [place, figure] of this.figures)
+      if (!this.root.contains(place)) {
+        figure.remove();
+        this.figures.delete(place);
+      } else if (!present) figure.view.height = undefined;
+    for (const place of findAll(this.root, ".nv-figure")) {
+      if (this.host.paintsSoon && place.getBoundingClientRect().top > window.innerHeight) await new Promise((go) => setTimeout(go));
+      if (this.root.contains(place)) this.drawFigure(place);
+    }
+    await Promise.all([...this.figures.values()].map(({ drawn }) => drawn));
+    await this.fill();
+  }
+
+  /** Draws the figure whose number its place has. */
+  drawFigure(place: HTMLElement) {
+    const { figures, plotly, integrity } = this.data, data = { ...figures[Number(place.dataset.figure)], plotly, integrity, theme: this.mode };
+    this.figures.set(place, mountFigure({ parentElement: place, data, setTriggerValue: this.host.send }));
+  }
+
+  /** Opens a link within the host, if the host can do it. */
+  follow(link: HTMLElement) {
+    return this.host.go?.(link.dataset.page ?? "", link.dataset.query ?? "") ?? false;
+  }
+
+  /** What Share is about: the view that the server has sent, with what the reader has entered on the page since. */
+  asEntered<Data extends SharedData>(data: Data): Data {
+    const places = [...EXTRAS.keys()].flatMap((selector) => findAll(this.root, selector));
+    const extras = places.map((place) => this.extras.get(place) as Extra | undefined);
+    return extras.reduce((shared, extra) => extra?.asEntered?.(shared) ?? shared, data);
+  }
+
+  /**
+   * The reader has predicted something else than the address says, or has opened the answer. Writes a prediction to the address, if the
+   * page has one.
+   * @param guess "" without a prediction
+   * @param result null: the answer was open already
+   */
+  guessed(guess: string, question: string, result: Result | null) {
+    if (guess && guess === this.data.guess) return;
+    if (result) rememberResult(question, result);
+    if (!guess || this.data.guess === undefined) return;
+    this.data.guess = guess;
+    this.host.guess?.(guess);
+  }
+
+  destroy() {
+    this.glossary.remove();
+    document.removeEventListener("keydown", this.pressKey);
+    window.removeEventListener("resize", this.fill);
+    this.leave?.remove();
+    for (const figure of this.figures.values()) figure.remove();
+    this.root.replaceChildren();
+  }
+}
