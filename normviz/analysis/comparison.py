@@ -146,7 +146,7 @@ def _row(e: Description) -> dict[str, Cell]:
     return {
         "layer": e.title,
         "stats": _("{pattern} (running)", pattern=e.norm.stats) if e.norm.running else e.norm.stats,
-        "params": _("one for all") if e.norm.params == "" else e.norm.params,
+        "params": _parameters(e.norm),
         "statistics": e.counts.statistics,
         "elements_per_statistic": e.counts.elements_per_statistic,
         "gamma_shape": None if e.counts.gamma_shape is None else str(e.counts.gamma_shape),
@@ -157,6 +157,11 @@ def _row(e: Description) -> dict[str, Cell]:
         "batch_dependent": depends_on_batch(e),
         **{one.key: one.holds for one in invariances(e) if one.key != "others"},
     }
+
+
+def _parameters(norm: Norm) -> str | None:
+    axes = _("one for all") if norm.params == "" else norm.params
+    return _("{axes} (1 + gamma)", axes=axes) if norm.zero_centered_gamma else axes
 
 
 def sentence(comparison: Comparison, at: Sequence[int]) -> str:
