@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
@@ -33,13 +33,13 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons.compare import page as comparing
 from normviz.lessons.gradients import page as differentiating
-from normviz.lessons.numerics import page as numbers
+from normviz.lessons.page import OF_TENSOR, Page
 from normviz.lessons.pages import PAGES, controls, of_other_pages, setting_names
-from normviz.lessons.train_and_eval import page as training
+from normviz.lessons.train_and_eval import modes
 from normviz.measuring.own_modules import AnyLayer, describe_any, own_class
 from normviz.scene.edits import repair, with_fields
 from normviz.scene.scene import DEFAULT_SHAPE, PARAMS, SCENE_SETTINGS, SEED, Scene, axes_of, check_seed
-from normviz.scene.setting import Setting, without_effect
+from normviz.scene.setting import Setting
 from normviz.scene.view import DISPLAY_SETTINGS, Display, View, hide_problem, unknown_names
 from normviz.texts.calls import check_call, checked_call
 from normviz.texts.errors import NormvizError, closest, echo, listed
@@ -53,9 +53,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Output])
 Settings = Mapping[str, Any]
 DISPLAY = {setting.name: setting for setting in DISPLAY_SETTINGS}
-OF_TENSOR = tuple(
-    dict.fromkeys(("layer", "x", *SCENE_SETTINGS))
-)  # what a view of a layer on a tensor uses, besides the settings of its page
 
 
 # The functions
@@ -121,7 +118,7 @@ def _unknown(page: str, name: str, value: Any, names: Iterable[str]) -> NormvizE
     if f"{name}_" in names:
         return NormvizError("{name} is a word of Python; write {name}_=...", name=name)
     if name in OF_TENSOR or name in DISPLAY or PAGES[page].setting(name):
-        return _no_effect(name, page, {})
+        return _no_effect(page, name)
     if name in setting_names():
         return NormvizError(of_other_pages(PAGES[page], name, echo(value)))
     known = list(names)
@@ -238,7 +235,7 @@ def train_and_eval(
     'sequences'
     """
     view = _view("train_and_eval", layer, x, settings, start="BatchNorm2d(4)")
-    if view.settings["show"] == "modes" and (refusal := training.refusal(view.scene)):
+    if view.settings["show"] == "modes" and (refusal := modes.refusal(view.scene)):
         raise NormvizError(refusal)
     return output_of_view("train_and_eval", view)
 
@@ -391,7 +388,7 @@ def live(
     elif rest and hasattr(rest[0], "shape") and not isinstance(rest[0], nn.Module):
         raise NormvizError('nv.live("{page}", x) has no layer; name it, or a list of layers, before x.', page=page)
     if len(rest) > 2:
-        raise _no_effect(echo(rest[2]), name, {})
+        raise _no_effect(name, echo(rest[2]))
     layer, x = (*rest, None, None)[:2]
     own: dict[str, Any] = dict(settings)
     known = inspect.signature(globals()[name]).parameters if name in globals() else own
@@ -459,10 +456,9 @@ def _view(page: str, layer: AnyLayer | None, x: Any, settings: Settings, start: 
     """
     own, scene, display = _divided(page, settings)
     names = [name for name, value in (("layer", layer), ("x", x)) if value is not None] + [*scene]
-    if page == "train_and_eval" and {*names} - {"seed"}:
-        own = {"show": "modes"} | own
-    values = PAGES[page].parse(own)
-    _refuse_ignored(page, values, [*names, *own])
+    if {*names} - {"seed"}:
+        own = PAGES[page].on_tensor(own)
+    values = _parsed(page, own, names)
     x, layout, at = _x_or_shape(x, scene.pop("shape", None)), scene.pop("layout", None), scene.pop("at", None)
     seed = scene.pop("seed", None)
     layer = start if layer is None else layer
@@ -470,7 +466,7 @@ def _view(page: str, layer: AnyLayer | None, x: Any, settings: Settings, start: 
     number = 0 if seed is None else check_seed(seed, seed)
     own_scene = Scene.of(e, None if at == "none" else at, number, own_class(layer))
     view = _with(View(own_scene, values), at, scene, display)
-    _refuse_unused(page, view, e, scene, seed)
+    _refuse_unused(PAGES[page], view, e, scene, seed)
     return view
 
 
@@ -480,17 +476,24 @@ def _x_or_shape(x: Any, shape: Any) -> Any:
     return shape if x is None else x
 
 
-def _refuse_unused(page: str, view: View, e: Description, scene: Settings, seed: int | None) -> None:
+def _parsed(page: str, own: Settings, names: Iterable[str]) -> dict[str, Any]:
+    """The settings of the page. Raises NormvizError if it ignores one of them, or one of the other arguments, with these names."""
+    values = PAGES[page].parse(own)
+    if problem := PAGES[page].ignored(values, [*names, *own]):
+        raise NormvizError(problem)
+    return values
+
+
+def _refuse_unused(page: Page, view: View, e: Description, scene: Settings, seed: int | None) -> None:
     """Raise NormvizError if the view does not use one of these settings of the scene, because of its x or of its layer."""
-    replaced = page == "gradients" and view.settings["input"] != "x"
+    replaced = page.replaces_x(view)
     for name in ("data", "values"):
         if name in scene and replaced:
-            raise _no_effect(name, page, {"input": view.settings["input"]})
+            raise NormvizError(page.no_effect(name, view.settings, replaced))
         if name in scene and e.x is not None:
             raise NormvizError("{name} has no effect on an x that has values; give its shape as x.", name=name)
-    for name in _unused_parameters(page, view.settings.get("show"), e):
-        if name in scene:
-            raise _no_effect(name, page, view.settings)
+    if unused := [name for name in page.unused(view) if name in scene]:
+        raise NormvizError(page.no_effect(unused[0], view.settings))
     if {"data", "values"} <= {*scene}:
         raise NormvizError("data has no effect with values; leave it out.")
     missing = [] if PARAMS.applies(view) else ["params", "gamma", "beta"]
@@ -502,61 +505,19 @@ def _refuse_unused(page: str, view: View, e: Description, scene: Settings, seed:
                 layer=e.title,
                 parameter="beta" if name == "beta" else "gamma",
             )
-    is_used = (SEED.applies(view) and not replaced) or scene.get("params") == "random" or _draws(page, view)
+    is_used = (SEED.applies(view) and not replaced) or scene.get("params") == "random" or page.draws(view)
     if seed is not None and not is_used:
-        raise _no_effect("seed", page, view.settings)
+        raise NormvizError(page.no_effect("seed", view.settings))
 
 
-def _unused_parameters(page: str, show: str | None, e: Description) -> tuple[str, ...]:
-    """The settings of gamma and beta without which the page shows the same."""
-    if page == "gradients":
-        return ("params", "gamma", "beta") if show == "parameters" else ("beta",)
-    if page == "train_and_eval":  # its layer is new, or a module
-        return () if e.values else ("params", "gamma", "beta")
-    return ()
-
-
-def _draws(page: str, view: View) -> bool:
-    """Whether the page draws random numbers for other things than x."""
-    show = view.settings.get("show")
-    if page == "gradients":
-        return show not in ("column", "matrix")
-    return page == "train_and_eval" and (show != "modes" or training.draws_batches(view.scene))
-
-
-def _refuse_ignored(page: str, values: Settings, names: Collection[str]) -> None:
-    """Raise NormvizError if the page, with these values of its settings, ignores one of these arguments and settings."""
-    if problem := without_effect(PAGES[page].settings, values, names):
-        raise NormvizError(problem)
-    show, ignored = values.get("show"), []
-    if page == "train_and_eval" and show != "modes":
-        if given := [name for name in OF_TENSOR if name in names and name != "seed"]:
-            raise NormvizError(
-                "show={show} has batches of its own and does not use {names}; use show='modes', or leave {names} out.",
-                show=repr(show),
-                names=listed(given, "and"),
-            )
-        ignored += [] if show in training.RANDOM else ["seed"]
-    elif PAGES[page].uses != "tensor":
-        ignored += [name for name in OF_TENSOR if name != "seed"]
-    elif page == "gradients" and show == "matrix":
-        ignored += ["at", "from", *(["layout"] if "x" in names else [])]
-    if page == "numerics" and show not in numbers.RANDOM:
-        ignored.append("seed")
-    if unused := [name for name in names if name in ignored]:
-        raise _no_effect(unused[0], page, values)
-
-
-def _no_effect(name: str, page: str, values: Settings) -> NormvizError:
-    said = next((f"({one}={values[one]!r})" for one in ("input", "show") if one in values), "")
-    return NormvizError("{name} has no effect on {view}; leave it out.", name=name, view=page + said)
+def _no_effect(page: str, name: str) -> NormvizError:
+    return NormvizError(PAGES[page].no_effect(name, {}))
 
 
 def _without_tensor(page: str, settings: Settings) -> Output:
     """A page that shows no layer on a tensor: as its link shows it."""
     own, scene, display = _divided(page, settings)
-    values: Settings = PAGES[page].parse(own)
-    _refuse_ignored(page, values, [*scene, *own])
+    values: Settings = _parsed(page, own, scene)
     seed = scene.get("seed")
     if not own and seed is None:  # the view with which the page opens
         values = PAGES[page].view({}).settings

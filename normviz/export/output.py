@@ -307,7 +307,7 @@ def output_of_view(
     made = visible_parts(shown.parts(view) if parts is None else parts, view.display)
     return Output(
         tuple(made),
-        title_of(page, shown.file_title_of(view)),
+        title_of(page, shown.file_title(view)),
         page,
         query,
         view=view if parts is None else None,

@@ -243,7 +243,7 @@ def views_data(
         body = Body(app=app or None, pages=pages or {})
         parts = body.keyed(one.shown.parts)
         view = {
-            "title": page.share_title_of(one.shown.view),
+            "title": page.share_title(one.shown.view),
             "query": {each: text for each, text in one.shown.query.items() if each not in SELECTED},
             "state": {each: text for each, text in state.items() if each not in common},
             "rows": [_row(row, one, numbers) for row in one.rows if row.inputs or any(row.more)],

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 from urllib.parse import parse_qsl
 
 from normviz.layers.layer import Layer
@@ -31,11 +31,23 @@ from normviz.scene.controls import (
     Input,
     inputs_of,
 )
-from normviz.scene.scene import SCENE_SETTINGS, SEED
-from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField, parse_given
+from normviz.scene.scene import PARAMS, SCENE_SETTINGS, SEED
+from normviz.scene.setting import (
+    Choice,
+    Number,
+    Segments,
+    Setting,
+    Several,
+    Slider,
+    TextField,
+    Where,
+    choice,
+    parse_given,
+    without_effect,
+)
 from normviz.scene.view import Display, Names, View, read_view
-from normviz.texts.errors import encodable
-from normviz.texts.messages import ENGLISH, _, language
+from normviz.texts.errors import encodable, listed
+from normviz.texts.messages import ENGLISH, N_, _, language
 
 MORE = "more"
 Spacing = Literal["xsmall", "small", "medium"]
@@ -177,41 +189,82 @@ def entered(shown: Input, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-# The page
+# The page and its experiments
+
+OF_TENSOR = tuple(dict.fromkeys(("layer", "x", *SCENE_SETTINGS)))  # what a caller gives for a view of a layer on x
+GAMMA_AND_BETA = (PARAMS.name, "gamma", "beta")
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """One of several things that a page shows.
+
+    name, label  its value of the setting ``show``, and its title, as a message
+    parts        the parts of a view
+    asks         the key of the question with which a view ends
+    settings     that the page has for this experiment, and perhaps for others
+    needs        what a view shows: "tensor", the reader's layer on x; "seed", random numbers of its own; "", neither
+    draws        whether a view that shows the reader's layer on x draws random numbers, besides those of x
+    ignores      the settings of the scene without which a view is the same
+    """
+
+    name: str
+    label: str
+    parts: Callable[[View], Iterable[Part]]
+    asks: str
+    settings: tuple[Setting, ...] = ()
+    needs: Literal["tensor", "seed", ""] = "tensor"
+    draws: Callable[[View], bool] = lambda _view: False
+    ignores: tuple[str, ...] = ()
+
+
+def settings_of(
+    experiments: Sequence[Experiment], *others: Setting, example: str, default: str | None = None
+) -> tuple[Setting, ...]:
+    """The settings of a page with experiments: ``show``, which names one, those of the experiments, and the others.
+
+    default  the experiment that a view shows without ``show``; by default the first
+
+    >>> count = Setting("count", 2, int)
+    >>> show, count = settings_of([Experiment("a", "", list, ""), Experiment("b", "", list, "", (count,))], example="b")
+    >>> show.default, count.applies
+    ('a', Where(name='show', values=('b',)))
+    """
+    labels = {one.name: one.label for one in experiments}
+    show = choice("show", labels, default, label=N_("Experiment"), example=example, hide="experiment")
+    own = {setting.name: setting for one in experiments for setting in one.settings}
+    places = {name: tuple(one.name for one in experiments if setting in one.settings) for name, setting in own.items()}
+    return show, *(replace(setting, applies=Where("show", places[name])) for name, setting in own.items()), *others
+
+
+def shown_by(experiments: Sequence[Experiment]) -> Callable[[View], Iterable[Part]]:
+    """The parts of a view: those of its experiment."""
+    by_name = {one.name: one for one in experiments}
+    return lambda view: by_name[view.settings["show"]].parts(view)
+
+
+def in_files(settings: Iterable[Setting]) -> tuple[str, ...]:
+    """The controls of these settings that a file has, by key: those with few values, or with a few that a file offers."""
+    return tuple(setting.key for setting in settings if setting.in_file or (setting.widget and not setting.is_typed))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Page:
-    """A page of the app.
+    """A page of the app. Its methods say what most pages do; a page that does otherwise has a class of its own: ``class ComparePage(Page)``.
 
-    name             in addresses; also of its file in ``pages/``
-    label, about     its title, and what it shows, in one line, as messages
-    parts            the parts of a view
-    settings         its own settings, added to the settings of the scene; on a page with experiments, the first setting chooses the experiment
-    rows             the rows of controls of a view
-    group            of pages in the header, as a message; "" if the page is not there
-    uses             what its views show of the scene: a layer on a tensor that the reader chooses, the scene without a tensor, or the seed
-    shows_layer      whether it is the scene's layer, so that a layer shown instead of a refused one is named
-    start            the query of the view with which the page opens; empty for the default values of all settings
-    opening          a view whose link names no layer, with the layer that the page chooses
-    problem          the first error in the link of a view, if any
-    other_views      links to other views, before the figure: another layout, a small look-alike
-    summary          what the controls have chosen, in a few words. On a narrow screen these words stand in place of the controls.
-    share_title      what a view shows, in one line: the title of an iframe
-    file_title       what the title of a file says besides the page
-    call             the call of the same function on an x of the reader's own; "" if the page is not a function of x
-    has_two_panels   whether Share offers the two panels alone
-    is_exercise      whether a view is a question, or a set of exercises: what is shared then grows with its answers
-    greeting         links next to the title, until the reader chooses something
-    data             what the browser gets besides the parts
-    after_tensor     the view after a change of the tensor, from the views before and after: what else changes with it
-    settled          the view with what it shows written in its settings, for a link that is kept
-    whole_in_answer  whether the answer to a question shows all parts of a view, or only the linked figure
-    in_toggles       the keys of inputs that the app does not show, because the toggles of the panels stand for them
-    asks             the key of the question with which a view ends; by default "": one about the view's layers
-    answers          the keys of the questions of the page, if none is shown on it
-    in_first_html    whether the first HTML has its text, which is read before any script has run
-    file_choices     the controls whose options a file has, by key. If they lead to too many views, the later groups are left out.
+    name           in addresses; also of its file in ``pages/``
+    label, about   its title, and what it shows, in one line, as messages
+    parts          the parts of a view
+    settings       its own settings, added to the settings of the scene
+    experiments    what its setting ``show`` chooses from, if it has several experiments
+    rows           the rows of controls of a view
+    group          of pages in the header, as a message; "" if the page is not there
+    uses           what its views show of the scene: a layer on a tensor that the reader chooses, the scene without a tensor, or the seed
+    start          the query of the view with which the page opens; empty for the default values of all settings
+    other_views    links to other views, before the figure: another layout, a small look-alike
+    call           the call of the same function on an x of the reader's own; "" if the page is not a function of x
+    in_first_html  whether the first HTML has its text, which is read before any script has run
+    file_choices   the controls whose options a file has, by key. If they lead to too many views, the later groups are left out.
     """
 
     name: str
@@ -219,30 +272,77 @@ class Page:
     about: str
     parts: Callable[[View], Iterable[Part]]
     settings: tuple[Setting, ...] = ()
+    experiments: tuple[Experiment, ...] = ()
     rows: Callable[[View], Sequence[ControlRow]] = lambda _view: SCENE_ROWS
     group: str = ""
     uses: Literal["tensor", "scene", "seed", "nothing"] = "tensor"
-    shows_layer: bool = True
     start: Mapping[str, str] = field(default_factory=dict)
-    opening: Callable[[View], View] = lambda view: view
-    problem: Callable[[View], str | None] = lambda view: view.problem
     other_views: Callable[[Page, View], Iterable[Part]] = lambda _page, _view: ()
-    summary: Callable[[View], str] | None = None
-    share_title: Callable[[View], str] | None = None
-    file_title: Callable[[View], str] | None = None
     call: Callable[[View], str] = lambda _view: ""
-    has_two_panels: bool = False
-    is_exercise: Callable[[View], bool] = lambda _view: False
-    greeting: Callable[[View], Sequence[Link]] = lambda _view: ()
-    data: Callable[[View], dict[str, Any]] = lambda _view: {}
-    after_tensor: Callable[[View, View], View] = lambda _before, after: after
-    settled: Callable[[View], View] = lambda view: view
-    whole_in_answer: bool = False
-    in_toggles: tuple[str, ...] = ()
-    asks: Callable[[View], str] = lambda _view: ""
-    answers: tuple[str, ...] = ()
     in_first_html: bool = False
     file_choices: tuple[tuple[str, ...], ...] = ()
+
+    # The scene's layer is shown, so that a layer shown instead of a refused one is named.
+    shows_layer: ClassVar[bool] = True
+    # Share offers the two panels alone.
+    has_two_panels: ClassVar[bool] = False
+    # The keys of inputs that the app does not show, because the toggles of the panels stand for them.
+    in_toggles: ClassVar[tuple[str, ...]] = ()
+    # The keys of the questions of the page, if none is shown on it.
+    answers: ClassVar[tuple[str, ...]] = ()
+
+    # What a view is
+
+    def opening(self, view: View) -> View:
+        """A view whose link names no layer, with the layer that the page chooses."""
+        return view
+
+    def settled(self, view: View) -> View:
+        """The view with what it shows written in its settings, for a link that is kept."""
+        return view
+
+    def after_tensor(self, before: View, after: View) -> View:
+        """The view after a change of the tensor, from the views before and after: what else changes with it."""
+        return after
+
+    def problem(self, view: View) -> str | None:
+        """The first error in the link of a view, if any."""
+        return view.problem
+
+    def asks(self, view: View) -> str:
+        """The key of the question with which a view ends; "": one about the view's layers."""
+        shown = self.experiment(view.settings)
+        return shown.asks if shown else ""
+
+    def is_exercise(self, view: View) -> bool:
+        """Whether a view is a question, or a set of exercises: what is shared then grows with its answers."""
+        return False
+
+    # What is said of a view
+
+    def summary(self, view: View) -> str:
+        """What the controls have chosen, in a few words. On a narrow screen these words stand in place of the controls."""
+        has_layer = self.uses == "tensor" and any(LAYER in group for row in self.rows(view) for group in row.groups)
+        return _("{layer} on {shape}", layer=view.scene.layer, shape=view.scene.shape) if has_layer else ""
+
+    def share_title(self, view: View) -> str:
+        """What a view shows, in one line: the title of an iframe."""
+        shown = self.experiment(view.settings)
+        title = f"{self.title}: {_(shown.label)}" if shown else self.title
+        return title_on_tensor(title, str(view.scene.layer), view) if self.call(view) else title
+
+    def file_title(self, view: View) -> str:
+        """What the title of a file says besides the page."""
+        e = view.scene.shape_description
+        return _("{layer} on {shape}", layer=e.title, shape=e.shape) if self.uses == "tensor" else ""
+
+    def greeting(self, view: View) -> Sequence[Link]:
+        """Links next to the title, until the reader chooses something."""
+        return ()
+
+    def data(self, view: View) -> dict[str, Any]:
+        """What the browser gets besides the parts."""
+        return {}
 
     def __repr__(self) -> str:
         return f"<page {self.name}>"
@@ -259,12 +359,6 @@ class Page:
     def heading(self) -> tuple[str, str]:
         """What stands above the page, and what follows it in small type. The front page has no title besides the logo."""
         return (self.purpose, "") if self.name == HOME else (self.title, self.purpose)
-
-    @property
-    def experiments(self) -> Mapping[str, str]:
-        """The experiments of the page: the title of each, as a message; empty if it has none."""
-        first = self.settings[0] if self.settings else None
-        return first.widget.options if first and first.name == "show" and isinstance(first.widget, Segments) else {}
 
     def setting(self, name: str) -> Setting | None:
         """The page's setting of this name, if there is one."""
@@ -360,29 +454,58 @@ class Page:
         return visible_parts(self.parts(view), view.display)
 
     def answer_parts(self, query: str) -> list[Part]:
-        """The parts that the answer to a question shows of a view. A click on them changes nothing else."""
+        """The parts that the answer to a question shows of a view: all of an experiment, else the figure. A click changes nothing else."""
         parts = self.parts(self.view(query))
-        shown = [part for part in parts if self.whole_in_answer or isinstance(part, Panels | Note)]
+        shown = [part for part in parts if self.experiments or isinstance(part, Panels | Note)]
         return [_for_answer(part) if isinstance(part, Panels) else part for part in shown]
 
-    def summary_of(self, view: View) -> str:
-        if self.summary:
-            return self.summary(view)
-        shows_layer = any(LAYER in group for row in self.rows(view) for group in row.groups)
-        has_layer = self.uses == "tensor" and shows_layer
-        return _("{layer} on {shape}", layer=view.scene.layer, shape=view.scene.shape) if has_layer else ""
+    # What a view ignores of what a caller gives
 
-    def share_title_of(self, view: View) -> str:
-        if self.share_title:
-            return self.share_title(view)
-        title = f"{self.title}: {_(self.experiments[view.settings['show']])}" if self.experiments else self.title
-        return title_on_tensor(title, str(view.scene.layer), view) if self.call(view) else title
+    def experiment(self, settings: Mapping[str, Any]) -> Experiment | None:
+        """The experiment that these settings choose, if the page has experiments."""
+        return next((one for one in self.experiments if one.name == settings["show"]), None)
 
-    def file_title_of(self, view: View) -> str:
-        if self.file_title:
-            return self.file_title(view)
-        e = view.scene.shape_description
-        return _("{layer} on {shape}", layer=e.title, shape=e.shape) if self.uses == "tensor" else ""
+    def on_tensor(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings that a caller gives with a layer or an x: without ``show``, they choose an experiment that shows them."""
+        show = self.setting("show")
+        shows = [one.name for one in self.experiments if one.needs == "tensor"]
+        return {"show": shows[0], **settings} if show and shows and show.default not in shows else {**settings}
+
+    def ignored(self, settings: Mapping[str, Any], names: Collection[str]) -> str | None:
+        """The message about the first of these arguments and settings that a view with these settings ignores, if there is one."""
+        if problem := without_effect(self.settings, settings, names):
+            return problem
+        shown, of_tensor = self.experiment(settings), [name for name in OF_TENSOR if name != SEED.name]
+        given = [name for name in of_tensor if name in names]
+        if given and shown and self.uses == "tensor" and shown.needs != "tensor":
+            return _(
+                "show={show} has batches of its own and does not use {names}; use show='modes', or leave {names} out.",
+                show=repr(shown.name),
+                names=listed(given, "and"),
+            )
+        ignored = set() if self.uses == "tensor" else {*of_tensor}
+        if shown:
+            ignored |= {*shown.ignores} - (set() if "x" in names else {"layout"})  # it chooses the axes of the example
+            ignored |= set() if shown.needs else {SEED.name}
+        return next((self.no_effect(name, settings) for name in names if name in ignored), None)
+
+    def no_effect(self, name: str, settings: Mapping[str, Any], cause: str = "show") -> str:
+        """The message about an argument that does nothing here, because of the setting ``cause``, if the page has that setting."""
+        said = f"({cause}={settings[cause]!r})" if cause in settings else ""
+        return _("{name} has no effect on {view}; leave it out.", name=name, view=self.name + said)
+
+    def replaces_x(self, view: View) -> str:
+        """The name of the setting that gives x other values than its own; "" if none does."""
+        return ""
+
+    def unused(self, view: View) -> tuple[str, ...]:
+        """The settings of gamma and beta that a view of this layer does not use."""
+        return ()
+
+    def draws(self, view: View) -> bool:
+        """Whether a view draws random numbers, besides those of x."""
+        shown = self.experiment(view.settings)
+        return shown is not None and (shown.needs == "seed" or shown.draws(view))
 
 
 def title_on_tensor(title: str, layers: str, view: View) -> str:

@@ -123,10 +123,9 @@ def inputs_of(one: Control | Setting, view: Any) -> Sequence[Input]:
 def _page_input(setting: Setting, view: Changeable) -> Input:
     """The input of a page's setting. An option that it does not have changes nothing: inputs of two pages may have the same key."""
     value, widget = view.settings[setting.name], _translated(setting.widget)
-    is_typed = isinstance(widget, TextField) or (isinstance(widget, Slider) and widget.typed)
-    if is_typed:
+    if setting.is_typed:
         value = setting.format(value)
-    if is_typed and isinstance(widget, Slider):
+    if isinstance(widget, Slider) and widget.typed:
         widget = widget.including(value)
     options = widget.options if isinstance(widget, Segments | Slider | Choice) else None
 
@@ -134,13 +133,12 @@ def _page_input(setting: Setting, view: Changeable) -> Input:
         if options is not None and entered not in options:
             return view.with_settings()
         try:
-            return view.with_settings(**{setting.name: setting.parse(entered.strip()) if is_typed else entered})
+            return view.with_settings(**{setting.name: setting.parse(entered.strip()) if setting.is_typed else entered})
         except NormvizError as error:
             return view.with_settings(problem=str(error))
 
-    key = f"set_{setting.name}" if isinstance(widget, TextField | Slider) else setting.name
     return Input(
-        key, setting.input_label, value, widget, edit, setting.width, _(setting.help) if setting.help else None
+        setting.key, setting.input_label, value, widget, edit, setting.width, _(setting.help) if setting.help else None
     )
 
 

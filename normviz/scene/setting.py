@@ -160,6 +160,16 @@ class Setting:
         return self.hide or self.name
 
     @property
+    def is_typed(self) -> bool:
+        """Whether its control takes a text: of any value, or of one of a slider's options."""
+        return isinstance(self.widget, TextField) or (isinstance(self.widget, Slider) and self.widget.typed)
+
+    @property
+    def key(self) -> str:
+        """The key of its control."""
+        return f"set_{self.name}" if isinstance(self.widget, TextField | Slider) else self.name
+
+    @property
     def input_label(self) -> str:
         """The label of its control, with its limits."""
         if self.limits is None:
@@ -228,7 +238,7 @@ def implied(settings: Sequence[Setting], values: Mapping[str, Any], named: Colle
     If they say different things, it is the first that counts; defaults count only where there is no other value, and say the same.
 
     >>> show = choice("show", {"stream": "", "sequences": ""})
-    >>> count = integer("count", 2, 256, 32, applies=in_experiments("sequences"))
+    >>> count = integer("count", 2, 256, 32, applies=Where("show", ("sequences",)))
     >>> implied([show, count], {"show": "stream", "count": 64}, ["count"])
     {'show': 'sequences'}
     """
@@ -248,7 +258,7 @@ def without_effect(settings: Iterable[Setting], values: Mapping[str, Any], named
     """The message about the first named setting that does nothing where the others have these values, if there is one.
 
     >>> show = choice("show", {"modes": "", "sequences": ""})
-    >>> count = integer("count", 2, 256, 32, applies=in_experiments("sequences"))
+    >>> count = integer("count", 2, 256, 32, applies=Where("show", ("sequences",)))
     >>> without_effect([show, count], {"show": "modes", "count": 64}, ["show", "count"])
     "count=64 has no effect with show='modes'; it belongs to show='sequences'."
     """
@@ -318,16 +328,6 @@ def parse_choice(name: str, options: Sequence[str]) -> Callable[[str], str]:
         return text
 
     return parse
-
-
-def experiment(options: Mapping[str, str], example: str, default: str | None = None) -> Setting:
-    """The setting ``show`` of a page with several experiments: which one is shown; by default the first."""
-    return choice("show", options, default, label=N_("Experiment"), example=example, hide="experiment")
-
-
-def in_experiments(*names: str) -> Where:
-    """``applies`` of a setting that only these experiments have."""
-    return Where("show", names)
 
 
 def choice(

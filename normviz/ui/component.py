@@ -41,7 +41,7 @@ def show_page(shown: PageView) -> None:
         data["share"] = share_data(shown) if page.group else None  # the address of the front page has no view
         data["languages"] = [(name, one.name, one.tag) for name, one in languages().items()]
     if not st.context.is_embedded:
-        data["summary"] = None if view.display.hide else page.summary_of(view)
+        data["summary"] = None if view.display.hide else page.summary(view)
         links = page.greeting(view) if view.display == Display() else ()
         data["greeting"] = " ".join(link.html(body) for link in links)
     _show(data, KEY, **CALLBACKS)

@@ -99,7 +99,7 @@ def test_its_license_is_beside_it(cartesian: bytes) -> None:
 def drawn_in_python() -> Iterator[Any]:
     """The traces of every page, with each of its experiments."""
     for name, page in PAGES.items():
-        for query in ({}, *({"show": show} for show in page.experiments)):
+        for query in ({}, *({"show": show} for show in [one.name for one in page.experiments])):
             if name == "home":
                 continue
             body = Body()

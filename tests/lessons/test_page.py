@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from normviz.lessons.explore.page import greeting
 from normviz.lessons.pages import (
     PAGES,
     PageView,
@@ -137,9 +136,11 @@ def test_a_page_ends_with_a_question_that_can_be_answered_there(name):
 @pytest.mark.parametrize("name", [name for name in ASKING if PAGES[name].experiments])
 @whole
 def test_no_two_experiments_end_with_the_same_question(name):
-    asked = [page_of(name, f"show={show}").parts[-1].asked.key for show in PAGES[name].experiments]
+    asked = [
+        page_of(name, f"show={show}").parts[-1].asked.key for show in [one.name for one in PAGES[name].experiments]
+    ]
     assert len(set(asked)) == len(asked)
-    for show, key in zip(PAGES[name].experiments, asked, strict=True):
+    for show, key in zip([one.name for one in PAGES[name].experiments], asked, strict=True):
         if f"show={show}" in QUESTIONS[key].query:
             continue
         shown_elsewhere = {one.key for one in questions_of_page(PAGES[name]) if f"show={show}" in one.query}
@@ -195,7 +196,7 @@ def test_a_page_without_questions_asks_none():
 
 
 def test_explore_makes_newcomers_one_offer_until_they_choose_something():
-    assert [not greeting(view_of_link(PAGES["explore"], query)) for query in ("", "at=1,2,3,1", "layer=BatchNorm2d(3)", "shape=2,6")] == [
+    assert [not PAGES["explore"].greeting(view_of_link(PAGES["explore"], query)) for query in ("", "at=1,2,3,1", "layer=BatchNorm2d(3)", "shape=2,6")] == [
         False, False, True, True,
     ]  # fmt: skip
-    assert [link.page for link in greeting(view_of_link(PAGES["explore"], ""))] == ["start"]
+    assert [link.page for link in PAGES["explore"].greeting(view_of_link(PAGES["explore"], ""))] == ["start"]

@@ -16,4 +16,4 @@ SUMMARIES = [
 
 @pytest.mark.parametrize(("page", "query", "words"), SUMMARIES)
 def test_the_summary_names_the_layer_and_the_tensor_if_the_reader_chooses_them(page, query, words):
-    assert PAGES[page].summary_of(PAGES[page].view(query)) == words
+    assert PAGES[page].summary(PAGES[page].view(query)) == words

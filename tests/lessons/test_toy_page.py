@@ -1,5 +1,10 @@
-"""A new page is one value: this adds one, and sees it in the app, in links, in Share, in a file and in the API of events."""
+"""A new page is one value: this adds one, and sees it in the app, in links, in Share, in a file and in the API of events.
 
+A page with a figure and experiments of its own is a folder and its line in the list of pages: this adds one to a copy of the package.
+"""
+
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,3 +88,74 @@ def test_every_page_has_one_file_and_one_line_in_the_list():
     assert {path.parent.name for path in (root / "normviz" / "lessons").glob("*/page.py")} == {*PAGES}
     listed = [text for text in Path(pages.__file__).read_text(encoding="utf-8").splitlines() if text.endswith(".PAGE,")]
     assert len(listed) == len(PAGES) - 1  # the front page lists the others
+
+
+# A page with a figure and two experiments, one of them with a setting of its own.
+PAGE = """
+from normviz.figures.charts import chart, line
+from normviz.lessons.page import ControlRow, Experiment, Page, in_files, settings_of, shown_by
+from normviz.parts.part import Chart, Sentence
+from normviz.scene.setting import integer, slider
+from normviz.texts.messages import N_
+
+
+def squares_parts(view):
+    numbers = list(range(view.settings["count"]))
+    yield Sentence(f"There are {len(numbers)} squares.")
+    yield Chart("squares", chart([line("n²", numbers, [n * n for n in numbers], "accent")], "n", "n²"), "Squares.")
+
+
+TEXTS = {"label": N_("Count"), "about": N_("how many"), "example": "4"}
+COUNT = integer("count", 2, 256, 3, widget=slider("2", "3", "4", "256"), in_file=("3", "4"), **TEXTS)
+EXPERIMENTS = (
+    Experiment("nothing", N_("Nothing"), lambda view: [Sentence("Nothing is drawn.")], "q7", needs=""),
+    Experiment("squares", N_("Squares"), squares_parts, "q24", (COUNT,), needs="seed"),
+)
+SETTINGS = settings_of(EXPERIMENTS, example="squares")
+PAGE = Page(
+    "toy", "Toy", "A page of a test.", shown_by(EXPERIMENTS), SETTINGS, EXPERIMENTS,
+    rows=lambda _view: (ControlRow("", (SETTINGS,)),), uses="seed", file_choices=(in_files(SETTINGS),),
+)
+"""
+PROGRAM = """
+import normviz as nv
+from normviz.lessons.pages import PAGES, controls, page_view, setting_names, view_of_link
+
+page = PAGES["toy"]
+print(nv.open("/toy?count=4").figure().data[0].y)
+for query in ("", "count=4", "show=nothing&count=4"):
+    view = view_of_link(page, query)
+    made = page_view(page, view)
+    print(view.settings, view.problem, page.query(view), sorted(made.hideable), page.asks(view))
+print(*(page.ignored({"show": show, "count": 3}, ["seed", "layer"]) for show in ("nothing", "squares")))
+print("toy" in setting_names(), "count" in setting_names(), controls()["experiment"], page.share_title(view), page.file_choices)
+print(len(nv.open("/toy").with_(choices=nv.Choices()).answers()["views"]))
+"""
+PRINTED = """
+(0, 1, 4, 9)
+{'show': 'nothing', 'count': 3} None {} ['experiment', 'sentence'] q7
+{'show': 'squares', 'count': 4} None {'show': 'squares', 'count': '4'} ['count', 'experiment', 'panels', 'sentence'] q24
+{'show': 'nothing', 'count': 4} count=4 has no effect with show='nothing'; it belongs to show='squares'. {} ['experiment', 'sentence'] q7
+seed has no effect on toy(show='nothing'); leave it out. layer has no effect on toy(show='squares'); leave it out.
+False True Experiment Toy: Nothing (('show', 'set_count'),)
+3
+"""
+
+
+def test_a_page_with_a_figure_and_experiments_is_a_folder_and_its_line_in_the_list(tmp_path):
+    package, lessons = Path(pages.__file__).parents[1], tmp_path / "normviz" / "lessons"
+    lessons.mkdir(parents=True)
+    for folder, left_out in ((package, "lessons"), (package / "lessons", "pages.py")):
+        for path in folder.iterdir():
+            if path.name != left_out:
+                (tmp_path / path.relative_to(package.parent)).symlink_to(path)
+    (lessons / "toy").mkdir()
+    (lessons / "toy" / "page.py").write_text(PAGE)
+    listed = (package / "lessons" / "pages.py").read_text()
+    imported = listed.replace(
+        "from normviz.lessons.tours", "from normviz.lessons.toy import page as toy\nfrom normviz.lessons.tours", 1
+    )
+    (lessons / "pages.py").write_text(imported.replace("    teach.PAGE,\n", "    teach.PAGE,\n    toy.PAGE,\n", 1))
+    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == PRINTED.removeprefix("\n")

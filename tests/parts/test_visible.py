@@ -55,10 +55,11 @@ def views():
     yield from (("explore", {}), ("compare", {}), ("step_by_step", {}), ("explore", {"shape": "1025,1024"}))
     yield "step_by_step", {"layer": "RMSNorm([3,4,4])"}
     yield from (
-        ("train_and_eval", {"show": show, "layer": "BatchNorm2d(3)"}) for show in PAGES["train_and_eval"].experiments
+        ("train_and_eval", {"show": show, "layer": "BatchNorm2d(3)"})
+        for show in [one.name for one in PAGES["train_and_eval"].experiments]
     )
-    yield from (("gradients", {"show": show}) for show in PAGES["gradients"].experiments)
-    yield from (("numerics", {"show": show}) for show in PAGES["numerics"].experiments)
+    yield from (("gradients", {"show": show}) for show in [one.name for one in PAGES["gradients"].experiments])
+    yield from (("numerics", {"show": show}) for show in [one.name for one in PAGES["numerics"].experiments])
 
 
 @pytest.fixture(scope="module", params=list(views()), ids=str)

@@ -82,7 +82,7 @@ def test_a_link_may_have_the_defaults_of_all_views(page):
     """Links that the app wrote before it left them out."""
     settings = PAGES[page].settings
     defaults = {one.name: one.format(one.default) for one in settings if one.default != ""}
-    for name in PAGES[page].experiments or [None]:
+    for name in [one.name for one in PAGES[page].experiments] or [None]:
         view = view_of_link(PAGES[page], defaults | ({"show": name} if name else {}))
         assert view.problem is None
         assert view.settings == {one.name: one.default for one in settings} | ({"show": name} if name else {})

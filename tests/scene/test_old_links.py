@@ -109,9 +109,9 @@ def test_the_links_at_its_head_are_valid(text):
 # Every view has a link
 
 WORDS = [
-    *PAGES["train_and_eval"].experiments,
-    *PAGES["gradients"].experiments,
-    *PAGES["numerics"].experiments,
+    *[one.name for one in PAGES["train_and_eval"].experiments],
+    *[one.name for one in PAGES["gradients"].experiments],
+    *[one.name for one in PAGES["numerics"].experiments],
     "gamma",
     "outlier",
     "signs",

@@ -161,7 +161,7 @@ class Live(anywidget.AnyWidget, Result):
     def __repr__(self) -> str:
         """For a plain interpreter."""
         with in_language(self._lang):
-            return shown_in_interpreter(title_of(self._page, PAGES[self._page].file_title_of(self._view)))
+            return shown_in_interpreter(title_of(self._page, PAGES[self._page].file_title(self._view)))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """HTML with precomputed views. While the kernel runs, the widget answers instead.

@@ -107,7 +107,7 @@ def _axes_meant(layer: Layer, rank: int) -> tuple[str, ...]:
     return parse_layout(layer.kind.layout(rank), rank)
 
 
-def _after_tensor(before: View, after: View) -> View:
+def after_tensor(before: View, after: View) -> View:
     """After a change of the tensor, the layers keep their idea. One without a form on the tensor stays in the list, and returns with its form."""
     old, new, layers = before.scene, after.scene, before.settings["layers"]
     if (old.shape, old.axes) == (new.shape, new.axes) or layers != after.settings["layers"]:
@@ -276,11 +276,6 @@ def layers_of(view: View) -> tuple[tuple[str, ...], str | None]:
     return fit_layers(view.settings["layers"] or default_layers(view.scene), view.scene)
 
 
-def problem(view: View) -> str | None:
-    """The first error in the link, if any."""
-    return view.problem or layers_of(view)[1]
-
-
 def ready_set(scene: Scene | Description, layers: tuple[str, ...]) -> ReadySet | None:
     """The ready-made set of these layers on the scene's shape and layout, if there is one."""
     here, chosen = (scene.shape, scene.layout), set(layers)
@@ -370,11 +365,6 @@ def _lookalike_links(page: Page, view: View) -> Iterator[Part]:
     return lookalike_links(page, scene, shown)
 
 
-def _file_title(view: View) -> str:
-    layers, scene = layers_of(view)[0], view.scene
-    return ", ".join(describe(layer, scene.shape, layout=scene.layout).title for layer in layers)
-
-
 OWN_SET = ""
 SETTINGS = (
     texts("layers", (), MOST, label=N_("Layers"), about=N_("the layers, separated by semicolons"), example="BatchNorm2d(4);LayerNorm([4,3,5])"),
@@ -385,26 +375,44 @@ ROWS = (
     ControlRow("controls", ((TENSOR, SIZES), (SET,)), "xsmall", reset=True),
     ControlRow("", ((Control("layers", N_("Layers"), _layers),),)),
 )
-PAGE: Page = Page(
+
+
+class ComparePage(Page):
+    """The page: it shows layers of its own on the scene's tensor."""
+
+    shows_layer = False
+
+    def settled(self, view: View) -> View:
+        layers = [text.replace(", ", ",") for text in layers_of(view)[0]]
+        return view.with_settings(view.problem, layers=layers)
+
+    def after_tensor(self, before: View, after: View) -> View:
+        return after_tensor(before, after)
+
+    def problem(self, view: View) -> str | None:
+        return view.problem or layers_of(view)[1]
+
+    def summary(self, view: View) -> str:
+        count, shape = len(layers_of(view)[0]), view.scene.shape
+        return ngettext("{n} layers on {shape}", "{n} layers on {shape}", count, shape=shape)
+
+    def share_title(self, view: View) -> str:
+        return title_on_tensor(self.title, ", ".join(layers_of(view)[0]), view)
+
+    def file_title(self, view: View) -> str:
+        layers, scene = layers_of(view)[0], view.scene
+        return ", ".join(describe(layer, scene.shape, layout=scene.layout).title for layer in layers)
+
+
+PAGE = ComparePage(
     "compare",
     *TITLES["compare"],
     view_parts,
     SETTINGS,
     rows=lambda _view: ROWS,
     start=READY_SETS["four"].query,
-    problem=problem,
     other_views=_lookalike_links,
-    shows_layer=False,
-    summary=lambda view: ngettext(
-        "{n} layers on {shape}", "{n} layers on {shape}", len(layers_of(view)[0]), shape=view.scene.shape
-    ),
-    share_title=lambda view: title_on_tensor(PAGE.title, ", ".join(layers_of(view)[0]), view),
-    file_title=_file_title,
     call=lambda view: "nv.compare([{}], x)".format(", ".join(f'"{layer}"' for layer in layers_of(view)[0])),
-    after_tensor=_after_tensor,
-    settled=lambda view: view.with_settings(
-        view.problem, layers=[text.replace(", ", ",") for text in layers_of(view)[0]]
-    ),
     file_choices=(("set",), ("set", "layers")),
     group=LOOK_UP,
 )

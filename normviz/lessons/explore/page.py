@@ -36,12 +36,6 @@ def hides_toggles(view: View) -> bool:
     return bool({ARGUMENTS.hidden_by, ALL_CONTROLS, ALL} & set(view.display.hide))
 
 
-def greeting(view: View) -> tuple[Link, ...]:
-    """Until a reader chooses something: a link to Start here, which the browser removes for those who were there."""
-    is_chosen = not set(view.scene.query()) <= {"at"}
-    return () if is_chosen else (Link(_("New here, or coming from BatchNorm? Start here"), "start"),)
-
-
 def parts(
     e: Description, scene: Scene, toggles: Mapping[str, Any] | None = None, opened: Sequence[str] = ()
 ) -> Iterator[Part]:
@@ -69,15 +63,24 @@ def parts(
     yield code_parts(e, "code" in opened)
 
 
-PAGE = Page(
+class ExplorePage(Page):
+    """The page: the toggles in the titles of its two panels stand for some of its controls."""
+
+    has_two_panels = True
+    in_toggles = ("num_groups", "dim")
+
+    def greeting(self, view: View) -> tuple[Link, ...]:
+        """A link to Start here, which the browser removes for those who were there."""
+        is_chosen = not set(view.scene.query()) <= {"at"}
+        return () if is_chosen else (Link(_("New here, or coming from BatchNorm? Start here"), "start"),)
+
+
+PAGE = ExplorePage(
     EXPLORE,
     *TITLES[EXPLORE],
     lambda view: parts(view.scene.description, view.scene, toggles_of(view), view.display.open),
     other_views=views_of_one_layer,
     call=lambda view: f'nv.explain("{compact(view.scene.layer)}", x)',
-    has_two_panels=True,
-    greeting=greeting,
-    in_toggles=("num_groups", "dim"),
     file_choices=FILE_CHOICES,
     group=LOOK_UP,
 )

@@ -5,7 +5,7 @@ Numbers in texts are in ``**``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,14 +29,14 @@ from normviz.analysis.description import Description, describe
 from normviz.figures.payload import PanelValues, values_payload
 from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import views_of_one_layer
-from normviz.lessons.page import SCENE_ROWS, Page
+from normviz.lessons.page import GAMMA_AND_BETA, SCENE_ROWS, Experiment, Page, in_files, settings_of, shown_by
 from normviz.parts.containers import Details, course_pair
 from normviz.parts.part import Caption, Index, LayerNote, Note, Panels, Part, Sentence, Text, part_or_note, value_part
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.controls import ARGUMENTS, FILE_LAYER, LAYER, MORE_ABOUT_LAYER, MORE_ABOUT_X, NAMES, SIZES, TENSOR
 from normviz.scene.grid import pixels
-from normviz.scene.scene import Scene, compact, default_at
-from normviz.scene.setting import choice, experiment
+from normviz.scene.scene import compact, default_at
+from normviz.scene.setting import always, choice
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, format_difference, format_number, join_sentences, ngettext
@@ -316,37 +316,27 @@ def backward_texts(e: Description, dout: Tensor, terms: BackwardTerms) -> Iterat
     yield _("Largest differences from autograd: {differences}.", differences=_(", ").join(named))
 
 
-# The page.
+# The experiments.
 
 
-def view_parts(view: View) -> list[Part]:
-    try:
-        return parts(view)
-    except NormvizError as error:  # this layer or this tensor has no such figure
-        return [Note(str(error))]
+def on_element(view: View) -> tuple[Description, Index]:
+    """The layer on the input of a view, and the selected element. Raises NormvizError if the tensor is too large, or has no such input."""
+    e = on_input(view.scene.description, view.settings["input"])
+    return e, view.scene.at or default_at(e.shape, e.axes)
 
 
-def parts(view: View) -> list[Part]:
-    """The sentence and the figure of ``view.settings["show"]``.
-
-    Raises NormvizError if the layer or the tensor has no such figure.
-    """
-    scene, settings = view.scene, view.settings
-    e = on_input(scene.description, settings["input"])
-    at = scene.at or default_at(e.shape, e.axes)
-    return [*map(LayerNote, e.notes), *EXPERIMENTS[settings["show"]](e, scene, at)]
-
-
-def _column(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
+def column_parts(view: View) -> Iterator[Part]:
+    e, at = on_element(view)
     form, moved = column(e, at)
     yield Sentence(column_sentence(e, at, form))
-    yield value_part(e, scene.grid, at, column_panels(form), of_element=True)
+    yield value_part(e, view.scene.grid, at, column_panels(form), of_element=True)
     yield from map(Text, column_texts(e, form, moved))
     yield Text(identity_text(form), of="itself")
     yield Caption(symbols(e))
 
 
-def _matrix(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
+def matrix_parts(view: View) -> Iterator[Part]:
+    e, _at = on_element(view)
     matrix, difference = whole_matrix(e)
     yield Sentence(matrix_sentence(matrix, difference))
     count = len(matrix)
@@ -369,64 +359,76 @@ def _matrix(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
     yield Caption(join_sentences([what, _up_to(MOST_IN_MATRIX)]))
 
 
-def _parameters(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
-    found, panels = parameter_panels(e, at, scene.seed)
+def parameters_parts(view: View) -> Iterator[Part]:
+    e, at = on_element(view)
+    found, panels = parameter_panels(e, at, view.scene.seed)
     yield Sentence(parameter_sentence(found))
-    yield value_part(e, scene.grid, at, panels, of_element=True)
+    yield value_part(e, view.scene.grid, at, panels, of_element=True)
 
 
-def _backward(e: Description, scene: Scene, at: Index) -> Iterator[Part]:
-    dout = upstream(e.shape, scene.seed)
+def backward_parts(view: View) -> Iterator[Part]:
+    e, at = on_element(view)
+    dout = upstream(e.shape, view.scene.seed)
     terms = backward_terms(e, dout)
     yield Sentence(backward_sentence(terms, at))
-    yield value_part(e, scene.grid, at, backward_panels(dout, terms), of_element=True)
+    yield value_part(e, view.scene.grid, at, backward_panels(dout, terms), of_element=True)
     yield from map(Text, backward_texts(e, dout, terms))
     yield Details(_("As the course CS231n writes it"), course_pair())
 
 
-EXPERIMENTS: dict[str, Callable[[Description, Scene, Index], Iterator[Part]]] = {
-    "column": _column,
-    "matrix": _matrix,
-    "parameters": _parameters,
-    "backward": _backward,
-}
-SETTINGS = (
-    experiment(
-        {
-            "column": N_("Change one input"),
-            "matrix": N_("The whole Jacobian"),
-            "parameters": N_("gamma and beta"),
-            "backward": N_("Backward pass"),
-        },
-        "matrix",
-    ),
-    choice(
-        "input",
-        {"x": N_("the tensor's own values"), "outlier": N_("one outlier in each group"), "signs": N_("alternating −1 and 1")},
-        segments=False, label=N_("Special values of x"), help=N_("With the last two, some derivatives within a group are 0, or nearly 0 because of eps."),
-        about=N_("the values of x: x (its own), outlier or signs, for which some derivatives are 0"), example="signs",
-    ),
+# The page.
+
+EXPERIMENTS = (
+    Experiment("column", N_("Change one input"), column_parts, "q7", ignores=("beta",)),
+    Experiment("matrix", N_("The whole Jacobian"), matrix_parts, "s3i", ignores=("at", "from", "layout", "beta")),
+    Experiment("parameters", N_("gamma and beta"), parameters_parts, "s1g", draws=always, ignores=GAMMA_AND_BETA),
+    Experiment("backward", N_("Backward pass"), backward_parts, "q40", draws=always, ignores=("beta",)),
+)
+INPUT = choice(
+    "input",
+    {"x": N_("the tensor's own values"), "outlier": N_("one outlier in each group"), "signs": N_("alternating −1 and 1")},
+    segments=False, label=N_("Special values of x"), help=N_("With the last two, some derivatives within a group are 0, or nearly 0 because of eps."),
+    about=N_("the values of x: x (its own), outlier or signs, for which some derivatives are 0"), example="signs",
 )  # fmt: skip
-ASKED = {"column": "q7", "matrix": "s3i", "parameters": "s1g", "backward": "q40"}
-EXPERIMENT, INPUT = SETTINGS
+SETTINGS = settings_of(EXPERIMENTS, INPUT, example="matrix")
 ROWS = (  # what is chosen less often is behind More: then all is in one row
     replace(
         SCENE_ROWS[0],
-        groups=((EXPERIMENT,), (LAYER, ARGUMENTS)),
+        groups=(SETTINGS[:1], (LAYER, ARGUMENTS)),
         more=((TENSOR, SIZES, *MORE_ABOUT_X), (INPUT, NAMES, *MORE_ABOUT_LAYER)),
     ),
     SCENE_ROWS[-1],
 )
-PAGE = Page(
+
+
+def parts(view: View) -> list[Part]:
+    """The notes on the layer, and the experiment. Raises NormvizError if the layer or the tensor has no such figure."""
+    return [*map(LayerNote, view.scene.description.notes), *shown_by(EXPERIMENTS)(view)]
+
+
+def view_parts(view: View) -> list[Part]:
+    try:
+        return parts(view)
+    except NormvizError as error:  # this layer or this tensor has no such figure
+        return [Note(str(error))]
+
+
+class GradientsPage(Page):
+    """The page: on other values of x, its own are not used."""
+
+    def replaces_x(self, view: View) -> str:
+        return INPUT.name if view.settings[INPUT.name] != INPUT.default else ""
+
+
+PAGE = GradientsPage(
     "gradients",
     *TITLES["gradients"],
     view_parts,
     SETTINGS,
+    EXPERIMENTS,
     rows=lambda _view: ROWS,
     other_views=views_of_one_layer,
     call=lambda view: f'nv.gradients("{compact(view.scene.layer)}", x)',
-    whole_in_answer=True,
-    asks=lambda view: ASKED[view.settings["show"]],
-    file_choices=(("show", *FILE_LAYER), ("show", "input")),
+    file_choices=(("show", *FILE_LAYER), in_files(SETTINGS)),
     group=LOOK_UP,
 )

@@ -14,7 +14,7 @@ from normviz.analysis.description import Description, describe_shape
 from normviz.layers.catalogue import COMPLETE
 from normviz.layers.layer import Layer, is_in_torch
 from normviz.layers.pasted import parse_layer_on_shape
-from normviz.lessons.page import ControlRow, Page
+from normviz.lessons.page import ControlRow, Page, in_files
 from normviz.measuring.models.names import block_name, common_name, name_pattern
 from normviz.parts.containers import Details
 from normviz.parts.html import Body, align, escape, scrolling
@@ -419,12 +419,6 @@ ASKED = {
 }
 
 
-def asked(view: View) -> str:
-    """The key of the question with which a view ends."""
-    ((family, _count),) = model_of(view).families.most_common(1)
-    return ASKED.get(view.settings["model"]) or ASKED.get(family, ASKED["BatchNorm"])
-
-
 def model_title(key: str) -> str:
     """The name of a model."""
     return _("Your own layers") if key == OWN_LAYERS else REAL_MODELS[key]
@@ -495,18 +489,34 @@ SETTINGS = (
         widget=TextField(LONGEST), applies=Where("model", (OWN_LAYERS,)),
     ),
 )  # fmt: skip
-PAGE: Page = Page(
+
+
+class ModelsPage(Page):
+    """The page: the normalizations of one model."""
+
+    answers = tuple(ASKED.values())
+
+    def asks(self, view: View) -> str:
+        ((family, _count),) = model_of(view).families.most_common(1)
+        return ASKED.get(view.settings["model"]) or ASKED.get(family, ASKED["BatchNorm"])
+
+    def summary(self, view: View) -> str:
+        return model_title(view.settings["model"])
+
+    def share_title(self, view: View) -> str:
+        return _("{title}: {caption}", title=self.title, caption=self.summary(view))
+
+    def file_title(self, view: View) -> str:
+        return self.summary(view)
+
+
+PAGE = ModelsPage(
     "models",
     *TITLES["models"],
     view_parts,
     SETTINGS,
     rows=lambda _view: (ControlRow("controls", (SETTINGS,), "medium"),),
     uses="nothing",
-    summary=lambda view: model_title(view.settings["model"]),
-    share_title=lambda view: _("{title}: {caption}", title=PAGE.title, caption=model_title(view.settings["model"])),
-    file_title=lambda view: model_title(view.settings["model"]),
-    asks=asked,
-    answers=tuple(ASKED.values()),
-    file_choices=(("model", "mark"),),
+    file_choices=(in_files(SETTINGS),),
     group=LOOK_UP,
 )

@@ -1,6 +1,6 @@
 """Numerics: what rounding does to a mean, a variance and an eps: the sentences, the charts, the tables and the texts. Numbers are in ``**``."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from math import ceil, floor, isfinite, isnan, log2, log10
@@ -19,15 +19,16 @@ from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.lessons.page import ControlRow, Page
+from normviz.lessons.page import ControlRow, Experiment, Page, in_files, settings_of, shown_by
 from normviz.parts.containers import Cell, Details, Table
 from normviz.parts.part import Caption, Chart, Part, Sentence, Text
 from normviz.parts.titles import LOOK_UP, TITLES
-from normviz.scene.setting import choice, experiment, in_experiments, number, power, power_of_ten
+from normviz.scene.setting import choice, number, power, power_of_ten
+from normviz.scene.view import View
 from normviz.texts.errors import listed
 from normviz.texts.messages import N_, _, english, format_number, join_sentences, ngettext
 
-Settings = Mapping[str, Any]
+DTYPE = choice("dtype", {name: name for name in DTYPES}, "float32", label=N_("dtype of x"), example="bfloat16")
 
 
 # Logarithmic axes with places for what they cannot show, such as 0 and NaN, and marks on them.
@@ -93,10 +94,10 @@ ZERO_ERROR, NAN_ERROR = 1e-18, 1e11
 GRAY = "rgba(128, 138, 155, 0.18)"
 
 
-def variance_parts(settings: Settings, seed: int) -> Iterator[Part]:
+def variance_parts(view: View) -> Iterator[Part]:
     """The sentence, and the errors as a chart and as a table."""
-    exponent = settings["distance"]
-    found = estimates(settings["dtype"], seed)
+    exponent = view.settings["distance"]
+    found = estimates(view.settings["dtype"], view.scene.seed)
     yield Sentence(variance_sentence(found, exponent))
     alt = _("Relative error of the variance by each method, over the distance from zero.")
     yield Chart("errors_chart", variance_errors(found, exponent), alt)
@@ -331,7 +332,11 @@ def _shade(distances: Sequence[float], reason: str) -> tuple[dict[str, Any], dic
     return gray, note((low + high) / 2, 0.5, reason if high - low > 1.5 else reason.replace(" ", "<br>"))
 
 
-# How small eps may be, and eps inside or outside the square root.
+DISTANCE = power_of_ten("distance", 0, len(DISTANCES) - 1, 6, label=N_("distance from zero"), about=N_("how far x is from zero, a power of ten"), example="1e5")  # fmt: skip
+VARIANCE = Experiment("variance", N_("Four ways to compute a variance"), variance_parts, "q24", (DTYPE, DISTANCE), needs="seed")  # fmt: skip
+
+
+# How small eps may be.
 
 PER_DECADE = 8  # variances on a curve
 CURVES = (("accent", "solid"), ("values.0", "solid"), ("parameters.1", "dash"), ("muted", "solid"))
@@ -340,23 +345,14 @@ ZERO_SIZE, BROKEN_SIZE = 1e-12, 30.0
 DOTTED = {"color": "rgba(128, 138, 155, 0.8)", "width": 1.5, "dash": "dot"}
 
 
-def eps_parts(settings: Settings, seed: int) -> Iterator[Part]:
-    exponent = settings["spread"]
-    found = of_dtype(eps_outcomes(exponent, seed), settings["dtype"])
+def eps_parts(view: View) -> Iterator[Part]:
+    exponent, seed = view.settings["spread"], view.scene.seed
+    found = of_dtype(eps_outcomes(exponent, seed), view.settings["dtype"])
     yield Sentence(eps_sentence(found, exponent))
     sizes = output_sizes(size_curves(found), found, exponent)
     yield Chart("sizes_chart", sizes, _("Size of the output over the variance, for four values of eps."))
     yield as_table(size_table(found))
     yield from map(Text, eps_texts(found, exponent, seed))
-
-
-def placement_parts(settings: Settings, seed: int) -> Iterator[Part]:
-    value = settings["eps"]
-    found = placements(value)
-    yield Sentence(placement_sentence(value, found))
-    alt = _("Size of the output over the variance, with eps inside and outside the square root.")
-    yield Chart("placement_chart", inside_and_outside(found, value), alt)
-    yield from map(Text, placement_texts(value))
 
 
 def as_code(eps: float) -> str:
@@ -367,9 +363,6 @@ def as_code(eps: float) -> str:
     """
     mantissa, _e, exponent = f"{eps:e}".partition("e")
     return f"{float(mantissa):g}" + (f"e{int(exponent)}" if int(exponent) else "")
-
-
-# How small eps may be.
 
 
 @lru_cache(maxsize=32)
@@ -532,7 +525,22 @@ def output_sizes(curves: Mapping[str, Sequence[EpsPlacement]], found: Sequence[E
     )
 
 
+SPREAD = power_of_ten("spread", -12, 3, -4, label=N_("spread"), about=N_("the standard deviation of x, a power of ten"), example="1e-3", in_file=(-12, -8, -4, 0))  # fmt: skip
+EPS = Experiment("eps", N_("How small may eps be?"), eps_parts, "q22", (DTYPE, SPREAD), needs="seed")
+
+
 # eps inside or outside the square root.
+
+SMALLEST_EPS = 1e-12
+
+
+def placement_parts(view: View) -> Iterator[Part]:
+    value = view.settings["eps"]
+    found = placements(value)
+    yield Sentence(placement_sentence(value, found))
+    alt = _("Size of the output over the variance, with eps inside and outside the square root.")
+    yield Chart("placement_chart", inside_and_outside(found, value), alt)
+    yield from map(Text, placement_texts(value))
 
 
 def placements(eps: float) -> tuple[EpsPlacement, ...]:
@@ -591,7 +599,13 @@ def inside_and_outside(found: Sequence[EpsPlacement], eps: float) -> Lines:
     )
 
 
+COMPARED_EPS = number("eps", SMALLEST_EPS, 1, 1e-5, width=300, label="eps", about=N_("the eps that is compared inside and outside the square root"), example="0.001", in_file=("1e-12", "1e-05", "0.001"))  # fmt: skip
+PLACEMENT = Experiment("placement", N_("eps inside or outside"), placement_parts, "s2g", (COMPARED_EPS,), needs="")
+
+
 # Groups with zero variance: a constant x, and groups of one element.
+
+LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # float16 can represent every such x
 
 MOST_VALUES = 4  # different outputs that a cell lists
 EXACT, NOISE, SIGN, RUNNING, REFUSED = "exact", "noise", "sign", "running", "refused"
@@ -607,13 +621,13 @@ OUTCOMES: Mapping[str, tuple[str, str, str]] = {
 ZERO_DIFFERENCE, INFINITE_DIFFERENCE, NO_DIFFERENCE = 1e-11, 10**6.5, 1e9
 
 
-def constant_parts(settings: Settings, seed: int) -> Iterator[Part]:
-    found = constant(settings["value"], settings["dtype"])
+def constant_parts(view: View) -> Iterator[Part]:
+    found = constant(view.settings["value"], view.settings["dtype"])
     return _zero_variance(constant_sentence(found), found)
 
 
-def single_parts(settings: Settings, seed: int) -> Iterator[Part]:
-    found = single(settings["scale"], settings["dtype"], seed)
+def single_parts(view: View) -> Iterator[Part]:
+    found = single(view.settings["scale"], view.settings["dtype"], view.scene.seed)
     return _zero_variance(single_sentence(found), found)
 
 
@@ -787,51 +801,25 @@ def _position(one: Degenerate) -> float:
     return NO_DIFFERENCE if one.from_beta is None else place(one.from_beta, ZERO_DIFFERENCE, INFINITE_DIFFERENCE)
 
 
+VALUE = number("value", -LARGEST_CONSTANT, LARGEST_CONSTANT, 1234.567, width=300, label=N_("every element of x"), about=N_("every element of x"), example="0.1", in_file=("0", "1", "1234.567"))  # fmt: skip
+SCALE = number("scale", 0, LARGEST_SCALE, 1000, width=300, label=N_("standard deviation of x"), about=N_("the standard deviation of x"), example="100", in_file=("1", "1000"))  # fmt: skip
+CONSTANT = Experiment("constant", N_("A constant x"), constant_parts, "s2m", (DTYPE, VALUE), needs="")
+SINGLE = Experiment("single", N_("Groups of one"), single_parts, "q15", (DTYPE, SCALE), needs="seed")
+
+
 # The page.
 
-RANDOM = ("variance", "eps", "single")  # the experiments that use the seed
-EXPERIMENTS: dict[str, Callable[[Settings, int], Iterator[Part]]] = {
-    "variance": variance_parts,
-    "eps": eps_parts,
-    "constant": constant_parts,
-    "single": single_parts,
-    "placement": placement_parts,
-}
-
-
-LARGEST_CONSTANT, LARGEST_SCALE = 65_504, 10_000  # float16 can represent every such x
-SMALLEST_EPS = 1e-12
-SETTINGS = (
-    experiment(
-        {
-            "variance": N_("Four ways to compute a variance"),
-            "eps": N_("How small may eps be?"),
-            "constant": N_("A constant x"),
-            "single": N_("Groups of one"),
-            "placement": N_("eps inside or outside"),
-        },
-        "eps",
-    ),
-    choice(
-        "dtype", {name: name for name in DTYPES}, "float32", label=N_("dtype of x"), example="bfloat16", applies=in_experiments("variance", "eps", "constant", "single"),
-    ),
-    power_of_ten("distance", 0, len(DISTANCES) - 1, 6, label=N_("distance from zero"), about=N_("how far x is from zero, a power of ten"), example="1e5", applies=in_experiments("variance")),
-    power_of_ten("spread", -12, 3, -4, label=N_("spread"), about=N_("the standard deviation of x, a power of ten"), example="1e-3", applies=in_experiments("eps"), in_file=(-12, -8, -4, 0)),
-    number("value", -LARGEST_CONSTANT, LARGEST_CONSTANT, 1234.567, width=300, label=N_("every element of x"), about=N_("every element of x"), example="0.1", applies=in_experiments("constant"), in_file=("0", "1", "1234.567")),
-    number("scale", 0, LARGEST_SCALE, 1000, width=300, label=N_("standard deviation of x"), about=N_("the standard deviation of x"), example="100", applies=in_experiments("single"), in_file=("1", "1000")),
-    number("eps", SMALLEST_EPS, 1, 1e-5, width=300, label="eps", about=N_("the eps that is compared inside and outside the square root"), example="0.001", applies=in_experiments("placement"), in_file=("1e-12", "1e-05", "0.001")),
-)  # fmt: skip
-ASKED = {"variance": "q24", "eps": "q22", "constant": "s2m", "single": "q15", "placement": "s2g"}
+EXPERIMENTS = (VARIANCE, EPS, CONSTANT, SINGLE, PLACEMENT)
+SETTINGS = settings_of(EXPERIMENTS, example="eps")
 ROWS = (ControlRow("", (SETTINGS[:1],)), ControlRow("controls", (SETTINGS[1:],), "medium"))
 PAGE = Page(
     "numerics",
     *TITLES["numerics"],
-    lambda view: EXPERIMENTS[view.settings["show"]](view.settings, view.scene.seed),
+    shown_by(EXPERIMENTS),
     SETTINGS,
+    EXPERIMENTS,
     rows=lambda _view: ROWS,
     uses="scene",
-    whole_in_answer=True,
-    asks=lambda view: ASKED[view.settings["show"]],
-    file_choices=(("show", "dtype", "set_distance", "set_spread", "set_value", "set_scale", "set_eps"),),
+    file_choices=(in_files(SETTINGS),),
     group=LOOK_UP,
 )

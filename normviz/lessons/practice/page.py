@@ -214,7 +214,14 @@ def _packed(exercises: list[Exercise], entries: list[IndexEntry]) -> str:
     return b64encode(compress(text.encode(), 9, mtime=0)).decode()
 
 
-PAGE = Page(
+class PracticePage(Page):
+    """The page."""
+
+    def is_exercise(self, view: View) -> bool:
+        return True
+
+
+PAGE = PracticePage(
     "practice",
     *TITLES["practice"],
     view_parts,
@@ -223,5 +230,4 @@ PAGE = Page(
     group=LEARN,
     uses="seed",
     start={"level": RISING},
-    is_exercise=lambda _view: True,
 )

@@ -52,19 +52,6 @@ def view_parts(view: View) -> Iterator[Part]:
         yield from list_parts(view.settings["search"])
 
 
-def problem(view: View) -> str | None:
-    """The first error in the link, if any."""
-    asked, guess = view.settings["q"], view.settings["guess"]
-    try:
-        if asked and guess:
-            prediction(find_question(asked)).is_right(guess)
-        elif asked:
-            find_question(asked)
-    except NormvizError as error:
-        return view.problem or str(error)
-    return view.problem
-
-
 def question_parts(question: Question) -> Iterator[Part]:
     """The question, and a prediction whose answer has the figure that shows it."""
     text = prose(question.key)
@@ -155,20 +142,6 @@ def _next(question: Question) -> Link:
     return Link(_("Next: {title}", title=prose(following[0]).title), "questions", f"q={following[0]}")
 
 
-def _is_question(view: View) -> bool:
-    return current_key(view.settings["q"]) in QUESTIONS
-
-
-def _share_title(view: View) -> str:
-    return (
-        prose(current_key(view.settings["q"])).title if _is_question(view) else _("Questions on normalization layers")
-    )
-
-
-def _data(view: View) -> dict[str, str]:
-    return {"guess": "" if problem(view) else view.settings["guess"], "search": view.settings["search"]}
-
-
 LONGEST_GUESS, LONGEST_SEARCH = 40, 400  # characters; a search may be an error message of torch
 SEARCH = text(
     "search", LONGEST_SEARCH, label=N_("Search"), about=N_("words that the listed questions contain"), example="gamma"
@@ -183,16 +156,34 @@ SETTINGS = (
     SEARCH,
     OF,
 )  # fmt: skip
-PAGE = Page(
-    "questions",
-    *TITLES["questions"],
-    view_parts,
-    SETTINGS,
-    rows=lambda _view: (),
-    uses="nothing",
-    problem=problem,
-    share_title=_share_title,
-    is_exercise=_is_question,
-    data=_data,
-    group=LEARN,
+
+
+class QuestionsPage(Page):
+    """The page: a question, or the list of questions."""
+
+    def problem(self, view: View) -> str | None:
+        asked, guess = view.settings["q"], view.settings["guess"]
+        try:
+            if asked and guess:
+                prediction(find_question(asked)).is_right(guess)
+            elif asked:
+                find_question(asked)
+        except NormvizError as error:
+            return view.problem or str(error)
+        return view.problem
+
+    def is_exercise(self, view: View) -> bool:
+        return current_key(view.settings["q"]) in QUESTIONS
+
+    def share_title(self, view: View) -> str:
+        if self.is_exercise(view):
+            return prose(current_key(view.settings["q"])).title
+        return _("Questions on normalization layers")
+
+    def data(self, view: View) -> dict[str, str]:
+        return {"guess": "" if self.problem(view) else view.settings["guess"], "search": view.settings["search"]}
+
+
+PAGE = QuestionsPage(
+    "questions", *TITLES["questions"], view_parts, SETTINGS, rows=lambda _view: (), uses="nothing", group=LEARN
 )

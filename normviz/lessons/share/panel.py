@@ -38,7 +38,7 @@ def share_data(shown: PageView) -> dict[str, Any]:
         "page": page.name,
         "query": [[name, query[name]] for name in query if name not in _added(view) and name != GUESS],
         "guess": query.get(GUESS, ""),
-        "title": page.share_title_of(view),
+        "title": page.share_title(view),
         "groups": [
             {
                 "title": _(group),

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from normviz.parts.containers import Details, Table
 from normviz.parts.html import Body, line, text
 from normviz.parts.part import Caption, Hides, Part, Sentence, Text, without_hidden
-from normviz.scene.setting import Setting, in_experiments, parse_choice
+from normviz.scene.setting import Setting, parse_choice
+from normviz.scene.view import View
 from normviz.texts.messages import N_, _, cache_by_language, format_fixed
 
 FILE = Path(__file__).with_name("training.json")
@@ -366,10 +367,10 @@ class Training(Part):
         return Sentence(end_sentence(self.norm, size)), *map(Text, norm_texts(self.norm, size))
 
 
-def training_parts(norm: str, batch: str) -> Iterable[Part]:
+def training_parts(view: View) -> Iterable[Part]:
     """The figure, how to read it, and how the networks were trained."""
     return (
-        Training(norm, batch),
+        Training(view.settings["norm"], view.settings["batch"]),
         Caption(legend_text()),
         Details(_("The numbers as a table"), (end_table(),)),
         Details(_("How the networks were trained"), (Text(made_text()),)),
@@ -378,7 +379,7 @@ def training_parts(norm: str, batch: str) -> Iterable[Part]:
 
 def _setting(name: str, default: str, options: Iterable[str], **rest: Any) -> Setting:
     """A setting that the reader changes in the figure."""
-    return Setting(name, default, parse_choice(name, tuple(options)), applies=in_experiments("training"), **rest)
+    return Setting(name, default, parse_choice(name, tuple(options)), **rest)
 
 
 TRAINING_SETTINGS = (

@@ -170,7 +170,7 @@ PAGES: dict[str, list[Check]] = {
             large_enough(".st-key-show [role=radio]"),
         ]
         for page in ("train_and_eval", "gradients", "numerics")
-        for name in PAGES[page].experiments
+        for name in [one.name for one in PAGES[page].experiments]
     },
     "train_and_eval?show=training&batch=2": [large_enough(".nv-training-layer, .nv-training-slider input")],
     "models?model=sd_unet&mark=batch": [large_enough(".nv-asked .nv-small a")],

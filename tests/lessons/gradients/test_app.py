@@ -15,7 +15,7 @@ GRADIENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("show", PAGES["gradients"].experiments)
+@pytest.mark.parametrize("show", [one.name for one in PAGES["gradients"].experiments])
 @pytest.mark.parametrize("link", GRADIENTS)
 def test_gradients_with_extreme_settings(link, show):
     app = open_page("gradients", "&".join(filter(None, [link, f"show={show}"])))

@@ -79,7 +79,7 @@ def test_the_controls_are_one_row_and_the_values_of_x_are_behind_more():
     assert [one.key for one in row.inputs] == ["show", "layer", "depth"]
     behind = [one.key for column in row.more for one in column]
     assert {"layout", "size_n", "size_c", "size_h", "size_w", "data", "seed", "input", "eps"} <= set(behind)
-    assert page.summary_of(view) == "LayerNorm([4, 3, 5]) on (2, 4, 3, 5)"
+    assert page.summary(view) == "LayerNorm([4, 3, 5]) on (2, 4, 3, 5)"
     assert page.whole_query(view).keys() >= {"shape", "layer", "data", "seed", "at", "show", "input"}
 
 

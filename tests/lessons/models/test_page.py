@@ -189,7 +189,7 @@ def test_a_file_and_a_link_are_named_after_the_model():
     output = output_of_query("models", {"model": "gpt2", "mark": "batch"})
     assert (output.title, output.query) == ("GPT-2 · In real models · normviz", {"model": "gpt2", "mark": "batch"})
     assert "None of the <strong>25</strong> normalizations" in output.to_html(plotlyjs="none.js")
-    assert PAGES["models"].share_title_of(PAGES["models"].view("model=gpt2")) == "In real models: GPT-2"
+    assert PAGES["models"].share_title(PAGES["models"].view("model=gpt2")) == "In real models: GPT-2"
 
 
 @cases_in_torch

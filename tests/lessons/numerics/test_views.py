@@ -86,7 +86,7 @@ def test_an_invalid_link_gives_one_message_and_the_nearest_view(link, message, s
 @pytest.mark.parametrize("field", SETTINGS, ids=[field.name for field in SETTINGS])
 def test_a_written_setting_reads_back(field):
     by_name = {
-        "show": list(PAGES["numerics"].experiments),
+        "show": [one.name for one in PAGES["numerics"].experiments],
         "dtype": list(DTYPES),
         "distance": range(8),
         "spread": range(-12, 4),

@@ -81,7 +81,7 @@ def test_an_old_key_opens_the_question_it_was_merged_into():
 def test_an_old_link_shows_the_question_in_the_app_and_in_files(key):
     view, title = PAGES["questions"].view(f"q={key}"), prose(MERGED[key]).title
     assert Heading(title) in view_parts(view)
-    assert PAGES["questions"].share_title_of(view) == title
+    assert PAGES["questions"].share_title(view) == title
     assert output_of_query("questions", {"q": key}).query == {"q": MERGED[key]}
 
 

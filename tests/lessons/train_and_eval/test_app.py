@@ -89,7 +89,7 @@ def set_slider(app, key, label):
 
 
 def test_every_slider_of_train_and_eval_goes_from_one_end_to_the_other_without_an_error():
-    for name in PAGES["train_and_eval"].experiments:
+    for name in [one.name for one in PAGES["train_and_eval"].experiments]:
         app = open_page("train_and_eval", f"show={name}")
         assert not app.text_input
         for slider in app.select_slider:

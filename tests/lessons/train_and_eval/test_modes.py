@@ -8,7 +8,7 @@ from torch import nn
 
 from normviz.figures.payload import value_panel
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.train_and_eval import page as train_and_eval
+from normviz.lessons.train_and_eval import modes
 from normviz.parts.part import Text
 from normviz.scene.edits import with_family
 from normviz.texts.errors import NormvizError
@@ -26,14 +26,14 @@ LAYERS_WITH_BUFFERS = [
 @pytest.mark.parametrize("link", LAYERS_WITH_BUFFERS)
 def test_a_layer_with_buffers_differs_between_the_modes(link):
     on = scene(link)
-    found = train_and_eval.both_modes(on.description, on.seed)
-    train, evaluated, difference = train_and_eval.modes_outputs(found)
+    found = modes.both_modes(on.description, on.seed)
+    train, evaluated, difference = modes.modes_outputs(found)
     assert [panel.key for panel in (train, evaluated, difference)] == ["train", "eval", "gap"]
     assert evaluated.caption == "with running statistics"
     torch.testing.assert_close(difference.values, train.values - evaluated.values)
     module = on.layer.with_(training=True).module()
     torch.testing.assert_close(train.values.float(), module(on.description.x).detach())
-    said = numbers_in(train_and_eval.modes_sentence(found))
+    said = numbers_in(modes.modes_sentence(found))
     changed = sum(
         not torch.equal(old, new) for old, new in buffers_around(on.layer.with_(training=True), on.description.x)
     )
@@ -49,7 +49,7 @@ def test_a_layer_with_buffers_differs_between_the_modes(link):
 @pytest.mark.parametrize("link", LAYERS_WITH_BUFFERS)
 def test_a_color_stands_for_the_same_value_in_both_modes(link):
     on = scene(link)
-    train, evaluated, _difference = train_and_eval.modes_outputs(train_and_eval.both_modes(on.description, on.seed))
+    train, evaluated, _difference = modes.modes_outputs(modes.both_modes(on.description, on.seed))
     assert train.most == evaluated.most == float(torch.stack([train.values, evaluated.values]).abs().max())
     figure = value_panel(train, on.grid), value_panel(evaluated, on.grid)
     assert (figure[0]["low"], figure[0]["high"]) == (figure[1]["low"], figure[1]["high"])
@@ -65,10 +65,10 @@ def test_a_color_stands_for_the_same_value_in_both_modes(link):
 )
 def test_the_outputs_of_an_element_are_explained_by_this_batch_and_the_buffers(layer, at, own):
     on = scene(f"shape=2,3,4,5&data=scales&layer={layer}")
-    x, found = on.description.x, train_and_eval.both_modes(on.description, on.seed)
+    x, found = on.description.x, modes.both_modes(on.description, on.seed)
     module, group = found.warmed_up.module, own(x)
     outputs = [float(output[at]) for output in (found.train, found.eval)]
-    said = [number(text) for text in numbers_in(train_and_eval.element_sentence(found, at))]
+    said = [number(text) for text in numbers_in(modes.element_sentence(found, at))]
     expected = [
         float(x[at]), *outputs, abs(outputs[0] - outputs[1]), float(group.mean()), float(module.running_mean[at[1]]),
         float(group.var(correction=0)), float(module.running_var[at[1]]),
@@ -84,18 +84,18 @@ def test_the_sentence_names_the_batch_or_the_example():
         ("InstanceNorm2d(3,track_running_stats=True)", "in this example"),
     ):
         on = scene(f"shape=2,3,4,5&layer={layer}")
-        said = train_and_eval.element_sentence(train_and_eval.both_modes(on.description, on.seed), (0, 0, 0, 0))
+        said = modes.element_sentence(modes.both_modes(on.description, on.seed), (0, 0, 0, 0))
         assert said.count(here) == 2
 
 
 def test_equal_outputs_are_not_explained():
     on = scene("shape=2,3,4,5&layer=LayerNorm(5)")
-    assert train_and_eval.element_sentence(train_and_eval.both_modes(on.description, on.seed), (0, 0, 0, 0)) == ""
+    assert modes.element_sentence(modes.both_modes(on.description, on.seed), (0, 0, 0, 0)) == ""
 
 
 def test_without_a_selected_element_the_largest_difference_is_explained():
     view = PAGES["train_and_eval"].view("show=modes&shape=5,4&layer=BatchNorm1d(4)&at=none")
-    found = train_and_eval.both_modes(view.scene.description, view.scene.seed)
+    found = modes.both_modes(view.scene.description, view.scene.seed)
     (explained,) = [one.text for one in page_view(PAGES["train_and_eval"], view).parts if isinstance(one, Text)][:1]
     assert f"**{found.largest_difference:.3g}** apart" in explained
 
@@ -149,11 +149,11 @@ def buffers_around(layer, x):
 )
 def test_a_layer_without_buffers_gives_the_same_in_both_modes(layer):
     on = scene(f"shape=2,3,4,4&layer={layer}")
-    found = train_and_eval.both_modes(on.description, on.seed)
-    assert train_and_eval.modes_sentence(found) == (
+    found = modes.both_modes(on.description, on.seed)
+    assert modes.modes_sentence(found) == (
         f"`{on.layer}` gives the same output in train() and eval(): it stores nothing between batches."
     )
-    assert not list(train_and_eval.modes_outputs(found))[2].values.any()
+    assert not list(modes.modes_outputs(found))[2].values.any()
 
 
 @pytest.mark.parametrize(
@@ -168,18 +168,18 @@ def test_a_layer_without_buffers_gives_the_same_in_both_modes(layer):
 )
 def test_the_panels_say_which_statistics_each_mode_uses(layer, train, evaluated):
     on = scene(f"shape=2,3,4,4&layer={layer}")
-    panels = list(train_and_eval.modes_outputs(train_and_eval.both_modes(on.description, on.seed)))
+    panels = list(modes.modes_outputs(modes.both_modes(on.description, on.seed)))
     assert [panel.caption for panel in panels[:2]] == [train, evaluated]
 
 
 def test_equal_outputs_on_one_x_do_not_mean_that_a_layer_stores_nothing():
     on = scene("shape=4,1&layer=BatchNorm1d(1)&values=0,0,0,0").description
-    found = train_and_eval.both_modes(on, 0)
+    found = modes.both_modes(on, 0)
     assert not found.differs.any()
-    assert train_and_eval.modes_sentence(found).endswith(
+    assert modes.modes_sentence(found).endswith(
         "on this x; on another x it may not, because it stores running statistics."
     )
-    assert train_and_eval.both_modes(scene("shape=4,1&layer=BatchNorm1d(1)").description, 0).differs.any()
+    assert modes.both_modes(scene("shape=4,1&layer=BatchNorm1d(1)").description, 0).differs.any()
 
 
 def test_the_output_of_one_example_alone():
@@ -198,13 +198,13 @@ def test_the_output_of_one_example_alone():
 
 
 def one_example_texts(link):
-    return list(train_and_eval.one_example_texts(train_and_eval.both_modes(scene(link).description, 0)))
+    return list(modes.one_example_texts(modes.both_modes(scene(link).description, 0)))
 
 
 @needs_rms_norm
 def test_the_modes_of_other_layers():
     e = scene("shape=2,3,4,4").description
-    table = train_and_eval.modes_table(e, 0, train_and_eval.both_modes(e, 0))
+    table = modes.modes_table(e, 0, modes.both_modes(e, 0))
     rows = {layer: measured for layer, *measured in table.rows}
     same = ["0", 0, False]  # largest difference, elements in buffers, whether eval() uses running statistics
     batch = rows.pop("BatchNorm2d(3)")
@@ -230,8 +230,8 @@ def test_the_rows_of_other_layers_do_not_depend_on_the_shown_one(layer):
     e = scene(f"shape=2,3,4,4&layer={layer}").description
     default = scene("shape=2,3,4,4").description
     torch.testing.assert_close(e.x, default.x)
-    assert train_and_eval.modes_table(e, 0, train_and_eval.both_modes(e, 0)) == train_and_eval.modes_table(
-        default, 0, train_and_eval.both_modes(default, 0)
+    assert modes.modes_table(e, 0, modes.both_modes(e, 0)) == modes.modes_table(
+        default, 0, modes.both_modes(default, 0)
     )
 
 
@@ -245,4 +245,4 @@ NO_MODES = [
 @pytest.mark.parametrize(("link", "words"), NO_MODES)
 def test_views_without_modes_are_refused(link, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
-        train_and_eval.both_modes(scene(link).description, 0)
+        modes.both_modes(scene(link).description, 0)

@@ -10,7 +10,7 @@ from tests.support.shown import problems
 WITH_EXPERIMENTS = ("train_and_eval", "numerics")  # each with other fields
 VIEWS = [
     *[(name, {}) for name in PAGES if name not in WITH_EXPERIMENTS],
-    *[(name, {"show": show}) for name in WITH_EXPERIMENTS for show in PAGES[name].experiments],
+    *[(name, {"show": show}) for name in WITH_EXPERIMENTS for show in [one.name for one in PAGES[name].experiments]],
 ]
 
 

@@ -30,8 +30,8 @@ from normviz.lessons.questions.facts import (
 from normviz.lessons.questions.question import RUNNING_STATISTICS, SMALL_BATCHES, TRAIN_AND_EVAL, Facts
 from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, issue, paper, torch_page
 from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
+from normviz.lessons.train_and_eval.modes import both_modes
 from normviz.lessons.train_and_eval.page import PAGE as TRAIN_AND_EVAL_PAGE
-from normviz.lessons.train_and_eval.page import both_modes
 
 
 @RUNNING_STATISTICS.question("s2a", TRAIN_AND_EVAL_PAGE, "show=stream&batch_size=64", [ANNOTATED], x="shape=64,1")

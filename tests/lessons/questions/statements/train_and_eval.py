@@ -13,7 +13,7 @@ from normviz.analysis.running.modes import one_example, train_and_eval
 from normviz.analysis.running.torch_module import buffers
 from normviz.lessons.questions.facts import ROUNDING, module_of, normal, scene_of
 from normviz.lessons.questions.topics.training import convolution_and_norm
-from normviz.lessons.train_and_eval.page import both_modes
+from normviz.lessons.train_and_eval.modes import both_modes
 from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal
 
 

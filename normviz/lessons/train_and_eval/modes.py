@@ -1,0 +1,226 @@
+"""Train and eval: train() and eval() of one layer on x, and of others beside it. Numbers in texts are in ``**``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from normviz.analysis.comparison import one_of_each_family
+from normviz.analysis.description import Description
+from normviz.analysis.examples import from_array
+from normviz.analysis.forward import Values
+from normviz.analysis.running.modes import TrainAndEval, element_in_modes, example_alone, most_warm_up, train_and_eval
+from normviz.analysis.running.torch_module import buffers
+from normviz.figures.payload import PanelValues
+from normviz.layers.axes import example_axis
+from normviz.layers.layer import Layer
+from normviz.layers.norm import Norm
+from normviz.lessons.page import Experiment
+from normviz.parts.containers import Cell, Table
+from normviz.parts.part import Index, Note, Part, Sentence, Text, part_or_note, value_part
+from normviz.scene.scene import OWN, Scene
+from normviz.scene.view import View
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import N_, _, format_number, join_sentences, ngettext
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+MOST_WARMED = 2**17  # elements in all batches of a warm-up, so that a page appears at once
+MOST_COMPARED = 2**17  # elements of x; on a larger x, other layers are not compared
+
+
+def modes_parts(view: View) -> Iterator[Part]:
+    scene = view.scene
+    e, is_own = scene.description, scene.shown_params == OWN
+    try:
+        if reason := refusal(scene):
+            raise NormvizError(reason)
+        found = both_modes(e, scene.seed, e.values if is_own else None)
+    except NormvizError as error:  # a pattern, or a layer that torch does not have
+        yield Note(str(error))
+        return
+    yield Sentence(modes_sentence(found))
+    if explained := element_sentence(found, scene.at or _most_different(found)):
+        yield Text(explained)
+    yield value_part(e, scene.grid, scene.at, modes_outputs(found))
+    yield from map(Text, one_example_texts(found))
+    yield Text(_("**The same comparison for other layers**"), of="table")
+    yield part_or_note(lambda: modes_table(e, scene.seed, found))
+
+
+def _most_different(found: TrainAndEval) -> Index:
+    gap = np.nan_to_num(np.abs(found.train - found.eval))
+    return tuple(map(int, np.unravel_index(gap.argmax(), gap.shape)))
+
+
+def both_modes(e: Description, seed: int, values: Values | None = None) -> TrainAndEval:
+    """The layer on x in train mode and in eval mode: a new one after a warm-up, or one with the ``values`` of a module.
+
+    Raises NormvizError if torch does not have the layer.
+    """
+    if e.layer is None:
+        raise NormvizError("a pattern has neither train() nor eval(); choose a layer of torch.nn.")
+    return train_and_eval(e.layer, _x(e), _warm_up(e), seed, e.layout, values)
+
+
+def refusal(scene: Scene) -> str:
+    """Why a reader's module cannot be shown in both modes; "" if it can."""
+    if scene.own is None or scene.shown_params != OWN or not scene.own.module:
+        return ""
+    return _(
+        "{module} has a forward of its own, so torch.nn does not know what it stores between batches; give a layer of "
+        "torch.nn, such as BatchNorm2d(3).",
+        module=scene.own.module,
+    )
+
+
+def _x(e: Description) -> Tensor:
+    if e.x is None:
+        raise NormvizError("this tensor is too large to compute values here; make it smaller.")
+    return e.x
+
+
+def _warm_up(e: Description) -> int:
+    elements = _x(e).numel()
+    return min(20, most_warm_up(elements), max(1, MOST_WARMED // elements))
+
+
+def modes_sentence(found: TrainAndEval) -> str:
+    """How many elements differ between the modes, and how many buffers one forward pass changes."""
+    differing, layer = int(found.differs.sum()), found.layer
+    if not differing and buffers(layer):
+        return _(
+            "`{layer}` gives the same output in train() and eval() on this x; on another x it may not, because it stores running statistics.",
+            layer=layer,
+        )
+    if not differing:
+        return _(
+            "`{layer}` gives the same output in train() and eval(): it stores nothing between batches.", layer=layer
+        )
+    modes_outputs = ngettext(
+        "`{layer}` differs in **{differing:,}** of **{n:,}** element, by up to **{largest:.3g}**.",
+        "`{layer}` differs in **{differing:,}** of **{n:,}** elements, by up to **{largest:.3g}**.",
+        found.differs.size,
+        layer=layer,
+        differing=differing,
+        largest=found.largest_difference,
+    )
+    changed = ngettext(
+        "One forward pass in train() changes **{n}** buffer, without any optimizer.",
+        "One forward pass in train() changes **{n}** buffers, without any optimizer.",
+        len(found.changed_by_train),
+    )
+    return join_sentences([modes_outputs, changed])
+
+
+def modes_outputs(found: TrainAndEval) -> Iterator[PanelValues]:
+    """The outputs of both modes, in which a color stands for the same value, and their difference."""
+    outputs = np.abs([found.train, found.eval])
+    most = float(outputs.max(initial=0, where=np.isfinite(outputs))) or None
+    yield PanelValues("train", "train()", _used(found.train_norm), from_array(found.train), most=most)
+    yield PanelValues("eval", "eval()", _used(found.eval_norm), from_array(found.eval), most=most)
+    yield PanelValues("gap", "train() − eval()", _("zero where they agree"), from_array(found.train - found.eval))
+
+
+def element_sentence(found: TrainAndEval, at: Index) -> str:
+    """From which numbers the outputs for x[at] differ; "" if they do not."""
+    if not found.differs[at]:
+        return ""
+    train, evaluated = element_in_modes(found, at)
+    example = example_axis(found.train_norm.axes)
+    shares = example is not None and found.train_norm.axes[example] not in found.train_norm.pattern.right
+    return _(
+        "x[{index}] = **{value}** gives **{train}** in train() and **{eval}** in eval(): **{difference}** apart, because the mean of its "
+        "channel is **{mean}** {here} and **{running_mean}** in running_mean, and the variance **{var}** {here} and **{running_var}** in "
+        "running_var.",
+        index=", ".join(map(str, at)),
+        value=format_number(float(found.warmed_up.x[at]), 3),
+        train=format_number(train.output, 3),
+        eval=format_number(evaluated.output, 3),
+        difference=format_number(abs(train.output - evaluated.output), 3),
+        here=_("in this batch") if shares else _("in this example"),
+        mean=format_number(train.mean, 3),
+        var=format_number(train.var, 3),
+        running_mean=format_number(evaluated.mean, 3),
+        running_var=format_number(evaluated.var, 3),
+    )
+
+
+def _used(norm: Norm) -> str:
+    """Which statistics an output is normalized with."""
+    if norm.running:
+        return _("with running statistics")
+    example = example_axis(norm.axes)
+    if example is None:
+        return _("with this input's statistics")
+    if norm.axes[example] in norm.pattern.right:
+        return _("with each example's own statistics")
+    return _("with this batch's statistics")
+
+
+def one_example_texts(found: TrainAndEval) -> Iterator[str]:
+    """The first example alone, as in inference."""
+    if example_axis(found.warmed_up.axes) is None:
+        return
+    alone = example_alone(found.warmed_up)
+    for mode, outcome in (("train()", alone.train), ("eval()", alone.eval)):
+        if outcome.refusal:
+            yield _(
+                "The first example alone, in {mode}: torch refuses. `{refusal}`", mode=mode, refusal=outcome.refusal
+            )
+        elif outcome.difference is not None:
+            yield _(
+                "The first example alone, in {mode}: largest difference from its output within the batch **{difference:.2g}**.",
+                mode=mode,
+                difference=outcome.difference,
+            )
+
+
+def _compared_layers(e: Description) -> list[Layer]:
+    return [layer for layer in one_of_each_family(e.shape, e.layout).values() if layer.kind.module]
+
+
+def draws_batches(scene: Scene) -> bool:
+    """Whether random batches warm up the layer, or another layer of the table; a reader's module has statistics of its own."""
+    e, is_own = scene.description, scene.shown_params == OWN
+    warmed = [] if is_own or e.layer is None else [e.layer]
+    if _x(e).numel() <= MOST_COMPARED:
+        warmed += [layer for layer in _compared_layers(e) if layer != e.layer]
+    return any(layer.tracks for layer in warmed)
+
+
+def modes_table(e: Description, seed: int, known: TrainAndEval) -> Table:
+    """The largest difference between the modes for each family of layers, and for BatchNorm without running statistics.
+
+    known  ``both_modes(e, seed)``: if its layer is among them, it is not computed again
+
+    Raises NormvizError above 2^17 elements.
+    """
+    if _x(e).numel() > MOST_COMPARED:
+        raise NormvizError(
+            ngettext(
+                "other layers are compared on an x of up to {n:,} element, and this one has {elements:,}; make it smaller.",
+                "other layers are compared on an x of up to {n:,} elements, and this one has {elements:,}; make it smaller.",
+                MOST_COMPARED,
+                elements=_x(e).numel(),
+            )
+        )
+    layers = _compared_layers(e)
+    untracked = [layer.with_(track_running_stats=False) for layer in layers if layer.tracks]
+    heads = _("layer"), _("largest difference"), _("elements in buffers"), _("eval() uses running statistics")
+    rows: list[tuple[Cell, ...]] = []
+    for layer in (*layers, *untracked):
+        try:
+            found = known if layer == known.layer else train_and_eval(layer, _x(e), _warm_up(e), seed, e.layout)
+        except NormvizError:  # torch refuses this x
+            continue
+        in_buffers = sum(map(prod, buffers(layer).values()))
+        rows.append((str(layer), f"{found.largest_difference:.3g}", in_buffers, found.eval_norm.running))
+    return Table(heads, tuple(rows), code=(0,))
+
+
+MODES = Experiment("modes", N_("train() and eval()"), modes_parts, "q16", draws=lambda view: draws_batches(view.scene))
