@@ -19,6 +19,7 @@ pytestmark = pytest.mark.browser
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
 # Texts that reach beyond the window, and labels of a panel that overlap each other or its cells. Code may scroll inside its block.
+# The letters of two labels may not touch; the box of a line is larger than its letters, and how much depends on the fonts of the machine.
 MISPLACED = """() => {
   const faults = [], wide = document.documentElement.clientWidth;
   const scrolls = (part) => { for (; part; part = part.parentElement)
@@ -31,10 +32,18 @@ MISPLACED = """() => {
     for (const box of range.getClientRects())
       if (box.width && (box.left < -0.5 || box.right > wide + 0.5) && !scrolls(part)) faults.push(`cut off: ${text.data.trim().slice(0, 40)}`);
   }
-  const cross = (a, b, slack) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > slack && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > slack;
+  const canvas = document.createElement("canvas").getContext("2d");
+  const lettersOf = (label, box) => {
+    const { fontWeight, fontSize, fontFamily } = getComputedStyle(label);
+    canvas.font = `${fontWeight} ${fontSize} ${fontFamily}`;
+    const { fontBoundingBoxAscent, actualBoundingBoxAscent, actualBoundingBoxDescent } = canvas.measureText(label.textContent), line = box.top + fontBoundingBoxAscent;
+    return { left: box.left, right: box.right, top: line - actualBoundingBoxAscent, bottom: line + actualBoundingBoxDescent };
+  };
+  const touch = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1.5 && Math.min(a.bottom, b.bottom) > Math.max(a.top, b.top);
   for (const panel of document.querySelectorAll(".nv-panel:not([hidden]):has(.nv-plot svg)")) {
     if (!panel.checkVisibility()) continue; // in a closed fold
     const labels = [...panel.querySelectorAll(".nv-labels text")], boxes = labels.map((label) => label.getBoundingClientRect());
+    const letters = labels.map((label, i) => lettersOf(label, boxes[i]));
     const frame = panel.getBoundingClientRect(), plot = panel.querySelector(".nv-plot"), at = plot.getBoundingClientRect(), { x, y } = plot.data[0];
     const bands = (edges, z) => edges.slice(1).map((edge, i) => [edges[i], edge]).filter((_, i) => z(i));
     const across = bands(x, (i) => plot.data[0].z.some((line) => !Number.isNaN(line[i]))), down = bands(y, (i) => [...plot.data[0].z[i]].some((value) => !Number.isNaN(value)));
@@ -44,7 +53,7 @@ MISPLACED = """() => {
     boxes.forEach((box, i) => {
       const text = `${panel.className}: ${labels[i].textContent}`;
       if (box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom) faults.push(`outside its panel: ${text}`);
-      boxes.slice(0, i).forEach((other, j) => cross(box, other, 1.5) && faults.push(`on ${labels[j].textContent}: ${text}`));
+      letters.slice(0, i).forEach((other, j) => touch(letters[i], other) && faults.push(`on ${labels[j].textContent}: ${text}`));
       if (inside(across, box.left - at.left, box.right - at.left) && inside(down, box.top - at.top, box.bottom - at.top)) faults.push(`on cells: ${text}`);
     });
   }

@@ -172,12 +172,17 @@ def test_a_picture_opened_alone_looks_like_the_page_in_its_own_font(
             assert differ < 0.02
 
 
+def without_spaces(text: str) -> str:
+    return "".join(text.split())
+
+
 def test_hostile_text_stays_text(tab, draw_figure):
     hostile = "</text><script>alert(1)</script>\"'&<img src=x onerror=alert(1)>"
     panels = [panel | {"title": hostile, "caption": hostile} for panel in data_of("view")["panels"]]
     draw_figure("view", layer=hostile, panels=panels, axes=["n", "<b>", "h", "w"])
     root = parsed(image(tab, "svg")[1])
     assert tags(root) <= SHAPES
-    assert texts(root).count(hostile) >= 5
+    written = without_spaces(" ".join(texts(root)))  # a line is broken where the fonts of the machine are wide
+    assert written.count(without_spaces(hostile)) == 1 + 2 * len(panels)  # the heading; a title and a caption
     assert any(text.startswith("<b> = ") for text in texts(root))
     assert re.fullmatch(r"normviz-[A-Za-z0-9-]+\.svg", image(tab, "svg")[2])
