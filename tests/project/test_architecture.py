@@ -32,7 +32,7 @@ def test_every_contract_is_kept():
 
 WRONG = [
     # a file, a line that breaks a contract, and what the report says about it
-    ("layers/axes.py", "from normviz.layers.norm import Norm", "No cycles are allowed in normviz.layers. It could be made acyclic by removing 1 dependency: - .axes -> .norm"),
+    ("layers/axes.py", "from normviz.layers.norm import Norm", "No cycles are allowed in normviz.layers. It could be made acyclic by removing"),
     ("layers/axes.py", "from normviz.analysis.forward import trace", "normviz.layers is not allowed to import normviz.analysis: - normviz.layers.axes -> normviz.analysis.forward"),
     ("analysis/description.py", "def late():\n    from normviz.figures import panels", "normviz.analysis is not allowed to import normviz.figures: - normviz.analysis.description -> normviz.figures"),
     ("scene/grid.py", "if TYPE_CHECKING:\n    from normviz.ui import page", "normviz.scene is not allowed to import normviz.ui: - normviz.scene.grid -> normviz.ui.page"),
