@@ -18,7 +18,7 @@ from normviz.layers.fit import example_on
 from normviz.layers.layer import IncompleteError, Layer, check_is_object
 from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
-from normviz.layers.substitutes import is_probably_channels_last, meant_for_channels
+from normviz.layers.remedies import is_probably_channels_last, meant_for_channels
 from normviz.layers.torch_errors import check
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, ngettext

@@ -39,7 +39,7 @@ def torch_call(e: Description) -> str:
     """The call of torch's own layer. Raises NormvizError if torch has none."""
     if e.norm.zero_centered_gamma:
         raise NormvizError(
-            _("No layer of torch.nn multiplies by 1 + gamma. Use the 'torch-scratch' code, or a layer of torch.nn with 1 + gamma as its weight.")
+            "No layer of torch.nn multiplies by 1 + gamma. Use the 'torch-scratch' code, or a layer of torch.nn with 1 + gamma as its weight."
         )  # fmt: skip
     if e.torch_layer is None:
         message = _(

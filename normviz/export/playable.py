@@ -12,13 +12,14 @@ from math import prod
 from typing import Any
 
 from normviz.export.playable_controls import MOST_ELEMENTS, MOST_VIEWS, TENSOR, FileControls, Shape
+from normviz.layers.catalogue import families_with_button
 from normviz.lessons.events import after, entering
 from normviz.lessons.explore.page import hides_toggles
 from normviz.lessons.page import InputRow, Page, input_data
 from normviz.lessons.pages import PageView, page_view
 from normviz.parts.containers import visible_parts
 from normviz.parts.html import Body
-from normviz.scene.controls import NAMED_FAMILIES, Input, family_of
+from normviz.scene.controls import Input, family_of
 from normviz.scene.edits import Reading
 from normviz.scene.scene import FIELD_NAMES, SCENE_SETTINGS
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider
@@ -161,13 +162,12 @@ def _toggled(file: FileControls, found: Mapping[Key, View]) -> tuple[dict[Key, V
 
     Also returns what each press leads to.
     """
-    toggled: dict[Key, View] = {}
+    with_button, toggled = families_with_button(), dict[Key, View]()
     presses: dict[Key, dict[Press, View]] = {}
     for start in file.starts:
         shape, more = start.scene.shape, dict[Key, View]()
-        waiting = deque(
-            one for one in found.values() if one.scene.shape == shape and family_of(one.scene) in NAMED_FAMILIES
-        )
+        on_shape = [one for one in found.values() if one.scene.shape == shape]
+        waiting = deque(one for one in on_shape if family_of(one.scene) in with_button)
         most = min(MOST_TOGGLED, MOST_TOGGLED_ELEMENTS // prod(shape)) - len(toggled)
         while waiting and len(more) <= most:
             view = waiting.popleft()

@@ -13,18 +13,9 @@ from normviz.layers.fit import kind_for
 from normviz.layers.layer import Layer
 from normviz.lessons.compare.page import OWN_SET, READY_SETS, default_layers, fitting, layers_of
 from normviz.lessons.page import InputRow, Page
-from normviz.scene.controls import (
-    FILE_ARGUMENTS,
-    FILE_SWITCHES,
-    LISTED_FAMILIES,
-    SIZES,
-    Input,
-    families_for,
-    family_label,
-    layout_axes,
-)
+from normviz.scene.controls import FILE_ARGUMENTS, FILE_SWITCHES, SIZES, Input, families_for, family_label, layout_axes
 from normviz.scene.edits import with_fields, with_tensor
-from normviz.scene.scene import commas
+from normviz.scene.scene import PATTERN_FAMILY, commas
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError
@@ -225,7 +216,7 @@ class FileControls:
     def _layers(self, shown: Input, view: View) -> Input:
         """The control of the layer: the file's own list of layers, or all without the patterns that a reader types."""
         if not self.given:
-            listed = [family for family in families_for(view.scene) if family in LISTED_FAMILIES]
+            listed = [family for family in families_for(view.scene) if family != PATTERN_FAMILY]
             listed += [shown.value] if shown.value not in listed else []
             return replace(shown, widget=Choice({family: _name(family, view) for family in listed}), width=168)
         shape = view.scene.shape

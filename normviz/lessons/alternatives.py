@@ -7,7 +7,7 @@ from math import prod
 from normviz.analysis.description import describe_shape
 from normviz.layers.layer import Layer
 from normviz.layers.pasted import refused_layer
-from normviz.layers.substitutes import LayerOnShape, Remedy, is_probably_channels_last, lookalike, meant_for_channels
+from normviz.layers.remedies import LayerOnShape, Remedy, is_probably_channels_last, lookalike, meant_for_channels
 from normviz.lessons.page import Page
 from normviz.parts.links import Link, Links
 from normviz.parts.part import Caption, Note, Part, Problem

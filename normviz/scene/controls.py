@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 from normviz.analysis.checks import MOST_ELEMENTS
 from normviz.analysis.sentences import axes_in_words
 from normviz.layers.arguments import layer_not_in_torch
-from normviz.layers.catalogue import ABSENT, FAMILIES
+from normviz.layers.catalogue import ABSENT, FAMILIES, families_with_button, listed_families
 from normviz.layers.fit import divisors, suitable_kind
 from normviz.layers.layer import Layer
 from normviz.layers.pasted import MOST_TEXT, refused_layer, typed_layer
@@ -173,15 +173,6 @@ def on_argument(name: str) -> Callable[[Any, Any], Any]:
 
 FIRST_LAYOUTS = ("ND", "NLC", "NCL", "NCHW")
 LAYOUTS = ("ND", "NLC", "NCL", "LNC", "NCHW", "NHWC", "NCDHW", "D", "CL", "CHW", "CDHW")
-NAMED_FAMILIES = tuple(
-    family for family in ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm") if family in FAMILIES
-)  # each has a button
-LISTED_FAMILIES = (*NAMED_FAMILIES, "ChannelsFirstLayerNorm", "DimNorm")
-FAMILY_LABELS = {
-    "ChannelsFirstLayerNorm": N_("LayerNorm, C first"),
-    "DimNorm": N_("One axis (dim)"),
-    PATTERN_FAMILY: N_("Your own pattern"),
-}
 FLAG_LABELS = {
     "affine": N_("affine: gamma, beta"),
     "elementwise_affine": "elementwise_affine",
@@ -243,7 +234,7 @@ def _sizes(view: Changeable) -> list[Input]:
 def _names(view: Changeable) -> list[Input]:
     """The names of layers as buttons."""
     now = family_of(view.scene)
-    names = Segments({family: family_label(family) for family in _including(NAMED_FAMILIES, now)})
+    names = Segments({family: family_label(family) for family in _including(families_with_button(), now)})
     return [Input("family", _("Layer"), now, names, on_scene(_with_family))]
 
 
@@ -251,7 +242,7 @@ def _layer_as_code(view: Changeable) -> list[Input]:
     """A field with the layer as code: it takes any layer, or an error message of torch. Its list has the layers without a button."""
     scene = view.scene
     text = str(scene.layer) if isinstance(scene.layer, Layer) else repr(scene.layer)
-    others = {family: family_label(family) for family in families_for(scene) if family not in NAMED_FAMILIES}
+    others = {family: family_label(family) for family in families_for(scene) if family not in families_with_button()}
     widget = Choice({text: text} | others, accept_new=True, dynamic_labels=True)
     help_text = _(
         "Write a layer, such as LayerNorm(96) or LayerNorm(96) on (8, 96, 56, 56); or an expression of torch, Keras or einops, such as "
@@ -267,11 +258,16 @@ def family_of(scene: Scene) -> str:
 
 def families_for(scene: Scene) -> list[str]:
     """The families in the list that have a layer for the tensor, and the reader's own pattern."""
-    return [*(family for family in LISTED_FAMILIES if _takes(family, scene)), PATTERN_FAMILY]
+    families = dict.fromkeys([*families_with_button(), *listed_families()])
+    return [*(family for family in families if _takes(family, scene)), PATTERN_FAMILY]
 
 
 def family_label(family: str) -> str:
-    return _(FAMILY_LABELS[family]) if family in FAMILY_LABELS else family
+    """How lists call the family."""
+    if family == PATTERN_FAMILY:
+        return _("Your own pattern")
+    label = FAMILIES[family][0].label
+    return _(label) if label else family
 
 
 def _with_family(scene: Scene, family: str) -> Reading:

@@ -14,8 +14,8 @@ from normviz.layers.axes import LETTER, MAX_TEXT, Pattern, example_shape, layout
 from normviz.layers.fit import carried, default_layer, example_for, kind_for, layer_for, refit, suitable_kind
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.layers.remedies import Remedy, remedies
 from normviz.layers.sharing import check_index
-from normviz.layers.substitutes import Remedy, remedies
 from normviz.scene.grid import grid, start_with
 from normviz.scene.scene import (
     DEFAULT_FAMILY,

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import SplitResult, quote, urlsplit
 
 from normviz.layers.pasted import parse_layer_on_shape
-from normviz.layers.substitutes import LayerOnShape, Remedy, is_lookalike
+from normviz.layers.remedies import LayerOnShape, Remedy, is_lookalike
 from normviz.scene.edits import Reading, repair
 from normviz.scene.foreign import CAMPAIGN, EMBEDDING
 from normviz.scene.scene import FIELD_NAMES, SCENE_SETTINGS, Scene, commas, compact

@@ -29,6 +29,7 @@ for kind in (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm, n
 import normviz as nv
 from normviz.analysis.comparison import suggestions
 from normviz.analysis.rounding.degenerate import constant_groups, single_elements
+from normviz.layers.catalogue import families_with_button
 from normviz.layers.fit import kind_for
 from normviz.lessons.start import page as start
 from normviz.lessons.story import page as story_page
@@ -37,7 +38,6 @@ from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.practice.bank import rows
 from normviz.lessons.questions.registry import CORE, MERGED, QUESTIONS
 from normviz.lessons.tours import tours
-from normviz.scene.controls import NAMED_FAMILIES
 from tests.support.needs import whole
 
 def refused(text, made=lambda text: nv.explain(text, (2, 4, 3, 3))):
@@ -59,7 +59,7 @@ print(json.dumps({
     "merged": list(MERGED.values()),
     "suggested": suggestions((2, 4, 3, 3), "NCHW"),
     "offered": [
-        *(question.query for question in QUESTIONS.values()), *map(str, rows()), *NAMED_FAMILIES, *(section.key for section in story_page.SECTIONS),
+        *(question.query for question in QUESTIONS.values()), *map(str, rows()), *families_with_button(), *(section.key for section in story_page.SECTIONS),
         *(stop.query for tour in tours().values() for stop in tour.stops), *(one.layer for one in start.asked()),
         *(one.layer for one in (*constant_groups(), *single_elements())), *(str(recorded_data()["models"][key]["kinds"]) for key in REAL_MODELS),
     ],

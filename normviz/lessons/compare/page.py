@@ -26,7 +26,7 @@ from normviz.layers.axes import parse_layout
 from normviz.layers.fit import carried
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.layers.substitutes import lookalike
+from normviz.layers.remedies import lookalike
 from normviz.lessons.alternatives import lookalike_links
 from normviz.lessons.page import ControlRow, Page, title_on_tensor
 from normviz.parts.containers import Table

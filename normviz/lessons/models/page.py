@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from normviz.analysis.description import Description, describe_shape
-from normviz.layers.catalogue import COMPLETE
+from normviz.layers.catalogue import COMPLETE, families_with_button
 from normviz.layers.layer import Layer, is_in_torch
 from normviz.layers.pasted import parse_layer_on_shape
 from normviz.lessons.page import ControlRow, Page, in_files
@@ -69,8 +69,8 @@ def _parse_layers(text: str) -> tuple[str, ...]:
 
 
 FILE = Path(__file__).with_name("models.json")
-FAMILIES = ("BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm")
 OTHER = "Norm"  # the family of other patterns
+OTHER_COLOR = 5  # of every family without a color of its own
 MOST_LINES = 12  # of a table that is not divided into blocks
 
 
@@ -379,7 +379,8 @@ def positions_text(kind: RecordedLayer) -> str:
 
 def _number(family: str) -> int:
     """The number of the family's color."""
-    return (*FAMILIES, OTHER).index(family)
+    colored = families_with_button()[:OTHER_COLOR]
+    return colored.index(family) if family in colored else OTHER_COLOR
 
 
 # In real models: the normalizations of a well-known model in the order in which they run, or the layers that a reader describes.

@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import Page, WebSocketRoute
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from normviz.scene.controls import FAMILY_LABELS
+from normviz.scene.controls import family_label
 from normviz.scene.scene import PATTERN_FAMILY
 from tests.browser.conftest import SCREEN
 from tests.browser.scripts import PAINTED
@@ -76,7 +76,7 @@ CHANGES = {
     "a note comes": ("?shape=2,4,4,4&layer=GroupNorm(2,4)", lambda view: view.write("C", "5"), {"shape": "2,5,4,4"}),
     "a note goes": ("?shape=2,4,3&layer=BatchNorm1d(4)&layout=NLC", lambda view: view.segment("Layer", "LayerNorm"), {"layer": "LayerNorm([3])"}),
     "a warning goes": ("?shape=2,3,4,4&data=x", lambda view: view.segment("normalized_shape", "W"), {"layer": "LayerNorm([4])"}),
-    "a row of controls comes": ("?", lambda view: view.choose(AS_CODE, FAMILY_LABELS[PATTERN_FAMILY]), {"layer": "Norm('n c h w -> n','c h w')"}),
+    "a row of controls comes": ("?", lambda view: view.choose(AS_CODE, family_label(PATTERN_FAMILY)), {"layer": "Norm('n c h w -> n','c h w')"}),
     "a slider comes": ("?shape=2,3,128,4", lambda view: view.write("C", "128"), {"shape": "2,128,128,4"}),
 }  # fmt: skip
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from normviz.scene.controls import FAMILY_LABELS
 from normviz.scene.scene import DATA_LABELS, PARAMETER_LABELS
 from normviz.ui.controls import MORE
 from tests.support.driver import open_explore, open_more, set_control
 
+OTHERS = ["LayerNorm, C first", "One axis (dim)", "Your own pattern"]  # the layers without a button
 CHOICES = [
     ("", "layout", ["N, D", "N, L, C", "N, C, L", "N, C, H, W"]),
     ("shape=2,4,4,3&layout=NHWC", "layout", ["N, D", "N, L, C", "N, C, L", "N, C, H, W", "N, H, W, C"]),
@@ -18,8 +18,8 @@ CHOICES = [
     ("", "params", list(PARAMETER_LABELS.values())),
     ("", "family", ["BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm"]),
     ("layer=DimNorm(5,dim=0)&layout=NCHW", "family", [*["BatchNorm", "LayerNorm", "InstanceNorm", "GroupNorm", "RMSNorm"], "One axis (dim)"]),
-    ("", "layer", ["LayerNorm([4, 3, 5])", *FAMILY_LABELS.values()]),
-    ("shape=2,6", "layer", ["LayerNorm([6])", *FAMILY_LABELS.values()]),
+    ("", "layer", ["LayerNorm([4, 3, 5])", *OTHERS]),
+    ("shape=2,6", "layer", ["LayerNorm([6])", *OTHERS]),
     ("shape=2,5,4", "layer", ["LayerNorm([4])", "One axis (dim)", "Your own pattern"]),
     ("shape=6", "layer", ["LayerNorm([6])", "One axis (dim)", "Your own pattern"]),
 ]  # fmt: skip

@@ -213,6 +213,14 @@ def test_any_layer_on_any_shape_has_a_bar(own, channels, positions):
     assert PAGES["explore"].view(row.kind.query).scene.shape == row.kind.shape
 
 
+@pytest.mark.parametrize(
+    "layer", ["DimNorm(3,dim=1)", "SyncBatchNorm(3)", "ChannelsFirstLayerNorm(3)", "Norm('n c h w -> n')"]
+)
+def test_a_family_without_a_color_of_its_own_is_gray(layer):
+    strip = part(page_of({"model": "own", "own": f"{layer} on 2,3,4,3; GroupNorm(1,3) on 2,3,4,3"}), Strip)
+    assert re.findall(r"nv-norm nv-family-(\d)", strip.html(Body(app=""))) == ["5", "3"]
+
+
 def test_what_is_typed_in_vain_stays_in_its_field_with_the_reason():
     view = PAGES["models"].view("model=own")
     field = page_view(PAGES["models"], view).rows[0].inputs[-1]
