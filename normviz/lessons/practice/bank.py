@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from normviz.analysis.checks import SEEDS, read_integer
 from normviz.layers.catalogue import COMPLETE
 from normviz.layers.layer import is_in_torch
-from normviz.lessons.practice.case import EXERCISE_KINDS, FIRST_FORMS, FORMS, TOPICS, family_of
-from normviz.lessons.practice.exercise import Exercise
+from normviz.lessons.practice.case import FIRST_FORMS, FORMS, family_of
+from normviz.lessons.practice.exercise import EXERCISE_KINDS, TOPICS, Exercise
 from normviz.lessons.random import Random
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_

@@ -1,4 +1,4 @@
-"""The kinds of exercises: their topic, how they are answered, and the view that settles them."""
+"""What an exercise is about: a layer on an x of some shape, and which elements share what; and how an exercise is answered."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,47 +11,10 @@ from normviz.layers.axes import example_axis, parse_layout
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.lessons.explore.page import PAGE as EXPLORE_PAGE
-from normviz.lessons.gradients.page import PAGE as GRADIENTS_PAGE
-from normviz.lessons.page import Page
-from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
-from normviz.lessons.train_and_eval.page import PAGE as TRAIN_AND_EVAL_PAGE
 from normviz.texts.errors import listed
 from normviz.texts.messages import N_, _
 
 NUMBER, MARK, CHOICE, BUILD = "number", "mark", "choice", "build"
-
-
-@dataclass(frozen=True)
-class ExerciseKind:
-    """One kind of exercise.
-
-    form   how it is answered: with a number, by marking elements, by choosing an option, or by setting toggles
-    topic  the key of the topic of questions to which it belongs
-    page   the page that settles it
-    query  what its query has besides the layer and the element
-    """
-
-    form: str
-    topic: str
-    page: Page = EXPLORE_PAGE
-    query: str = ""
-
-
-EXERCISE_KINDS: Mapping[str, ExerciseKind] = {
-    "means": ExerciseKind(NUMBER, "statistics"),
-    "gammas": ExerciseKind(NUMBER, "parameters", query="&params=index"),
-    "parameters": ExerciseKind(NUMBER, "parameters", query="&params=index"),
-    "elements_per_mean": ExerciseKind(NUMBER, "statistics"),
-    "peers": ExerciseKind(MARK, "statistics"),
-    "parameter_peers": ExerciseKind(MARK, "parameters", query="&params=index"),
-    "pattern": ExerciseKind(CHOICE, "statistics"),
-    "code": ExerciseKind(CHOICE, "code", STEP_BY_STEP_PAGE),
-    "value": ExerciseKind(NUMBER, "numbers", STEP_BY_STEP_PAGE),
-    "moves": ExerciseKind(MARK, "dependence", GRADIENTS_PAGE),
-    "mode": ExerciseKind(CHOICE, "train_and_eval", TRAIN_AND_EVAL_PAGE, "&show=modes"),
-    "build": ExerciseKind(BUILD, "statistics"),
-}
 # The names of ``kinds=``, and what each is called in the form. A set has those of ``FIRST_FORMS``, unless its link names others: a kind
 # that is new needs a form of its own, so that a kept link keeps its exercises.
 FORMS: Mapping[str, str] = {
@@ -61,11 +24,6 @@ FORMS: Mapping[str, str] = {
     BUILD: N_("Build it"),
 }
 FIRST_FORMS = (NUMBER, MARK, CHOICE)
-TOPICS = tuple(dict.fromkeys(kind.topic for kind in EXERCISE_KINDS.values()))
-
-
-# What an exercise is about: a layer on an x of some shape, and which elements share what.
-
 Box = tuple[tuple[int, ...], ...]  # positions of a set of elements, axis by axis; empty: no element
 # How toggles stand, axis by axis: 1: the mean is taken over the axis; 0: it is not; more: the number of groups with a mean each.
 Toggles = tuple[int, ...]

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from normviz.analysis.sentences import axis_nouns
 from normviz.layers import sharing
 from normviz.layers.axes import divisors
+from normviz.lessons.explore.page import PAGE as EXPLORE_PAGE
+from normviz.lessons.gradients.page import PAGE as GRADIENTS_PAGE
+from normviz.lessons.page import Page
 from normviz.lessons.practice.case import (
     BUILD,
     CHOICE,
-    EXERCISE_KINDS,
     MARK,
+    NUMBER,
     Answer,
     Box,
     Case,
-    ExerciseKind,
     Toggles,
     group_box,
     members,
@@ -27,6 +29,8 @@ from normviz.lessons.practice.case import (
 )
 from normviz.lessons.practice.confusions import averaged_in
 from normviz.lessons.random import Random, hash_text
+from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
+from normviz.lessons.train_and_eval.page import PAGE as TRAIN_AND_EVAL_PAGE
 from normviz.scene.grid import roles
 from normviz.texts.errors import listed
 from normviz.texts.languages import with_language
@@ -34,6 +38,50 @@ from normviz.texts.messages import N_, _, format_number, join_sentences, ngettex
 
 TOLERANCE = 0.011  # error of a number with two decimals that counts as correct
 MOST_OPTIONS = 4
+
+
+@dataclass(frozen=True)
+class ExerciseKind:
+    """One kind of exercise.
+
+    form           how it is answered: with a number, by marking elements, by choosing an option, or by setting toggles
+    topic          the key of the topic of questions to which it belongs
+    prompts        what is asked, by variant, as messages
+    hint           what to think of before a second try, where no confusion is known, as a message
+    explain        why the answer is right
+    unmarked       what is asked where elements cannot be marked, by variant, if it is something else
+    asked          the variant of an exercise, among ``prompts``
+    options        the options of a choice that are words, as messages
+    page           the page that settles it
+    query          what its query has besides the layer and the element
+    itself_counts  whether a set may contain the framed element: True for "which outputs move", False for "which elements share"
+    is_numbered    whether each element shows the number of its group, so that several layers make the same picture
+    """
+
+    form: str
+    topic: str
+    prompts: Mapping[str, str]
+    hint: str
+    explain: Callable[[Exercise], str]
+    unmarked: Mapping[str, str] = field(default_factory=dict)
+    asked: Callable[[Exercise], str] = lambda exercise: exercise.variant
+    options: Mapping[str, str] = field(default_factory=dict)
+    page: Page = EXPLORE_PAGE
+    query: str = ""
+    itself_counts: bool = False
+    is_numbered: bool = False
+
+    def prompt(self, exercise: Exercise, marking: bool) -> str:
+        """The question, in one to three sentences; ``marking``: whether elements can be marked, or an option is chosen."""
+        case, variant = exercise.case, self.asked(exercise)
+        said: dict[str, object] = {"layer": case.text.removesuffix(".eval()"), "at": list(exercise.at)}
+        if target := exercise.target:
+            said |= {"n": len(target), "elements": box_text(group_box(case.norm, case.shape, exercise.at), exercise)}
+        question = _(self.prompts[variant] if marking else self.unmarked.get(variant, self.prompts[variant]), **said)
+        if exercise.variant == BUFFERS:  # no x is needed
+            return question
+        shape = _("x has shape {axes} = {shape}.", axes=case.axes_text, shape=case.shape)
+        return join_sentences([shape, question])
 
 
 @dataclass(frozen=True)
@@ -64,7 +112,7 @@ class Exercise:
         """The same for the same exercise, in whatever version of the bank."""
         case = self.case
         asked: list[object] = [self.kind, self.variant, case.text, case.layout, case.shape, self.at, self.values]
-        if self.kind == "pattern":  # several layers make the same pattern
+        if self.about.is_numbered:
             asked.append(self.answer)
         return f"{self.kind}-{hash_text(json.dumps(asked)):08x}"
 
@@ -72,15 +120,10 @@ class Exercise:
     def about(self) -> ExerciseKind:
         return EXERCISE_KINDS[self.kind]
 
-    @property
-    def itself_counts(self) -> bool:
-        """Whether a set may contain the framed element: True for "which outputs move", False for "which elements share"."""
-        return self.kind in ("moves", "build")
-
     def elements(self, box: Answer) -> list[tuple[int, ...]]:
         """The sorted indices of an answer that is a set."""
         assert isinstance(box, tuple)
-        return members(box, None if self.itself_counts else self.at)
+        return members(box, None if self.about.itself_counts else self.at)
 
     @property
     def target(self) -> list[tuple[int, ...]]:
@@ -95,12 +138,12 @@ class Exercise:
 
     @property
     def prompt(self) -> str:
-        return _prompt(self, marking=True)
+        return self.about.prompt(self, marking=True)
 
     @property
     def prompt_of_choice(self) -> str:
         """The prompt where elements cannot be marked."""
-        return _prompt(self, marking=False)
+        return self.about.prompt(self, marking=False)
 
     @property
     def whole_prompt(self) -> str:
@@ -113,17 +156,17 @@ class Exercise:
     def numbers(self) -> str:
         """The numbers in the picture of the exercise, as nested lists: x, or the groups of a pattern; "" if it has none."""
         case = self.case
-        return nested(case.group_numbers if self.kind == "pattern" else self.values, case.shape)
+        return nested(case.group_numbers if self.about.is_numbered else self.values, case.shape)
 
     @property
     def explanation(self) -> str:
-        return _EXPLAIN[self.kind](self)
+        return self.about.explain(self)
 
     @property
     def link(self) -> str:
         """The view that settles it: "/explore?shape=2,3&layer=LayerNorm(3)&at=0,1"."""
         case, kind = self.case, self.about
-        layer = case.text.removesuffix(".eval()") if self.kind == "mode" else case.text
+        layer = case.text.removesuffix(".eval()") if kind.page is TRAIN_AND_EVAL_PAGE else case.text
         query = f"shape={_commas(case.shape)}&layer={layer.replace(' ', '')}"
         if case.layout != case.layer.kind.layout(len(case.shape)):
             query += f"&layout={case.layout}"
@@ -143,8 +186,8 @@ class Exercise:
         if isinstance(answer, tuple):
             return toggles_text(answer[0], self) if self.about.form == BUILD else box_text(answer, self)
         if isinstance(answer, str):
-            return _(OPTIONS[answer]) if self.kind == "mode" else answer
-        return format_number(float(answer), 4) if self.kind == "value" else str(answer)
+            return _(self.about.options[answer]) if answer in self.about.options else answer
+        return format_number(answer, 4) if isinstance(answer, float) else str(answer)
 
     def json(self) -> dict[str, Any]:
         """The exercise as ``normviz practice`` writes it."""
@@ -197,7 +240,7 @@ class Exercise:
             "answer": self._in_browser(self.answer),
             "wrong": [[confusion, self._in_browser(value)] for confusion, value in self.wrong],
             "explanation": self.explanation,
-            "hint": _(HINTS[self.kind], layer=case.text),
+            "hint": _(self.about.hint, layer=case.text),
             "over": {key: over for key, _value in self.wrong if (over := averaged_in(key, case))},
             "link": self.link,
         }
@@ -215,7 +258,7 @@ class Exercise:
             found["at"] = list(self.at)
         if self.values:
             found |= {"values": list(self.values), "tolerance": TOLERANCE}
-        if self.kind == "pattern":
+        if self.about.is_numbered:
             found["numbers"] = case.group_numbers
         return found
 
@@ -246,96 +289,7 @@ def _answer(value: Any) -> Answer:
     return found
 
 
-# Its prompt, options and explanation.
-
-PROMPTS: Mapping[tuple[str, str], str] = {
-    ("means", ""): N_("x has shape {axes} = {shape}. How many means does {layer} compute?"),
-    ("means", "squares"): N_("x has shape {axes} = {shape}. How many mean squares does {layer} compute?"),
-    ("gammas", ""): N_("x has shape {axes} = {shape}. How many gammas does {layer} have?"),
-    ("parameters", ""): N_("x has shape {axes} = {shape}. How many parameters does {layer} learn?"),
-    ("elements_per_mean", ""): N_("x has shape {axes} = {shape}. How many elements of x share one mean in {layer}?"),
-    ("elements_per_mean", "squares"): N_("x has shape {axes} = {shape}. How many elements of x share one mean square in {layer}?"),
-    ("peers", ""): N_("x has shape {axes} = {shape}. Mark all other elements that share a mean with x{at} in {layer}."),
-    ("peers", "squares"): N_("x has shape {axes} = {shape}. Mark all other elements that share a mean square with x{at} in {layer}."),
-    ("parameter_peers", ""): N_("x has shape {axes} = {shape}. Mark all other elements that use the same gamma as x{at} in {layer}."),
-    ("pattern", ""): N_("x has shape {axes} = {shape}. Elements with the same number share a mean. Which layer is this?"),
-    ("code", "einops"): N_("x has shape {axes} = {shape}. With which pattern does einops.reduce give the means of {layer}?"),
-    ("code", "torch"): N_("x has shape {axes} = {shape}. Which call gives the means of {layer}?"),
-    ("value", "mean"): N_("x has shape {axes} = {shape}. Which mean does {layer} subtract from x{at}?"),
-    ("value", "variance"): N_("x has shape {axes} = {shape}. With which variance does {layer} normalize x{at}?"),
-    ("value", "normalized"): N_("x has shape {axes} = {shape}. What is the output of {layer} at {at}? gamma is 1, beta is 0, and eps can be left out."),
-    ("value", "rms"): N_("x has shape {axes} = {shape}. What is the output of {layer} at {at}? gamma is 1, and eps can be left out. Two decimals are enough."),
-    ("build", ""): N_("x has shape {axes} = {shape}. Choose the axes of the mean so that exactly {elements} share one: {n} in all."),
-    ("build", "groups"): N_("x has shape {axes} = {shape}. Choose the axes of the mean so that exactly {elements} share one: {n} in all."),
-    ("moves", "train"): N_("x has shape {axes} = {shape}. In train mode, which elements of the output of {layer} can change if x{at} changes? Mark them."),
-    ("moves", "eval"): N_("x has shape {axes} = {shape}. In eval mode, which elements of the output of {layer} can change if x{at} changes? Mark them."),
-}  # fmt: skip
-
-BY_MODE: Mapping[tuple[str, bool], str] = {  # the variant, and whether the layer is in train mode
-    ("uses squares", True): N_("x has shape {axes} = {shape}. In train mode, which statistics does {layer} use?"),
-    ("uses squares", False): N_("x has shape {axes} = {shape}. In eval mode, which statistics does {layer} use?"),
-    ("uses", True): N_("x has shape {axes} = {shape}. In train mode, which mean and variance does {layer} use?"),
-    ("uses", False): N_("x has shape {axes} = {shape}. In eval mode, which mean and variance does {layer} use?"),
-    ("buffers", True): N_(
-        "In train mode, a batch passes through {layer}. What does the layer do to its running statistics?"
-    ),
-    ("buffers", False): N_(
-        "In eval mode, a batch passes through {layer}. What does the layer do to its running statistics?"
-    ),
-}
-
-WITHOUT_MARKING: Mapping[str, str] = {
-    "peers": N_("x has shape {axes} = {shape}. Which other elements share a mean with x{at} in {layer}?"),
-    "peers squares": N_("x has shape {axes} = {shape}. Which other elements share a mean square with x{at} in {layer}?"),
-    "parameter_peers": N_("x has shape {axes} = {shape}. Which other elements use the same gamma as x{at} in {layer}?"),
-    "build": N_("x has shape {axes} = {shape}. Over which axes is the mean taken if exactly {elements} share it?"),
-    "build groups": N_("x has shape {axes} = {shape}. Over which axes is the mean taken if exactly {elements} share it?"),
-    "moves train": N_("x has shape {axes} = {shape}. In train mode, which elements of the output of {layer} can change if x{at} changes?"),
-    "moves eval": N_("x has shape {axes} = {shape}. In eval mode, which elements of the output of {layer} can change if x{at} changes?"),
-}  # fmt: skip
-
-# What to think of before a second try, where no confusion is known.
-_AXES = N_("Think first of the axes that {layer} averages over.")
-_GAMMA = N_("Think first of the axes along which {layer} has its own gammas.")
-_MODE = N_("Think first of whether {layer} has running statistics, and of what the mode does with them.")
-HINTS: Mapping[str, str] = {
-    **dict.fromkeys(("means", "elements_per_mean", "peers", "code"), _AXES),
-    **dict.fromkeys(("gammas", "parameter_peers"), _GAMMA),
-    "parameters": N_("Think first of the axes along which {layer} has its own gammas, and of whether there is a beta."),
-    "pattern": N_("Look for the axes along which the number stays the same: the mean is taken over these."),
-    "value": N_("Find the group of the framed element first: the elements that share its statistics."),
-    "moves": N_("Think first of whether the statistics of {layer} are computed from this x, and over which axes."),
-    "mode": _MODE,
-    "build": N_("Look for the axes along which the filled elements extend: the mean is taken over these."),
-}
-
-OPTIONS: Mapping[str, str] = {
-    "batch": N_("those of x, over all examples"),
-    "example": N_("those of x, within each example"),
-    "running": N_("the running ones"),
-    "change": N_("it updates them"),
-    "stay": N_("nothing: they stay as they are"),
-    "none": N_("nothing: the layer has none"),
-}
-
-
-def _prompt(exercise: Exercise, marking: bool) -> str:
-    """The question, in one or two sentences; ``marking``: whether elements can be marked, or an option is chosen."""
-    case, key = exercise.case, (exercise.kind, exercise.variant)
-    if exercise.kind == "mode":
-        has_no_mean = exercise.variant == "uses" and not case.norm.center
-        message = BY_MODE["uses squares" if has_no_mean else exercise.variant, case.layer.training]
-    else:
-        message = (None if marking else WITHOUT_MARKING.get(" ".join(key).strip())) or PROMPTS[key]
-    return _(
-        message,
-        layer=case.text.removesuffix(".eval()"),
-        axes=case.axes_text,
-        shape=case.shape,
-        at=list(exercise.at),
-        n=len(exercise.target),
-        elements=box_text(group_box(case.norm, case.shape, exercise.at), exercise) if exercise.target else "",
-    )
+# How its answers are written.
 
 
 def nested(values: tuple[float, ...] | list[int], shape: tuple[int, ...]) -> str:
@@ -355,7 +309,7 @@ def nested(values: tuple[float, ...] | list[int], shape: tuple[int, ...]) -> str
 
 def box_text(box: Box, exercise: Exercise) -> str:
     """A set of elements in words: "the other elements with n = 0 and c = 2 or 3"."""
-    case, itself = exercise.case, exercise.itself_counts
+    case, itself = exercise.case, exercise.about.itself_counts
     found = exercise.elements(box)
     if not found:
         return _("none") if itself else _("no other element")
@@ -380,6 +334,9 @@ def toggles_text(toggles: Toggles, exercise: Exercise) -> str:
         if parts
     ]
     return listed(names, "and") if names else _("nothing")
+
+
+# Why its answer is right.
 
 
 def _statistics(exercise: Exercise) -> str:
@@ -428,10 +385,15 @@ def _parameters(exercise: Exercise) -> str:
     return join_sentences([gamma, both])
 
 
-def _peers(exercise: Exercise) -> str:
-    assert isinstance(exercise.answer, tuple)
-    reason = _parameters(exercise) if exercise.kind == "parameter_peers" else _statistics(exercise)
-    return _("{answer}. {reason}", answer=_capitalized(box_text(exercise.answer, exercise)), reason=reason)
+def _set_before(explain: Callable[[Exercise], str]) -> Callable[[Exercise], str]:
+    """An explanation of a set: the set in words, and the reason."""
+
+    def explained(exercise: Exercise) -> str:
+        assert isinstance(exercise.answer, tuple)
+        answer = box_text(exercise.answer, exercise)
+        return _("{answer}. {reason}", answer=answer[:1].upper() + answer[1:], reason=explain(exercise))
+
+    return explained
 
 
 def _value(exercise: Exercise) -> str:
@@ -459,23 +421,15 @@ ARITHMETIC: Mapping[str, str] = {
 
 
 def _moves(exercise: Exercise) -> str:
-    assert isinstance(exercise.answer, tuple)
-    answer = _capitalized(box_text(exercise.answer, exercise))
     if exercise.case.layer.running:
-        reason = _("In eval mode the running statistics are used, so each output depends on its own input alone.")
-    elif not exercise.answer and exercise.case.norm.params is not None and exercise.case.norm.bias:
-        reason = _("The group has one element, and its mean is the element itself: up to rounding, the output is beta.")
-    elif not exercise.answer:
-        reason = _("The group has one element, and its mean is the element itself: up to rounding, the output is 0.")
-    elif not exercise.case.norm.center:
-        reason = _("Each output of the group depends on the mean square of the group, and so on this input.")
-    else:
-        reason = _("Each output of the group depends on the mean and the variance of the group, and so on this input.")
-    return _("{answer}. {reason}", answer=answer, reason=reason)
-
-
-def _capitalized(text: str) -> str:
-    return text[:1].upper() + text[1:]
+        return _("In eval mode the running statistics are used, so each output depends on its own input alone.")
+    if not exercise.answer and exercise.case.norm.params is not None and exercise.case.norm.bias:
+        return _("The group has one element, and its mean is the element itself: up to rounding, the output is beta.")
+    if not exercise.answer:
+        return _("The group has one element, and its mean is the element itself: up to rounding, the output is 0.")
+    if not exercise.case.norm.center:
+        return _("Each output of the group depends on the mean square of the group, and so on this input.")
+    return _("Each output of the group depends on the mean and the variance of the group, and so on this input.")
 
 
 def _mode(exercise: Exercise) -> str:
@@ -489,16 +443,176 @@ def _mode(exercise: Exercise) -> str:
     return _("In eval mode, {layer} normalizes with the running statistics, and does not change them.", layer=name)
 
 
-_EXPLAIN = {
-    **dict.fromkeys(("means", "elements_per_mean", "pattern", "code"), _statistics),
-    "build": lambda each: join_sentences([_("They are a group of {layer}.", layer=each.case.text), _statistics(each)]),
-    **dict.fromkeys(("gammas", "parameters"), _parameters),
-    **dict.fromkeys(("peers", "parameter_peers"), _peers),
-    "value": _value,
-    "moves": _moves,
-    "mode": _mode,
-}
-
-
 def _commas(numbers: tuple[int, ...]) -> str:
     return ",".join(map(str, numbers))
+
+
+def _built(exercise: Exercise) -> str:
+    return join_sentences([_("They are a group of {layer}.", layer=exercise.case.text), _statistics(exercise)])
+
+
+# The kinds.
+
+BUFFERS = "buffers"  # the variant that asks what a layer does to its running statistics
+_AXES = N_("Think first of the axes that {layer} averages over.")
+_OWN_GAMMAS = N_("Think first of the axes along which {layer} has its own gammas.")
+_TOGGLES = N_("Choose the axes of the mean so that exactly {elements} share one: {n} in all.")
+_WHICH_AXES = N_("Over which axes is the mean taken if exactly {elements} share it?")
+
+
+def _in_mode(exercise: Exercise) -> str:
+    """The variant with the mode of the layer."""
+    has_no_mean = exercise.variant == "uses" and not exercise.case.norm.center
+    mode = "train" if exercise.case.layer.training else "eval"
+    return f"{'uses squares' if has_no_mean else exercise.variant} {mode}"
+
+
+EXERCISE_KINDS: Mapping[str, ExerciseKind] = {
+    "means": ExerciseKind(
+        NUMBER,
+        "statistics",
+        {"": N_("How many means does {layer} compute?"), "squares": N_("How many mean squares does {layer} compute?")},
+        _AXES,
+        _statistics,
+    ),
+    "gammas": ExerciseKind(
+        NUMBER,
+        "parameters",
+        {"": N_("How many gammas does {layer} have?")},
+        _OWN_GAMMAS,
+        _parameters,
+        query="&params=index",
+    ),
+    "parameters": ExerciseKind(
+        NUMBER,
+        "parameters",
+        {"": N_("How many parameters does {layer} learn?")},
+        N_("Think first of the axes along which {layer} has its own gammas, and of whether there is a beta."),
+        _parameters,
+        query="&params=index",
+    ),
+    "elements_per_mean": ExerciseKind(
+        NUMBER,
+        "statistics",
+        {
+            "": N_("How many elements of x share one mean in {layer}?"),
+            "squares": N_("How many elements of x share one mean square in {layer}?"),
+        },
+        _AXES,
+        _statistics,
+    ),
+    "peers": ExerciseKind(
+        MARK,
+        "statistics",
+        {
+            "": N_("Mark all other elements that share a mean with x{at} in {layer}."),
+            "squares": N_("Mark all other elements that share a mean square with x{at} in {layer}."),
+        },
+        _AXES,
+        _set_before(_statistics),
+        {
+            "": N_("Which other elements share a mean with x{at} in {layer}?"),
+            "squares": N_("Which other elements share a mean square with x{at} in {layer}?"),
+        },
+    ),
+    "parameter_peers": ExerciseKind(
+        MARK,
+        "parameters",
+        {"": N_("Mark all other elements that use the same gamma as x{at} in {layer}.")},
+        _OWN_GAMMAS,
+        _set_before(_parameters),
+        {"": N_("Which other elements use the same gamma as x{at} in {layer}?")},
+        query="&params=index",
+    ),
+    "pattern": ExerciseKind(
+        CHOICE,
+        "statistics",
+        {"": N_("Elements with the same number share a mean. Which layer is this?")},
+        N_("Look for the axes along which the number stays the same: the mean is taken over these."),
+        _statistics,
+        is_numbered=True,
+    ),
+    "code": ExerciseKind(
+        CHOICE,
+        "code",
+        {
+            "einops": N_("With which pattern does einops.reduce give the means of {layer}?"),
+            "torch": N_("Which call gives the means of {layer}?"),
+        },
+        _AXES,
+        _statistics,
+        page=STEP_BY_STEP_PAGE,
+    ),
+    "value": ExerciseKind(
+        NUMBER,
+        "numbers",
+        {
+            "mean": N_("Which mean does {layer} subtract from x{at}?"),
+            "variance": N_("With which variance does {layer} normalize x{at}?"),
+            "normalized": N_("What is the output of {layer} at {at}? gamma is 1, beta is 0, and eps can be left out."),
+            "rms": N_(
+                "What is the output of {layer} at {at}? gamma is 1, and eps can be left out. Two decimals are enough."
+            ),
+        },
+        N_("Find the group of the framed element first: the elements that share its statistics."),
+        _value,
+        page=STEP_BY_STEP_PAGE,
+    ),
+    "moves": ExerciseKind(
+        MARK,
+        "dependence",
+        {
+            "train": N_(
+                "In train mode, which elements of the output of {layer} can change if x{at} changes? Mark them."
+            ),
+            "eval": N_("In eval mode, which elements of the output of {layer} can change if x{at} changes? Mark them."),
+        },
+        N_("Think first of whether the statistics of {layer} are computed from this x, and over which axes."),
+        _set_before(_moves),
+        {
+            "train": N_("In train mode, which elements of the output of {layer} can change if x{at} changes?"),
+            "eval": N_("In eval mode, which elements of the output of {layer} can change if x{at} changes?"),
+        },
+        page=GRADIENTS_PAGE,
+        itself_counts=True,
+    ),
+    "mode": ExerciseKind(
+        CHOICE,
+        "train_and_eval",
+        {
+            "uses train": N_("In train mode, which mean and variance does {layer} use?"),
+            "uses eval": N_("In eval mode, which mean and variance does {layer} use?"),
+            "uses squares train": N_("In train mode, which statistics does {layer} use?"),
+            "uses squares eval": N_("In eval mode, which statistics does {layer} use?"),
+            "buffers train": N_(
+                "In train mode, a batch passes through {layer}. What does the layer do to its running statistics?"
+            ),
+            "buffers eval": N_(
+                "In eval mode, a batch passes through {layer}. What does the layer do to its running statistics?"
+            ),
+        },
+        N_("Think first of whether {layer} has running statistics, and of what the mode does with them."),
+        _mode,
+        asked=_in_mode,
+        options={
+            "batch": N_("those of x, over all examples"),
+            "example": N_("those of x, within each example"),
+            "running": N_("the running ones"),
+            "change": N_("it updates them"),
+            "stay": N_("nothing: they stay as they are"),
+            "none": N_("nothing: the layer has none"),
+        },
+        page=TRAIN_AND_EVAL_PAGE,
+        query="&show=modes",
+    ),
+    "build": ExerciseKind(
+        BUILD,
+        "statistics",
+        {"": _TOGGLES, "groups": _TOGGLES},
+        N_("Look for the axes along which the filled elements extend: the mean is taken over these."),
+        _built,
+        {"": _WHICH_AXES, "groups": _WHICH_AXES},
+        itself_counts=True,
+    ),
+}
+TOPICS = tuple(dict.fromkeys(kind.topic for kind in EXERCISE_KINDS.values()))

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 from normviz.analysis.checks import SEEDS
 from normviz.lessons.page import Page
 from normviz.lessons.practice.bank import LEVELS, MOST_EXERCISES, IndexEntry, bank, choose, index
-from normviz.lessons.practice.case import CHOICE, FIRST_FORMS, FORMS, TOPICS
+from normviz.lessons.practice.case import CHOICE, FIRST_FORMS, FORMS
 from normviz.lessons.practice.confusions import CONFUSIONS
-from normviz.lessons.practice.exercise import Exercise
+from normviz.lessons.practice.exercise import TOPICS, Exercise
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.lessons.start.page import LESSON_STEPS

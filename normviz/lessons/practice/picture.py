@@ -98,7 +98,7 @@ def _cell(exercise: Exercise, drawn: Drawn, axes: Roles, spot: Index, marked: se
         return _text(left, top, _sign(drawn, axes, spot), LIGHT.muted)
     position = place(index, exercise.case.shape)
     fill, words = COLORS[0] if index in marked else LIGHT.none, ""
-    if exercise.kind == "pattern":
+    if exercise.about.is_numbered:
         number = exercise.case.group_numbers[position]
         fill, words = COLORS[number % len(COLORS)], str(number)
     elif exercise.values:

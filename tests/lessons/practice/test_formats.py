@@ -13,8 +13,8 @@ import pytest
 from lxml import etree
 
 from normviz.lessons.practice.bank import bank, choose
-from normviz.lessons.practice.case import EXERCISE_KINDS
 from normviz.lessons.practice.confusions import feedback
+from normviz.lessons.practice.exercise import EXERCISE_KINDS
 from normviz.lessons.practice.formats.anki import anki_package
 from normviz.lessons.practice.formats.moodle import moodle_xml
 from normviz.lessons.practice.formats.qti import qti_package
