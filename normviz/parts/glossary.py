@@ -12,6 +12,7 @@ from normviz.texts.languages import read_text
 from normviz.texts.messages import language
 
 ENTRY = re.compile(r"## (.+)\n+((?:(?!## ).+\n?)+)\n*")
+WHOLE = "{form}(?<![a-z0-9_]{form})(?![a-z0-9_])"  # begins with the form, because such a pattern finds fast
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,20 @@ class Word:
         return self.forms[0]
 
     @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """Finds the word in lower case. Next to a Latin letter it is part of a longer word; Chinese has no spaces between words."""
-        forms = "|".join(re.escape(form.lower()) for form in self.forms)
-        return re.compile(f"(?<![A-Za-z0-9_])(?:{forms})(?![A-Za-z0-9_])")
+    def stem(self) -> str:
+        """The beginning that all forms share, in lower case."""
+        first, *others = (form.lower() for form in self.forms)
+        lengths = range(len(first), -1, -1)
+        return next(first[:n] for n in lengths if all(form.startswith(first[:n]) for form in others))
+
+    @cached_property
+    def patterns(self) -> list[tuple[str, re.Pattern[str]]]:
+        """Each form in lower case, and the pattern that finds it whole.
+
+        Next to a Latin letter a form is part of a longer word; Chinese has no spaces between words.
+        """
+        forms = [form.lower() for form in self.forms]
+        return [(form, re.compile(WHOLE.format(form=re.escape(form)))) for form in forms]
 
 
 def glossary() -> tuple[Word, ...]:
@@ -58,4 +69,6 @@ def words_in(text: str) -> tuple[Word, ...]:
     ['axis']
     """
     lower = text.lower()
-    return tuple([word for word in glossary() if word.pattern.search(lower)])
+    words = [word for word in glossary() if word.stem in lower]  # most words are not in the text; this shows it soonest
+    found = [word for word in words for form, whole in word.patterns if form in lower and whole.search(lower)]
+    return tuple(dict.fromkeys(found))

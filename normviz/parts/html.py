@@ -153,9 +153,8 @@ class Body:
         for part in parts:
             kind = type(part).__name__.lower()
             counts[kind] = counts.get(kind, 0) + 1
-            html = encodable(part.html(self))
-            self.words |= {word.name: word for word in words_in(html)}
-            found.append((f"{kind}{counts[kind]}", html))
+            found.append((f"{kind}{counts[kind]}", encodable(part.html(self))))
+        self.words |= {word.name: word for word in words_in("\n".join(html for _key, html in found))}
         return found
 
     def figure(self, data: dict[str, Any], sends: bool = False, table: str = "") -> str:
