@@ -6,6 +6,7 @@ controls only if they change too (``redraw``).
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, wraps
 from typing import Literal, TypeVar
@@ -19,7 +20,7 @@ from normviz.parts.part import Part
 from normviz.parts.titles import HOME, full_title
 from normviz.scene.scene import Scene
 from normviz.scene.view import Display, View
-from normviz.texts.messages import _
+from normviz.texts.messages import _, cache_by_language
 from normviz.ui import PAGE_SCRIPTS
 from normviz.ui.component import has_frame, show_more, show_page
 from normviz.ui.controls import MORE_PARTS, PARTS, begin_run, draw_controls, forget_rows, remember_page, rows_of
@@ -41,7 +42,7 @@ def navigate() -> None:
     embedded = st.context.is_embedded  # the app is in a slide or in a course page
     if not embedded:
         st.logo(wordmark(), size="medium")
-    scripts = {name: _script(page) for name, page in PAGES.items()}
+    scripts = {name: copy(script) for name, script in _scripts().items()}  # Streamlit changes those of a run
     groups: dict[str, list[st.Page]] = {}
     for name, script in scripts.items():
         group = PAGES[name].group
@@ -57,6 +58,12 @@ def navigate() -> None:
     enter(page.url_path, _opening_scenes())
     page.run()
     _keep_alive()
+
+
+@cache_by_language()
+def _scripts() -> dict[str, st.Page]:
+    """The pages of Streamlit, by name."""
+    return {name: _script(page) for name, page in PAGES.items()}
 
 
 def _script(page: Page) -> st.Page:

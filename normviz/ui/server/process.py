@@ -8,6 +8,7 @@ import traceback
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from copy import deepcopy
 from functools import cache, wraps
 from importlib import import_module
 from pkgutil import walk_packages
@@ -15,6 +16,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 import streamlit
+from streamlit.cursor import Cursor, SparseList
 from streamlit.proto.NewSession_pb2 import Config, CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
@@ -101,6 +103,7 @@ def _import_all() -> None:
 # - At the start of every run, Streamlit sends the theme and the options. It makes them again for each run and looks at every configuration
 #   option six times, which is more work than many of our runs. They do not change while the server runs, so they are kept.
 # - A callback that calls ``st.rerun`` ends its run before anything is drawn. The browser is not told about such a run.
+# - Each fragment keeps copies of the places around it, and is drawn at copies of them. Python's own way to copy looks at each field.
 #
 # This replaces private functions of Streamlit, so it is only done for the version that we have checked; with another version everything works
 # as well, only slower.
@@ -122,6 +125,7 @@ def lighten() -> None:
         fill = getattr(app_session, name)
         if not hasattr(fill, "once"):
             setattr(app_session, name, _filled_once(fill, message))
+    Cursor.__deepcopy__ = _copied  # type: ignore[attr-defined]
     receive = getattr(app_session.AppSession, EVENTS)
     if not hasattr(receive, "__wrapped__"):
         setattr(app_session.AppSession, EVENTS, _without_empty_runs(receive))
@@ -140,6 +144,15 @@ def _filled_once(fill: Callable[..., None], kind: type[Config | CustomThemeConfi
 
     filled.once = once  # type: ignore[attr-defined]
     return filled
+
+
+def _copied(cursor: Cursor, memo: dict[int, Any]) -> Cursor:
+    """A deep copy of a place on the page. Its elements for the time of a computation are the only value in it that can change; it has none as a rule."""
+    copied = object.__new__(type(cursor))
+    vars(copied).update(vars(cursor))
+    elements = cursor.transient_elements
+    copied._transient_elements = deepcopy(elements, memo) if elements else SparseList()
+    return copied
 
 
 def _without_empty_runs(receive: Callable[..., None]) -> Callable[..., None]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from types import SimpleNamespace
 
 import pytest
 import streamlit
 from streamlit.config import CustomThemeCategories
+from streamlit.cursor import Cursor, LockedCursor, RunningCursor
+from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.NewSession_pb2 import NewSession
 from streamlit.runtime import app_session
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent
@@ -33,6 +36,8 @@ def originals() -> Iterator[Functions]:
     yield found
     vars(app_session).update(found)
     setattr(app_session.AppSession, process.EVENTS, receive)
+    if hasattr(Cursor, "__deepcopy__"):
+        del Cursor.__deepcopy__
 
 
 def current() -> Functions:
@@ -84,6 +89,27 @@ def test_another_version_of_streamlit_keeps_its_own_functions(originals, monkeyp
     process.lighten()
     assert current() == originals
     assert getattr(app_session.AppSession, process.EVENTS) is receive
+
+
+def contents(cursor: Cursor) -> dict[str, object]:
+    return vars(cursor) | {"_transient_elements": list(cursor.transient_elements.items())}
+
+
+@pytest.mark.parametrize("is_busy", [False, True])
+def test_a_copy_of_a_place_is_that_of_streamlit_and_moves_alone(originals, is_busy):
+    place = RunningCursor(0, (2, 1))
+    places = {0: place, 1: place.open_block(), 2: place.lock_element()}
+    if is_busy:
+        place.transient_elements[3] = Element()
+    expected = {key: contents(copied) for key, copied in deepcopy(places).items()}
+    process.lighten()
+    both = deepcopy([places, place])
+    assert {key: contents(copied) for key, copied in both[0].items()} == expected
+    assert [type(copied) for copied in both[0].values()] == [RunningCursor, RunningCursor, LockedCursor]
+    assert both[0][0] is both[1] is not place
+    both[1].transient_elements[5] = Element()
+    both[1].lock_element()
+    assert contents(place) == expected[0]
 
 
 class Received:
