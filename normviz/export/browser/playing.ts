@@ -15,7 +15,7 @@ const LARGEST_SCALE = 3; // equals normviz.scene.scene.LARGEST_SCALE
 
 const showsX = ({ grid, name = "x" }: FigureData & { name?: string }) => Boolean(grid) && name === "x"; // a Jacobian has another name
 
-/** @param text such as "0,8,0,0" */
+/** ``text``: such as "0,8,0,0" */
 const readNumbers = (text: string | null) => (text && /^\d+(,\d+)*$/.test(text) ? text.split(",").map(Number) : undefined);
 
 const readChoice = (gamma: string | null, beta: string | null, figures: FigureData[]): GammaBetaChoice | null => {
@@ -58,10 +58,7 @@ export class Player implements PageHost {
   share?: ShareButton<FileShare>;
   projector: boolean;
 
-  /**
-   * Adds the controls, and shows the view of the address.
-   * @param whole whether the page is a file of its own
-   */
+  /** Adds the controls, and shows the view of the address. ``whole``: whether the page is a file of its own. */
   constructor(root: HTMLElement, packed: PackedViews, whole: boolean, show: (data: PageData) => void) {
     this.root = root;
     this.packed = packed;
@@ -127,7 +124,7 @@ export class Player implements PageHost {
     if (!found || other || isLost) this.writeNotice(queryOf([...asked]));
   }
 
-  /** @param query that the file has no view for */
+  /** The file has no view for this query. */
   writeNotice(query: string) {
     this.notice.hidden = false;
     this.notice.textContent = _("This file has no answer for {query}.", { query: decodeURIComponent(query.slice(1)) });
@@ -144,7 +141,7 @@ export class Player implements PageHost {
     this.follow(to);
   }
 
-  /** @param to a view, in which what the reader selected stays */
+  /** ``to`` a view, in which what the reader selected stays */
   follow(to: number) {
     if (this.view.figures.some(({ layer }, figure) => layer !== this.views[to].figures[figure]?.layer)) this.choice = null;
     this.number = to;
@@ -172,7 +169,7 @@ export class Player implements PageHost {
     this.update();
   }
 
-  /** @param number of a view, which is shown as it was made */
+  /** ``number`` of a view, which is shown as it was made */
   open(number: number) {
     this.number = number;
     this.at = this.step = this.cards = this.trained = this.start = undefined;
@@ -281,7 +278,6 @@ export class Player implements PageHost {
     this.writeAddress(false);
   };
 
-  /** @param before the drawn slices */
   moveTo(start: number[], before: GridData | undefined = this.drawn) {
     this.start = start;
     this.settleStart();
@@ -318,10 +314,7 @@ export class Player implements PageHost {
     return `#${queryOf([...pairs, ...Object.entries(this.chosen)]).slice(1)}`;
   }
 
-  /**
-   * A frame that may not change its address keeps it.
-   * @param push whether Back should return to the view before
-   */
+  /** A frame that may not change its address keeps it. ``push``: whether Back should return to the view before. */
   writeAddress(push: boolean) {
     if (!this.ownsAddress) return;
     try {

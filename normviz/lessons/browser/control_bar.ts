@@ -15,19 +15,17 @@ export class ControlBar {
   known = new WeakMap<Element, string>();
   onInput: OnInput;
   onReset: () => void;
-  name: string;
-  root: HTMLDivElement;
   fold: Fold | null;
   rows: HTMLDivElement;
   tools: HTMLDivElement;
   page: Document;
   closeOutside;
+  name = `nv-input-${uniqueNumber()}`;
+  root = html("div", "nv-controls");
 
   constructor(parent: HTMLElement, onInput: OnInput, onReset: () => void) {
     this.onInput = onInput;
     this.onReset = onReset;
-    this.name = `nv-input-${uniqueNumber()}`;
-    this.root = html("div", "nv-controls");
     this.root.setAttribute("role", "group");
     this.root.setAttribute("aria-label", _("Controls"));
     this.fold = window.parent === window ? new Fold(this.root) : null; // a frame is as high as the unfolded controls
@@ -188,7 +186,7 @@ function addEntry(parent: HTMLElement, type: string, name: string, attributes: R
   if (input.why) field.title = input.why;
 }
 
-/** @param options the value and the label of each */
+/** ``options``: the value and the label of each */
 function addSelect(parent: HTMLElement, name: string, options: [string, string][], input?: ControlInput) {
   const select = html("select", "nv-control-field", parent);
   select.id = name;
@@ -249,7 +247,6 @@ function addTyped(parent: HTMLElement, input: ControlInput, name: string) {
   addDatalist(parent, name, options.filter((_option, number) => number !== now));
 }
 
-/** @param name of the field */
 function addDatalist(parent: HTMLElement, name: string, options: string[]) {
   const list = html("datalist", "", parent);
   list.id = `${name}-list`;

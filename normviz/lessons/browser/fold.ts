@@ -4,7 +4,7 @@ import { button, html } from "../../figures/browser/common/dom.ts";
 import { _ } from "../../figures/browser/common/messages.ts";
 
 export class Fold {
-  onChange;
+  onChange: (isOpen: boolean) => void;
   root: HTMLButtonElement;
   summary: HTMLSpanElement;
   verb: HTMLSpanElement;

@@ -19,7 +19,6 @@ export class HowMany {
   isPicking = false;
   root: HTMLElement;
 
-  /** @param root of the page */
   constructor(root: HTMLElement) {
     this.root = root;
     root.addEventListener("submit", (event) => {

@@ -27,7 +27,6 @@ export function bankIn(root: HTMLElement) {
   return carried && choose;
 }
 
-/** @param packed compressed JSON */
 async function unpackBank(packed: string): Promise<PracticeBank> {
   const bytes = Uint8Array.from(atob(packed.trim()), (letter) => letter.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
@@ -62,7 +61,7 @@ function choosePlaces(index: PracticeBank["index"], { seed, count, topics, level
 export class Random {
   state: number;
 
-  /** @param seed a whole number from 0 to 2^32 - 1 */
+  /** ``seed``: a whole number from 0 to 2^32 - 1 */
   constructor(seed: number) {
     this.state = seed >>> 0;
   }

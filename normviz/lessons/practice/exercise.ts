@@ -14,25 +14,24 @@ export const MOST_TRIES = 2;
 export class ExerciseView {
   exercise: PracticeExercise;
   options: ExerciseOptions;
-  root: HTMLFormElement;
-  prompt: HTMLHeadingElement;
   tensor?: HTMLDivElement;
   field: PracticeField;
   hint: HTMLDivElement;
   feedback: HTMLDivElement;
   actions: HTMLDivElement;
+  root = html("form", "nv-exercise");
+  prompt = html("h2", "nv-exercise-prompt", this.root);
 
   constructor(parent: HTMLElement, exercise: PracticeExercise, options: ExerciseOptions) {
     this.exercise = exercise;
     this.options = options;
-    this.root = html("form", "nv-exercise", parent);
+    parent.append(this.root);
     this.root.dataset.exercise = exercise.id;
     this.root.noValidate = true;
     this.root.addEventListener("submit", (event) => {
       event.preventDefault();
       this.check();
     });
-    this.prompt = html("h2", "nv-exercise-prompt", this.root);
     Object.assign(this.prompt, { id: `nv-exercise-${uniqueNumber()}`, tabIndex: -1 });
     writeWithCode(this.prompt, exercise.prompt, exercise.layer.replace(/\.eval\(\)$/, ""));
     if (exercise.form !== "mark") this.tensor = drawTensor(this.root, exercise);
@@ -77,7 +76,7 @@ export class ExerciseView {
     if (focus) hint.scrollIntoView({ block: "nearest" });
   }
 
-  /** @param focus whether the reader has just answered */
+  /** ``focus``: whether the reader has just answered */
   reveal({ value, isRight, confusion, tries }: PracticeResult, focus: boolean) {
     const { exercise, feedback, options: { data, addressOf, isLast, onNext } } = this, known = confusion ? data.confusions[confusion] : undefined;
     const counts = this.field.reveal(exercise.answer, isRight);
@@ -104,7 +103,7 @@ export class ExerciseView {
     feedback.scrollIntoView({ block: "nearest" });
   }
 
-  /** @param counts of marked elements */
+  /** ``counts`` of marked elements */
   writeCounts({ right, extra, missing }: { right: number, extra: number, missing: number }) {
     const line = html("p", "nv-exercise-counts", this.feedback);
     for (const [kind, text] of [["right", ngettext("{n} right", "{n} right", right)], ["extra", ngettext("{n} too many", "{n} too many", extra)], ["missing", ngettext("{n} missing", "{n} missing", missing)]] as const)
@@ -147,10 +146,7 @@ export function resultOfTries(exercise: PracticeExercise, tries: (PracticeAnswer
   return { exercise, tries, value, isRight, confusion, confusions, isDone: isRight || value === null || tries.length >= MOST_TRIES };
 }
 
-/**
- * @param value that the reader has given
- * @param tolerance of numbers
- */
+/** ``value``: what the reader has given; ``tolerance`` of numbers */
 function sameAnswer(value: PracticeAnswer, other: PracticeAnswer, tolerance: number) {
   if (Array.isArray(other)) return Array.isArray(value) && value.length === other.length && value.every((position) => other.includes(position));
   if (typeof other === "string") return value === other;

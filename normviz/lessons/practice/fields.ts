@@ -9,10 +9,7 @@ import { indexOf, positionOf } from "../../figures/browser/tensor/sharing.ts";
 
 const WITH_CODE = ["code", "pattern"]; // kinds whose options are calls, patterns or layers
 
-/**
- * The field of an exercise, with what the reader has entered before.
- * @param options ``label``: the id of the prompt
- */
+/** The field of an exercise, with what the reader has entered before. ``label``: the id of the prompt. */
 export function makeField(parent: HTMLElement, exercise: PracticeExercise, options: { label: string, draft: PracticeAnswer | null, tensor?: HTMLElement, onChange: () => void }): PracticeField {
   if (exercise.steps) return new BuildField(parent, exercise, options);
   if (exercise.options) return new ChoiceField(parent, exercise, options);
@@ -114,7 +111,7 @@ class MarkField {
     if (Array.isArray(draft)) this.marking.mark(this.indices(draft));
   }
 
-  /** @param positions in row-major order */
+  /** ``positions`` in row-major order */
   indices(positions: number[]) {
     return positions.map((position) => indexOf(position, this.shape));
   }

@@ -20,7 +20,6 @@ export class SetForm {
   link: HTMLTextAreaElement;
   progress: HTMLDivElement;
 
-  /** @param head above the exercise */
   constructor(head: HTMLElement, data: PracticeData, onOpen: (set: PracticeSet, timed: boolean) => void, linkOf: (set: PracticeSet, timed: boolean) => string) {
     this.data = data;
     this.onOpen = onOpen;
@@ -81,7 +80,6 @@ export class SetForm {
     this.link.value = this.linkOf(chosen, this.timed.checked);
   }
 
-  /** @param set that is shown */
   set(set: PracticeSet, timed: boolean) {
     for (const input of findAll(this.root, "input[name]") as HTMLInputElement[])
       if (input.type === "number") input.value = set[input.name];
@@ -123,7 +121,7 @@ function addChoice(parent: HTMLElement, type: "checkbox" | "radio", text: string
   return input;
 }
 
-/** @param own of the page: a file uses its values for those that a link leaves out */
+/** ``own`` of the page: a file uses its values for those that a link leaves out */
 export function writeSet(set: PracticeSet, timed: boolean, own: PracticeSet) {
   const pairs = Object.entries(set).filter(([name, value]) => value || own[name]);
   return queryOf(timed ? [...pairs, ["time", "true"]] : pairs);

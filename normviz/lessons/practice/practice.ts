@@ -78,10 +78,7 @@ class Practice {
     return this.isRising ? Math.min(Number(this.set.count), this.pool.length) : this.exercises.length;
   }
 
-  /**
-   * @param exercises of the set, or from which those of a rising set are chosen
-   * @param anew leaves a rising set that is done
-   */
+  /** ``exercises`` of the set, or those that a rising set chooses from; ``anew``: leaves a rising set that is done */
   begin(set: PracticeSet, exercises: PracticeExercise[], anew = false) {
     this.set = set;
     this.form?.set(set, !this.time.hidden);
@@ -171,7 +168,7 @@ class Practice {
     return this.attempt.tries.map((tries, number) => resultOfTries(this.exercises[number], tries));
   }
 
-  /** @param focus whether the reader has asked for what is shown */
+  /** ``focus``: whether the reader has asked for what is shown */
   show(focus = false) {
     const { at, draft } = this.attempt, { exercises } = this, result = this.results[at] ?? null;
     this.view = null;
@@ -216,7 +213,7 @@ class Practice {
     find(this.card, "[tabindex]")?.focus();
   }
 
-  /** @param value null: the reader asks for the answer */
+  /** ``value`` null: the reader asks for the answer */
   check(value: PracticeAnswer | null) {
     const { attempt } = this;
     attempt.tries[attempt.at] = [...(attempt.tries[attempt.at] ?? []), value];
@@ -267,7 +264,6 @@ class Practice {
   }
 }
 
-/** @param key of the set */
 const newAttempt = (key: string): PracticeAttempt => ({ key, at: 0, seconds: 0, draft: null, ids: [], tries: [], seed: Math.floor(Math.random() * 2 ** 31), due: openInProgress() });
 
 function keptAttempts(): PracticeAttempt[] {
@@ -275,10 +271,7 @@ function keptAttempts(): PracticeAttempt[] {
   return Array.isArray(attempts) ? attempts : [];
 }
 
-/**
- * The attempt at this set, or a new one.
- * @param count of its exercises
- */
+/** The attempt at this set, or a new one. */
 function readAttempt(key: string, count: number) {
   const kept = keptAttempts().find((one) => one.key === key);
   return kept && isPossible(kept, count) ? kept : newAttempt(key);

@@ -15,7 +15,6 @@ export class ShareButton<Data> {
   makeDialog: MakeDialog<Data>;
   button: HTMLButtonElement;
 
-  /** @param className of the button */
   constructor(root: HTMLElement, className: string, makeDialog: MakeDialog<Data>) {
     this.root = root;
     this.makeDialog = makeDialog;

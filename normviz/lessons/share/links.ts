@@ -34,10 +34,7 @@ export function rootOf(path: string, page: string) {
   return bare.endsWith("/") ? bare : `${bare}/`;
 }
 
-/**
- * The address of the app.
- * @param page that is shown
- */
+/** The address of the app. */
 export const appAddress = (page: string) => location.origin + rootOf(location.pathname, page);
 
 export const pathOf = (page: string) => (page === HOME ? "" : page);
@@ -89,7 +86,7 @@ export function markdown(url: string, title: string) {
   return `[${title.replace(/[!-/:-@[-`{-~]/g, "\\$&").replace(/\\([ ,.:;?()=-])/g, "$1")}](${safe})`;
 }
 
-/** @param hint how the same is called on the reader's own x */
+/** ``hint``: how the same is called on the reader's own x */
 export function notebook(view: SharedView, choices: Choices, hint: string) {
   const link = `/${pathOf(view.page)}${queryOf([...view.query, ...framePairs(choices)])}`;
   return `import normviz as nv\n\nnv.open(${JSON.stringify(link)})${hint ? `\n# With your own x: ${hint}` : ""}`;

@@ -18,7 +18,7 @@ export class EmbedOptions {
   presets: { hidden: Set<string>; button: HTMLButtonElement }[];
   boxes: HTMLInputElement[];
 
-  /** @param id makes ids of elements */
+  /** ``id``: makes ids of elements */
   constructor(parent: HTMLElement, data: { groups: Group[], presets: Preset[], hidden: string[], caption: string }, id: (name: string) => string, onChange: () => void) {
     this.id = id;
     this.onChange = onChange;

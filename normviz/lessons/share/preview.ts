@@ -31,12 +31,12 @@ export class Preview {
   frame: HTMLIFrameElement | null = null;
   isExercise: boolean;
   onMeasured: (heights: Heights | null | undefined) => void;
-  root: HTMLDivElement;
-  note: HTMLParagraphElement;
-  box: HTMLDivElement;
   observer: ResizeObserver;
   grow;
   timer?: number;
+  root = html("div", "nvs-stage");
+  note = html("p", "nvs-note", this.root, _("Loading the preview …"));
+  box = html("div", "nvs-scaled", this.root);
 
   /**
    * @param isExercise it is measured with its answer, and then shown as the frame will be: it grows with the answer
@@ -45,9 +45,7 @@ export class Preview {
   constructor(parent: HTMLElement, isExercise: boolean, onMeasured: (heights: Heights | null | undefined) => void) {
     this.isExercise = isExercise;
     this.onMeasured = onMeasured;
-    this.root = html("div", "nvs-stage", parent);
-    this.note = html("p", "nvs-note", this.root, _("Loading the preview …"));
-    this.box = html("div", "nvs-scaled", this.root);
+    parent.append(this.root);
     this.observer = new ResizeObserver(() => this.scale());
     this.observer.observe(this.root);
     this.grow = ({ source, data }: MessageEvent) => {

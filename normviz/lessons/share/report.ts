@@ -10,20 +10,17 @@ type Reported = { title: string; link: string };
 export class ReportButton {
   to: string;
   view: () => Reported;
-  root: HTMLDivElement;
-  text: HTMLTextAreaElement;
-  button: HTMLButtonElement;
-  note: HTMLSpanElement;
+  root = html("div", "nvs-root nvs-report");
+  text = html("textarea", "nvs-voice", this.root);
+  button = button("nvs-report-button", this.root, _("Report an error in this page"), () => this.report());
+  note = html("span", "", this.root);
 
-  /** @param to where reports go: an address with the placeholders {title} and {text}; "": the text is copied */
+  /** ``to``: where reports go: an address with the placeholders {title} and {text}; "": the text is copied */
   constructor(parent: HTMLElement, to: string, view: () => Reported) {
     this.to = to;
     this.view = view;
-    this.root = html("div", "nvs-root nvs-report", parent);
-    this.text = html("textarea", "nvs-voice", this.root);
+    parent.append(this.root);
     Object.assign(this.text, { readOnly: true, tabIndex: -1, ariaHidden: "true" });
-    this.button = button("nvs-report-button", this.root, _("Report an error in this page"), () => this.report());
-    this.note = html("span", "", this.root);
     this.note.setAttribute("role", "status");
   }
 

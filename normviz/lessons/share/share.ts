@@ -130,12 +130,11 @@ function describeHeights(breakpoints: Heights, { exercise, page }: ShareData) {
 
 /** A link from an embedded view, or one with hidden parts, to the same view in the full app. */
 export class AppLink {
-  root: HTMLDivElement;
-  link: HTMLAnchorElement;
+  root = html("div", "nvs-root");
+  link = html("a", "nvs-open", this.root, _("Open the full app"));
 
   constructor(parent: HTMLElement) {
-    this.root = html("div", "nvs-root", parent);
-    this.link = html("a", "nvs-open", this.root, _("Open the full app"));
+    parent.append(this.root);
     this.link.target = "_blank";
     this.link.rel = "noopener";
   }

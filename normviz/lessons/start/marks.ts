@@ -31,7 +31,7 @@ export class MarksFigure implements StartFigure {
   place: HTMLDivElement;
   status: HTMLParagraphElement;
 
-  /** @param hint for a reader who has marked the wrong elements */
+  /** ``hint`` for a reader who has marked the wrong elements */
   constructor(parent: HTMLElement, data: MarksData, judge: (isDone: boolean) => void, hint: string) {
     this.data = data;
     this.judge = judge;
@@ -45,7 +45,6 @@ export class MarksFigure implements StartFigure {
     this.choose(0);
   }
 
-  /** @param number of a task */
   choose(number: number) {
     this.chosen = number;
     this.place.replaceChildren();
@@ -95,20 +94,14 @@ export class MarksFigure implements StartFigure {
   }
 }
 
-/**
- * Whether the right elements are marked, and what to say if not.
- * @param hint for wrong marks
- */
+/** Whether the right elements are marked, and what to say if not. ``hint`` for wrong marks. */
 export function judgeMarks({ marked, answer }: Marking, hint: string) {
   const right = marked.filter((index) => answer.some((other) => sameIndex(index, other))).length, wrong = marked.length - right, missing = answer.length - right;
   if (wrong) return { isRight: false, text: joinSentences([ngettext("{n} is wrong.", "{n} are wrong.", wrong), hint]) };
   return { isRight: !missing, text: right && missing ? ngettext("{n} is missing.", "{n} are missing.", missing) : "" };
 }
 
-/**
- * Marks the answer, and gives every group a color of its own.
- * @param isDone by the reader; else nothing is called right
- */
+/** Marks the answer, and gives every group a color of its own. ``isDone``: by the reader; else nothing is called right. */
 export function showAnswer(marking: Marking, isDone: boolean) {
   const { shape, axes } = marking.task, tables = tablesOf(axes, { shape, facets: [], row: null, col: 0, indices: shape.map(upTo), across: 1 }), ranks = rankGroups(tables);
   marking.mark(marking.answer);

@@ -22,7 +22,7 @@ export class PixelsFigure implements StartFigure {
   status: HTMLParagraphElement;
   sources: number[];
 
-  /** @param hint for a reader who has marked the wrong elements */
+  /** ``hint`` for a reader who has marked the wrong elements */
   constructor(parent: HTMLElement, data: PixelsData, judge: (isDone: boolean) => void, hint: string) {
     this.judge = judge;
     this.hint = hint;
@@ -70,10 +70,7 @@ export class PixelsFigure implements StartFigure {
     else this.status.textContent = _("All are marked. Unfold the images to see why.");
   }
 
-  /**
-   * Shows the answer in both arrangements.
-   * @param isDone by the reader
-   */
+  /** Shows the answer in both arrangements. ``isDone``: the reader has found it. */
   finish(isDone: boolean) {
     for (const marking of this.markings) showAnswer(marking, isDone);
     this.status.textContent = _("Elements of one color share a mean and a variance.");
@@ -85,7 +82,7 @@ export class PixelsFigure implements StartFigure {
   }
 }
 
-/** @param from where its number stood before */
+/** ``from``: where its number stood before */
 function move(cell: HTMLElement, from: DOMRect) {
   const { left, top } = cell.getBoundingClientRect();
   cell.animate([{ transform: `translate(${from.left - left}px, ${from.top - top}px)` }, { transform: "none" }], MOVE);

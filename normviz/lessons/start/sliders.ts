@@ -17,10 +17,7 @@ export class StartSlider {
   input: HTMLInputElement;
   text: (value: number) => string;
 
-  /**
-   * @param text of a value
-   * @param changed ``isFinal``: the reader has let go of it, or pressed a key
-   */
+  /** ``text`` of a value; ``isFinal``: the reader has let go of it, or pressed a key */
   constructor(parent: HTMLElement, label: string, { low, high, step, first }: SliderRange, text: (value: number) => string, changed: (isFinal: boolean) => void) {
     const root = html("label", "nv-start-slider", parent);
     html("span", "", root, label);

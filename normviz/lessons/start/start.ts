@@ -84,10 +84,7 @@ class StartLesson {
     return undone < 0 ? this.steps.length - 1 : undone;
   }
 
-  /**
-   * @param number from 0
-   * @param byReader then the focus follows
-   */
+  /** ``number`` from 0; ``byReader``: then the focus follows */
   show(number: number, byReader = false) {
     this.at = number;
     this.said.textContent = "";
@@ -114,7 +111,6 @@ class StartLesson {
     this.isShowing = false;
   }
 
-  /** @param step that has ended */
   finish(step: HTMLElement) {
     (this.isShowing ? this.shown : this.done).add(step.dataset.key ?? "");
     this.said.textContent = find(step, ".nv-start-done").textContent;

@@ -58,7 +58,7 @@ class StoryFigure {
     else this.showPictures((data.pictures ?? [])[state]);
   }
 
-  /** @param number of a figure, in which the selected element stays selected if it has one */
+  /** ``number`` of a figure, in which the selected element stays selected if it has one */
   showFigure(number: number) {
     const place = find(this.root, ".nv-figure"), { figures } = this.page.data, shown = figures[number] as any;
     const { at } = (this.page.figures.get(place)?.view ?? {}) as { at?: number[] | null };

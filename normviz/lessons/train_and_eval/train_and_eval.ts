@@ -29,39 +29,33 @@ export class TrainingView {
   needsPlotly = false;
   width = 0;
   height?: number;
-  root: HTMLDivElement;
-  controls: HTMLDivElement;
-  sentence: HTMLParagraphElement;
-  chart;
-  planes;
-  texts: HTMLDivElement;
-  liveRegion: HTMLDivElement;
   observer: ResizeObserver;
   layers: { norm: string; input: HTMLInputElement; plane: SVGSVGElement; percent: HTMLElement }[] | undefined;
   output?: HTMLOutputElement;
   slider?: HTMLInputElement;
+  root = html("div", "nv-view nv-training");
+  controls = html("div", "nv-training-controls", this.root);
+  sentence = html("p", "nv-sentence", this.root);
+  row = html("div", "nv-training-row", this.root);
+  chart = this.addPanel(_("Right test points, in %"));
+  planes = { eval: this.addPanel("eval()"), train: this.addPanel("train()") };
+  texts = html("div", "nv-training-texts", this.root);
+  liveRegion = html("div", "nv-hidden", this.root);
 
   constructor(parent: HTMLElement) {
-    this.root = html("div", "nv-view nv-training", parent);
-    this.controls = html("div", "nv-training-controls", this.root);
-    this.sentence = html("p", "nv-sentence", this.root);
-    const row = html("div", "nv-training-row", this.root);
-    this.chart = this.addPanel(row, _("Right test points, in %"));
+    parent.append(this.root);
     for (const [kind, text] of [["eval", "eval()"], ["train", "train()"], ["others", _("eval(), the others")]]) {
       const item = html("span", "nv-training-key", this.chart.about);
       svg("path", { class: `nv-training-line nv-training-${kind}`, d: "M0,6h26" }, svg("svg", { width: 26, height: 12, "aria-hidden": "true" }, item));
       item.append(text);
     }
-    this.planes = { eval: this.addPanel(row, "eval()"), train: this.addPanel(row, "train()") };
-    this.texts = html("div", "nv-training-texts", this.root);
-    this.liveRegion = html("div", "nv-hidden", this.root);
     this.liveRegion.role = "status";
     this.observer = watchWidth(this.root, () => this.data && visibleWidth(this.root) !== this.width && this.draw());
     offerPictures(this);
   }
 
-  addPanel(parent: HTMLElement, title: string) {
-    const root = html("figure", "nv-panel", parent), head = html("figcaption", "", root);
+  addPanel(title: string) {
+    const root = html("figure", "nv-panel", this.row), head = html("figcaption", "", root);
     html("span", "nv-title", head, title);
     const about = html("span", "nv-training-about", head), body = html("div", "nv-body", root);
     return { about, body, picture: svg("svg", { role: "img" }, body) };
@@ -111,7 +105,7 @@ export class TrainingView {
     this.slider.addEventListener("change", () => this.choose({}, true));
   }
 
-  /** @param isFinal the reader has let go of the slider, or pressed a key */
+  /** ``isFinal``: the reader has let go of the slider, or pressed a key */
   choose(trained: Partial<Trained>, isFinal: boolean) {
     Object.assign(this.trained, trained);
     this.draw();
@@ -194,12 +188,10 @@ export class TrainingView {
       : ngettext("The test points in train(): {n} is taken for the wrong spiral within its batch.", "The test points in train(): {n} are taken for the wrong spiral within their batches.", wrong));
   }
 
-  /** @param size in px */
   regions({ plane }: TrainedCell, size: number) {
     return [svg("rect", { class: "nv-training-region nv-class-0", width: size, height: size }), svg("path", { class: "nv-training-region nv-class-1", d: regionPath(plane, this.data.side, size) })];
   }
 
-  /** @param message for a screen reader */
   announce(message: string) {
     this.liveRegion.textContent = message;
   }

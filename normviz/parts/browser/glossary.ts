@@ -26,7 +26,6 @@ export class Glossary {
   box: HTMLDivElement;
   close;
 
-  /** @param root the page */
   constructor(root: HTMLElement) {
     this.root = root;
     this.box = html("div", "nv-definition");
@@ -36,7 +35,6 @@ export class Glossary {
     document.addEventListener("scroll", this.close, true);
   }
 
-  /** @param terms of the page */
   set(terms: Term[]) {
     this.terms = new Map(terms.flatMap((term) => term.forms.map((form) => [form.toLowerCase(), term])));
     this.pattern = formsPattern([...this.terms.keys()]);
@@ -58,7 +56,7 @@ export class Glossary {
     this.mark(this.unmark());
   }
 
-  /** @param focused the word that had the focus before */
+  /** ``focused``: the word that had the focus before */
   mark(focused: string) {
     if (!this.pattern) return;
     if (!this.box.isConnected) this.root.parentElement?.append(this.box);

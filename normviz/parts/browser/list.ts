@@ -60,10 +60,7 @@ function meanings(part: string, ideas: [string[], string[]][]) {
 
 const simplified = (text: string) => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").trim().replace(/\s+/g, " ");
 
-/**
- * Shows the items that are found, and the topics that have such an item.
- * @returns of items that are shown
- */
+/** Shows the items that are found, and the topics that have such an item. Returns how many are shown. */
 function showMatching(isFound: (text: string) => boolean, items: HTMLElement[], topics: HTMLElement[], isSearching: boolean): number {
   for (const item of items) item.hidden = !isFound(simplified(item.dataset.words ?? ""));
   for (const topic of topics) {
@@ -109,10 +106,7 @@ function results(): Map<string, Result> {
   return new Map(pairs.filter(([, result]) => Object.hasOwn(RESULT_SIGNS, result)));
 }
 
-/**
- * The last prediction counts. An answer that is opened without one takes nothing away.
- * @param question its key
- */
+/** The last prediction counts. An answer that is opened without one takes nothing away. ``question``: its key. */
 export function rememberResult(question: string, result: Result) {
   const all = results();
   if (result !== "opened" || !all.has(question)) RESULTS.write(Object.fromEntries(all.set(question, result)));

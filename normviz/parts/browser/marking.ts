@@ -23,7 +23,7 @@ export class Marking {
   onChange;
   root: HTMLDivElement;
 
-  /** @param options ``onChange``: a mark has changed */
+  /** ``onChange``: a mark has changed */
   constructor(parent: HTMLElement, task: MarkingTask, { onChange = () => {} }: { onChange?: (marking: Marking) => void } = {}) {
     this.task = task;
     this.onChange = onChange;
@@ -52,7 +52,7 @@ export class Marking {
     return this.cells.map(({ index }) => index).filter((index) => groupOf(tables, index) === group && !sameIndex(index, at));
   }
 
-  /** @param indices the only elements that are marked from now on */
+  /** ``indices``: the only elements that are marked from now on */
   mark(indices: Index[]) {
     for (const cell of this.cells) this.setMarked(cell, indices.some((index) => sameIndex(index, cell.index)));
   }
@@ -91,19 +91,13 @@ export class Marking {
       }
   }
 
-  /**
-   * @param band the index along the axis of the bands, if there are any
-   * @param axes that number the facets
-   */
+  /** ``band``: the index along the axis of the bands, if there are any; ``axes`` number the facets */
   addFacets(parent: HTMLElement, band: Map<number, number>, axes: number[]) {
     const line = html("div", "nv-marking-facets", parent), facets = combinations(axes.map((axis) => upTo(this.task.shape[axis])));
     for (const facet of facets) this.addFacet(line, new Map([...band, ...facet.map((at, number) => [axes[number], at] as const)]), axes);
   }
 
-  /**
-   * @param facet the index along each axis that the facet does not show
-   * @param named the axes in its heading
-   */
+  /** ``facet``: the index along each axis that the facet does not show; ``named``: the axes in its heading */
   addFacet(parent: HTMLElement, facet: Map<number, number>, named: number[]) {
     const { shape, row, col } = this.task, root = html("div", "nv-marking-facet", parent);
     if (named.length) this.addHeader(root, "nv-marking-name", facet, named);
@@ -184,7 +178,6 @@ export class Marking {
     this.onChange(this);
   }
 
-  /** @param cell that the mouse has reached */
   paint(drag: NonNullable<Marking["drag"]>, cell: MarkedCell) {
     if (this.isRevealed) return;
     drag.moved = true;
@@ -204,7 +197,7 @@ export class Marking {
     this.onChange(this);
   }
 
-  /** @param cell the framed one stays as it is, unless it may be marked itself */
+  /** ``cell``: the framed one stays as it is, unless it may be marked itself */
   setMarked(cell: MarkedCell, marked: boolean) {
     if (this.isFixed(cell.index)) return;
     cell.marked = marked;

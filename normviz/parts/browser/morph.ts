@@ -33,7 +33,6 @@ export function morph(from: Node, to: Node, isDrawn: (element: Element) => boole
   for (const node of old.slice(wanted.length)) node.remove();
 }
 
-/** @param node that should take its place */
 function change(before: Element, node: Node, isDrawn: (element: Element) => boolean) {
   const is = written.get(node);
   if (is && !written.has(before) && before.isEqualNode(node)) written.set(before, is); // the first HTML and files have it

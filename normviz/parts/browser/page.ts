@@ -30,7 +30,7 @@ export class PageView {
   fill;
   glossary: Glossary;
 
-  /** @param root which is filled; in a file it has the parts already */
+  /** In a file, the root has the parts already. */
   constructor(root: HTMLElement, host: PageHost) {
     this.root = root;
     this.host = host;
@@ -105,7 +105,6 @@ export class PageView {
     for (const box of findAll(this.root, ".nv-prediction")) showGuess(box, guess);
   }
 
-  /** @param parts the key and the HTML of each */
   arrange(parts: [string, string][]) {
     const wanted = new Set(parts.map(([key]) => key));
     for (const [key, element] of this.parts)

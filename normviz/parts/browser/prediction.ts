@@ -54,7 +54,7 @@ const notANumber = (box: HTMLElement, text: string) => askNumber(text, isWhole(b
 
 const isWhole = ({ dataset }: HTMLElement) => /^-?\d+$/.test(dataset.right ?? "");
 
-/** @param message "" removes it */
+/** ``message``: "" removes it */
 export function refuse(box: HTMLElement, message: string) {
   const place = box.querySelector(":scope > .nv-predict .nv-refusal");
   if (place) place.textContent = message;

@@ -26,14 +26,14 @@ export function drawTensor(parent: HTMLElement, { shape, names, facets, row, col
   }
   return place;
 
-  /** @param facet the index along each axis of the facets */
+  /** ``facet``: the index along each axis of the facets */
   function addFacet(parent: HTMLElement, facet: (number | null)[]) {
     const caption = facets.map((axis, i) => `${names[axis]} = ${facet[i]}`).join(", ");
     if (!facet.includes(LEFT_OUT)) addTable(parent, caption, facet);
     else if (parent.lastElementChild?.tagName === "TABLE") html("span", "nv-numbers-gap", parent, "…");
   }
 
-  /** @param facet the index along each axis of the facets */
+  /** ``facet``: the index along each axis of the facets */
   function addTable(parent: HTMLElement, caption: string, facet: (number | null)[]) {
     const table = html("table", "", parent), heads = table.insertRow();
     if (caption) html("caption", "", table, caption);

@@ -7,20 +7,14 @@ let wanted: number | null = null;
 
 const scroller = () => document.querySelector("[data-testid=stMain]");
 
-/**
- * The address of another view. It keeps the language that the address of this one names.
- * @param shown the page that is shown
- */
+/** The address of another view. It keeps the language that the address of this one names. ``shown``: the page that is shown. */
 export function viewAddress(shown: string, page: string, query: string) {
   const language = [...new URLSearchParams(location.search)].filter(([name]) => name === "lang");
   const others = [...new URLSearchParams(query)].filter(([name]) => !language.length || name !== "lang");
   return appAddress(shown) + pathOf(page) + queryOf([...others, ...language]);
 }
 
-/**
- * The address of this view with another value of a parameter.
- * @param value "" removes the parameter
- */
+/** The address of this view with another value of a parameter. ``value``: "" removes the parameter. */
 export function withParameter(name: string, value: string) {
   const others = [...new URLSearchParams(location.search)].filter(([other]) => other !== name);
   return location.pathname + queryOf(value ? [...others, [name, value]] : others);

@@ -85,7 +85,6 @@ export function showFirstPage(...page: ConstructorParameters<typeof FirstPage>) 
   firstPage = new FirstPage(...page);
 }
 
-/** @param page of the app */
 export function endFirstPage(page?: PageView) {
   firstPage?.end(page);
   firstPage = null;

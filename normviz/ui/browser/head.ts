@@ -26,15 +26,13 @@ export const markApp = (state: "greets" | "presents" | "shares" | "translates" |
 export class PageHead {
   contents?: Contents;
   host: PageHost;
-  root: HTMLDivElement;
-  greeting: HTMLParagraphElement;
   fold: Fold;
+  root = html("div", "nv-doc nv-app nv-above");
+  greeting = html("p", "nv-greeting", this.root);
 
   constructor(host: PageHost) {
     this.host = host;
-    this.root = html("div", "nv-doc nv-app nv-above");
     this.root.dataset.mounted = "yes";
-    this.greeting = html("p", "nv-greeting", this.root);
     this.greeting.addEventListener("click", (event) => this.follow(event));
     this.fold = new Fold(this.root, (isOpen) => markApp("unfolded", isOpen));
   }
@@ -81,7 +79,6 @@ class Contents {
   list: HTMLUListElement;
   observer: ResizeObserver;
 
-  /** @param page whose parts it lists */
   constructor(parent: HTMLElement, page: HTMLElement) {
     this.page = page;
     this.root = html("details", "nv-contents", parent);

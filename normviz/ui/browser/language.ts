@@ -18,10 +18,7 @@ export function applyLanguage({ tag, direction }: Language) {
   if (root.dir !== direction) root.dir = direction;
 }
 
-/**
- * The next pages have this language too, until the browser is closed.
- * @param page that is shown
- */
+/** The next pages have this language too, until the browser is closed. */
 function remember(name: string, page: string) {
   document.cookie = `${COOKIE}=${name}; Path=${new URL(appAddress(page)).pathname}; SameSite=Lax`;
 }

@@ -60,10 +60,7 @@ function watchMenu() {
 
 let group = "";
 
-/**
- * Marks the group of the current page: Streamlit marks the page alone, which is in a closed menu.
- * @param title of the group
- */
+/** Marks the group of the current page: Streamlit marks the page alone, which is in a closed menu. */
 export function markGroup(title: string) {
   group = title;
   const header = document.querySelector(HEADER);

@@ -6,10 +6,7 @@ import { betweenSentences } from "./messages.ts";
 /** The address of the view in the app; nothing if the file knows no app. */
 export const appOfFile = () => document.querySelector(".nv-app-link")?.getAttribute("href");
 
-/**
- * @param text what the file does not have; "" for nothing
- * @param label of the link to the app
- */
+/** ``text``: what the file does not have; "" for nothing; ``label`` of the link to the app */
 export function writeMissing(place: HTMLElement, text: string, label: string) {
   place.textContent = text;
   const address = text && appOfFile();

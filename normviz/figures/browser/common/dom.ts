@@ -2,9 +2,7 @@
 
 export const SVG = "http://www.w3.org/2000/svg";
 
-/**
- * A number that no other figure of the page has, although a notebook loads this module once per output.
- */
+/** A number that no other figure of the page has, although a notebook loads this module once per output. */
 export function uniqueNumber() {
   return (window.normvizNumber = (window.normvizNumber ?? 0) + 1);
 }

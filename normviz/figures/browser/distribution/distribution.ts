@@ -53,36 +53,28 @@ export class Distribution {
   /** The dots of each stage. */
   dots = new Map<string, SVGElement[]>();
   view: DistributionView;
-  root: HTMLElement;
-  title: HTMLHeadingElement;
-  toggle: HTMLButtonElement;
-  svg: SVGSVGElement;
-  drawing: SVGGElement;
+  root = html("section", "nv-distribution");
+  head = html("div", "nv-strips-head", this.root);
+  title = html("h2", "nv-heading", this.head);
+  toggle = button("nv-button", this.head, "", () => {
+    this.all = !this.all;
+    this.draw();
+  });
+  svg = svg("svg", { class: "nv-strips" }, this.root);
+  drawing = svg("g", { "aria-hidden": "true" }, this.svg);
   slider: DotSlider;
-  motionText: HTMLParagraphElement;
-  note: HTMLParagraphElement;
+  motionText = html("p", "nv-motion-text", this.root);
+  note = html("p", "", this.root);
   sliders: GammaAndBetaSliders;
 
-  /** @param after which it is put */
   constructor(view: DistributionView, after: HTMLElement) {
     this.view = view;
-    this.root = html("section", "nv-distribution");
     after.after(this.root);
-    const head = html("div", "nv-strips-head", this.root);
-    this.title = html("h2", "nv-heading", head);
-    this.toggle = button("nv-button", head, "", () => {
-      this.all = !this.all;
-      this.draw();
-    });
-    this.svg = svg("svg", { class: "nv-strips" }, this.root);
-    this.drawing = svg("g", { "aria-hidden": "true" }, this.svg);
     this.slider = new DotSlider(this.svg, {
       move: (value) => view.at && view.changes.preview(view.at, value),
       drop: (value) => view.at && view.changes.edit(view.at, value),
       cancel: () => view.changes.cancel(),
     });
-    this.motionText = html("p", "nv-motion-text", this.root);
-    this.note = html("p", "", this.root);
     this.sliders = new GammaAndBetaSliders(this.root, (choice, isFinal) => view.changes.choose(choice, isFinal));
     this.listen();
   }
@@ -109,10 +101,7 @@ export class Distribution {
     return null;
   }
 
-  /**
-   * Draws the group of the selected element.
-   * @param step of the forward pass: later stages are not drawn yet
-   */
+  /** Draws the group of the selected element. ``step`` of the forward pass; later stages are not drawn yet. */
   draw(step?: string) {
     const { view } = this, { data } = view, at = view.at && sentPlace(data, view.at) ? view.at : null;
     this.root.hidden = !data.values || (data.hidden ?? []).includes("distribution");
@@ -173,7 +162,7 @@ export class Distribution {
     return slides ? this.slidingDot(group, at, selected) : null;
   }
 
-  /** @param selected the number of the selected element in the group */
+  /** ``selected``: the number of the selected element in the group */
   slidingDot({ stages: [x] }: Group, at: Index, selected: number) {
     const { view: { data }, range: [low, high], width } = this, dot = this.rows[0].dots[selected], most = Math.max(-low, high), value = Number(x.values[selected].toPrecision(7));
     return dot && {
@@ -260,10 +249,7 @@ export class Distribution {
   }
 }
 
-/**
- * Draws the distribution of a view whose data has moments.
- * @param after which it is put
- */
+/** Draws the distribution of a view whose data has moments. */
 export function drawDistribution(view: DistributionView, after: HTMLElement, step?: string) {
   if (view.data.moments) view.distribution ??= new Distribution(view, after);
   view.distribution?.draw(step);
@@ -274,18 +260,12 @@ const titleOf = ({ size }: Group, element: string) =>
 
 const stageOf = (step: string, stages: Stage[]) => [step, ...(STAGE_OF[step] ?? [])].find((key) => stages.some((stage) => stage.key === key));
 
-/**
- * Moves a shape from somewhere else to its place.
- * @param dx where it begins, relative to its place
- */
+/** Moves a shape from somewhere else to its place. ``dx``: where it begins, relative to its place. */
 function moveFrom(shape: SVGElement, dx: number, dy: number) {
   shape.animate([{ transform: `translate(${dx}px, ${dy}px)` }, { transform: "none" }], { duration: MOTION_TIME, easing: "ease-in-out" });
 }
 
-/**
- * Moves a shape to another place and back.
- * @param dx where it turns, relative to its place
- */
+/** Moves a shape to another place and back. ``dx``: where it turns, relative to its place. */
 function moveThere(shape: SVGElement, dx: number, dy: number) {
   const away = `translate(${dx}px, ${dy}px)`;
   shape.animate(

@@ -115,7 +115,7 @@ export class DotSlider {
     this.moves.move(roundedFor(Math.max(-low, high), inside));
   }
 
-  /** @param dot null: it cannot be moved */
+  /** ``dot`` null: it cannot be moved */
   set(dot: Dot | null) {
     const { root } = this;
     this.dot = dot;
@@ -127,10 +127,7 @@ export class DotSlider {
   }
 }
 
-/**
- * The value of one press of an arrow key: 1, 2 or 5 times a power of ten.
- * @param range of the axis
- */
+/** The value of one press of an arrow key: 1, 2 or 5 times a power of ten. */
 export function stepOf(range: number) {
   const rough = range / KEYS_ACROSS, power = 10 ** Math.floor(Math.log10(rough));
   return power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);

@@ -13,7 +13,7 @@ export class GammaAndBetaSliders {
   root: HTMLDivElement;
   reset: HTMLButtonElement;
 
-  /** @param choose ``isFinal``: the reader has let go of the slider */
+  /** ``isFinal``: the reader has let go of the slider */
   constructor(parent: HTMLElement, choose: (choice: GammaBetaChoice | null, isFinal: boolean) => void) {
     this.root = html("div", "nv-sliders", parent);
     for (const name of ["gamma", "beta"] as Parameter[]) {
@@ -34,10 +34,7 @@ export class GammaAndBetaSliders {
     return { gamma, beta };
   }
 
-  /**
-   * @param data of the layer itself
-   * @param shown whether the output is
-   */
+  /** ``data`` of the layer itself; ``shown``: whether the output is */
   set({ params, values, scaled, turn }: DecodedData, choice: GammaBetaChoice | null, shown: boolean) {
     this.root.hidden = !params || !shown;
     if (!params) return;

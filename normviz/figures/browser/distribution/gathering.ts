@@ -30,10 +30,7 @@ export class Gathering {
     this.view = view;
   }
 
-  /**
-   * Shows the group of the selected element.
-   * @param pressed the panel with the pressed cell
-   */
+  /** Shows the group of the selected element. ``pressed``: the panel with the pressed cell. */
   start(pressed: DrawnPanel) {
     const { view } = this, { at, data, distribution, colors } = view, { tables, running } = data.stats ?? {}, group = distribution?.group;
     const panel = pressed.figure.links === "stats" ? pressed : view.panels.get("stats");

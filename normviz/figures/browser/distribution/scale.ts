@@ -1,9 +1,6 @@
 // Where values are on a strip: a shared axis with round ticks, and dots that are stacked where they would overlap.
 
-/**
- * The smallest and the largest number, with a margin; 0 is always inside.
- * @param share of the range, for each margin
- */
+/** The smallest and the largest number, with a margin; 0 is always inside. ``share`` of the range is each margin. */
 export function rangeOf(numbers: number[], share = 0.04): [number, number] {
   let low = 0, high = 0;
   for (const number of numbers) {

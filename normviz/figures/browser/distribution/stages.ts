@@ -50,7 +50,7 @@ export function inAndOut(data: DecodedData, stages: Stage[], index: Index) {
   return [first, { ...last, title: _("output"), rule, moments, meanAlone }];
 }
 
-/** @param derived whether the numbers of the normalized values say how they follow from those before */
+/** ``derived``: whether the numbers of the normalized values say how they follow from those before */
 function momentsOf(data: DecodedData, stage: string, index: Index, derived = true) {
   const { stats } = data, found = data.moments?.[stage] as Moments<FloatArray>;
   const mean = broadcastAt(found.mean, index), variance = broadcastAt(found.var, index), square = variance + mean * mean;

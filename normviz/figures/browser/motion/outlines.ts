@@ -32,11 +32,7 @@ export function outlineBetween(from: Rectangle[], to: Rectangle[], share: number
   }).join("");
 }
 
-/**
- * @param outline which already has its new path
- * @param before its path until now
- * @param halo around it
- */
+/** ``outline`` has its new path already; ``before``: its path until now; ``halo``: around it */
 export function morphOutline(outline: SVGPathElement, before: string, halo?: SVGPathElement) {
   const after = outline.getAttribute("d") ?? "", from = rectanglesOf(before), to = rectanglesOf(after);
   if (before === after || !from || !to || !mayMove()) return;

@@ -28,10 +28,7 @@ export function drawCells(panel: DrawnPanel) {
 
 let plotTimer: ReturnType<typeof setTimeout> | undefined;
 
-/**
- * While values change all the time, Plotly waits.
- * @param wait in ms
- */
+/** While values change all the time, Plotly waits. ``wait`` in ms. */
 function plotSoon(wait?: number) {
   clearTimeout(plotTimer);
   plotTimer = setTimeout(plotNext, wait);

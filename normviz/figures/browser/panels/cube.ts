@@ -29,20 +29,16 @@ export class Cube {
   origin = [0, 0];
   view: { active: Index | null };
   key: string;
-  root: HTMLElement;
-  title: HTMLDivElement;
-  hint: HTMLDivElement;
-  body: HTMLDivElement;
-  svg: SVGSVGElement;
+  root = html("figure", "nv-panel nv-cube");
+  title = html("div", "nv-title", html("figcaption", "nv-head", this.root));
+  hint = html("div", "nv-hint", this.root);
+  body = html("div", "nv-body", this.root);
+  svg = svg("svg", { class: "nv-cube-svg", role: "img" }, this.body);
 
   constructor(parent: HTMLElement, view: { active: Index | null }, key: string) {
     this.view = view;
     this.key = key;
-    this.root = html("figure", "nv-panel nv-cube", parent);
-    this.title = html("div", "nv-title", html("figcaption", "nv-head", this.root));
-    this.hint = html("div", "nv-hint", this.root);
-    this.body = html("div", "nv-body", this.root);
-    this.svg = svg("svg", { class: "nv-cube-svg", role: "img" }, this.body);
+    parent.append(this.root);
   }
 
   set(figure: CubeData, data: DecodedData) {

@@ -43,75 +43,56 @@ export class Panel implements DrawnPanel {
   left = 0;
   top = 0;
   under = 0; // height of what is written below each line of facets
-  dragged = false;
+  dragged = false; // slices were moved; no element was clicked
   view: PanelHost;
   key: string;
-  name: string;
-  root: HTMLElement;
-  title: HTMLDivElement;
-  caption: HTMLDivElement;
-  legend: HTMLDivElement;
-  hint: HTMLDivElement;
-  body: HTMLDivElement;
-  plot: HTMLDivElement;
-  about: HTMLDivElement;
-  svg: SVGSVGElement;
-  inside: SVGPathElement;
-  outside: SVGPathElement;
-  veil: SVGPathElement;
-  hatch: SVGPathElement;
-  mutedTexts: SvgList;
-  strongTexts: SvgList;
-  outlineHalo: SVGPathElement;
-  outline: SVGPathElement;
-  differs: SVGPathElement;
-  halo: SVGRectElement;
-  frame: SVGRectElement;
-  cursorHalo: SVGRectElement;
-  cursor: SVGRectElement;
-  labels: SvgList;
-  momentsText: SVGTextElement; // slices were moved; no element was clicked
+  name = `nv-panel-${uniqueNumber()}`;
+  root = html("figure", "nv-panel");
+  head = html("figcaption", "nv-head", this.root);
+  title = html("div", "nv-title", this.head);
+  caption = html("div", "nv-caption", this.head);
+  legend = html("div", "nv-key", this.head);
+  hint = html("div", "nv-hint", this.root);
+  body = html("div", "nv-body", this.root);
+  plot = html("div", "nv-plot", this.body);
+  about = html("div", "nv-hidden", this.root);
+  svg = svg("svg", { class: "nv-over", tabindex: "0", role: "application" }, this.body);
+  definitions = svg("defs", {}, this.svg);
+  inside = this.clip("-in");
+  outside = this.clip("-out");
+  veil = svg("path", { class: "nv-veil", "fill-rule": "evenodd" }, this.svg);
+  hatch = this.hatched("hatch", HATCH_DISTANCE, 45); // a pale color alone could be read as a value near zero, or as another group
+  mutedTexts = new SvgList(svg("g", { class: "nv-text nv-veiled", "aria-hidden": "true", "clip-path": `url(#${this.name}-out)` }, this.svg));
+  strongTexts = new SvgList(svg("g", { class: "nv-text", "aria-hidden": "true", "clip-path": `url(#${this.name}-in)` }, this.svg));
+  outlineHalo = svg("path", { class: "nv-outline-halo" }, this.svg);
+  outline = svg("path", { class: "nv-outline" }, this.svg);
+  differs = this.hatched("differs", DIFFERING_DISTANCE, -45);
+  halo = svg("rect", { class: "nv-halo" }, this.svg);
+  frame = svg("rect", { class: "nv-frame" }, this.svg);
+  cursorHalo = svg("rect", { class: "nv-halo" }, this.svg);
+  cursor = svg("rect", { class: "nv-cursor" }, this.svg);
+  labels = new SvgList(svg("g", { class: "nv-labels", "aria-hidden": "true" }, this.svg));
+  momentsText = svg("text", { class: "nv-moments", "aria-hidden": "true" }, this.svg);
 
   constructor(parent: HTMLElement, view: PanelHost, key: string) {
     this.view = view;
     this.key = key;
-    this.name = `nv-panel-${uniqueNumber()}`;
-    this.root = html("figure", `nv-panel nv-panel-${key}`, parent);
-    const head = html("figcaption", "nv-head", this.root);
-    this.title = html("div", "nv-title", head);
-    this.caption = html("div", "nv-caption", head);
-    this.legend = html("div", "nv-key", head);
-    this.hint = html("div", "nv-hint", this.root);
-    this.body = html("div", "nv-body", this.root);
-    this.plot = html("div", "nv-plot", this.body);
-    this.about = html("div", "nv-hidden", this.root);
+    this.root.classList.add(`nv-panel-${key}`);
+    parent.append(this.root);
     this.about.id = `${this.name}-about`;
-    this.svg = svg("svg", { class: "nv-over", tabindex: "0", role: "application" }, this.body);
-    const definitions = svg("defs", {}, this.svg);
-    const clip = (suffix: string) => svg("path", { "clip-rule": "evenodd" }, svg("clipPath", { id: this.name + suffix }, definitions));
-    this.inside = clip("-in");
-    this.outside = clip("-out");
-    this.veil = svg("path", { class: "nv-veil", "fill-rule": "evenodd" }, this.svg);
-    /** A hatched shape without a path. */
-    const hatched = (kind: string, apart: number, angle: number): SVGPathElement => {
-      const id = `${this.name}-${kind}`, size = { width: apart, height: apart, patternUnits: "userSpaceOnUse" };
-      const pattern = svg("pattern", { id, ...size, patternTransform: `rotate(${angle})` }, definitions);
-      svg("path", { class: `nv-${kind}-line`, d: `M${apart / 2},0v${apart}` }, pattern);
-      return svg("path", { class: `nv-${kind}`, "fill-rule": "evenodd", fill: `url(#${id})` }, this.svg);
-    };
-    this.hatch = hatched("hatch", HATCH_DISTANCE, 45); // a pale color alone could be read as a value near zero, or as another group
-    this.mutedTexts = new SvgList(svg("g", { class: "nv-text nv-veiled", "aria-hidden": "true", "clip-path": `url(#${this.name}-out)` }, this.svg));
-    this.strongTexts = new SvgList(svg("g", { class: "nv-text", "aria-hidden": "true", "clip-path": `url(#${this.name}-in)` }, this.svg));
-    this.outlineHalo = svg("path", { class: "nv-outline-halo" }, this.svg);
-    this.outline = svg("path", { class: "nv-outline" }, this.svg);
-    this.differs = hatched("differs", DIFFERING_DISTANCE, -45);
-    this.halo = svg("rect", { class: "nv-halo" }, this.svg);
-    this.frame = svg("rect", { class: "nv-frame" }, this.svg);
-    this.cursorHalo = svg("rect", { class: "nv-halo" }, this.svg);
-    this.cursor = svg("rect", { class: "nv-cursor" }, this.svg);
-    this.labels = new SvgList(svg("g", { class: "nv-labels", "aria-hidden": "true" }, this.svg));
-    this.momentsText = svg("text", { class: "nv-moments", "aria-hidden": "true" }, this.svg);
     this.listen();
+  }
+
+  clip(suffix: string) {
+    return svg("path", { "clip-rule": "evenodd" }, svg("clipPath", { id: this.name + suffix }, this.definitions));
+  }
+
+  /** A hatched shape without a path. */
+  hatched(kind: string, apart: number, angle: number): SVGPathElement {
+    const id = `${this.name}-${kind}`, size = { width: apart, height: apart, patternUnits: "userSpaceOnUse" };
+    const pattern = svg("pattern", { id, ...size, patternTransform: `rotate(${angle})` }, this.definitions);
+    svg("path", { class: `nv-${kind}-line`, d: `M${apart / 2},0v${apart}` }, pattern);
+    return svg("path", { class: `nv-${kind}`, "fill-rule": "evenodd", fill: `url(#${id})` }, this.svg);
   }
 
   listen() {
@@ -180,10 +161,7 @@ export class Panel implements DrawnPanel {
     return Number.isFinite(value) ? colorAt(this.scale, placeOnScale(this.range, value)) : null;
   }
 
-  /**
-   * The heatmap's rows, with NaN in the gaps.
-   * @param rowCells which of its columns and rows hold cells
-   */
+  /** The heatmap's rows, with NaN in the gaps. The arguments: which of its columns and rows hold cells. */
   heatmap(columnCells: number[], rowCells: number[]) {
     const { geometry } = this, { rows, columns } = geometry, wide = columnCells[columnCells.length - 1] + 1;
     const lines = Array.from({ length: rowCells[rowCells.length - 1] + 1 }, () => new Float32Array(wide).fill(NaN));
@@ -285,7 +263,7 @@ export class Panel implements DrawnPanel {
     writeMoments(this, active);
   }
 
-  /** @param around it, 2 px wider at each side */
+  /** ``around`` is 2 px wider at each side */
   placeFrame(frame: SVGRectElement, around: SVGRectElement, index: Index | null) {
     for (const rect of [frame, around]) rect.setAttribute("visibility", index ? "visible" : "hidden");
     if (!index) return;

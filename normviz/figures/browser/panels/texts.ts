@@ -12,10 +12,7 @@ const MOST_GROUPS = 200; // the id of a group is written across its cells if the
 const SMALLEST = 8.5; // px
 const FRAME_AROUND = 4; // px: the frame of the selected element and its halo around the cell
 
-/**
- * Writes them where they fit: a strong copy for the peers, a muted one for all other elements.
- * @returns whether they fit
- */
+/** Writes them where they fit: a strong copy for the peers, a muted one for all other elements. Returns whether they fit. */
 export function drawTexts(panel: DrawnPanel): boolean {
   const { mutedTexts: muted, strongTexts: strong } = panel;
   panel.written = [];

@@ -40,10 +40,7 @@ export function drawToggles(panel: DrawnPanel & { title: HTMLElement }) {
   if (address) html("a", "nv-app-link", rest, _("Others in the app")).setAttribute("href", address);
 }
 
-/**
- * The button of an axis, or the two of channels in groups, without texts.
- * @param press ``by``: 1 for more groups, -1 for fewer
- */
+/** The button of an axis, or the two of channels in groups, without texts. ``by``: 1 for more groups, -1 for fewer. */
 export function makeItem(group: HTMLElement, { axis, groups }: { axis: string, groups: number }, press: (by?: number) => void) {
   const made = (parent: HTMLElement, text: string, by?: number): HTMLElement => button("nv-toggle", parent, text, () => press(by));
   const one = groups ? html("span", "nv-group-steps", group) : made(group, "");

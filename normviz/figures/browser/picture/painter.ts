@@ -27,7 +27,7 @@ export class PagePainter {
   panels: Map<Element, DrawnPanel>;
   canvas: CanvasRenderingContext2D;
 
-  /** @param plot a chart's own SVG */
+  /** ``plot``: a chart's own SVG */
   constructor(view: PictureSource, plot: { shapes: string, namespaces: string } | null) {
     this.view = view;
     this.plot = plot;
@@ -104,10 +104,7 @@ export class PagePainter {
     else if (last && node.data) this.line?.spans.push({ ...last, text: " ", gap: 0 });
   }
 
-  /**
-   * The texts of one line in one block become one text of the picture.
-   * @param mark the text of ::before
-   */
+  /** The texts of one line in one block become one text of the picture. ``mark``: the text of ::before. */
   addSpan(parent: Element, text: string, rect: { left: number, top: number, right: number, height: number } | undefined, mark: boolean) {
     if (!rect) return;
     const style = getComputedStyle(parent), block = blockOf(parent);

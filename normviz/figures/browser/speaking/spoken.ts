@@ -54,10 +54,7 @@ function elementAndValue(panel: DrawnPanel, index: Index) {
   return isValue && figure.key !== "x" ? _("{element}: {name} = {value}", { element: name, name: figure.title, value: number }) : `${name} = ${number}`;
 }
 
-/**
- * Which elements have the group of an element: "all of example 1, channels 2 to 3".
- * @param index of a drawn element
- */
+/** Which elements have the group of an element: "all of example 1, channels 2 to 3". */
 function groupInWords({ axes, grid }: { axes: string[], grid: GridData }, sharing: Sharing, index: Index) {
   const element = tensorIndex({ grid }, index);
   const places = axes.flatMap((name, axis) => {
@@ -69,7 +66,6 @@ function groupInWords({ axes, grid }: { axes: string[], grid: GridData }, sharin
   return places.length ? _("all of {place}", { place: places.join(_(", ")) }) : _("all of {tensor}", { tensor: "x" });
 }
 
-/** @param name of the axis */
 function indicesInWords(name: string, indices: number[]) {
   const [from, to] = [indices[0], indices[indices.length - 1]].map(formatCount), isRun = indices.length === indices[indices.length - 1] - indices[0] + 1;
   const nouns = NOUNS[name];

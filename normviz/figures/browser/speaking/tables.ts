@@ -11,7 +11,7 @@ import type { DrawnPanel, PanelHost } from "../tensor/drawn_panel.ts";
 
 // The buttons for readers without a keyboard. They are seen when they have the focus.
 
-/** @param view which has no data until plotly.js has loaded */
+/** The view has no data until plotly.js has loaded. */
 export function addChartTools(view: { root: HTMLElement, data?: ChartData }) {
   const table = button("nv-button", html("div", "nv-tools", view.root), _("The figure as a table"), () => {
     if (view.data) showChartTable(view.root, view.data.figure, () => table.focus());
@@ -29,7 +29,7 @@ export function addTools(view: PanelHost) {
 
 // A panel: a table for each facet, with the indices as heads.
 
-/** @param panel the first one that is shown; the reader can choose another */
+/** ``panel``: the first one that is shown; the reader can choose another */
 export function showTable(view: PanelHost, panel: DrawnPanel, onClose: () => void) {
   openModal(view.root, _("The figure as a table"), (body) => {
     const panels = [...view.panels.values()].filter((one) => one.figure.scale !== "cube" && !one.root.hidden);

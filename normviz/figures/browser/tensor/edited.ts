@@ -61,10 +61,7 @@ function twoPassMoments(numbers: number[]): GroupMoments {
 /** The moments of ``values * factor + shift``. */
 const linear = (moments: GroupMoments, factor: number, shift: number): GroupMoments => ({ mean: moments.mean * factor + shift, var: moments.var * factor * factor });
 
-/**
- * The array with this number for the elements of one group.
- * @param array that broadcasts over the drawn elements
- */
+/** The array with this number for the elements of one group. The array broadcasts over the drawn elements. */
 function withNumber({ shape, values }: FloatArray, peers: Index[], number: number): FloatArray {
   const changed = values.slice();
   for (const peer of peers) changed[broadcastPosition(shape, peer)] = number;

@@ -18,15 +18,12 @@ export function tablesOf(axes: NamedAxis[], grid: GridData) {
 
 const indexAt = ({ divide, modulo }: NamedAxis, index: number): number => Math.floor(index / divide) % modulo;
 
-/** @param tables one per axis */
+/** ``tables``: one per axis */
 export function groupOf(tables: number[][], index: Index) {
   return tables.reduce((id, table, axis) => id + table[index[axis]], 0);
 }
 
-/**
- * The first drawn element of each group, by its id.
- * @param geometry of what is drawn
- */
+/** The first drawn element of each group, by its id. */
 export function firstOfGroups(tables: number[][], geometry: { each(visit: (index: Index) => void): void }) {
   const firsts = new Map<number, Index>();
   geometry.each((index) => {
@@ -36,10 +33,7 @@ export function firstOfGroups(tables: number[][], geometry: { each(visit: (index
   return firsts;
 }
 
-/**
- * The drawn groups in the order of their ids: each has a color of its own, however many are left out.
- * @returns rank by id
- */
+/** The drawn groups in the order of their ids: each has a color of its own, however many are left out. Returns rank by id. */
 export function rankGroups(tables: number[][]): Map<number, number> {
   let ids = new Set([0]);
   for (const table of tables) {

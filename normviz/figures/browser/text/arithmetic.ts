@@ -95,7 +95,7 @@ export function writeArithmetic(section: HTMLElement, source: ValueSource, at: I
 /** The steps that compute a number. */
 const MADE_BY: Record<string, string> = { eps: "normalized", gamma: "output", beta: "output" };
 
-/** @param step whose tokens are lit */
+/** ``step``: whose tokens are lit */
 export function writeFormula(parent: HTMLElement, tokens: FormulaToken[], step: string) {
   parent.replaceChildren();
   for (const { text, steps } of tokens) html("span", steps.includes(step) ? "nv-lit" : "", parent, text);

@@ -127,10 +127,7 @@ export class Changes {
     return last;
   }
 
-  /**
-   * One gamma and one beta for all elements, or the layer's own.
-   * @param isFinal whether the server is asked for them
-   */
+  /** One gamma and one beta for all elements, or the layer's own. ``isFinal``: whether the server is asked for them. */
   choose(choice: GammaBetaChoice | null, isFinal: boolean) {
     const { view } = this, { gamma = null, beta = null } = choice ?? {};
     this.choice = choice;

@@ -16,16 +16,14 @@ export class ChartView {
   width = 0;
   height?: number;
   needsPlotly = true;
-  root: HTMLDivElement;
-  line: HTMLDivElement;
-  plot: HTMLDivElement;
   observer: ResizeObserver;
   frame?: number;
+  root = html("div", "nv-view nv-chart");
+  line = html("div", "nv-hidden", this.root);
+  plot = html("div", "nv-chart-plot", this.root);
 
   constructor(parent: HTMLElement) {
-    this.root = html("div", "nv-view nv-chart", parent);
-    this.line = html("div", "nv-hidden", this.root);
-    this.plot = html("div", "nv-chart-plot", this.root);
+    parent.append(this.root);
     addChartTools(this);
     this.observer = watchWidth(this.root, () => this.resized());
     offerPictures(this);
@@ -98,7 +96,6 @@ export class ChartView {
     this.frame = requestAnimationFrame(() => this.draw());
   }
 
-  /** @param message for a screen reader */
   announce(message: string) {
     this.line.textContent = message;
   }

@@ -111,10 +111,7 @@ export class CompareView extends FigureView {
     return [[{ code: formatElement("x", tensorIndex(this.data, index)) }], ...layers];
   }
 
-  /**
-   * With how many others an element shares its mean and, unless gamma is hidden, its gamma.
-   * @param number of the layer
-   */
+  /** With how many others an element shares its mean and, unless gamma is hidden, its gamma. */
   describeLayer(number: number): Phrase {
     const sharings = this.data.sharings ?? {}, stats = sharings[`stats${number}`] as Tabled<Statistics>, params = sharings[`params${number}`];
     const mean = words(SHARED[stats.center ? "mean" : "meanSquare"](stats.size - 1), countOf(stats));

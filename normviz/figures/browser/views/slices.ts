@@ -16,15 +16,13 @@ import type { Turns } from "./turns.ts";
 export class SlicesBar {
   axes = new Map<number, { text: HTMLElement, slider: HTMLInputElement }>();
   view: SlicedView;
-  root: HTMLDivElement;
-  note: HTMLSpanElement;
+  root = html("div", "nv-slices");
+  note = html("span", "nv-note", this.root);
 
   constructor(view: SlicedView) {
     this.view = view;
-    this.root = html("div", "nv-slices");
     this.root.hidden = true;
     view.root.prepend(this.root);
-    this.note = html("span", "nv-note", this.root);
   }
 
   // Follows the data; a slider keeps the focus while it is dragged.
@@ -66,10 +64,7 @@ export class SlicesBar {
     if (grid.indices[axis][0] !== first) this.draw(grid.indices.map(([now], other) => (other === axis ? first : now)));
   }
 
-  /**
-   * Draws the slices of an element, if they are not drawn.
-   * @param at of the whole tensor
-   */
+  /** Draws the slices of an element, if they are not drawn. ``at`` of the whole tensor. */
   reach(at: Index) {
     const { view } = this, { grid } = view.data, wanted = grid.indices.map((drawn, axis) => (drawn.includes(at[axis]) ? drawn[0] : at[axis]));
     const start = movedGrid(grid, wanted).indices.map(([first]) => first);

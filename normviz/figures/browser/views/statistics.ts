@@ -6,16 +6,14 @@ import { _, ngettext } from "../common/messages.ts";
 import { listStatistics } from "../tensor/sharing.ts";
 
 export class StatisticsTable {
-  root: HTMLDetailsElement;
-  title: HTMLElement;
-  body: HTMLDivElement;
   data: DecodedData;
+  root = html("details", "nv-table");
+  title = html("summary", "", this.root);
+  body = html("div", "", this.root);
 
   constructor(parent: HTMLElement) {
-    this.root = html("details", "nv-table", parent);
+    parent.append(this.root);
     this.root.hidden = true;
-    this.title = html("summary", "", this.root);
-    this.body = html("div", "", this.root);
     this.root.addEventListener("toggle", () => this.fill());
   }
 

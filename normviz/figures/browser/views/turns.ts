@@ -8,7 +8,6 @@ export class Turns {
   now;
   sentAt: number;
 
-  /** @param turn of the first data */
   constructor(turn = 0, now = Date.now) {
     this.newest = turn;
     this.now = now;

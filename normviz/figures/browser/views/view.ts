@@ -56,37 +56,26 @@ export class FigureView implements PanelHost {
   folds?: Record<"values" | "worked", HTMLDetailsElement>;
   opened = "";
   valueTabs?: ValueTabs;
-  readoutId: string;
-  root: HTMLDivElement;
-  sharingRow: HTMLDivElement;
-  line: HTMLDivElement;
-  liveRegion: HTMLDivElement;
-  counts: HTMLDListElement;
-  valuesRow: HTMLDivElement;
-  arithmetic: HTMLElement;
-  table: StatisticsTable;
-  slices: any;
-  changes: Changes;
-  gathering: Gathering;
   observer: ResizeObserver;
   later?: number;
   frame?: number;
+  readoutId = `nv-readout-${uniqueNumber()}`;
+  root = html("div", "nv-view");
+  sharingRow = html("div", "nv-row nv-sharing", this.root);
+  line = html("div", "nv-readout", this.root);
+  liveRegion = html("div", "nv-hidden", this.root);
+  counts = html("dl", "nv-counts", this.root);
+  valuesRow = html("div", "nv-row nv-values", this.root);
+  arithmetic = html("section", "nv-worked", this.root);
+  table = new StatisticsTable(this.root);
+  slices = new SlicesBar(this);
+  changes = new Changes(this);
+  gathering = new Gathering(this);
 
   constructor(parent: HTMLElement) {
-    this.readoutId = `nv-readout-${uniqueNumber()}`;
-    this.root = html("div", "nv-view", parent);
-    this.sharingRow = html("div", "nv-row nv-sharing", this.root);
-    this.line = html("div", "nv-readout", this.root);
+    parent.append(this.root);
     this.line.id = this.readoutId;
-    this.liveRegion = html("div", "nv-hidden", this.root);
     this.liveRegion.setAttribute("role", "status");
-    this.counts = html("dl", "nv-counts", this.root);
-    this.valuesRow = html("div", "nv-row nv-values", this.root);
-    this.arithmetic = html("section", "nv-worked", this.root);
-    this.table = new StatisticsTable(this.root);
-    this.slices = new SlicesBar(this);
-    this.changes = new Changes(this);
-    this.gathering = new Gathering(this);
     addTools(this);
     this.observer = watchWidth(this.root, () => this.resized());
     offerPictures(this);
@@ -188,10 +177,7 @@ export class FigureView implements PanelHost {
     return fold;
   }
 
-  /**
-   * Hides what a link leaves out. A row is as wide as its visible panels.
-   * @param names of parts and panels
-   */
+  /** Hides what a link leaves out. A row is as wide as its visible panels. */
   hideParts(names: string[]) {
     this.root.dataset.hidden = names.join(" ");
     if (this.folds) {
@@ -266,7 +252,6 @@ export class FigureView implements PanelHost {
     writePhrases(this.line, this.readout(this.active));
   }
 
-  /** @param panel that the reader uses */
   select(index: Index | null, panel?: Panel) {
     const known = !this.turns.waiting && sameIndex(index && tensorIndex(this.data, index), this.data.at);
     this.at = index;
@@ -304,7 +289,6 @@ export class FigureView implements PanelHost {
     writeArithmetic(this.arithmetic, this, this.at);
   }
 
-  /** @param message for a screen reader */
   announce(message: string) {
     this.liveRegion.textContent = message;
   }
