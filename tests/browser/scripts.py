@@ -50,9 +50,10 @@ MARKED = f"""([key, what]) => {{
   return [...({MIDDLES})(key), shown ? [box.left + box.width / 2, box.top + box.height / 2] : null];
 }}"""
 
-# Has the app's run ended, have the scripts of Streamlit's controls loaded, and are all visible figures drawn, with plotly.js? A file has no run.
+# Has the app's run ended, have the scripts of Streamlit's controls loaded, and are all visible figures drawn, with plotly.js, for the width that they have?
+# A file has no run.
 SETTLED = """() => !document.querySelector("#normviz-first, .nv-cells, [data-waiting], [data-testid=stSkeleton]") && (location.protocol === "file:" || document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning")
-  && [...document.querySelectorAll(".nv-view")].every((view) => !view.checkVisibility() || view.dataset.state === "ready")"""
+  && [...document.querySelectorAll(".nv-view")].every((view) => !view.checkVisibility() || (view.dataset.state === "ready" && Number(view.dataset.width ?? view.clientWidth) === view.clientWidth))"""
 
 # Does the read-out name this element?
 NAMES = "element => document.querySelector('.nv-readout').innerText.includes(element)"

@@ -56,7 +56,8 @@ def test_the_tensor_of_a_question_is_drawn_beside_the_options_and_below_them_on_
     expect(figure.locator("th[scope=col]").first).to_have_text("0")
     assert figure.bounding_box()["x"] > first.bounding_box()["x"] + first.bounding_box()["width"]
     tab.set_viewport_size(NARROW)
-    assert figure.bounding_box()["y"] > tab.get_by_text("Show the answer").bounding_box()["y"]
+    below = "([figure, line]) => figure.getBoundingClientRect().top > line.getBoundingClientRect().top"
+    tab.wait_for_function(below, arg=[figure.element_handle(), tab.get_by_text("Show the answer").element_handle()])
     show([prediction(QUESTIONS["s1a"], (Text("answer"),))])  # another question has its own tensor
     expect(figure.locator("td")).to_have_count(4 * 6)
     expect(figure.locator("figcaption")).to_have_text("x has the shape (N, D) = (4, 6).")

@@ -175,7 +175,7 @@ def test_on_a_low_screen_both_panels_of_a_figure_are_seen_with_their_numbers(pag
 def test_on_paper_every_text_and_figure_has_its_place(page: Page) -> None:
     page.set_viewport_size({"width": 718, "height": 1000})
     page.emulate_media(media="print")
-    assert page.evaluate(PRINTED) == []
+    page.wait_for_function(f"() => !({PRINTED})().length")  # the figures are drawn again for the paper
     expect(page.locator(".nv-story-next")).to_be_hidden()
     assert page.locator(".nv-story input:visible").count() == 0
     assert [section(page, key).locator("h2").is_visible() for key in KEYS] == [True] * len(KEYS)
