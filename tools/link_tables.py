@@ -51,13 +51,7 @@ def _row(setting: Setting) -> tuple[str, str, str]:
 def _with(setting: Setting) -> str:
     """The views that a setting belongs to."""
     rule = setting.applies
-    if not isinstance(rule, Where):
-        return ""
-    return (
-        f"; with {listed(f'`{rule.name}={value}`' for value in rule.values)}"
-        if rule.values
-        else f"; with `{rule.name}`"
-    )
+    return f"; with {listed(f'`{one}`' for one in rule.in_words)}" if isinstance(rule, Where) else ""
 
 
 def _example(setting: Setting) -> str:

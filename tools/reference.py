@@ -195,18 +195,14 @@ def updated(text: str) -> str:
         text,
         flags=re.DOTALL,
     )
-    ruff = [
-        sys.executable,
-        "-m",
-        "ruff",
-        "format",
-        "--quiet",
-        "--config",
-        str(DOCS.parent / "pyproject.toml"),
-        "--stdin-filename",
-        "page.md",
-    ]
-    return subprocess.run(ruff, input=made, capture_output=True, text=True, check=True, cwd=DOCS).stdout
+    return formatted(made, "page.md")
+
+
+def formatted(text: str, name: str) -> str:
+    """The text of a file of this name, formatted as ``make format`` does."""
+    config = str(DOCS.parent / "pyproject.toml")
+    ruff = [sys.executable, "-m", "ruff", "format", "--quiet", "--config", config, "--stdin-filename", name]
+    return subprocess.run(ruff, input=text, capture_output=True, text=True, check=True, cwd=DOCS).stdout
 
 
 def pages() -> list[Path]:

@@ -24,7 +24,6 @@ from torch import nn
 from normviz.analysis.comparison import Comparison
 from normviz.analysis.comparison import compare as compared
 from normviz.analysis.description import Description, describe_shape, spec_of
-from normviz.export import arguments
 from normviz.export.links import output_of_query, page_and_query
 from normviz.export.links import questions as question_or_list
 from normviz.export.output import Output, output_of_view, title_of
@@ -39,16 +38,18 @@ from normviz.lessons.train_and_eval import modes
 from normviz.measuring.own_modules import AnyLayer, describe_any, own_class
 from normviz.scene.edits import repair, with_fields
 from normviz.scene.scene import DEFAULT_SHAPE, PARAMS, SCENE_SETTINGS, SEED, Scene, axes_of, check_seed
-from normviz.scene.setting import Setting
+from normviz.scene.setting import Setting, Where
 from normviz.scene.view import DISPLAY_SETTINGS, Display, View, hide_problem, unknown_names
 from normviz.texts.calls import check_call, checked_call
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.languages import parse_language
-from normviz.texts.messages import in_language
+from normviz.texts.messages import ENGLISH, in_language
 
 if TYPE_CHECKING:
     from normviz.analysis.description import Array, X
+    from normviz.api import keywords
     from normviz.api.live.widget import Live
+    from normviz.lessons.page import Page
 
 F = TypeVar("F", bound=Callable[..., Output])
 Settings = Mapping[str, Any]
@@ -58,59 +59,84 @@ DISPLAY = {setting.name: setting for setting in DISPLAY_SETTINGS}
 # The functions
 
 
-def _of_page(function: F) -> F:
-    """The function of a page: it refuses other names than those of its settings, and runs in the language of ``lang``, on the CPU.
+OF_VALUES = ("data", "seed", "values", "params", "gamma", "beta")  # the values of x, gamma and beta
 
-    Its signature has the settings by name, for ``help`` and the completion in a notebook; type checkers read the TypedDict.
+
+def page_function(also: Sequence[str] = (), without: Sequence[str] = ()) -> Callable[[F], F]:
+    """The decorator of the function of the page that has its name. Its keywords are the settings of the page's links.
+
+    also, without  names of further keywords, and of settings that are no keywords of this function
+
+    The function refuses other names, and runs in the language of ``lang``, on the CPU. The settings are in its signature and in its docstring,
+    for ``help`` and the completion in a notebook; ``keywords.pyi`` has them for type checkers, and ``python -m tools.keywords`` writes it.
     """
-    signature = inspect.signature(function)
-    *first, settings = signature.parameters.values()
-    page = function.__name__
-    kind = getattr(arguments, settings.annotation.removeprefix("Unpack[arguments.").removesuffix("]"))
-    own = [setting.name for setting in PAGES[page].settings if setting.name in kind.__annotations__]
-    names = list(dict.fromkeys([*own, *kind.__annotations__]))
-    keywords = [
-        settings.replace(
-            name=name,
-            kind=settings.KEYWORD_ONLY,
-            default=_default(page, name),
-            annotation=kind.__annotations__[name].__forward_arg__,
-        )
-        for name in names
-    ]
-    named = signature.replace(parameters=[*first, *keywords])
-    layer_is_needed = (
-        "layer" in signature.parameters and signature.parameters["layer"].default is inspect.Parameter.empty
-    )
 
-    @wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Output:
-        for name, value in kwargs.items():
-            if name not in named.parameters:
-                raise _unknown(page, name, value, names)
-        check_call(page, named, args, kwargs)
-        if layer_is_needed and (args[0] if args else kwargs["layer"]) is None:
-            spec_of(None)  # raises NormvizError
-        lang = kwargs.get("lang")
-        with (
-            in_language(parse_language(str(lang)) if lang else ""),
-            torch.device("cpu"),
-        ):  # a caller's default may be meta
-            return function(*args, **kwargs)
+    def of_page(function: F) -> F:
+        page, signature = function.__name__, inspect.signature(function)
+        *first, rest = signature.parameters.values()
+        settings = [one for one in _settings(PAGES[page], also) if one.name not in (*signature.parameters, *without)]
+        keywords = [
+            inspect.Parameter(one.keyword_name, rest.KEYWORD_ONLY, default=_default(one), annotation=one.type)
+            for one in settings
+        ]
+        named = signature.replace(parameters=[*first, *keywords])
+        names = [one.keyword_name for one in settings]
 
-    run.__signature__ = named  # type: ignore[attr-defined]
-    return cast(F, run)
+        @wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Output:
+            for name, value in kwargs.items():
+                if name not in named.parameters:
+                    raise _unknown(page, name, value, names)
+            check_call(page, named, args, kwargs)
+            given = named.bind(*args, **kwargs).arguments
+            if given.get("layer", "") is None and first[0].default is first[0].empty:
+                spec_of(None)  # raises NormvizError
+            lang = kwargs.get("lang")
+            with (
+                in_language(parse_language(str(lang)) if lang else ""),
+                torch.device("cpu"),
+            ):  # a caller's default may be meta
+                return function(*args, **kwargs)
+
+        run.__signature__ = named  # type: ignore[attr-defined]
+        run.__doc__ = _with_lines(inspect.getdoc(function) or "", settings)
+        return cast(F, run)
+
+    return of_page
 
 
-def _default(page: str, name: str) -> Any:
+def _settings(page: Page, also: Sequence[str]) -> list[Setting]:
+    """The settings of a link to the page: its own; how the view is shown; and what it shows of a scene."""
+    of_scene = [one for name, one in SCENE_SETTINGS.items() if name != "layer" and name not in OF_VALUES]
+    of_scene += [SCENE_SETTINGS[name] for name in OF_VALUES]
+    if page.uses != "tensor":
+        of_scene = [] if page.uses == "nothing" else [SEED]
+    everywhere = [one for one in (*page.settings, *DISPLAY_SETTINGS) if one.keyword]
+    return [*everywhere, *of_scene, *(DISPLAY[name] for name in also)]
+
+
+def _default(setting: Setting) -> Any:
     """The default in a signature; None where it depends on the others."""
-    setting = PAGES[page].setting(name) or SCENE_SETTINGS.get(name) or DISPLAY.get(name)
-    if setting is None or not isinstance(setting.default, int | float | str):
+    if not isinstance(setting.default, int | float | str):
         return None
     text = setting.format(setting.default)  # of a power of ten, the value is its exponent
     with suppress(ValueError, SyntaxError):
         return ast.literal_eval({"true": "True", "false": "False"}.get(text, text))
     return text
+
+
+def _with_lines(doc: str, settings: Sequence[Setting]) -> str:
+    """The docstring, with a line for each keyword before what the function raises."""
+    with in_language(ENGLISH):
+        about = {one.keyword_name: one.help_text + _where(one) for one in settings}
+    width = max(map(len, about))
+    lines = "".join(f"{name:{width}}  {text}\n" for name, text in about.items())
+    return doc.replace("\n\nRaises ", f"\n\n{lines}\nRaises ", 1)
+
+
+def _where(setting: Setting) -> str:
+    rule = setting.applies
+    return f"; with {listed(rule.in_words)}" if isinstance(rule, Where) else ""
 
 
 def _unknown(page: str, name: str, value: Any, names: Iterable[str]) -> NormvizError:
@@ -131,17 +157,14 @@ def _unknown(page: str, name: str, value: Any, names: Iterable[str]) -> NormvizE
     )
 
 
-@_of_page
-def explore(layer: AnyLayer, x: X | None = None, **settings: Unpack[arguments.ExploreSettings]) -> Output:
+@page_function(also=["open"])
+def explore(layer: AnyLayer, x: X | None = None, **settings: Unpack[keywords.ExploreSettings]) -> Output:
     """One layer on one tensor: which elements share what, how many parameters there are, and the numbers.
 
     layer     a torch.nn module, also one with a forward of your own; its text, "GroupNorm(2, 4)"; a Layer or a Norm
     x         a tensor, an array, or a shape; default: an example that the layer takes, here as in the functions below
-    settings  of the tensor, here as in the functions below: ``layout``, axis letters such as "NHWC"; ``at``, the index of the selected
-              element, or "none"; ``data``, ``seed`` and ``values``, the example values of a shape; ``params``, "init", "index" or "random",
-              ``gamma`` and ``beta``, one for all elements; ``from_``, the first slice that is drawn on each axis of a large tensor.
-              Of every page: ``hide``, names such as "code" or ["code", "facts"]; ``caption``; ``present``, for a projector; ``lang``.
-              Of this one: ``open``, the parts that are open: "values", "worked", "code"
+
+    The keywords are those of the page's link. Several names may be a list, ``hide=["code", "facts"]``.
 
     Raises NormvizError for an invalid or unknown argument, for one that does nothing here, and if torch refuses the layer on x.
 
@@ -151,13 +174,12 @@ def explore(layer: AnyLayer, x: X | None = None, **settings: Unpack[arguments.Ex
     return output_of_view("explore", _view("explore", layer, x, settings))
 
 
-@_of_page
-def compare(layers: Sequence[AnyLayer], x: X | None = None, **settings: Unpack[arguments.CompareSettings]) -> Output:
+@page_function(without=OF_VALUES)
+def compare(layers: Sequence[AnyLayer], x: X | None = None, **settings: Unpack[keywords.CompareSettings]) -> Output:
     """Two to six layers on one tensor, side by side: who shares what with whom, and a table. The values of x are not shown.
 
     layers    modules, texts, Layers or Norms, as for ``explore``
     x         a tensor, an array, or a shape
-    settings  ``cards``, "mean", "gamma" or "cube": what is drawn of each layer first; ``layout``, ``at``, ``from_``, ``hide``, ...: as for ``explore``
 
     Raises NormvizError for an invalid or unknown argument, for one that does nothing here, and if torch refuses a layer on x.
 
@@ -180,12 +202,11 @@ def compare(layers: Sequence[AnyLayer], x: X | None = None, **settings: Unpack[a
     return replace(output_of_view("compare", view, parts=parts), title=title_of("compare", titles))
 
 
-@_of_page
-def step_by_step(layer: AnyLayer, x: X | None = None, **settings: Unpack[arguments.StepByStepSettings]) -> Output:
+@page_function()
+def step_by_step(layer: AnyLayer, x: X | None = None, **settings: Unpack[keywords.StepByStepSettings]) -> Output:
     """The forward pass, one step at a time.
 
     layer, x  as for ``explore``
-    settings  ``step``, the step that is shown, from 0 to 6; and those of ``explore``
 
     Raises NormvizError for an invalid or unknown argument, for one that does nothing here, and if torch refuses the layer on x.
 
@@ -198,13 +219,11 @@ def step_by_step(layer: AnyLayer, x: X | None = None, **settings: Unpack[argumen
 steps = step_by_step
 
 
-@_of_page
-def gradients(layer: AnyLayer, x: X | None = None, **settings: Unpack[arguments.GradientsSettings]) -> Output:
+@page_function()
+def gradients(layer: AnyLayer, x: X | None = None, **settings: Unpack[keywords.GradientsSettings]) -> Output:
     """Derivatives of the outputs: by one element of x, by all of them, by gamma and beta, and the backward pass.
 
     layer, x  as for ``explore``; up to 4,096 elements
-    settings  ``show``, "column" (one input is changed), "matrix" (the Jacobian), "parameters" or "backward"; ``input``, "x", or other
-              values of x, "outlier" or "signs", at which some derivatives are 0; and those of ``explore``
 
     Raises NormvizError for an invalid or unknown argument, for one that does nothing here, if torch refuses the layer on x, and if x is too
     large.
@@ -216,17 +235,16 @@ def gradients(layer: AnyLayer, x: X | None = None, **settings: Unpack[arguments.
     return output_of_view("gradients", view, parts=differentiating.parts(view))
 
 
-@_of_page
+@page_function()
 def train_and_eval(
-    layer: AnyLayer | None = None, x: X | None = None, **settings: Unpack[arguments.TrainAndEvalSettings]
+    layer: AnyLayer | None = None, x: X | None = None, **settings: Unpack[keywords.TrainAndEvalSettings]
 ) -> Output:
     """A layer in both modes, with the running statistics of a module; without a layer and x, BatchNorm over a stream of batches.
 
     layer, x  as for ``explore``: they show the modes
-    settings  ``show``, "modes", which is the default with a layer or x, or an experiment that has batches of its own: "training" (with
-              ``norm`` and ``batch``), "stream" (``batch_size``, ``momentum``, ``drift``, ``steps``), "batches" (``batch_size``),
-              "sequences" (``count``, ``longest``) or "devices" (``devices``). Without ``show``, one of these chooses its experiment.
-              ``seed``, and with the modes those of ``explore``
+
+    With a layer or x, the default of show is "modes"; the other experiments have batches of their own. Without show, a keyword of one
+    experiment chooses it.
 
     Raises NormvizError for an invalid or unknown argument, for one that the experiment does not use, and for a module with a forward of its
     own.
@@ -240,13 +258,11 @@ def train_and_eval(
     return output_of_view("train_and_eval", view)
 
 
-@_of_page
-def numerics(**settings: Unpack[arguments.NumericsSettings]) -> Output:
+@page_function()
+def numerics(**settings: Unpack[keywords.NumericsSettings]) -> Output:
     """What rounding does to a normalization.
 
-    settings  ``show``, "variance" (with ``dtype``, ``distance``), "eps" (``dtype``, ``spread``), "constant" (``dtype``, ``value``),
-              "single" (``dtype``, ``scale``) or "placement" (``eps``). Without ``show``, one of these chooses its experiment.
-              ``seed`` of the random numbers; ``hide``, ``caption``, ...: as for ``explore``
+    Without show, a keyword of one experiment chooses it.
 
     Raises NormvizError for an invalid or unknown argument, and for one that the experiment does not use.
 
@@ -256,12 +272,9 @@ def numerics(**settings: Unpack[arguments.NumericsSettings]) -> Output:
     return _without_tensor("numerics", settings)
 
 
-@_of_page
-def models(**settings: Unpack[arguments.ModelsSettings]) -> Output:
+@page_function()
+def models(**settings: Unpack[keywords.ModelsSettings]) -> Output:
     """The normalizations of a well-known model in the order in which they run, or of layers that you describe.
-
-    settings  ``model``, such as "gpt2"; ``mark``, "all", or "batch" for those that average over the batch; ``own``, layers on shapes,
-              "nn.LayerNorm(768) on 2,128,768", or a list of them, instead of a model; ``hide``, ``caption``, ...: as for ``explore``
 
     Raises NormvizError for an invalid or unknown argument, and for ``own`` with another model.
 
@@ -271,11 +284,9 @@ def models(**settings: Unpack[arguments.ModelsSettings]) -> Output:
     return _without_tensor("models", settings)
 
 
-@_of_page
-def start(**settings: Unpack[arguments.StartSettings]) -> Output:
+@page_function()
+def start(**settings: Unpack[keywords.StartSettings]) -> Output:
     """The first lesson, from four numbers to a batch of images.
-
-    settings  ``step``, the step that is shown first, from 1; ``hide``, ``caption``, ...: as for ``explore``
 
     Raises NormvizError for an invalid or unknown argument.
 
@@ -285,11 +296,9 @@ def start(**settings: Unpack[arguments.StartSettings]) -> Output:
     return _without_tensor("start", settings)
 
 
-@_of_page
-def story(**settings: Unpack[arguments.DisplaySettings]) -> Output:
+@page_function()
+def story(**settings: Unpack[keywords.StorySettings]) -> Output:
     """The article on what each layer solves and what it leaves open.
-
-    settings  ``hide``, ``caption``, ...: as for ``explore``
 
     Raises NormvizError for an invalid or unknown argument.
 
@@ -299,13 +308,11 @@ def story(**settings: Unpack[arguments.DisplaySettings]) -> Output:
     return _without_tensor("story", settings)
 
 
-@_of_page
-def practice(**settings: Unpack[arguments.PracticeSettings]) -> Output:
+@page_function()
+def practice(**settings: Unpack[keywords.PracticeSettings]) -> Output:
     """A set of exercises, which the page checks.
 
-    settings  ``seed`` chooses them; ``count``, their number; ``topics``, such as "statistics" or a list of topics; ``level``, 1, 2, 3, "all"
-              or "rising", which is the default without other settings; ``kinds``, "number", "mark", "choice", "build" or a list of them;
-              ``time``, whether the reader sees the time; ``hide``, ``caption``, ...: as for ``explore``
+    Without a keyword, the level is "rising". Several topics or kinds may be a list.
 
     Raises NormvizError for an invalid or unknown argument.
 
@@ -315,11 +322,9 @@ def practice(**settings: Unpack[arguments.PracticeSettings]) -> Output:
     return _without_tensor("practice", settings)
 
 
-@_of_page
-def teach(**settings: Unpack[arguments.DisplaySettings]) -> Output:
+@page_function()
+def teach(**settings: Unpack[keywords.TeachSettings]) -> Output:
     """What a teacher can do with the app.
-
-    settings  ``hide``, ``caption``, ...: as for ``explore``
 
     Raises NormvizError for an invalid or unknown argument.
 
@@ -329,13 +334,13 @@ def teach(**settings: Unpack[arguments.DisplaySettings]) -> Output:
     return _without_tensor("teach", settings)
 
 
-@_of_page
-def questions(q: str = "", **settings: Unpack[arguments.QuestionsSettings]) -> Output:
+@page_function(without=["present"])
+def questions(q: str = "", **settings: Unpack[keywords.QuestionsSettings]) -> Output:
     """One question with its answer, which is always shown whole; without ``q``, the list of all questions.
 
-    q         the question, such as "s0"
-    settings  of the list: ``search``, words that the listed questions contain; ``of``, the page whose questions are listed; ``hide``,
-              ``caption``; of both: ``lang``
+    q  the question, such as "s0"
+
+    The keywords are about the list; lang is about a question, too.
 
     Raises NormvizError if there is no such question, and for a setting of the list with a question.
 
@@ -357,7 +362,7 @@ def questions(q: str = "", **settings: Unpack[arguments.QuestionsSettings]) -> O
 
 @checked_call
 def live(
-    page: AnyLayer, *given: AnyLayer | Sequence[AnyLayer | int] | Array, **settings: Unpack[arguments.LiveSettings]
+    page: AnyLayer, *given: AnyLayer | Sequence[AnyLayer | int] | Array, **settings: Unpack[keywords.LiveSettings]
 ) -> Live:
     """A page with its controls, answered by torch in the kernel on your own x or module: ``nv.live("LayerNorm([4, 3, 5])", x)``.
 

@@ -5,17 +5,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from normviz.__version__ import __version__
-from normviz.figures.palette import THEMES
+from normviz.code.flavors import LABELS
+from normviz.figures.palette import FOLLOW, THEMES
+from normviz.lessons.practice import settings
+from normviz.scene import options
+from normviz.scene.setting import Setting
 from normviz.texts.errors import NormvizError, closest
 from normviz.texts.messages import N_, _
-from normviz.texts.options import PRACTICE, SCENE
 
 ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")
-FOLLOW = "follow"
 ALL = "all"  # the languages
 META = "meta"
 FLOATS = ("float32", "float64", "float16", "bfloat16")
-FLAVORS = ("torch", "torch-scratch", "numpy", "einops", "loops", "keras", "flax")
 QUIZZES: Mapping[str, str] = {
     "json": N_("one object for each exercise"),
     "html": N_("the page Practice as one file"),
@@ -23,7 +24,6 @@ QUIZZES: Mapping[str, str] = {
     "qti": N_("a QTI 1.2 package, for Canvas and others"),
     "anki": N_("an Anki package"),
 }
-PRACTICE_DEFAULTS = {"seed": "0", "count": "10", "level": "all"}
 
 
 class Help(argparse.HelpFormatter):
@@ -137,9 +137,9 @@ def parser() -> Parser:
 
 def _add_explain(parser: Parser) -> None:
     parser.add_argument("layer", metavar="LAYER", help=_('such as "LayerNorm([3,4,4])"'))
-    for name in ("shape", "layout"):
-        parser.add_argument(f"--{name}", metavar=SCENE[name]["example"], help=_(SCENE[name]["about"]))
-    parser.add_argument("--code", choices=FLAVORS, help=_("print the layer as a program instead"))
+    _add_setting(parser, options.SHAPE)
+    _add_setting(parser, options.LAYOUT)
+    parser.add_argument("--code", choices=tuple(LABELS), help=_("print the layer as a program instead"))
     _add_language(parser)
 
 
@@ -159,8 +159,8 @@ def _add_view(parser: Parser) -> None:
         "--tour", metavar="NAME|FILE", help=_("a tour, such as normalized-shape, or a YAML file of links with captions")
     )
     tensor = parser.add_argument_group(_("the tensor and the layer's numbers, as in a link of the app"))
-    for name, option in SCENE.items():
-        tensor.add_argument(f"--{name}", metavar=option["example"], help=_(option["about"]))
+    for setting in options.OPTIONS:
+        _add_setting(tensor, setting)
 
 
 def _add_export(parser: Parser) -> None:
@@ -222,11 +222,8 @@ def _add_site(parser: Parser) -> None:
 
 def _add_practice(parser: Parser) -> None:
     chosen = parser.add_argument_group(_("the exercises; the same arguments give the same set"))
-    for name, option in PRACTICE.items():
-        about, default = _(option["about"]), PRACTICE_DEFAULTS.get(name)
-        if default:
-            about = _("{about}; default: {default}", about=about, default=default)
-        chosen.add_argument(f"--{name}", metavar=option["example"], help=about)
+    for setting in settings.OPTIONS:
+        _add_setting(chosen, setting, setting.format(setting.default))
     file = parser.add_argument_group(_("the file"))
     file.add_argument("--format", choices=tuple(QUIZZES), default="json", help=_("default: json"))
     file.add_argument("-o", "--out", metavar="FILE", help=_("without it, JSON is printed"))
@@ -298,6 +295,13 @@ def _add_app(parser: Parser) -> None:
 
 def _add_plotlyjs(parser: Parser) -> None:
     parser.add_argument("out", metavar="FILE", help=_("such as plotly.min.js"))
+
+
+def _add_setting(parser: argparse._ActionsContainer, setting: Setting, default: str = "") -> None:
+    """The option that sets what a link sets with the same name; its help names the default, if it is given."""
+    about = setting.description
+    about = _("{about}; default: {default}", about=about, default=default) if default else about
+    parser.add_argument(f"--{setting.name}", metavar=setting.example, help=about)
 
 
 def _add_theme(parser: argparse._ActionsContainer, themes: Iterable[str], default: str) -> None:

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from normviz.analysis.description import Description
 from normviz.api.check import check
 from normviz.api.norms import norms
+from normviz.cli.arguments import FLOATS
 from normviz.export.files import short_path
 from normviz.measuring import probe
 from normviz.measuring.check import expect
@@ -31,7 +32,7 @@ FILLED: dict[str, Callable[[Sequence[int]], Tensor]] = {
     "zeros": torch.zeros,
     "random": lambda shape: torch.randn(shape, generator=torch.Generator().manual_seed(1)),
 }
-DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "bool")
+DTYPES = (*FLOATS, "int64", "int32", "bool")
 
 
 def run_check(args: argparse.Namespace) -> int:

@@ -8,10 +8,11 @@ from typing import Any
 from normviz.export.files import check_writable, print_size, write
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices
-from normviz.lessons.practice.bank import LEVELS, choose
+from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.formats.quiz import item
-from normviz.lessons.practice.page import ALL_LEVELS, RISING, SETTINGS
+from normviz.lessons.practice.page import SETTINGS
+from normviz.lessons.practice.settings import ALL_LEVELS, LEVELS, RISING
 from normviz.lessons.questions.question import Question, facts_of, prose
 from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, core_place
 from normviz.parts.titles import app_of_environment

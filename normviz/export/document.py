@@ -13,6 +13,7 @@ from typing import Any, Literal, cast, get_args
 from normviz.__version__ import __version__
 from normviz.figures.brand import FAVICON
 from normviz.figures.bundle import PLOTLY_SHA384, PLOTLY_VERSION, bundle, plotly_js, read_css
+from normviz.figures.palette import FOLLOW
 from normviz.lessons.style import controls_style, exercises_style, page_style, share_style, variables
 from normviz.parts.html import Body, data, escape
 from normviz.parts.part import Part
@@ -21,7 +22,6 @@ from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.languages import html_attributes
 from normviz.texts.messages import _, language
 
-FOLLOW = "follow"
 Theme = Literal["follow", "light", "dark"]  # of the surrounding page, or one of its own
 CHOICES = get_args(Theme)
 Plotlyjs = Literal["once", "inline", "cdn"] | str  # or an address

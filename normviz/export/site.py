@@ -14,12 +14,13 @@ from tempfile import mkdtemp
 from typing import Any
 
 from normviz.__version__ import __version__
-from normviz.export.document import BROWSER, FOLLOW, check_theme, css, no_script, plotlyjs, settings
+from normviz.export.document import BROWSER, check_theme, css, no_script, plotlyjs, settings
 from normviz.export.files import check_folder, locked, path_errors, short_path, whole_file
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.figures.bundle import bundle, classic, plotly_js, read_css
+from normviz.figures.palette import FOLLOW
 from normviz.lessons.compare.page import READY_SETS, ReadySet
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.page import ASKING, LONGEST_SEARCH, question_list, question_parts

@@ -48,6 +48,7 @@ class Theme:
     group: str
 
 
+FOLLOW = "follow"  # of a file: the theme of the page around it
 FigureTheme = Literal["light", "dark"]
 THEMES: dict[str, Theme] = {
     "light": Theme(

@@ -20,12 +20,11 @@ from normviz.layers.pasted import MOST_TEXT, refused_layer, typed_layer
 from normviz.scene import edits
 from normviz.scene.edits import Reading, repair, with_fields
 from normviz.scene.expressions import expressed_layer
+from normviz.scene.options import DATA_LABELS, PARAMETER_LABELS
 from normviz.scene.scene import (
-    DATA_LABELS,
     DATA_SETTING,
     LARGEST_INTEGER,
     OWN,
-    PARAMETER_LABELS,
     PARAMS,
     PATTERN_FAMILY,
     SCENE_SETTINGS,

@@ -30,25 +30,17 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.pasted import typed_layer
 from normviz.layers.sharing import check_index, counts
+from normviz.scene import options
 from normviz.scene.grid import Grid, grid, start_with
-from normviz.scene.setting import Choice, Number, Setting, number, or_none, parse_choice, write_settings
+from normviz.scene.setting import Number, Setting, number, or_none, write_settings
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import N_, ngettext
 from normviz.texts.numbers import plain_signs, read_number
-from normviz.texts.options import SCENE as OPTIONS
 
 MOST_EDITABLE = 128  # elements whose values a link can hold
 LONGEST_NUMBERS = 16 * MOST_EDITABLE  # characters: "-1.23456789e-10,"
 LARGEST_SCALE = 3.0  # of a gamma or beta for all elements
 LARGEST_INTEGER = 2**53 - 1  # the largest integer that JavaScript represents exactly
-
-DATA_LABELS = {
-    "normal": N_("normal (seeded)"),
-    "counting": N_("counting 0, 1, 2, …"),
-    "scales": N_("per-channel scales"),
-    "images": N_("small pictures"),
-}
-PARAMETER_LABELS = {"init": N_("1 and 0"), "index": N_("their index"), "random": N_("random")}
 
 
 def commas(numbers: tuple[int, ...]) -> str:
@@ -87,7 +79,7 @@ def _parse_numbers(name: str, text: str, most: int, convert: Callable[[str], Any
 
 
 def _parse_shape(text: str) -> tuple[int, ...]:
-    sizes = _parse_numbers("shape", text, MAX_RANK, int, SHAPE_EXAMPLE)
+    sizes = _parse_numbers("shape", text, MAX_RANK, int, options.SHAPE.example)
     if not all(1 <= size <= LARGEST_SIZE for size in sizes):
         raise NormvizError(
             "shape={value} has a size below 1 or above {most:,}; write shape=2,4,3,5.",
@@ -129,55 +121,61 @@ def _nearest_layer(text: str) -> Layer | Norm:
         return Layer.parse(f"{closest(name.rpartition('.')[2].strip(), [*KINDS, 'Norm'])}({rest}")
 
 
-SHAPE_EXAMPLE, AT_EXAMPLE = OPTIONS["shape"]["example"], OPTIONS["at"]["example"]
-DATA_SETTING = Setting(
-    "data", "normal", parse_choice("data", tuple(DATA)),
-    label=N_("Values of x"), widget=Choice(DATA_LABELS), **OPTIONS["data"],
-)  # fmt: skip
-SEED = Setting(
-    "seed", 0, _parse_seed,
-    label=N_("Seed"), **OPTIONS["seed"], widget=Number(-LARGEST_INTEGER, LARGEST_INTEGER),
+DATA_SETTING = options.DATA
+SEED = replace(
+    options.SEED,
+    parse=_parse_seed,
+    widget=Number(-LARGEST_INTEGER, LARGEST_INTEGER),
     applies=lambda view: view.scene.shown_data in ("normal", "scales", "images") and view.scene.values is None,
-)  # fmt: skip
-PARAMS = Setting(
-    "params", "init", parse_choice("params", tuple(PARAMETERS)), hide="parameters",
-    label=N_("Values of gamma and beta"), **OPTIONS["params"],
-    widget=Choice(PARAMETER_LABELS), applies=lambda view: view.scene.shape_description.counts.gamma_shape is not None,
-)  # fmt: skip
+)
+PARAMS = replace(options.PARAMS, applies=lambda view: view.scene.shape_description.counts.gamma_shape is not None)
 
 
-def _for_all(name: str) -> Setting:
+def _for_all(setting: Setting) -> Setting:
     """A gamma or beta for all elements; by default the layer's own."""
-    one = number(name, -LARGEST_SCALE, LARGEST_SCALE, 0.0)
-    return Setting(name, None, one.parse, one.format, applies=PARAMS.applies, **OPTIONS[name])
+    one = number(setting.name, -LARGEST_SCALE, LARGEST_SCALE, 0.0)
+    return replace(setting, parse=one.parse, format=one.format, applies=PARAMS.applies)
 
 
-# A setting without a widget is changed by several controls (``scene.controls``) or in the figure.
+def _numbers(setting: Setting, most: int, convert: Callable[[str], Any], example: str = "") -> Callable[[str], Any]:
+    """The parser of a list of numbers."""
+    return lambda text: _parse_numbers(setting.name, text, most, convert, example or setting.example)
+
+
 SCENE_SETTINGS: Mapping[str, Setting] = {
     setting.name: setting
     for setting in (
-        Setting("shape", None, _parse_shape, commas, **OPTIONS["shape"]),
-        Setting("layout", None, lambda text: layout_text(axes_of(text)), **OPTIONS["layout"]),
-        Setting("layer", None, Layer.parse, compact, _nearest_layer, about=N_("a torch.nn layer, with .eval() in eval mode; or a pattern, such as Norm('n c h w -> n h w','c')"), example="GroupNorm(2,4)"),
+        replace(options.SHAPE, parse=_parse_shape, format=commas),
+        replace(options.LAYOUT, parse=lambda text: layout_text(axes_of(text))),
+        Setting(
+            "layer",
+            None,
+            Layer.parse,
+            compact,
+            _nearest_layer,
+            about=N_("a torch.nn layer, with .eval() in eval mode; or a pattern, such as Norm('n c h w -> n h w','c')"),
+            example="GroupNorm(2,4)",
+        ),
         DATA_SETTING,
         SEED,
-        Setting(
-            "values", None, lambda text: _parse_numbers("values", text, MOST_EDITABLE, float, "1,2,3.5"),
-            lambda values: ",".join(f"{number:.9g}".replace("e+", "e") for number in values),  # in a URL, "+" is a space
-            **OPTIONS["values"],
+        replace(
+            options.VALUES,
+            parse=_numbers(options.VALUES, MOST_EDITABLE, float, "1,2,3.5"),
+            format=lambda values: ",".join(
+                f"{number:.9g}".replace("e+", "e") for number in values
+            ),  # in a URL, "+" is a space
         ),
         PARAMS,
-        _for_all("gamma"),
-        _for_all("beta"),
-        Setting(
-            "at", (), or_none(lambda text: _parse_numbers("at", text, MAX_RANK, int, AT_EXAMPLE)),
-            lambda at: "none" if at is None else commas(at), **OPTIONS["at"],
+        _for_all(options.GAMMA),
+        _for_all(options.BETA),
+        replace(
+            options.AT,
+            parse=or_none(_numbers(options.AT, MAX_RANK, int)),
+            format=lambda at: "none" if at is None else commas(at),
         ),
-        Setting(
-            "from", (), lambda text: _parse_numbers("from", text, MAX_RANK, int, "0,8,0,0"), commas, **OPTIONS["from"],
-        ),
+        replace(options.FROM, parse=_numbers(options.FROM, MAX_RANK, int), format=commas),
     )
-}  # fmt: skip
+}
 
 
 # What a reader of a notebook brings: an x, and a module with its own gamma, beta and running statistics

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from keyword import iskeyword
 from math import inf, isclose, isfinite, log10, nan
 from typing import Any, Self
 
@@ -117,6 +118,11 @@ class Where:
         """Whether it applies where the settings of the page have these values."""
         return settings[self.name] in self.values if self.values else bool(settings[self.name])
 
+    @property
+    def in_words(self) -> tuple[str, ...]:
+        """What a link has where it applies: ``show=stream``, or the name of the other setting."""
+        return tuple(f"{self.name}={value}" for value in self.values) or (self.name,)
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -129,6 +135,8 @@ class Setting:
     label           of its control, as a message
     about, example  a description, as a message, and an example value: for the documentation and the command line; without ``about``, the
                     options are the description
+    type            of its keyword in Python, for help and type checkers
+    keyword         whether the functions of all its pages take it; those that only links have do not
     widget          the widget of its control; None if it has no control of its own
     width, help     of the control: in pixels, and as a message
     limits          the smallest and the largest value, as shown in the label; ``or_none``: the value may also be none
@@ -138,13 +146,15 @@ class Setting:
     """
 
     name: str
-    default: Any
-    parse: Callable[[str], Any]
+    default: Any = None
+    parse: Callable[[str], Any] = str
     format: Callable[[Any], str] = str
     repair: Callable[[str], Any] | None = None
     label: str = ""
     about: str = ""
     example: str = ""
+    type: str = "str"
+    keyword: bool = True
     widget: Widget | None = None
     width: int | None = None
     help: str | None = None
@@ -172,10 +182,18 @@ class Setting:
     @property
     def input_label(self) -> str:
         """The label of its control, with its limits."""
+        return self._with_limits(_(self.label))
+
+    @property
+    def help_text(self) -> str:
+        """What its keyword sets, with its limits."""
+        return self._with_limits(self.description)
+
+    def _with_limits(self, text: str) -> str:
         if self.limits is None:
-            return _(self.label)
+            return text
         pattern = LIMITS_OR_NONE if self.or_none else LIMITS
-        return _(pattern, label=_(self.label), low=self.limits[0], high=self.limits[1])
+        return _(pattern, label=text, low=self.limits[0], high=self.limits[1])
 
     @property
     def description(self) -> str:
@@ -183,6 +201,11 @@ class Setting:
         if not self.about and isinstance(self.widget, Choice | Segments):
             return listed(self.widget.options)
         return _(self.about)
+
+    @property
+    def keyword_name(self) -> str:
+        """The name in Python: ``from`` is a word of the language."""
+        return f"{self.name}_" if iskeyword(self.name) else self.name
 
     def text(self, value: Any) -> str:
         """What a caller gives as the value, as a link has it: ``count=64``, ``time=True``, ``hide=["layer", "code"]``."""
@@ -315,6 +338,7 @@ def write_settings(settings: Sequence[Setting], values: Mapping[str, Any]) -> di
 
 LONGEST_NUMBER = 40  # characters
 LONGEST_LIST = 1500
+SEVERAL = "str | Sequence[str]"  # the type of one text or several
 
 
 def parse_choice(name: str, options: Sequence[str]) -> Callable[[str], str]:
@@ -330,12 +354,25 @@ def parse_choice(name: str, options: Sequence[str]) -> Callable[[str], str]:
     return parse
 
 
+def literal(options: Iterable[str]) -> str:
+    """The type of one of these words; numbers and truth values are written as in Python.
+
+    >>> literal(["rising", "1"]), literal(["false", "true"])
+    ("Literal['rising', 1]", 'bool')
+    """
+    words = list(options)
+    if {*words} == {"false", "true"}:
+        return "bool"
+    return f"Literal[{', '.join(word if word.isdecimal() else repr(word) for word in words)}]"
+
+
 def choice(
     name: str, options: Mapping[str, str], default: str | None = None, *, segments: bool = True, **rest: Any
 ) -> Setting:
     """One of a few words, each with its label; by default the first."""
     widget = Segments(options) if segments else Choice(options)
-    return Setting(name, default or next(iter(options)), parse_choice(name, tuple(options)), widget=widget, **rest)
+    first, parse = next(iter(options)), parse_choice(name, tuple(options))
+    return Setting(name, default or first, parse, type=literal(options), widget=widget, **rest)
 
 
 INTEGER = N_("{name}={value} must be a whole number from {low} to {high}.")
@@ -358,7 +395,7 @@ def number_or_none(name: str, low: float, high: float, default: float, **rest: A
     plain = _numeric(name, low, high, default, float, NUMBER_OR_NONE, {})
     assert plain.repair is not None
 
-    options = _in_text_input(low, high, rest) | {"or_none": True}
+    options = _in_text_input(low, high, rest) | {"or_none": True, "type": "float | None"}
     return Setting(
         name, default, or_none(plain.parse), lambda value: "none" if value is None else number_in_link(value), or_none(plain.repair), **options
     )  # fmt: skip
@@ -386,7 +423,7 @@ def power_of_ten(name: str, low: int, high: int, default: int, **rest: Any) -> S
         return exponent
 
     labels = {exponent: power(exponent) for exponent in range(low, high + 1)}
-    options = {"widget": Slider(labels), "width": 360, "limits": (labels[low], labels[high]), **rest}
+    options = {"widget": Slider(labels), "width": 360, "limits": (labels[low], labels[high]), "type": "float", **rest}
     return Setting(name, default, parse, "1e{}".format, lambda text: round(log10(plain.nearest(text))), **options)
 
 
@@ -404,7 +441,7 @@ def _numeric(
     low: float,
     high: float,
     default: float,
-    kind: Callable[[Any], Any],
+    kind: type[int] | type[float],
     message: str,
     rest: Mapping[str, Any],
 ) -> Setting:
@@ -421,7 +458,8 @@ def _numeric(
         value = read(text)
         return kind(min(max(value, low), high)) if isfinite(value) else default
 
-    return Setting(name, default, parse, number_in_link, clamp, **_in_text_input(low, high, rest))
+    options = {"type": kind.__name__} | _in_text_input(low, high, rest)
+    return Setting(name, default, parse, number_in_link, clamp, **options)
 
 
 def _in_text_input(low: float, high: float, rest: Mapping[str, Any]) -> dict[str, Any]:
@@ -481,7 +519,8 @@ def words(name: str, options: Sequence[str], **rest: Any) -> Setting:
             )
         return tuple(known)
 
-    return Setting(name, (), parse, ",".join, lambda given: tuple(found(given)[0]), **rest)
+    of_type = f"{literal(options)} | Sequence[{literal(options)}]"
+    return Setting(name, (), parse, ",".join, lambda given: tuple(found(given)[0]), type=of_type, **rest)
 
 
 def texts(name: str, default: tuple[str, ...], most: int, **rest: Any) -> Setting:
@@ -505,4 +544,4 @@ def texts(name: str, default: tuple[str, ...], most: int, **rest: Any) -> Settin
     def repair(given: str) -> tuple[str, ...]:
         return parse(";".join(given[:LONGEST_LIST].split(";")[:most]))
 
-    return Setting(name, default, parse, ";".join, repair, **rest)
+    return Setting(name, default, parse, ";".join, repair, type=SEVERAL, **rest)

@@ -18,9 +18,11 @@ from normviz.scene.edits import Reading, repair
 from normviz.scene.foreign import CAMPAIGN, EMBEDDING
 from normviz.scene.scene import FIELD_NAMES, SCENE_SETTINGS, Scene, commas, compact
 from normviz.scene.setting import (
+    SEVERAL,
     Setting,
     check_length,
     integer,
+    literal,
     parse_settings,
     read_settings,
     text,
@@ -210,12 +212,14 @@ def _one_line(text: str) -> str:
     return " ".join(kept.split())
 
 
-VERSION_SETTING = Setting("v", VERSION, _parse_version, about=N_("the version of the link; without it, 1"), example="1")
+VERSION_SETTING = Setting(
+    "v", VERSION, _parse_version, about=N_("the version of the link; without it, 1"), example="1", keyword=False
+)
 DISPLAY_SETTINGS = (
     VERSION_SETTING,
     Setting(
         "hide", (), _names, ",".join,
-        about=N_("what is not shown: names from the next table, separated by commas"), example="layer,data",
+        about=N_("what is not shown: names of controls and parts, separated by commas"), example="layer,data", type=SEVERAL,
     ),
     Setting(
         "caption", "", lambda text: check_length("caption", _one_line(text), MOST_CAPTION),
@@ -224,19 +228,20 @@ DISPLAY_SETTINGS = (
     ),
     Setting(
         "present", False, _parse_present, lambda present: str(present).lower(),
-        about=N_("true: for a projector, the figure fills the screen"), example="true",
+        about=N_("true: for a projector, the figure fills the screen"), example="true", type="bool",
     ),
-    text("tour", 60, about=N_("the name of a tour"), example="normalized-shape"),
-    integer("stop", 0, MOST_STOPS, 0, widget=None, about=N_("which view of the tour is shown"), example="2"),
+    text("tour", 60, keyword=False, about=N_("the name of a tour"), example="normalized-shape"),
+    integer("stop", 0, MOST_STOPS, 0, widget=None, keyword=False, about=N_("which view of the tour is shown"), example="2"),
     Setting(
         "like", None, parse_layer_on_shape, lambda like: f"{compact(like[0])} on {commas(like[1])}",
-        about=N_("the layer and the shape that the view is a small look-alike of"), example="LayerNorm([768]) on 32,128,768",
+        about=N_("the layer and the shape that the view is a small look-alike of"), example="LayerNorm([768]) on 32,128,768", keyword=False,
     ),
     Setting(
         "open", (), _parse_open, ",".join, lambda text: tuple(name for name in _names(text) if name in OPENED),
-        about=N_("the parts that are open: values, worked (the numbers, worked out) and code"), example="code",
+        about=N_("the parts that are open: values, worked (the numbers, worked out) and code"), example="code", keyword=False,
+        type=f"{literal(OPENED)} | Sequence[{literal(OPENED)}]",
     ),
-    Setting("lang", "", parse_language, about=N_("the language; without it, that of the browser"), example="es"),
+    Setting("lang", "", parse_language, about=N_("the language; without it, the reader's own"), example="es"),
 )  # fmt: skip
 
 

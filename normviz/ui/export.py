@@ -10,9 +10,10 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from normviz.export.document import FOLLOW, check_theme
+from normviz.export.document import check_theme
 from normviz.export.links import LONGEST_LINK, output_of_query
 from normviz.export.output import Choices, Output
+from normviz.figures.palette import FOLLOW
 from normviz.parts.titles import app_of_environment
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, ngettext, without_marks

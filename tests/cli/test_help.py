@@ -12,9 +12,13 @@ import pytest
 
 import normviz as nv
 from normviz.cli import app, arguments
+from normviz.code.flavors import LABELS
 from normviz.code.generate import FLAVORS
 from normviz.export.document import CHOICES
+from normviz.figures import palette
+from normviz.lessons.practice import settings
 from normviz.lessons.practice.page import SETTINGS
+from normviz.scene import options
 from normviz.scene.scene import SCENE_SETTINGS
 
 ROOT = Path(__file__).parents[2]
@@ -90,11 +94,16 @@ def test_neither_help_nor_version_imports_torch():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_the_help_says_what_the_settings_say():
-    """It has its own lists, because the settings import torch."""
-    assert list(arguments.SCENE) == [name for name in SCENE_SETTINGS if name != "layer"]
-    assert list(arguments.PRACTICE) == [setting.name for setting in SETTINGS]
-    defaults = {setting.name: setting.format(setting.default) for setting in SETTINGS}
-    assert {name: text for name, text in defaults.items() if text} == arguments.PRACTICE_DEFAULTS
-    assert (arguments.FOLLOW, *arguments.THEMES) == CHOICES
-    assert tuple(FLAVORS) == arguments.FLAVORS
+def test_the_options_are_the_settings_of_a_scene_and_of_a_set_of_exercises(run):
+    assert [setting.name for setting in options.OPTIONS] == [name for name in SCENE_SETTINGS if name != "layer"]
+    assert [setting.name for setting in settings.OPTIONS] == [setting.name for setting in SETTINGS]
+    for known, without_parser in zip(SETTINGS, settings.OPTIONS, strict=True):
+        assert (known.default, known.description) == (without_parser.default, without_parser.description)
+    for name, default in {"seed": "0", "count": "10", "level": "all"}.items():
+        found = re.search(rf"  --{name} .*?default:\s+(\w+)", run("practice", "--help")[1], re.DOTALL)
+        assert found[1] == default
+
+
+def test_the_choices_of_options_are_those_of_the_library():
+    assert (palette.FOLLOW, *palette.THEMES) == CHOICES
+    assert tuple(FLAVORS) == tuple(LABELS)

@@ -7,20 +7,21 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import get_args
 
 import pytest
 
 import normviz as nv
+from normviz.api.pages import OF_VALUES
 from normviz.code.flavors import LABELS, Flavor
 from normviz.code.generate import FLAVORS
-from normviz.export import arguments
 from normviz.export.document import CHOICES, Plotlyjs, Theme
 from normviz.figures.palette import THEMES, FigureTheme
 from normviz.lessons.pages import PAGES
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.view import DISPLAY_SETTINGS
 from tests.support.needs import skip_or_fail
+from tools import keywords
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = """\
@@ -174,27 +175,17 @@ def test_pyright_tells_right_lines_from_wrong_ones(script: Path) -> None:
 
 # The types and the declarations of the settings
 
-OF_VALUES = {"data", "seed", "values", "params", "gamma", "beta"}
 OF_TENSOR = {*SCENE_SETTINGS}
-KINDS: dict[str, tuple[Any, set[str]]] = {
-    # the type of a page, and the names of its link that its function does not take by keyword
-    "explore": (arguments.ExploreSettings, {"layer"}),
-    "step_by_step": (arguments.StepByStepSettings, {"layer", "open"}),
-    "gradients": (arguments.GradientsSettings, {"layer", "open"}),
-    "train_and_eval": (arguments.TrainAndEvalSettings, {"layer", "open"}),
-    "compare": (arguments.CompareSettings, {"layer", "layers", "open", *OF_VALUES}),  # it shows no values
-    "numerics": (arguments.NumericsSettings, OF_TENSOR - {"seed"} | {"open"}),
-    "practice": (arguments.PracticeSettings, OF_TENSOR - {"seed"} | {"open"}),
-    **{
-        page: (kind, OF_TENSOR | {"open"})
-        for page, kind in {
-            "models": arguments.ModelsSettings,
-            "start": arguments.StartSettings,
-            "story": arguments.DisplaySettings,
-            "teach": arguments.DisplaySettings,
-        }.items()
-    },
-    "questions": (arguments.QuestionsSettings, OF_TENSOR | {"open", "present", "q", "guess"}),  # it shows the answers
+LEFT_OUT: dict[str, set[str]] = {  # the names of a page's link that its function does not take by keyword
+    "explore": {"layer"},
+    "step_by_step": {"layer", "open"},
+    "gradients": {"layer", "open"},
+    "train_and_eval": {"layer", "open"},
+    "compare": {"layer", "layers", "open", *OF_VALUES},  # it shows no values
+    "numerics": OF_TENSOR - {"seed"} | {"open"},
+    "practice": OF_TENSOR - {"seed"} | {"open"},
+    **dict.fromkeys(("models", "start", "story", "teach"), OF_TENSOR | {"open"}),
+    "questions": OF_TENSOR | {"open", "present", "q", "guess"},  # it shows the answers
 }
 OF_LINKS_ONLY = {"v", "tour", "stop", "like"}  # of links that the app makes
 
@@ -204,31 +195,24 @@ def names_of(page: str) -> set[str]:
     return {*SCENE_SETTINGS, *(setting.name for setting in PAGES[page].settings), *shown}
 
 
-@pytest.mark.parametrize("page", KINDS)
+@pytest.mark.parametrize("page", LEFT_OUT)
 def test_a_function_takes_the_names_of_its_link(page: str) -> None:
-    kind, left_out = KINDS[page]
-    taken = {name.rstrip("_") for name in kind.__annotations__}
+    taken = {name.rstrip("_") for name in keywords.keywords(page)}
     assert taken <= names_of(page)
-    assert names_of(page) - taken == left_out
+    assert names_of(page) - taken == LEFT_OUT[page]
     parameters = inspect.signature(getattr(nv, page)).parameters
-    assert {*kind.__annotations__} <= {*parameters}
-    assert {name for name in parameters if name not in kind.__annotations__} <= {"layer", "layers", "x", "q"}
+    assert {*parameters} - {*keywords.keywords(page)} <= {"layer", "layers", "x", "q"}
+    assert {*LEFT_OUT} == {*PAGES} - {"home"}
 
 
-def test_live_takes_the_names_of_all_pages() -> None:
-    taken = {name for kind, _left_out in KINDS.values() for name in kind.__annotations__}
-    assert {*arguments.LiveSettings.__annotations__} - {"q"} == taken
-    assert {*KINDS} == {*PAGES} - {"home"}
+def test_the_types_are_up_to_date() -> None:
+    """If not: ``python -m tools.keywords``."""
+    assert keywords.FILE.read_text(encoding="utf-8") == keywords.text()
 
 
-def literals(hint: Any) -> set[str]:
+def words_in(kind: str) -> set[str]:
     """The words and numbers of a type, also in a union or in a sequence."""
-    parts = [] if isinstance(hint, str | int) else list(get_args(hint))
-    return (
-        {str(hint)}
-        if isinstance(hint, str | int) and not isinstance(hint, bool)
-        else set().union(*map(literals, parts))
-    )
+    return {word or number for word, number in re.findall(r"'([^']+)'|\b(\d+)\b", kind)}
 
 
 def options_of(page: str, name: str) -> set[str]:
@@ -242,23 +226,23 @@ def options_of(page: str, name: str) -> set[str]:
 
 
 WORDS = [
-    (page, name)
-    for page, (kind, _left_out) in KINDS.items()
-    for name, hint in get_type_hints(kind).items()
-    if literals(hint) and name != "at"
+    (page, name, kind)
+    for page in LEFT_OUT
+    for name, kind in keywords.keywords(page).items()
+    if words_in(kind) and name != "at"
 ]
 
 
-@pytest.mark.parametrize(("page", "name"), WORDS)
-def test_the_words_of_a_type_are_those_of_the_setting(page: str, name: str) -> None:
-    assert literals(get_type_hints(KINDS[page][0])[name]) == options_of(page, name)
+@pytest.mark.parametrize(("page", "name", "kind"), WORDS)
+def test_the_words_of_a_type_are_those_of_the_setting(page: str, name: str, kind: str) -> None:
+    assert words_in(kind) == options_of(page, name)
 
 
 def test_the_words_of_the_results_are_those_that_they_take() -> None:
     assert set(get_args(Flavor)) == set(FLAVORS) == set(LABELS)
     assert set(get_args(FigureTheme)) == set(THEMES)
     assert set(get_args(Theme)) == set(CHOICES)
-    assert literals(Plotlyjs) == {"once", "inline", "cdn"}
+    assert get_args(get_args(Plotlyjs)[0]) == ("once", "inline", "cdn")
 
 
 def test_completion_shows_the_public_names_alone() -> None:

@@ -6,7 +6,8 @@ from normviz.lessons.page import rows_data
 from normviz.lessons.pages import PAGES, controls
 from normviz.scene.controls import SCENE_CONTROLS
 from normviz.scene.controls import inputs_of as control_inputs
-from normviz.scene.scene import DATA_LABELS, PARAMETER_LABELS, SCENE_SETTINGS
+from normviz.scene.options import DATA_LABELS, PARAMETER_LABELS
+from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.setting import Choice, Segments, Several, Slider, TextField
 from normviz.scene.view import read_view
 from normviz.texts.messages import language

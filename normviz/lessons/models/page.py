@@ -22,7 +22,7 @@ from normviz.parts.links import Link
 from normviz.parts.part import Caption, Part, Sentence
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.scene import commas, compact
-from normviz.scene.setting import Setting, TextField, Where, choice
+from normviz.scene.setting import SEVERAL, Setting, TextField, Where, choice
 from normviz.scene.view import View, link
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, _, format_count, ngettext
@@ -485,7 +485,7 @@ SETTINGS = (
         label=N_("Normalizations"), about=N_("which normalizations are marked: all, or those that average over the batch"), example="batch",
     ),
     Setting(
-        "own", EXAMPLE, _parse_layers, "; ".join, label=N_("Your layers, each on the shape of its input, separated by semicolons"),
+        "own", EXAMPLE, _parse_layers, "; ".join, type=SEVERAL, label=N_("Your layers, each on the shape of its input, separated by semicolons"),
         about=N_("your own layers on shapes, separated by semicolons; the text is read and never executed"), example=EXAMPLE[1],
         widget=TextField(LONGEST), applies=Where("model", (OWN_LAYERS,)),
     ),

@@ -11,14 +11,12 @@ from typing import Any, NamedTuple
 from normviz.analysis.checks import SEEDS, read_integer
 from normviz.layers.catalogue import COMPLETE
 from normviz.layers.layer import is_in_torch
-from normviz.lessons.practice.case import FIRST_FORMS, FORMS, family_of
-from normviz.lessons.practice.exercise import EXERCISE_KINDS, TOPICS, Exercise
+from normviz.lessons.practice.case import family_of
+from normviz.lessons.practice.exercise import EXERCISE_KINDS, Exercise
+from normviz.lessons.practice.settings import FIRST_FORMS, FORMS, LEVELS, MOST_EXERCISES, TOPICS
 from normviz.lessons.random import Random
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import N_
 
-MOST_EXERCISES = 100
-LEVELS = {1: N_("1: tables"), 2: N_("2: sequences and images"), 3: N_("3: groups and odd shapes")}
 VERSION = 1  # a seed chooses the same exercises from the same version
 FILE = Path(__file__).with_name("bank.json")
 

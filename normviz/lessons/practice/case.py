@@ -1,6 +1,6 @@
 """What an exercise is about: a layer on an x of some shape, and which elements share what; and how an exercise is answered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -12,18 +12,8 @@ from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import listed
-from normviz.texts.messages import N_, _
+from normviz.texts.messages import _
 
-NUMBER, MARK, CHOICE, BUILD = "number", "mark", "choice", "build"
-# The names of ``kinds=``, and what each is called in the form. A set has those of ``FIRST_FORMS``, unless its link names others: a kind
-# that is new needs a form of its own, so that a kept link keeps its exercises.
-FORMS: Mapping[str, str] = {
-    NUMBER: N_("Write a number"),
-    MARK: N_("Mark elements"),
-    CHOICE: N_("Choose an option"),
-    BUILD: N_("Build it"),
-}
-FIRST_FORMS = (NUMBER, MARK, CHOICE)
 Box = tuple[tuple[int, ...], ...]  # positions of a set of elements, axis by axis; empty: no element
 # How toggles stand, axis by axis: 1: the mean is taken over the axis; 0: it is not; more: the number of groups with a mean each.
 Toggles = tuple[int, ...]

@@ -14,20 +14,9 @@ from normviz.layers.axes import divisors
 from normviz.lessons.explore.page import PAGE as EXPLORE_PAGE
 from normviz.lessons.gradients.page import PAGE as GRADIENTS_PAGE
 from normviz.lessons.page import Page
-from normviz.lessons.practice.case import (
-    BUILD,
-    CHOICE,
-    MARK,
-    NUMBER,
-    Answer,
-    Box,
-    Case,
-    Toggles,
-    group_box,
-    members,
-    place,
-)
+from normviz.lessons.practice.case import Answer, Box, Case, Toggles, group_box, members, place
 from normviz.lessons.practice.confusions import averaged_in
+from normviz.lessons.practice.settings import BUILD, CHOICE, MARK, NUMBER
 from normviz.lessons.random import Random, hash_text
 from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
 from normviz.lessons.train_and_eval.page import PAGE as TRAIN_AND_EVAL_PAGE
@@ -615,4 +604,3 @@ EXERCISE_KINDS: Mapping[str, ExerciseKind] = {
         itself_counts=True,
     ),
 }
-TOPICS = tuple(dict.fromkeys(kind.topic for kind in EXERCISE_KINDS.values()))

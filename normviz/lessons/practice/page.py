@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 from normviz.analysis.checks import SEEDS
 from normviz.lessons.page import Page
-from normviz.lessons.practice.bank import LEVELS, MOST_EXERCISES, IndexEntry, bank, choose, index
-from normviz.lessons.practice.case import CHOICE, FIRST_FORMS, FORMS
+from normviz.lessons.practice.bank import IndexEntry, bank, choose, index
 from normviz.lessons.practice.confusions import CONFUSIONS
-from normviz.lessons.practice.exercise import TOPICS, Exercise
+from normviz.lessons.practice.exercise import Exercise
+from normviz.lessons.practice.settings import ALL_LEVELS, CHOICE, FIRST_FORMS, FORMS, LEVELS, OF_SET, RISING
 from normviz.lessons.questions.question import prose
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.lessons.start.page import LESSON_STEPS
@@ -22,25 +22,12 @@ from normviz.parts.html import Body, escape
 from normviz.parts.part import Hides, Part
 from normviz.parts.titles import LEARN, TITLES
 from normviz.scene.scene import SEED
-from normviz.scene.setting import Number, Segments, Setting, Several, choice, integer, words
+from normviz.scene.setting import Number, Segments, Setting, Several, choice
 from normviz.scene.view import View
 from normviz.texts.messages import N_, _, language
-from normviz.texts.options import PRACTICE as OPTIONS
 
-ALL_LEVELS, RISING = "all", "rising"
 POOL = 60  # exercises of each level from which the app takes those of a rising set
-PAGE_SETTINGS = (
-    integer("count", 1, MOST_EXERCISES, 10, widget=Number(1, MOST_EXERCISES), label=N_("Exercises"), hide="exercises", **OPTIONS["count"]),
-    words("topics", TOPICS, widget=Several(TOPICS, len(TOPICS)), label=N_("Topics, all if you choose none"), hide="exercises", **OPTIONS["topics"]),
-    choice(
-        "level", {RISING: N_("rising with your answers"), ALL_LEVELS: N_("all"), **{str(level): name for level, name in LEVELS.items()}}, ALL_LEVELS, label=N_("Level"),
-        hide="exercises", **OPTIONS["level"],
-    ),
-    words(
-        "kinds", tuple(FORMS), widget=Several(tuple(FORMS), len(FORMS)), label=N_("Kinds"), hide="exercises", **OPTIONS["kinds"],
-    ),
-)  # fmt: skip
-SETTINGS = (SEED, *PAGE_SETTINGS)  # what chooses a set of exercises
+SETTINGS = (SEED, *OF_SET)  # what chooses a set of exercises
 TIME = choice("time", {"false": N_("no"), "true": N_("yes")}, label=N_("Show the time"), about=N_("whether the reader sees the time: true or false"), example="true", hide="exercises", applies=lambda view: view.settings["time"] == "true")  # fmt: skip
 
 # The confusions that a step of Start here clears up.
@@ -225,7 +212,7 @@ PAGE = PracticePage(
     "practice",
     *TITLES["practice"],
     view_parts,
-    (*PAGE_SETTINGS, TIME),
+    (*OF_SET, TIME),
     rows=lambda _view: (),
     group=LEARN,
     uses="seed",

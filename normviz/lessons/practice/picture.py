@@ -5,8 +5,9 @@ from itertools import product
 from math import prod
 
 from normviz.figures.palette import FONT, THEMES
-from normviz.lessons.practice.case import MARK, place
+from normviz.lessons.practice.case import place
 from normviz.lessons.practice.exercise import Exercise
+from normviz.lessons.practice.settings import MARK
 from normviz.scene.grid import Roles, roles
 
 MOST_CELLS = 96  # with more cells, each axis is drawn as its first index, a gap and its last

@@ -24,7 +24,7 @@ from normviz.parts.part import Caption, Heading, Part, Text
 from normviz.parts.questions import AfterAnswer, BareTensor, Prediction, QuestionEntry, QuestionList
 from normviz.parts.titles import LEARN, TITLES
 from normviz.scene.scene import Scene
-from normviz.scene.setting import Setting, Where, parse_choice, text
+from normviz.scene.setting import Setting, Where, literal, parse_choice, text
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, english
@@ -148,11 +148,16 @@ SEARCH = text(
 )
 ASKING = {page.name: page for page in (*dict.fromkeys(question.page for question in QUESTIONS.values()), models.PAGE)}
 OF = Setting(
-    "of", "", parse_choice("of", tuple(ASKING)), about=N_("the page whose questions are listed"), example="compare"
+    "of",
+    "",
+    parse_choice("of", tuple(ASKING)),
+    type=literal(ASKING),
+    about=N_("the page whose questions are listed"),
+    example="compare",
 )
 SETTINGS = (
     text("q", 20, about=N_("the question"), example="s0"),
-    text("guess", LONGEST_GUESS, label=N_("Prediction"), about=N_("the prediction: the name of an option, or a number"), example="48", applies=Where("q")),
+    text("guess", LONGEST_GUESS, keyword=False, label=N_("Prediction"), about=N_("the prediction: the name of an option, or a number"), example="48", applies=Where("q")),
     SEARCH,
     OF,
 )  # fmt: skip

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from normviz.parts.containers import Details, Table
 from normviz.parts.html import Body, line, text
 from normviz.parts.part import Caption, Hides, Part, Sentence, Text, without_hidden
-from normviz.scene.setting import Setting, parse_choice
+from normviz.scene.setting import Setting, literal, parse_choice
 from normviz.scene.view import View
 from normviz.texts.messages import N_, _, cache_by_language, format_fixed
 
@@ -379,7 +379,8 @@ def training_parts(view: View) -> Iterable[Part]:
 
 def _setting(name: str, default: str, options: Iterable[str], **rest: Any) -> Setting:
     """A setting that the reader changes in the figure."""
-    return Setting(name, default, parse_choice(name, tuple(options)), **rest)
+    words = tuple(options)
+    return Setting(name, default, parse_choice(name, words), type=literal(words), **rest)
 
 
 TRAINING_SETTINGS = (

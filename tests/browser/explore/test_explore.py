@@ -8,7 +8,8 @@ from playwright.sync_api import expect
 
 from normviz.analysis.sentences import sentence
 from normviz.code.generate import code
-from normviz.scene.scene import DATA_LABELS, DEFAULT_SHAPE
+from normviz.scene.options import DATA_LABELS
+from normviz.scene.scene import DEFAULT_SHAPE
 from normviz.texts.messages import format_difference
 from tests.browser.agreement import assert_arithmetic
 from tests.browser.view import View, number, peers

@@ -8,11 +8,11 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from normviz.export.links import output_of_query
 from normviz.lessons.practice.bank import bank
-from normviz.lessons.practice.case import CHOICE, MARK, NUMBER
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.confusions import feedback as feedback_on
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.page import SHOWN_BY_STEP, ExerciseSet, Practice
+from normviz.lessons.practice.settings import CHOICE, MARK, NUMBER
 from normviz.texts.messages import in_language
 from tests.browser.lessons.conftest import Show
 from tests.browser.lessons.lesson import NARROW, VISITORS, WIDE, Lesson

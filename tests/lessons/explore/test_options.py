@@ -2,7 +2,7 @@
 
 import pytest
 
-from normviz.scene.scene import DATA_LABELS, PARAMETER_LABELS
+from normviz.scene.options import DATA_LABELS, PARAMETER_LABELS
 from normviz.ui.controls import MORE
 from tests.support.driver import open_explore, open_more, set_control
 

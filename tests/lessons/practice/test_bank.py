@@ -9,9 +9,10 @@ import pytest
 from normviz.export.links import page_and_query
 from normviz.lessons.pages import PAGES
 from normviz.lessons.practice.bank import bank, choose, choose_places, index
-from normviz.lessons.practice.case import BUILD, CHOICE, FIRST_FORMS, FORMS, MARK, members
+from normviz.lessons.practice.case import members
 from normviz.lessons.practice.confusions import CONFUSIONS
-from normviz.lessons.practice.exercise import EXERCISE_KINDS, TOPICS, Exercise
+from normviz.lessons.practice.exercise import EXERCISE_KINDS, Exercise
+from normviz.lessons.practice.settings import BUILD, CHOICE, FIRST_FORMS, FORMS, MARK, TOPICS
 from normviz.lessons.questions.registry import QUESTIONS
 from normviz.lessons.random import Random
 from normviz.texts.errors import NormvizError

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from normviz.lessons.pages import PAGES, PageView, page_view
-from normviz.lessons.practice.bank import LEVELS, bank, choose, index
-from normviz.lessons.practice.case import FIRST_FORMS, FORMS
+from normviz.lessons.practice.bank import bank, choose, index
 from normviz.lessons.practice.confusions import CONFUSIONS
-from normviz.lessons.practice.exercise import TOPICS
 from normviz.lessons.practice.page import POOL, SETTINGS, SHOWN_BY_STEP, Practice
+from normviz.lessons.practice.settings import FIRST_FORMS, FORMS, LEVELS, TOPICS
 from normviz.lessons.start.page import LESSON_STEPS
 from normviz.parts.html import Body
 from normviz.parts.part import Problem

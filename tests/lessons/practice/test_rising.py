@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from normviz.lessons.practice.bank import LEVELS, bank, choose
-from normviz.lessons.practice.case import FORMS
+from normviz.lessons.practice.bank import bank, choose
+from normviz.lessons.practice.settings import FORMS, LEVELS
 from tests.support.javascript import LESSONS, evaluate
 
 PRACTICE = LESSONS / "practice"

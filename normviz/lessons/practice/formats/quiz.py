@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from normviz.lessons.practice.case import MARK, NUMBER
 from normviz.lessons.practice.confusions import feedback
 from normviz.lessons.practice.exercise import TOLERANCE, Exercise
 from normviz.lessons.practice.picture import spoken, svg
+from normviz.lessons.practice.settings import MARK, NUMBER
 from normviz.texts.messages import _
 
 

@@ -1,0 +1,69 @@
+"""What chooses a set of exercises, as settings. Nothing here needs torch: ``normviz practice --help`` lists them."""
+
+from collections.abc import Mapping
+
+from normviz.scene import options
+from normviz.scene.setting import Number, Several, choice, integer, words
+from normviz.texts.messages import N_
+
+MOST_EXERCISES = 100
+LEVELS = {1: N_("1: tables"), 2: N_("2: sequences and images"), 3: N_("3: groups and odd shapes")}
+ALL_LEVELS, RISING = "all", "rising"
+TOPICS = ("statistics", "parameters", "code", "numbers", "dependence", "train_and_eval")  # those that have exercises
+NUMBER, MARK, CHOICE, BUILD = "number", "mark", "choice", "build"
+# The names of ``kinds=``, and what each is called in the form. A set has those of ``FIRST_FORMS``, unless its link names others: a kind
+# that is new needs a form of its own, so that a kept link keeps its exercises.
+FORMS: Mapping[str, str] = {
+    NUMBER: N_("Write a number"),
+    MARK: N_("Mark elements"),
+    CHOICE: N_("Choose an option"),
+    BUILD: N_("Build it"),
+}
+FIRST_FORMS = (NUMBER, MARK, CHOICE)
+
+COUNT = integer(
+    "count",
+    1,
+    MOST_EXERCISES,
+    10,
+    widget=Number(1, MOST_EXERCISES),
+    label=N_("Exercises"),
+    hide="exercises",
+    about=N_("the number of exercises; seed chooses them"),
+    example="5",
+)
+OF_TOPICS = words(
+    "topics",
+    TOPICS,
+    widget=Several(TOPICS, len(TOPICS)),
+    label=N_("Topics, all if you choose none"),
+    hide="exercises",
+    about=N_("their topics, separated by commas; without it, all"),
+    example="statistics,parameters",
+)
+LEVEL = choice(
+    "level",
+    {
+        RISING: N_("rising with your answers"),
+        ALL_LEVELS: N_("all"),
+        **{str(level): name for level, name in LEVELS.items()},
+    },
+    ALL_LEVELS,
+    label=N_("Level"),
+    hide="exercises",
+    about=N_(
+        "how hard they are; 1: tables; 2: sequences and images; 3: groups and odd shapes; all; or rising: from level 1, after the reader's answers"
+    ),
+    example="1",
+)
+KINDS = words(
+    "kinds",
+    tuple(FORMS),
+    widget=Several(tuple(FORMS), len(FORMS)),
+    label=N_("Kinds"),
+    hide="exercises",
+    about=N_("how they are answered: number, mark, choice and build; without it, all but build"),
+    example="build",
+)
+OF_SET = (COUNT, OF_TOPICS, LEVEL, KINDS)
+OPTIONS = (options.SEED, *OF_SET)
