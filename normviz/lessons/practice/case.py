@@ -1,4 +1,4 @@
-"""What an exercise is about: a layer on an x of some shape, and which elements share what; and how an exercise is answered."""
+"""What an exercise is about: a layer on an x of some shape, and which elements share what."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

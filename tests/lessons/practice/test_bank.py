@@ -245,3 +245,7 @@ def test_the_elements_of_a_set_without_elements_are_none():
     none = next(each for each in ALL if each.kind == "moves" and each.answer == ())
     assert members(none.answer) == []
     assert none.text_of(none.answer) == "none"
+
+
+def test_the_topics_of_the_setting_are_those_that_have_exercises():
+    assert tuple(dict.fromkeys(kind.topic for kind in EXERCISE_KINDS.values())) == TOPICS
