@@ -173,16 +173,29 @@ def _eps(given: Nodes, default: float | None) -> dict[str, Any]:
 
 
 def _layer_norm(given: Nodes, scene: Scene) -> Layer:
+    given, factor = _without_1(given)
     gamma, beta = _learned(given)
     return Layer.make(
-        "LayerNorm", _sizes(given, scene), elementwise_affine=gamma, bias=beta or not gamma, **_eps(given, 1e-5)
+        "LayerNorm", _sizes(given, scene), elementwise_affine=gamma, bias=beta or not gamma, **_eps(given, 1e-5), **factor
     )  # fmt: skip
 
 
 def _rms_norm(given: Nodes, scene: Scene) -> Layer:
+    given, factor = _without_1(given)
     return Layer.make(
-        "RMSNorm", _sizes(given, scene), elementwise_affine=_is_given(given, "weight"), **_eps(given, None)
+        "RMSNorm", _sizes(given, scene), elementwise_affine=_is_given(given, "weight"), **_eps(given, None), **factor
     )  # fmt: skip
+
+
+def _without_1(given: Nodes) -> tuple[Nodes, dict[str, bool]]:
+    """The arguments with w in place of 1 + w, and the option of a layer that multiplies by 1 + gamma."""
+    match given.get("weight"):
+        case (
+            ast.BinOp(left=ast.Constant(value=1), op=ast.Add(), right=weight)
+            | ast.BinOp(left=weight, op=ast.Add(), right=ast.Constant(value=1))
+        ):
+            return {**given, "weight": weight}, {"zero_centered_gamma": True}
+    return given, {}
 
 
 def _group_norm(given: Nodes, scene: Scene) -> Layer:

@@ -34,6 +34,8 @@ READ = [
     ("F.layer_norm(x, [3, 5], weight=w, bias=None)", IMAGES, "LayerNorm([3, 5], bias=False)"),
     ("F.layer_norm(input=x, normalized_shape=x.size()[-2:])", IMAGES, "LayerNorm([3, 5], elementwise_affine=False)"),
     ("F.rms_norm(x, (x.shape[-1],), w)", SEQUENCE, "RMSNorm([4])"),
+    ("F.rms_norm(x, (x.shape[-1],), 1 + self.weight)", SEQUENCE, "RMSNorm([4], zero_centered_gamma=True)"),
+    ("F.layer_norm(x, (4,), w + 1.0, b)", SEQUENCE, "LayerNorm([4], zero_centered_gamma=True)"),
     ("F.group_norm(x, 2, weight=w, bias=b)", IMAGES, "GroupNorm(2, 4)"),
     ("F.batch_norm(x, None, None, training=True)", IMAGES, "BatchNorm2d(4, affine=False, track_running_stats=False)"),
     ("F.batch_norm(x, rm, rv, w, b)", ROWS, "BatchNorm1d(6).eval()"),
