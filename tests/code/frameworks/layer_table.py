@@ -16,6 +16,8 @@ LAYERS = [
     ("RMSNorm(5)", (2, 3, 5), "RMSNormalization", "RMSNorm"),
     ("RMSNorm([3, 5], eps=0.001)", (2, 4, 3, 5), "RMSNormalization", "RMSNorm"),
     ("RMSNorm(5, elementwise_affine=False)", (2, 3, 5), "", "RMSNorm"),
+    ("RMSNorm(5, zero_centered_gamma=True)", (2, 3, 5), "", ""),
+    ("LayerNorm([3, 5], zero_centered_gamma=True)", (2, 4, 3, 5), "", ""),
     ("LayerNorm(5, eps=-0.5)", (6, 5), "LayerNormalization", "LayerNorm"),
     ("RMSNorm(5, eps=-0.5)", (6, 5), "RMSNormalization", "RMSNorm"),
     ("GroupNorm(2, 4, eps=-0.5)", (2, 4, 3, 5), "GroupNormalization", "GroupNorm"),
