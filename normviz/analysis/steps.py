@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from normviz.analysis.description import Description
 from normviz.analysis.forward import factor
 from normviz.analysis.moments import moments
+from normviz.layers.norm import Norm
 from normviz.texts.messages import _, format_number, join_sentences
 
 if TYPE_CHECKING:
@@ -87,8 +88,7 @@ def whole_formula(e: Description) -> tuple[Token, ...]:
         Token(" + eps)", scaled, "eps", "eps"),
     ]
     if e.norm.params is not None:
-        times = " · (1 + gamma)" if e.norm.zero_centered_gamma else " · gamma"
-        tokens.append(Token(times, output, "gamma", "gamma"))
+        tokens.append(Token(f" · {factor_of_product(e.norm)}", output, "gamma", "gamma"))
     if e.norm.bias:
         tokens.append(Token(" + beta", output, "beta", "beta"))
     return tuple(tokens)
@@ -176,8 +176,13 @@ def _output(e: Description) -> tuple[Step, ...]:
 
 def scaling(e: Description) -> str:
     """The formula from the normalized values to the output, of a layer with gamma."""
-    factor = "(1 + gamma)" if e.norm.zero_centered_gamma else "gamma"
-    return f"normalized · {factor} + beta" if e.norm.bias else f"normalized · {factor}"
+    scaled = f"normalized · {factor_of_product(e.norm)}"
+    return f"{scaled} + beta" if e.norm.bias else scaled
+
+
+def factor_of_product(norm: Norm) -> str:
+    """What the normalized values are multiplied by, as a part of a product: with brackets around 1 + gamma."""
+    return f"({norm.factor})" if norm.zero_centered_gamma else norm.factor
 
 
 def _regrouping(e: Description) -> str:

@@ -115,12 +115,12 @@ def loops(e: Description) -> str:
     running = "".join(f", {stat}{index}" for stat in RUNNING) if norm.running else ""
     lines.append(f"{'    ' * len(norm.pattern.right)}normalize([{element}{inner}]{running})")
     if norm.params is not None:
-        factor, axes = "1 + gamma" if norm.zero_centered_gamma else "gamma", " ".join(norm.gamma_axes)
+        axes = " ".join(norm.gamma_axes)
         each = (
             _("then {factor} and beta: one for each {axes}") if norm.bias else _("then {factor}: one for each {axes}")
         )
         scalar = _("then {factor} and beta: one scalar each") if norm.bias else _("then {factor}: one scalar")
-        lines.append(f"# {(each if norm.gamma_axes else scalar).format(factor=factor, axes=axes)}")
+        lines.append(f"# {(each if norm.gamma_axes else scalar).format(factor=norm.factor, axes=axes)}")
     return "\n".join(lines)
 
 

@@ -113,6 +113,11 @@ class Norm:
         return tuple(part for name in names for part in self.parts.get(name, (name,)))
 
     @property
+    def factor(self) -> str:
+        """What the normalized values are multiplied by, in symbols."""
+        return "1 + gamma" if self.zero_centered_gamma else "gamma"
+
+    @property
     def new_gamma(self) -> float:
         """gamma in a new layer: the layer multiplies by 1."""
         return 0.0 if self.zero_centered_gamma else 1.0
@@ -157,8 +162,8 @@ class Norm:
         learned = N_("{factor}, beta: {axes}") if self.bias else N_("{factor}: {axes}")
         if self.params is None:
             learned = N_("no gamma, no beta")
-        factor, axes = "1 + gamma" if self.zero_centered_gamma else "gamma", self.params or _("one scalar")
-        return f"{_(stats, pattern=self.stats)} | {_(learned, factor=factor, axes=axes)}"
+        axes = self.params or _("one scalar")
+        return f"{_(stats, pattern=self.stats)} | {_(learned, factor=self.factor, axes=axes)}"
 
     def __repr__(self) -> str:
         given = [repr(self.stats)]

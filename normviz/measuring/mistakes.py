@@ -233,7 +233,7 @@ def _differences(uses: list[Use], roles: GammaBeta, norm: Norm, close: float = C
         return
     right_factor = all(_is(one.factor, one.gamma, close) for one in uses)
     if not right_factor:
-        yield _wrong_factor(uses, has_gamma, has_beta, norm.zero_centered_gamma)
+        yield _wrong_factor(uses, has_gamma, has_beta, norm)
     if all(_is(one.offset, one.beta, min(close, CLOSE)) for one in uses):
         return
     if right_factor or not all(_is(one.offset, one.beta * one.factor / one.gamma) for one in uses):
@@ -251,17 +251,17 @@ def _number(values: Iterable[Tensor]) -> float | None:
     return first if others and set(others) == {first} else None
 
 
-def _wrong_factor(uses: list[Use], has_gamma: bool, has_beta: bool, zero_centered: bool) -> Difference:
+def _wrong_factor(uses: list[Use], has_gamma: bool, has_beta: bool, norm: Norm) -> Difference:
     if not has_gamma:
         return constant_factor(_number(one.factor for one in uses))
-    name = "1 + gamma" if zero_centered else "gamma"
+    name = norm.factor
     for message, use in FACTORS.items():
-        possible = (has_beta or "beta" not in message) and not zero_centered
+        possible = (has_beta or "beta" not in message) and not norm.zero_centered_gamma
         if possible and all(_is(one.factor, use(one.gamma, one.beta)) for one in uses):
             return Difference("gamma", _("another factor"), name, _(message))
     number = _number(one.factor / one.gamma for one in uses)
     if number is not None:
-        of_product = f"({name})" if zero_centered else name
+        of_product = f"({name})" if norm.zero_centered_gamma else name
         sentence = _("It multiplies by {n:g}*{name}, not by {name}.", n=number, name=of_product)
     else:
         sentence = _("It uses {name}, but not as one factor.", name=name)

@@ -26,6 +26,7 @@ from normviz.analysis.closed_form import (
 )
 from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
 from normviz.analysis.description import Description, describe
+from normviz.analysis.steps import factor_of_product
 from normviz.figures.payload import PanelValues, values_payload
 from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import views_of_one_layer
@@ -301,7 +302,7 @@ def backward_texts(e: Description, dout: Tensor, terms: BackwardTerms) -> Iterat
     """The formula of this layer, and how closely its gradients agree with autograd."""
     mean = " − mean(dxhat)" if terms.mean is not None else ""
     along_xhat = " − xhat · mean(dxhat · xhat)" if terms.along_xhat is not None else ""
-    factor = " · (1 + gamma)" if e.norm.zero_centered_gamma else "" if e.norm.params is None else " · gamma"
+    factor = "" if e.norm.params is None else f" · {factor_of_product(e.norm)}"
     bracket = f"(dxhat{mean}{along_xhat})" if mean or along_xhat else "dxhat"
     formula = _(
         "`dx = {bracket} / σ`, with `{dxhat}` and `σ = {sigma}`.",

@@ -131,15 +131,10 @@ def _between(first: NormRow, second: NormRow) -> Iterator[str]:
     name = first.name if first.name == second.name else f"{first.name} / {second.name}"
     one, other = first.norm, second.norm
     shapes = _gamma_shape(first), _gamma_shape(second)
-    factors = {False: "gamma", True: "1 + gamma"}
     values = [
         (one.eps, other.eps, _("{name}: eps differs: {ours} and {theirs}.")),
         (_axes(first), _axes(second), _("{name}: the averaged axes differ: {ours} and {theirs}.")),
-        (
-            factors[one.zero_centered_gamma],
-            factors[other.zero_centered_gamma],
-            _("{name}: the factors differ: {ours} and {theirs}."),
-        ),
+        (one.factor, other.factor, _("{name}: the factors differ: {ours} and {theirs}.")),
         (_momentum(first), _momentum(second), _("{name}: momentum differs: {ours} and {theirs}.")),
         (*shapes, _("{name}: the shapes of gamma differ: {ours} and {theirs}.")),
     ]
