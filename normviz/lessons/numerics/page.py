@@ -26,6 +26,7 @@ from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.setting import choice, number, power, power_of_ten
 from normviz.scene.view import View
 from normviz.texts.errors import listed
+from normviz.texts.languages import paragraphs
 from normviz.texts.messages import N_, _, english, format_number, join_sentences, ngettext
 
 DTYPE = choice("dtype", {name: name for name in DTYPES}, "float32", label=N_("dtype of x"), example="bfloat16")
@@ -234,25 +235,7 @@ def _step(dtype: str, value: float) -> str:
 
 
 def methods_text() -> str:
-    lines = (
-        _(
-            "- *{formula}*: the mean of the squares minus the square of the mean. It needs one pass over the data.",
-            formula=FORMULA,
-        ),
-        _("- *Two passes*: the mean first, then the mean of (x − mean)²."),
-        _("- *Welford*: mean and sum of squares, updated number by number."),
-        _("- *Shifted data*: {formula} after the first number is subtracted from all.", formula=FORMULA),
-        _(
-            "- *Flax's default* (`use_fast_variance=True`): {formula} in float32 or wider, and 0 if that is negative.",
-            formula=FORMULA,
-        ),
-        _(
-            "- *{method}*: for x in `channels_last` memory, GroupNorm on the CPU computes {formula}, and 0 if that is negative.",
-            method=method_label(CHANNELS_LAST),
-            formula=FORMULA,
-        ),
-    )
-    return "\n".join(lines)
+    return paragraphs("variances", formula=FORMULA, channels_last=method_label(CHANNELS_LAST))
 
 
 def method_label(method: str) -> str:
