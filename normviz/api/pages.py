@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from normviz.analysis.description import Array, X
     from normviz.api import keywords
     from normviz.api.live.widget import Live
-    from normviz.lessons.page import Page
 
 F = TypeVar("F", bound=Callable[..., Output])
 Settings = Mapping[str, Any]
