@@ -1,4 +1,7 @@
-"""A Norm in terms of axis numbers, as Keras and Flax describe it."""
+"""The same layer in Keras and Flax: as a program, and as a table of names next to torch's.
+
+Neither framework is imported. ``AxisNumbers`` describes a Norm as both do, by the numbers of its axes; their layers are data, chosen by it.
+"""
 
 from __future__ import annotations
 
@@ -312,8 +315,7 @@ FLAX_LAYERS = Framework(
 )
 
 
-# The same layer in Keras and Flax: as a program, and as a table of names next to torch's.
-# Neither framework is imported. If no layer computes a Norm, the program uses the array functions of the framework.
+# As a program, and as names. If no layer computes a Norm, the program uses the array functions of the framework.
 
 FRAMEWORKS = {"keras": KERAS_LAYERS, "flax": FLAX_LAYERS}
 

@@ -1,4 +1,8 @@
-"""Widgets: the kinds of inputs with which a reader changes a setting, as data."""
+"""Setting: a named value of a view, which a link holds and a reader changes with a control; and the kinds of its inputs, as data.
+
+A setting is declared once, as data and pure functions. Its place in the link, its control, its option of the command line, its name in
+``hide=`` and its row in docs/links.md follow from the declaration.
+"""
 
 from __future__ import annotations
 
@@ -91,9 +95,7 @@ class Toggle:
 Widget = Number | TextField | Choice | Segments | Several | Slider | Toggle
 
 
-# Settings: named values of a view that a link holds and that a reader changes with a control.
-# A setting is declared once, as data and pure functions. Its place in the link, its control, its option of the command line, its name in
-# ``hide=`` and its row in docs/links.md follow from the declaration.
+# Settings
 
 LIMITS = N_("{label} ({low} to {high})")
 LIMITS_OR_NONE = N_("{label} ({low} to {high}, or none)")
