@@ -27,7 +27,7 @@ from normviz.analysis import sentences
 from normviz.analysis.description import Description
 from normviz.analysis.forward import broadcast
 from normviz.analysis.moments import moments
-from normviz.analysis.steps import scaling, steps, whole_formula
+from normviz.analysis.steps import steps, whole_formula
 from normviz.code.generate import code
 from normviz.layers.sharing import check_groups
 from normviz.scene.grid import Grid
@@ -229,7 +229,10 @@ def value_panels(e: Description, drawing: Grid) -> list[Panel]:
         PanelValues("x", "x", _("the input"), e.x),
         PanelValues("normalized", _("normalized"), f"{above} / √({below} + eps)", trace.normalized),
         PanelValues(
-            "output", _("output"), scaling(e) if e.norm.params is not None else _("as normalized"), trace.output
+            "output",
+            _("output"),
+            sentences.scaling(e) if e.norm.params is not None else _("as normalized"),
+            trace.output,
         ),
     )
     return [value_panel(each, drawing) for each in steps]
