@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 from torch import nn
@@ -17,7 +17,8 @@ from normviz.layers.norm import Norm
 from normviz.measuring.check import Finding, expect, expected_of, kind_and_tensor, norm_of, with_usual_formula
 from normviz.measuring.probe import check_callable, isolated
 from normviz.measuring.turn import measuring
-from normviz.texts.errors import NormvizError, checked_call, echo
+from normviz.texts.calls import checked_call
+from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _, join_sentences, ngettext
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ class Check(Finding, Result):
         from normviz.analysis.comparison import Comparison
         from normviz.export.output import Output
         from normviz.lessons.compare.page import panels
-        from normviz.parts.part import Caption, Panels, Text
+        from normviz.parts.part import Caption, Text
         from normviz.scene.grid import grid, start_with
 
         parts: list[Part] = [Text(self.text)]
@@ -223,10 +224,8 @@ class Check(Finding, Result):
         if shown:
             e, at = shown[0], (0,) * len(shown[0].shape)  # patterns that differ differ at the first element
             drawing = grid(e.shape, e.axes, start_with(at, e.shape, e.axes))
-            figure = panels(Comparison(tuple(shown)), drawing, at)
-            if len(shown) == 2 and isinstance(figure, Panels):
-                figure = replace(figure, data=figure.data | {"differs": ["stats0", "stats1"]})
-            parts.append(figure)
+            differs = ("stats0", "stats1") if len(shown) == 2 else ()
+            parts.append(panels(Comparison(tuple(shown)), drawing, at, differs=differs))
         if len(shown) == 2:
             parts.append(Caption(_peers_text(*shown)))
             marks = _(

@@ -8,14 +8,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
 from normviz.__version__ import __version__
 from normviz.figures.brand import FAVICON
 from normviz.figures.bundle import PLOTLY_SHA384, PLOTLY_VERSION, bundle, plotly_js, read_css
 from normviz.figures.palette import FOLLOW
+from normviz.figures.wire import Json, Payload, left_out
 from normviz.lessons.style import controls_style, exercises_style, page_style, share_style, variables
-from normviz.parts.html import Body, data, escape
+from normviz.parts.html import Body, FigureData, Term, data, escape
 from normviz.parts.part import Part
 from normviz.scene.setting import check_length
 from normviz.texts.errors import NormvizError, echo, listed
@@ -38,7 +39,7 @@ def document(
     plotly: str = "inline",
     caption: str = "",
     link: str = "",
-    views: dict[str, Any] | None = None,
+    views: dict[str, Json] | None = None,
 ) -> str:
     """One HTML file.
 
@@ -69,7 +70,7 @@ def fragment(
     caption: str = "",
     link: str = "",
     whole: bool = False,
-    views: dict[str, Any] | None = None,
+    views: dict[str, Json] | None = None,
     widget: str = "",
 ) -> str:
     """A fragment of another page, such as a notebook; it follows that page's background.
@@ -93,22 +94,47 @@ def fragment(
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class DocumentData(Payload):
+    """What the script of an exported page reads.
+
+    version    of this format
+    plotly     the address of plotly.js; "" if the page embeds it
+    integrity  the hash that plotly.js must have, or ""
+    whole      the page is a file of its own
+    answers    all views, compressed (``FileViews``)
+    widget     the key of the notebook widget that answers while its kernel runs
+    """
+
+    version: int
+    normviz: str
+    theme: Theme
+    plotly: str
+    integrity: str
+    whole: bool
+    figures: list[FigureData]
+    terms: list[Term]
+    answers: str = left_out("")
+    widget: str = left_out("")
+
+
 def settings(
-    body: Body, theme: str, source: PlotlyJs, whole: bool = True, views: dict[str, Any] | None = None, widget: str = ""
+    body: Body, theme: str, source: PlotlyJs, whole: bool = True, views: dict[str, Json] | None = None, widget: str = ""
 ) -> str:
     """The data that the page's script reads: its version, the figures or all views, and where plotly.js is."""
-    values = {
-        "version": VERSION,
-        "normviz": __version__,
-        "theme": check_theme(theme),
-        "plotly": source.address,
-        "integrity": source.integrity,
-        "whole": whole,
-        "figures": [] if views else body.figures,
-        "terms": body.terms(whole=bool(views or widget)),
-    }
     answers = compressed(data(views).encode()) if views else ""
-    values |= {name: value for name, value in (("answers", answers), ("widget", widget)) if value}
+    values = DocumentData(
+        version=VERSION,
+        normviz=__version__,
+        theme=check_theme(theme),
+        plotly=source.address,
+        integrity=source.integrity,
+        whole=whole,
+        figures=[] if views else body.figures,
+        terms=body.terms(whole=bool(views or widget)),
+        answers=answers,
+        widget=widget,
+    )
     return f'<script type="application/json" class="nv-data">{data(values)}</script>'
 
 

@@ -15,6 +15,7 @@ from normviz.export.playable import Search, search, views_data
 from normviz.export.tour_file import tour_data
 from normviz.figures.palette import FigureTheme
 from normviz.figures.plotly_figure import panels_figure
+from normviz.figures.wire import Json, sent
 from normviz.lessons.pages import PAGES
 from normviz.lessons.tours import Tour
 from normviz.parts.containers import visible_parts
@@ -25,7 +26,8 @@ from normviz.parts.titles import app_of_environment
 from normviz.scene.edits import with_fields
 from normviz.scene.scene import MOST_EDITABLE, Scene
 from normviz.scene.view import View, link
-from normviz.texts.errors import NormvizError, checked_call, echo, listed
+from normviz.texts.calls import checked_call
+from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import ENGLISH, N_, _, in_language, language
 
 if TYPE_CHECKING:
@@ -228,7 +230,7 @@ class Output:
         base = self._app()
         return self.url(base) if base and self.query is not None else ""
 
-    def answers(self) -> dict[str, Any] | None:
+    def answers(self) -> dict[str, Json] | None:
         """The views that a reader of the file can choose, as the browser reads them; None if the file shows one view, or has no other.
 
         >>> import normviz as nv
@@ -242,10 +244,11 @@ class Output:
             return None
         with in_language(self.lang):
             if self.choices.tour:
-                return tour_data(self.choices.tour, self._app())
+                return sent(tour_data(self.choices.tour, self._app()))
             if self._search is None or len(self._search.views) < 2:
                 return None
-            return views_data(PAGES[self.page], self._search.playable_views(), self._app(), self.choices.pages)
+            views = self._search.playable_views()
+            return sent(views_data(PAGES[self.page], views, self._app(), self.choices.pages))
 
     @property
     def left_out(self) -> list[str]:

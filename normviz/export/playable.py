@@ -12,13 +12,14 @@ from math import prod
 from typing import Any
 
 from normviz.export.playable_controls import MOST_ELEMENTS, MOST_VIEWS, TENSOR, FileControls, Shape
+from normviz.figures.wire import Json, Payload, left_out, sent
 from normviz.layers.catalogue import families_with_button
 from normviz.lessons.events import after, entering
 from normviz.lessons.explore.page import hides_toggles
-from normviz.lessons.page import InputRow, Page, input_data
+from normviz.lessons.page import InputData, InputRow, Page, RowData, input_data
 from normviz.lessons.pages import PageView, page_view
 from normviz.parts.containers import visible_parts
-from normviz.parts.html import Body
+from normviz.parts.html import Body, FigureData
 from normviz.scene.controls import Input, family_of
 from normviz.scene.edits import Reading
 from normviz.scene.scene import FIELD_NAMES, SCENE_SETTINGS
@@ -218,21 +219,54 @@ SELECTED = ("at", "step", "cards", "norm", "batch")  # settings that a reader ch
 SCALED = ("gamma", "beta")  # these, too; a link to the app has those of the view
 
 
+@dataclass(frozen=True, kw_only=True)
+class FileView(Payload):
+    """A view of a file.
+
+    query      of a link to the app
+    state      the settings that are not common
+    presented  the numbers of the parts that a projector shows
+    toggles    the number of the view that each toggle leads to, by row, axis and step
+    """
+
+    title: str | None = left_out(None)
+    query: dict[str, str]
+    state: dict[str, str]
+    rows: list[RowData]
+    parts: list[tuple[str, str]]
+    presented: list[int] | None = left_out(None)
+    figures: list[FigureData]
+    toggles: dict[str, int] | None = left_out(None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileViews(Payload):
+    """The views of a file.
+
+    version      of this format
+    page         the name of the page
+    app          the address of the app, or ""
+    unpresented  the names of the panels that a projector does not show
+    common       the settings that are the same in all views that have them, defaults too
+    present      the file is for a projector
+    views        each a FileView whose long values are ``{"$": number}``
+    pool         the long values
+    """
+
+    version: int
+    page: str
+    app: str
+    unpresented: Sequence[str] = left_out(())
+    common: dict[str, str]
+    present: bool = left_out(False)
+    views: list[dict[str, Json]]
+    pool: list[Json]
+
+
 def views_data(
     page: Page, found: Mapping[Key, PlayableView], app: str, pages: Mapping[str, str] | None = None
-) -> dict[str, Any]:
-    """The views as the browser reads them. ``pages``: the addresses of pages next to the file, by their link in the app.
-
-    version  of this format
-    page     the name of the page
-    app      the address of the app, or ""
-    unpresented  the names of the panels that a projector does not show
-    common   the settings that are the same in all views that have them, defaults too
-    views    title, query (of a link to the app), state (all settings that are not common), rows, parts and figures of each, and
-             the numbers of the parts that a projector shows (``presented``); an input
-             has the number of the view that each of its values leads to (``to``), and so has each toggle that is not at rest (``toggles``)
-    pool     long values; a view has ``{"$": number}`` in their place
-    """
+) -> FileViews:
+    """The views as the browser reads them. ``pages``: the addresses of pages next to the file, by their link in the app."""
     numbers = {key: number for number, key in enumerate(found)}
     states = [_state(page, one.shown.view) for one in found.values()]
     common = dict(item for state in states for item in state.items())
@@ -242,19 +276,26 @@ def views_data(
     for one, state in zip(found.values(), states, strict=True):
         body = Body(app=app or None, pages=pages or {})
         parts = body.keyed(one.shown.parts)
-        view = {
-            "title": page.share_title(one.shown.view),
-            "query": {each: text for each, text in one.shown.query.items() if each not in SELECTED},
-            "state": {each: text for each, text in state.items() if each not in common},
-            "rows": [_row(row, one, numbers) for row in one.rows if row.inputs or any(row.more)],
-            "parts": parts,
-            "presented": [n for n, part in enumerate(one.shown.parts) if visible_parts([part], PRESENTED)],
-            "figures": body.figures,
-            "toggles": {" ".join(map(str, press)): numbers[key] for press, key in one.toggles.items()},
-        }
-        views.append({each: pool.pack(value) for each, value in view.items()})
-    shared = {"version": VERSION, "page": page.name, "app": app, "unpresented": sorted(NOT_PRESENTED), "common": common}
-    return shared | {"views": views, "pool": pool.values}
+        view = FileView(
+            title=page.share_title(one.shown.view),
+            query={each: text for each, text in one.shown.query.items() if each not in SELECTED},
+            state={each: text for each, text in state.items() if each not in common},
+            rows=[_row(row, one, numbers) for row in one.rows if row.inputs or any(row.more)],
+            parts=parts,
+            presented=[n for n, part in enumerate(one.shown.parts) if visible_parts([part], PRESENTED)],
+            figures=body.figures,
+            toggles={" ".join(map(str, press)): numbers[key] for press, key in one.toggles.items()},
+        )
+        views.append({each: pool.pack(value) for each, value in sent(view).items()})
+    return FileViews(
+        version=VERSION,
+        page=page.name,
+        app=app,
+        unpresented=sorted(NOT_PRESENTED),
+        common=common,
+        views=views,
+        pool=pool.values,
+    )
 
 
 def _state(page: Page, view: View) -> dict[str, str]:
@@ -270,28 +311,27 @@ def _state(page: Page, view: View) -> dict[str, str]:
     return state
 
 
-def _row(row: InputRow, one: PlayableView, numbers: Mapping[Key, int]) -> dict[str, Any]:
-    def inputs(found: Any) -> list[dict[str, Any]]:
+def _row(row: InputRow, one: PlayableView, numbers: Mapping[Key, int]) -> RowData:
+    def inputs(found: Sequence[Input]) -> list[InputData]:
         return [_input(shown, one.ways[shown.key], numbers) for shown in found]
 
-    data = {"key": row.key, "inputs": inputs(row.inputs), "more": list(map(inputs, row.more)), "reset": row.reset}
-    return data | {"note": row.note} if row.more and row.note else data
+    note = row.note if row.more and row.note else None
+    return RowData(key=row.key, inputs=inputs(row.inputs), more=list(map(inputs, row.more)), note=note, reset=row.reset)
 
 
-def _input(shown: Input, options: Mapping[Any, Key], numbers: Mapping[Key, int]) -> dict[str, Any]:
+def _input(shown: Input, options: Mapping[Any, Key], numbers: Mapping[Key, int]) -> InputData:
     """The input with the values that lead to a view, and the numbers of the views that they lead to."""
-    data = input_data(shown) | {"to": [numbers[key] for key in options.values()]}
+    data = replace(input_data(shown), to=[numbers[key] for key in options.values()])
     if isinstance(shown.widget, Choice | Segments | Slider):
         labels = [shown.widget.options[value] for value in options]
-        return data | {"value": list(options).index(shown.value), "options": labels}
+        return replace(data, value=list(options).index(shown.value), options=labels)
     if isinstance(shown.widget, Several):  # each value as the bits of its options
         places = {option: 2**place for place, option in enumerate(shown.widget.options)}
-        return data | {"values": [sum(map(places.__getitem__, value)) for value in options], "closed": True}
+        return replace(data, values=[sum(map(places.__getitem__, value)) for value in options], closed=True)
     if isinstance(shown.widget, Number):
         values = list(options)
-        data |= {"values": values, "low": values[0], "high": values[-1]}
-        fixed = {"disabled": True, "why": _("This size is fixed in this file.")}
-        return data | fixed if len(values) < 2 else data
+        data = replace(data, values=values, low=values[0], high=values[-1])
+        return data if len(values) > 1 else replace(data, disabled=True, why=_("This size is fixed in this file."))
     return data
 
 
@@ -299,13 +339,13 @@ class Pool:
     """Long values, each stored once; a packed value has ``{"$": number}`` in their place. What a stored value refers to is stored before it."""
 
     def __init__(self) -> None:
-        self.values: list[Any] = []
+        self.values: list[Json] = []
         self._numbers: dict[str, int] = {}
 
-    def pack(self, value: Any) -> Any:
-        if isinstance(value, Mapping):
+    def pack(self, value: Json) -> Json:
+        if isinstance(value, dict):
             value = {name: self.pack(one) for name, one in value.items()}
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, list):
             value = [self.pack(one) for one in value]
         text = json.dumps(value)
         if len(text) <= LONG:

@@ -11,7 +11,6 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
-from typing import Any
 
 from normviz.__version__ import __version__
 from normviz.export.document import BROWSER, check_theme, css, no_script, plotlyjs, settings
@@ -21,6 +20,7 @@ from normviz.export.output import Choices
 from normviz.figures.brand import FAVICON, wordmark
 from normviz.figures.bundle import bundle, classic, plotly_js, read_css
 from normviz.figures.palette import FOLLOW
+from normviz.figures.wire import Json
 from normviz.lessons.compare.page import READY_SETS, ReadySet
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.page import ASKING, LONGEST_SEARCH, question_list, question_parts
@@ -177,7 +177,7 @@ def _addresses(among: Sequence[Entry]) -> dict[str, str]:
     return found
 
 
-def _playable(name: str, body: Body, questions: Mapping[str, str]) -> tuple[str, dict[str, Any] | None]:
+def _playable(name: str, body: Body, questions: Mapping[str, str]) -> tuple[str, dict[str, Json] | None]:
     """A page of the app, with the views that its controls lead to."""
     choices = Choices(() if name in ("compare", MODELS.key) else SHAPES, pages=questions)
     output = replace(output_of_query(name, {}), choices=choices)
@@ -220,7 +220,7 @@ def page(
     *,
     home: bool = False,
     topic: str = "",
-    views: dict[str, Any] | None = None,
+    views: dict[str, Json] | None = None,
     switch: str = "",
 ) -> str:
     """One page of the site."""

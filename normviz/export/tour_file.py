@@ -1,10 +1,10 @@
 """A tour as one file: its views in order, for a projector."""
 
 from pathlib import Path
-from typing import Any
 
 from normviz.export.files import short_path
-from normviz.export.playable import VERSION, Pool
+from normviz.export.playable import VERSION, FileView, FileViews, Pool
+from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES, page_view, view_of_link
 from normviz.lessons.tours import Tour, find_tour, read_tour, stop_link, tour_bar, tours
 from normviz.parts.containers import Table
@@ -54,15 +54,16 @@ def stop_parts(tour: Tour, number: int) -> list[Part]:
     return [tour_bar(tour, number), *parts]
 
 
-def tour_data(tour: Tour, app: str = "") -> dict[str, Any]:
+def tour_data(tour: Tour, app: str = "") -> FileViews:
     """The views of a tour as JSON for the browser, like ``views_data``. ``app``: the address of the app, for links to other views, or ""."""
     pool, views = Pool(), []
     numbers = range(1, len(tour.stops) + 1)
     stops = {stop_link(tour, number, "").address: f"#stop={number}" for number in numbers}
     for number in numbers:
         body = Body(app=app or None, pages=stops)
-        parts = body.keyed(stop_parts(tour, number))
-        view = {"query": {"stop": str(number)}, "state": {"stop": str(number)}, "rows": []}
-        views.append(view | {"parts": pool.pack(parts), "figures": pool.pack(body.figures)})
-    shared = {"version": VERSION, "page": tour.stops[0].page, "app": "", "common": {}, "present": True}
-    return shared | {"views": views, "pool": pool.values}
+        parts, stop = body.keyed(stop_parts(tour, number)), {"stop": str(number)}
+        view = sent(FileView(query=stop, state=stop, rows=[], parts=parts, figures=body.figures))
+        views.append(view | {name: pool.pack(view[name]) for name in ("parts", "figures")})
+    return FileViews(
+        version=VERSION, page=tour.stops[0].page, app="", common={}, present=True, views=views, pool=pool.values
+    )

@@ -1,24 +1,14 @@
 """The data of linked figures: the drawn elements, which of them share, values, and the selected element.
 
-A payload is a dict. Python's own figure (``plotly_figure``) reads it as it is; the browser gets it as JSON (``sent``), in the form
-of ``figures/browser/types.d.ts``. Its "panels" each describe one heatmap:
-
-key      identifies the panel; the optional ``row`` is the row of panels that it belongs to
-title, pattern, caption
-scale    the color scale: "groups", "parameters", "values" or "none" (``palette.stops``)
-low, high  the values at the ends of the scale
-groups   the number of groups if the cells are ids, else 0
-z        the values of the drawn elements; None if the cells are ids, which follow from ``links``
-links    the kind of sharing whose peers the panel outlines: "stats", "params" or ""
+Python's own figure (``plotly_figure``) reads a payload as it is; the browser gets it as JSON (``wire.sent``).
 """
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from math import isfinite, isnan, prod
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,23 +17,23 @@ from normviz.analysis import sentences
 from normviz.analysis.description import Description
 from normviz.analysis.forward import broadcast
 from normviz.analysis.moments import moments
-from normviz.analysis.steps import steps, whole_formula
+from normviz.analysis.steps import Token, scaling, steps, whole_formula
 from normviz.code.generate import code
+from normviz.figures.wire import Payload, left_out
 from normviz.layers.sharing import check_groups
 from normviz.scene.grid import Grid
+from normviz.scene.toggles import AxisToggle
 from normviz.texts.messages import _, format_count
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Payload = dict[str, Any]
-Panel = dict[str, Any]
 Index = tuple[int, ...]
-CARDS = (
-    "mean",
-    "gamma",
-    "cube",
-)  # what a comparison draws of each layer: who shares a mean, who shares a gamma, or the group of the mean in a cube
+Packed = NDArray[np.float32]
+Scale = Literal["groups", "parameters", "values", "none", "cube"]
+Cards = Literal["mean", "gamma", "cube"]
+# What a comparison draws of each layer: who shares a mean, who shares a gamma, or the group of the mean in a cube.
+CARDS: tuple[Cards, ...] = get_args(Cards)
 MOST_DRAWN = (6, 10, 16)  # bricks of a cube along n, c and s
 
 
@@ -63,7 +53,289 @@ class PanelValues:
     most: float | None = None
 
 
+# What the browser gets.
+
+
+@dataclass(frozen=True)
+class NamedAxis(Payload):
+    """An index along ``name`` follows from an index of x: ``x[axis] // divide % modulo``."""
+
+    name: str
+    axis: int
+    divide: int
+    modulo: int
+
+
+@dataclass(frozen=True)
+class Statistics(Payload):
+    """Which elements share a mean and a variance: the group of an element is its index along ``axes``.
+
+    size  the elements of a group
+    """
+
+    count: int
+    size: int
+    axes: list[NamedAxis]
+    center: bool
+    running: bool
+
+
+@dataclass(frozen=True)
+class GammaAndBeta(Payload):
+    """Which elements share a gamma and a beta: the group of an element is its index along ``axes``.
+
+    size  the elements of a group
+    """
+
+    axes: list[NamedAxis]
+    bias: bool
+    zero_centered_gamma: bool
+    size: int
+
+
+@dataclass(frozen=True)
+class Toggles(Payload):
+    """A row of toggles in the title of a panel.
+
+    rest  why it is at rest, or ""
+    """
+
+    label: str
+    items: Sequence[AxisToggle]
+    rest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelData(Payload):
+    """One heatmap.
+
+    z       the values of the drawn elements; None if the cells are ids, which follow from ``links``
+    groups  the number of groups if the cells are ids, else 0
+    low     the value at the lower end of the scale
+    high    the value at the upper end of the scale
+    links   the kind of sharing whose peers the panel outlines: "stats", "params" or ""
+    row     the row of panels that it belongs to
+    """
+
+    pattern: str = ""
+    z: Packed | None = None
+    groups: int = 0
+    key: str
+    title: str
+    caption: str
+    low: float
+    high: float
+    scale: Scale
+    links: str
+    row: str = left_out("")
+    toggles: Toggles | None = left_out(None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepData(PanelData):
+    """The values that a step of the forward pass makes."""
+
+    z: Packed
+    why: str
+
+
+@dataclass(frozen=True)
+class Box(Payload):
+    """Which axes of the drawn window are examples (n), channels (c) and positions (s), and how many bricks each has.
+
+    example  the number of the axis; None if x has no such axis
+    channel  the number of the axis; None if x has no such axis
+    rest     the axes of the positions; the last one varies fastest
+    whole    the number of bricks along n, c and s in the window
+    drawn    the number of bricks along n, c and s that are drawn
+    names    the labels of n, c and s
+    """
+
+    example: int | None
+    channel: int | None
+    rest: list[int]
+    whole: tuple[int, int, int]
+    drawn: tuple[int, int, int]
+    names: tuple[str, str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CubePanel(Payload):
+    """A cube of bricks in the colors of the groups."""
+
+    key: str
+    links: str
+    title: str
+    row: Literal["cube"] = "cube"
+    scale: Literal["cube"] = "cube"
+    box: Box
+    pattern: ClassVar[str] = ""
+    caption: ClassVar[str] = ""
+
+
+@dataclass(frozen=True)
+class MomentsData(Payload):
+    """The mean and the variance of each group, at one stage of the forward pass."""
+
+    mean: Packed
+    var: Packed
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerValues(Payload):
+    """Mean, variance, gamma and beta as they broadcast over the drawn elements, and eps."""
+
+    mean: Packed
+    var: Packed
+    gamma: Packed | None = left_out(None)
+    beta: Packed | None = left_out(None)
+    eps: float
+
+
+@dataclass(frozen=True)
+class Count(Payload):
+    """A number of the layer."""
+
+    label: str
+    value: str
+    note: str
+
+
+@dataclass(frozen=True)
+class LayerName(Payload):
+    """A layer of a comparison."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Loop(Payload):
+    """A loop over the elements of a group."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Loops(Payload):
+    """The forward pass as loops, which run over the elements of a group."""
+
+    code: str
+    runs: list[Loop]
+
+
+Panel = PanelData | CubePanel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linked(Payload):
+    """What all figures of panels have that show one tensor.
+
+    at  the selected element
+    """
+
+    kind: str
+    axes: tuple[str, ...]
+    grid: Grid
+    panels: Sequence[Panel]
+    values: LayerValues | None = None
+    at: Index | None = None
+    editable: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkedLayer(Linked):
+    """A layer, and which elements share its statistics and its parameters."""
+
+    panels: Sequence[PanelData]
+    layer: str
+    stats: Statistics
+    params: GammaAndBeta | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewPayload(LinkedLayer):
+    """The figure of Explore.
+
+    moments   of each stage; None without values
+    scaled    every gamma and beta has the value that the reader chose
+    open      the parts that are opened: "values", "worked"
+    """
+
+    kind: Literal["view"] = "view"
+    moments: dict[str, MomentsData] | None
+    facts: list[Count]
+    scaled: bool
+    open: Sequence[str] | None = left_out(None)
+    hidden: Sequence[str] = left_out(())
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValuesPayload(LinkedLayer):
+    """Values of x's shape.
+
+    name        the name of the tensor
+    of_element  the numbers belong to the selected element
+    square      the cells are as wide as high
+    """
+
+    kind: Literal["values"] = "values"
+    name: str
+    of_element: bool = left_out(False)
+    square: bool = left_out(False)
+    hidden: Sequence[str] = left_out(())
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepsPayload(LinkedLayer):
+    """The forward pass in steps.
+
+    groups  beside x, which no step comes before
+    step    the number of the step that is shown first
+    """
+
+    kind: Literal["steps"] = "steps"
+    moments: dict[str, MomentsData] | None
+    groups: PanelData
+    formula: Sequence[Token]
+    loops: Loops
+    step: int
+    scaled: bool
+    hidden: Sequence[str] = left_out(())
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparePayload(Linked):
+    """Several layers on one tensor.
+
+    cards    what is drawn of each layer first
+    differs  the sharings of a function and of the layer that it should be: where they differ, elements are marked
+    """
+
+    kind: Literal["compare"] = "compare"
+    sharings: dict[str, Statistics | GammaAndBeta | None]
+    layers: list[LayerName]
+    cards: Cards
+    differs: Sequence[str] = left_out(())
+    hidden: Sequence[str] = left_out(())
+
+
+LinkedPayload = ViewPayload | ValuesPayload | StepsPayload | ComparePayload
+
+
 # The figures.
+
+
+class OnTensor(TypedDict):
+    """What figures know of the tensor that they show."""
+
+    axes: tuple[str, ...]
+    grid: Grid
+    at: Index | None
+
+
+def _on(drawing: Grid, at: Index | None) -> OnTensor:
+    return {"axes": drawing.axes, "grid": drawing, "at": at}
 
 
 def view_payload(
@@ -73,79 +345,97 @@ def view_payload(
     at: Index | None = None,
     editable: bool = False,
     scaled: bool = False,
-    toggles: Mapping[str, Payload] | None = None,
-) -> dict[str, Any]:
+    toggles: Mapping[str, Toggles] | None = None,
+    opened: Sequence[str] | None = None,
+) -> ViewPayload:
     """The panels of both kinds of sharing and, if ``e`` has values, of the values.
 
     editable  the reader can change values of x
     scaled    every gamma and beta has the value that the reader chose
     toggles   of the panels of sharing, by key, where the reader can change the layer by its axes
+    opened    the names of parts that are open
     """
-    sharing = [panel | ({"toggles": toggles[panel["key"]]} if toggles else {}) for panel in sharing_panels(e)]
-    panels = [*sharing, *value_panels(e, drawing)]
-    values = values_data(e, drawing) if e.x is not None else None
-    own = {
-        "values": values,
-        "moments": moments_data(e, drawing),
-        "facts": counts(e),
-        "editable": editable,
-        "scaled": scaled,
-    }
-    return linked_data("view", drawing, panels, at) | layer_data(e) | own
+    sharing = [replace(panel, toggles=toggles[panel.key]) if toggles else panel for panel in sharing_panels(e)]
+    return ViewPayload(
+        **_on(drawing, at),
+        panels=[*sharing, *value_panels(e, drawing)],
+        values=values_data(e, drawing) if e.x is not None else None,
+        editable=editable,
+        **_of_layer(e),
+        moments=moments_data(e, drawing),
+        facts=counts(e),
+        scaled=scaled,
+        open=opened,
+    )
 
 
 def values_payload(
-    e: Description, drawing: Grid, values: Iterable[PanelValues], *, name: str = "x", at: Index | None = None
-) -> dict[str, Any]:
+    e: Description,
+    drawing: Grid,
+    values: Iterable[PanelValues],
+    *,
+    name: str = "x",
+    at: Index | None = None,
+    of_element: bool = False,
+    square: bool = False,
+) -> ValuesPayload:
     """A panel for each of ``values``, all of x's shape and linked by the sharing of ``e``; ``name`` is the tensor's name."""
+    of_layer = _of_layer(e)
+    if name != "x":
+        of_layer["layer"] = ""
     panels = [value_panel(each, drawing) for each in values]
-    named = {"name": name, "layer": e.title if name == "x" else ""}
-    return linked_data("values", drawing, panels, at) | layer_data(e) | named
+    return ValuesPayload(**_on(drawing, at), panels=panels, **of_layer, name=name, of_element=of_element, square=square)
 
 
 def steps_payload(
     e: Description, drawing: Grid, *, step: int = 0, at: Index | None = None, scaled: bool = False
-) -> Payload:
+) -> StepsPayload:
     """The forward pass in steps: the values that each step makes, the formula in tokens, and the loops. ``step`` is shown first."""
     panels, sizes = [], e.norm.axis_sizes(e.shape)
     for each in steps(e):
         links = each.links if e.norm.params is not None else "stats"
         values = PanelValues(each.key, each.title, each.formula, each.values.float().expand(e.shape), links)
-        panels.append(value_panel(values, drawing) | {"why": each.why})
-    own = {
-        "values": values_data(e, drawing),
-        "moments": moments_data(e, drawing),
-        "groups": sharing_panels(e)[0],
-        "formula": [asdict(token) for token in whole_formula(e)],
-        "loops": {
-            "code": code(e, "loops"),
-            "runs": [{"name": name, "size": sizes[name]} for name in e.norm.pattern.reduced],
-        },
-        "step": max(0, min(step, len(panels) - 1)),
-        "scaled": scaled,
-    }
-    return linked_data("steps", drawing, panels, at) | layer_data(e) | own
+        panels.append(StepData(**vars(value_panel(values, drawing)), why=each.why))
+    return StepsPayload(
+        **_on(drawing, at),
+        panels=panels,
+        values=values_data(e, drawing),
+        **_of_layer(e),
+        moments=moments_data(e, drawing),
+        groups=sharing_panels(e)[0],
+        formula=whole_formula(e),
+        loops=Loops(code(e, "loops"), [Loop(name, sizes[name]) for name in e.norm.pattern.reduced]),
+        step=max(0, min(step, len(panels) - 1)),
+        scaled=scaled,
+    )
 
 
 def compare_payload(
-    descriptions: Sequence[Description], drawing: Grid, *, at: Index | None = None, cards: str = CARDS[0]
-) -> dict[str, Any]:
-    """The statistics, the parameters and the cube of each layer, all on one tensor. ``cards``, one of CARDS, says which of them are shown first."""
-    sharings: dict[str, Any] = {}
+    descriptions: Sequence[Description],
+    drawing: Grid,
+    *,
+    at: Index | None = None,
+    cards: Cards = CARDS[0],
+    differs: Sequence[str] = (),
+) -> ComparePayload:
+    """The statistics, the parameters and the cube of each layer, all on one tensor; ``cards`` and ``differs`` as in ``ComparePayload``."""
+    sharings: dict[str, Statistics | GammaAndBeta | None] = {}
     panels: list[Panel] = []
     bricks = box(descriptions[0].axes, drawing.extent)
     for number, e in enumerate(descriptions):
         stats, params, cube = f"stats{number}", f"params{number}", f"cube{number}"
         sharings |= {stats: statistics_data(e), params: parameters_data(e)}
         statistics, parameters = sharing_panels(e)
-        links = params if parameters["links"] else ""
+        links = params if parameters.links else ""
         panels += [
-            statistics | {"key": stats, "links": stats, "title": e.title, "row": "stats"},
-            parameters | {"key": params, "links": links, "title": _parameters_title(e), "row": "params"},
-            {"key": cube, "links": stats, "title": e.title, "row": "cube", "scale": "cube", "box": bricks},
+            replace(statistics, key=stats, links=stats, title=e.title, row="stats"),
+            replace(parameters, key=params, links=links, title=_parameters_title(e), row="params"),
+            CubePanel(key=cube, links=stats, title=e.title, box=bricks),
         ]
-    layers = [{"name": e.title} for e in descriptions]
-    return linked_data("compare", drawing, panels, at) | {"sharings": sharings, "layers": layers, "cards": cards}
+    layers = [LayerName(e.title) for e in descriptions]
+    return ComparePayload(
+        **_on(drawing, at), panels=panels, sharings=sharings, layers=layers, cards=cards, differs=differs
+    )
 
 
 def _parameters_title(e: Description) -> str:
@@ -155,44 +445,37 @@ def _parameters_title(e: Description) -> str:
     return _("{layer}: gamma and beta", layer=e.title) if e.norm.bias else _("{layer}: gamma", layer=e.title)
 
 
-def box(axes: Sequence[str], extent: Sequence[int]) -> dict[str, Any]:
-    """Which axes of the drawn window are examples (n), channels (c) and positions (s), and how many bricks each has.
-
-    example, channel  the number of the axis; None if x has no such axis
-    rest              the axes of the positions; the last one varies fastest
-    whole, drawn      the number of bricks along n, c and s: in the window, and drawn
-    names             the labels of n, c and s
+def box(axes: Sequence[str], extent: Sequence[int]) -> Box:
+    """How the drawn window of a tensor with these axes fills a cube.
 
     >>> found = box(("n", "c", "h", "w"), (2, 3, 4, 4))
-    >>> found["example"], found["channel"], found["rest"], found["whole"], found["names"]
-    (0, 1, [2, 3], [2, 3, 16], ['N', 'C', 'H·W'])
+    >>> found.example, found.channel, found.rest, found.whole, found.names
+    (0, 1, [2, 3], (2, 3, 16), ('N', 'C', 'H·W'))
     """
     channel = next((axes.index(name) for name in ("c", "d") if name in axes), None)
     example = axes.index("n") if "n" in axes else 0 if axes[0] == "b" else None  # a batch may be called b
     rest = [axis for axis in range(len(axes)) if axis not in (example, channel)]
     n, c = (1 if axis is None else extent[axis] for axis in (example, channel))
-    whole = [n, c, prod(extent[axis] for axis in rest)]
-    return {
-        "example": example,
-        "channel": channel,
-        "rest": rest,
-        "whole": whole,
-        "drawn": [min(sizes) for sizes in zip(whole, MOST_DRAWN, strict=True)],
-        "names": [
-            "" if example is None else axes[example].upper(),
-            "" if channel is None else axes[channel].upper(),
-            "·".join(axes[axis].upper() for axis in rest),
-        ],
-    }
+    s = prod(extent[axis] for axis in rest)
+    most_n, most_c, most_s = MOST_DRAWN
+    first, second = ("" if axis is None else axes[axis].upper() for axis in (example, channel))
+    return Box(
+        example,
+        channel,
+        rest,
+        whole=(n, c, s),
+        drawn=(min(n, most_n), min(c, most_c), min(s, most_s)),
+        names=(first, second, "·".join(axes[axis].upper() for axis in rest)),
+    )
 
 
 # The panels.
 
 
-def sharing_panels(e: Description) -> list[Panel]:
+def sharing_panels(e: Description) -> list[PanelData]:
     """Which elements share a mean and a variance; which share a gamma and a beta."""
     has_parameters = e.norm.params is not None
-    kinds = (
+    kinds: tuple[tuple[str, int, Scale, str, str], ...] = (
         ("stats", e.counts.statistics, "groups", "stats", e.norm.stats.replace("->", "→")),
         ("params", prod(e.counts.gamma_shape or ()), "parameters", "params", " ".join(e.norm.gamma_axes))
         if has_parameters
@@ -203,7 +486,7 @@ def sharing_panels(e: Description) -> list[Panel]:
         (sentences.parameters_title(e), sentences.parameters_caption(e)),
     )
     return [
-        _panel(
+        PanelData(
             key=key,
             title=title,
             pattern=pattern,
@@ -218,7 +501,7 @@ def sharing_panels(e: Description) -> list[Panel]:
     ]
 
 
-def value_panels(e: Description, drawing: Grid) -> list[Panel]:
+def value_panels(e: Description, drawing: Grid) -> list[PanelData]:
     """x, normalized and output; no panels if only the shape is known."""
     if e.x is None:
         return []
@@ -229,21 +512,18 @@ def value_panels(e: Description, drawing: Grid) -> list[Panel]:
         PanelValues("x", "x", _("the input"), e.x),
         PanelValues("normalized", _("normalized"), f"{above} / √({below} + eps)", trace.normalized),
         PanelValues(
-            "output",
-            _("output"),
-            sentences.scaling(e) if e.norm.params is not None else _("as normalized"),
-            trace.output,
+            "output", _("output"), scaling(e) if e.norm.params is not None else _("as normalized"), trace.output
         ),
     )
     return [value_panel(each, drawing) for each in steps]
 
 
-def value_panel(given: PanelValues, drawing: Grid) -> Panel:
+def value_panel(given: PanelValues, drawing: Grid) -> PanelData:
     """The values, colored from blue below zero to brown above."""
     drawn = as_array(drawing.take(given.values))
     finite = np.abs(drawn[np.isfinite(drawn)])
     most = given.most or (float(finite.max()) if finite.size and finite.max() > 0 else 1.0)
-    return _panel(
+    return PanelData(
         key=given.key,
         title=given.title,
         caption=given.caption,
@@ -255,27 +535,10 @@ def value_panel(given: PanelValues, drawing: Grid) -> Panel:
     )
 
 
-def _panel(**values: Any) -> Panel:
-    return {"pattern": "", "z": None, "groups": 0} | values
+# What figures have of a layer.
 
 
-# What all figures have, and what they have of a layer.
-
-
-def linked_data(kind: str, drawing: Grid, panels: Sequence[Panel], at: Index | None) -> dict[str, Any]:
-    """The data of a figure of ``kind``: panels that show one tensor; ``at`` is the selected element, or None."""
-    return {
-        "kind": kind,
-        "axes": list(drawing.axes),
-        "grid": drawing,
-        "panels": list(panels),
-        "values": None,
-        "at": None if at is None else list(at),
-        "editable": False,
-    }
-
-
-def counts(e: Description) -> list[dict[str, str]]:
+def counts(e: Description) -> list[Count]:
     """The numbers of statistics, elements, parameters and buffers, each with its label and a note."""
     found, has_means = e.counts, e.norm.center or e.norm.running
     gamma, beta = found.gamma_shape, found.beta_shape
@@ -292,42 +555,48 @@ def counts(e: Description) -> list[dict[str, str]]:
         (_("parameters"), parameters, note),
         (_("buffers"), format_count(found.buffers), buffers),
     )
-    return [{"label": label, "value": value, "note": note} for label, value, note in rows]
+    return [Count(*row) for row in rows]
 
 
-def layer_data(e: Description) -> dict[str, Any]:
+class OfLayer(TypedDict):
     """The layer, and which elements share its statistics and its parameters."""
+
+    layer: str
+    stats: Statistics
+    params: GammaAndBeta | None
+
+
+def _of_layer(e: Description) -> OfLayer:
     return {"layer": e.title, "stats": statistics_data(e), "params": parameters_data(e)}
 
 
-def statistics_data(e: Description) -> dict[str, Any]:
+def statistics_data(e: Description) -> Statistics:
     """Which elements share a mean and a variance, and the counts. Raises NormvizError for too many groups."""
     check_groups(e.counts.statistics)
-    return {
-        "count": e.counts.statistics,
-        "size": e.counts.elements_per_statistic,
-        "axes": _indices(e, e.norm.pattern.right),
-        "center": e.norm.center or e.norm.running,
-        "running": e.norm.running,
-    }
+    return Statistics(
+        count=e.counts.statistics,
+        size=e.counts.elements_per_statistic,
+        axes=_indices(e, e.norm.pattern.right),
+        center=e.norm.center or e.norm.running,
+        running=e.norm.running,
+    )
 
 
-def parameters_data(e: Description) -> dict[str, Any] | None:
+def parameters_data(e: Description) -> GammaAndBeta | None:
     """Which elements share a gamma and a beta; None for a layer without any. Raises NormvizError for too many groups."""
     if e.norm.params is None:
         return None
     elements = prod(e.counts.gamma_shape or ())
     check_groups(elements)
-    return {
-        "axes": _indices(e, e.norm.gamma_axes),
-        "bias": e.norm.bias,
-        "zero_centered_gamma": e.norm.zero_centered_gamma,
-        "size": prod(e.shape) // elements,
-    }
+    return GammaAndBeta(
+        axes=_indices(e, e.norm.gamma_axes),
+        bias=e.norm.bias,
+        zero_centered_gamma=e.norm.zero_centered_gamma,
+        size=prod(e.shape) // elements,
+    )
 
 
-def _indices(e: Description, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """How to compute the index along each name from an index of x: ``x[axis] // divide % modulo``."""
+def _indices(e: Description, names: tuple[str, ...]) -> list[NamedAxis]:
     sizes = e.norm.axis_sizes(e.shape)
     indices = []
     for name in names:
@@ -335,18 +604,22 @@ def _indices(e: Description, names: tuple[str, ...]) -> list[dict[str, Any]]:
             if name == whole or name in parts:
                 after = parts[parts.index(name) + 1 :] if name in parts else ()
                 divide = prod(sizes[part] for part in after)
-                indices.append({"name": name, "axis": axis, "divide": divide, "modulo": sizes[name]})
+                indices.append(NamedAxis(name, axis, divide, sizes[name]))
     return indices
 
 
-def values_data(e: Description, drawing: Grid) -> dict[str, Any]:
-    """Mean, variance, gamma and beta as they broadcast over the drawn elements, and eps."""
+def values_data(e: Description, drawing: Grid) -> LayerValues:
     trace, held = e.trace, e.layer_values()
-    values: dict[str, Any] = {"mean": trace.mean, "var": trace.var}
-    for name, parameter in (("gamma", held.gamma), ("beta", held.beta)):
-        if parameter is not None:
-            values[name] = broadcast(e.norm, e.shape, parameter)
-    return {name: as_array(drawing.take(value)) for name, value in values.items()} | {"eps": trace.eps}
+
+    def drawn(parameter: Tensor | None) -> Packed | None:
+        return None if parameter is None else taken(broadcast(e.norm, e.shape, parameter))
+
+    def taken(values: Tensor) -> Packed:
+        return as_array(drawing.take(values))
+
+    return LayerValues(
+        mean=taken(trace.mean), var=taken(trace.var), gamma=drawn(held.gamma), beta=drawn(held.beta), eps=trace.eps
+    )
 
 
 def as_array(tensor: Tensor) -> NDArray[np.float32]:
@@ -355,41 +628,9 @@ def as_array(tensor: Tensor) -> NDArray[np.float32]:
     return array
 
 
-def moments_data(e: Description, drawing: Grid) -> dict[str, dict[str, Any]] | None:
+def moments_data(e: Description, drawing: Grid) -> dict[str, MomentsData] | None:
     """By stage ("x", "centered", "normalized", "output"): mean and variance as they broadcast over the drawn elements; None without values."""
     if e.x is None:
         return None
-    return {
-        stage: {name: as_array(value) for name, value in vars(each).items()}
-        for stage, each in moments(e, drawing.take).items()
-    }
-
-
-# What the browser gets.
-
-
-PLAIN = (str, int, type(None))
-
-
-def sent(data: Any) -> Any:
-    """The data as JSON: arrays packed, the grid with its layout, infinity as a text and NaN as null."""
-    if isinstance(data, PLAIN):  # most of the data
-        return data
-    if isinstance(data, dict):
-        return {name: sent(value) for name, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [sent(value) for value in data]
-    if isinstance(data, np.ndarray):
-        return _pack(data)
-    if isinstance(data, Grid):
-        shown = {name: getattr(data, name) for name in ("shape", "facets", "row", "col", "indices")}
-        return sent(shown | {"across": data.layout.across})
-    if isinstance(data, float) and not isfinite(data):
-        return None if isnan(data) else "Infinity" if data > 0 else "-Infinity"
-    return data
-
-
-def _pack(array: NDArray[np.float32]) -> dict[str, Any]:
-    """Its shape, and its numbers as little-endian float32 in base64."""
-    little_endian = np.ascontiguousarray(array, dtype="<f4")
-    return {"shape": list(little_endian.shape), "data": b64encode(little_endian.tobytes()).decode("ascii")}
+    found = moments(e, drawing.take)
+    return {stage: MomentsData(as_array(each.mean), as_array(each.var)) for stage, each in found.items()}

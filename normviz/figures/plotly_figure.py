@@ -1,12 +1,11 @@
 """A linked view as one plain Plotly figure, a heatmap for each panel: for notebooks, and for Plotly's own tools."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise, product
 from math import ceil
 from textwrap import wrap
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from normviz.figures.palette import FONT, GROUP_COLORS, Theme, stops, theme
+from normviz.figures.payload import ComparePayload, LinkedPayload, NamedAxis, PanelData, ValuesPayload
 from normviz.scene.grid import Grid
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _
@@ -22,8 +22,6 @@ PER_ROW = 3
 LARGEST_CELL, LARGEST_PANEL, NARROWEST = (66, 44), (400, 300), 320  # pixels
 BETWEEN, ABOVE, TITLE = 80, 96, 50  # pixels: gap between columns, height of a panel's heading and of the figure's title
 LETTER, SMALLEST_FONT = 6.5, 8  # pixels
-
-Data = Mapping[str, Any]  # a payload, or one of its panels
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Cells:
         return self.width / self.columns, self.height / self.lines
 
 
-def panels_figure(data: Data, theme_name: str = "light") -> go.Figure:
+def panels_figure(data: LinkedPayload, theme_name: str = "light") -> go.Figure:
     """The panels of a view; the selected element has a frame.
 
     data  the view's payload (``normviz.figures.payload``)
@@ -55,7 +53,7 @@ def panels_figure(data: Data, theme_name: str = "light") -> go.Figure:
     Raises NormvizError for an unknown theme, and if every panel is hidden.
     """
     colors = theme(theme_name)
-    drawing = data["grid"]
+    drawing = data.grid
     cells = Cells(drawing, *drawing.flatten(np.zeros(drawing.extent)).shape)
     rows = _rows(data)
     figure = _subplots(rows, cells, colors)
@@ -64,42 +62,43 @@ def panels_figure(data: Data, theme_name: str = "light") -> go.Figure:
             figure.add_trace(_heatmap(panel, cell_values(panel, data), cells.cell, colors), number, place)
             figure.add_annotation(**_heading(panel, cells.width, colors), row=number, col=place)
     _label_axes(figure, cells, colors)
-    if data["at"] is not None and drawing.shows(tuple(data["at"])):
-        _frame(figure, tuple(data["at"]), drawing, colors)
+    if data.at is not None and drawing.shows(data.at):
+        _frame(figure, data.at, drawing, colors)
     title = {"text": f"<b>{escape(_title(data), quote=False)}</b>", "font": {"size": 17}}
     corner = {"x": 0.02, "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 20}}
     return figure.update_layout(title=title | corner)
 
 
-def _title(data: Data) -> str:
-    """The layer and the tensor's shape."""
-    layer, shape = data.get("layer", ""), data["grid"].shape
-    if data.get("name", "x") != "x":
+def _title(data: LinkedPayload) -> str:
+    """The layer and the tensor's shape; "" if the figure shows another tensor."""
+    layer, shape = "" if isinstance(data, ComparePayload) else data.layer, data.grid.shape
+    if isinstance(data, ValuesPayload) and data.name != "x":
         return ""
     return (
         _("{layer} on x of shape {shape}", layer=layer, shape=shape) if layer else _("x of shape {shape}", shape=shape)
     )
 
 
-def _rows(data: Data) -> list[list[Data]]:
+def _rows(data: LinkedPayload) -> list[list[PanelData]]:
     """The visible panels, at most PER_ROW in a row. Panels of different kinds (ids and values, statistics and parameters) are in different rows."""
-    hidden = set(data.get("hidden", ()))
+    hidden = set(data.hidden)
 
-    def kind(panel: Data) -> str:
-        return panel.get("row") or ("values" if panel["scale"] == "values" else "ids")
+    def kind(panel: PanelData) -> str:
+        return panel.row or ("values" if panel.scale == "values" else "ids")
 
-    panels = [each for each in data["panels"] if kind(each) != "cube" and not hidden & {each["key"], kind(each)}]
+    heatmaps = [each for each in data.panels if isinstance(each, PanelData)]
+    panels = [each for each in heatmaps if not hidden & {each.key, kind(each)}]
     if not panels:
         raise NormvizError("Every panel of this view is hidden; show one to get a figure.")
     blocks = [[each for each in panels if kind(each) == name] for name in dict.fromkeys(map(kind, panels))]
     return [block[first : first + PER_ROW] for block in blocks for first in range(0, len(block), PER_ROW)]
 
 
-def _subplots(rows: list[list[Data]], cells: Cells, colors: Theme) -> go.Figure:
+def _subplots(rows: list[list[PanelData]], cells: Cells, colors: Theme) -> go.Figure:
     """Empty axes, one pair for each panel."""
     down, across = len(rows), max(map(len, rows))
     width, height = across * (cells.width + BETWEEN) - BETWEEN, down * (cells.height + ABOVE) - ABOVE
-    specs: list[list[dict[str, Any] | None]] = [
+    specs: list[list[dict[str, object] | None]] = [
         [{} if place < len(row) else None for place in range(across)] for row in rows
     ]
     spacing = {"horizontal_spacing": BETWEEN / width, "vertical_spacing": ABOVE / height if down > 1 else 0}
@@ -124,46 +123,46 @@ def _frame(figure: go.Figure, at: tuple[int, ...], drawing: Grid, colors: Theme)
     figure.add_shape(type="rect", x0=x, x1=x + 1, y0=y, y1=y + 1, line=line, row="all", col="all")
 
 
-def cell_values(panel: Data, data: Data) -> NDArray[np.float32]:
+def cell_values(panel: PanelData, data: LinkedPayload) -> NDArray[np.float32]:
     """The values of the panel's cells, or the ids of groups."""
-    drawing: Grid = data["grid"]
-    if panel["z"] is not None:
-        return drawing.flatten(panel["z"])
-    if not panel["links"]:
-        return drawing.flatten(np.zeros(drawing.extent))
-    return drawing.flatten(group_ids(data.get("sharings", data)[panel["links"]]["axes"], drawing))
+    drawing = data.grid
+    if panel.z is not None:
+        return drawing.flatten(panel.z)
+    sharings = data.sharings if isinstance(data, ComparePayload) else {"stats": data.stats, "params": data.params}
+    sharing = sharings.get(panel.links)
+    return drawing.flatten(group_ids(sharing.axes, drawing) if sharing else np.zeros(drawing.extent))
 
 
-def group_ids(axes: Sequence[Data], drawing: Grid) -> NDArray[np.int64]:
+def group_ids(axes: Sequence[NamedAxis], drawing: Grid) -> NDArray[np.int64]:
     """The id of each drawn element's group: groups are numbered in row-major order of ``axes``."""
     ids = np.zeros(drawing.extent, np.int64)
     for place in axes:
-        index = np.array(drawing.indices[place["axis"]]) // place["divide"] % place["modulo"]
-        ids = ids * place["modulo"] + index.reshape([-1 if axis == place["axis"] else 1 for axis in range(ids.ndim)])
+        index = np.array(drawing.indices[place.axis]) // place.divide % place.modulo
+        ids = ids * place.modulo + index.reshape([-1 if axis == place.axis else 1 for axis in range(ids.ndim)])
     return ids
 
 
-def _heatmap(panel: Data, values: NDArray[np.float32], cell: tuple[float, float], colors: Theme) -> dict[str, Any]:
-    is_id, gap = panel["scale"] != "values", 1 if min(cell) >= 6 else 0
+def _heatmap(
+    panel: PanelData, values: NDArray[np.float32], cell: tuple[float, float], colors: Theme
+) -> dict[str, object]:
+    is_id, gap = panel.scale != "values", 1 if min(cell) >= 6 else 0
     ids = np.unique(values[~np.isnan(values)]) if is_id else np.array([])  # each drawn group has a color of its own
     cells = np.where(np.isnan(values), np.nan, np.searchsorted(ids, values)) if is_id else values
-    low, high = (-0.5, len(ids) - 0.5) if is_id else (panel["low"], panel["high"])
+    low, high = (-0.5, len(ids) - 0.5) if is_id else (panel.low, panel.high)
     longest = len(str(int(ids.max()))) if is_id else 6
     size = min(12, (cell[0] - 4) / (0.6 * longest), 0.6 * cell[1])
     number = "%{text}" if is_id else "%{z:.3~g}"
     text = (
-        {"texttemplate": number, "textfont": {"size": size}}
-        if size >= SMALLEST_FONT and panel["scale"] != "none"
-        else {}
+        {"texttemplate": number, "textfont": {"size": size}} if size >= SMALLEST_FONT and panel.scale != "none" else {}
     )
-    if panel["scale"] == "groups" and len(ids) > GROUP_COLORS:  # the colors repeat
+    if panel.scale == "groups" and len(ids) > GROUP_COLORS:  # the colors repeat
         cells, low, high = cells % GROUP_COLORS, -0.5, GROUP_COLORS - 0.5
     shown = {"z": cells, "zmin": low, "zmax": high}
     return {
         "type": "heatmap",
-        "name": panel["title"],
+        "name": panel.title,
         **shown,
-        "colorscale": stops(colors, panel["scale"], len(ids)),
+        "colorscale": stops(colors, panel.scale, len(ids)),
         "showscale": False,
         "xgap": gap,
         "ygap": gap,
@@ -174,12 +173,12 @@ def _heatmap(panel: Data, values: NDArray[np.float32], cell: tuple[float, float]
     }
 
 
-def _heading(panel: Data, wide: float, colors: Theme) -> dict[str, Any]:
+def _heading(panel: PanelData, wide: float, colors: Theme) -> dict[str, object]:
     """The panel's title, pattern and caption above its cells, as a Plotly annotation."""
-    small = " · ".join(filter(None, (panel["pattern"], panel["caption"])))
+    small = " · ".join(filter(None, (panel.pattern, panel.caption)))
     title, caption = (
         "<br>".join(escape(line, quote=False) for line in wrap(text, int(wide / letter)))
-        for text, letter in ((panel["title"], LETTER * 1.3), (small, LETTER))
+        for text, letter in ((panel.title, LETTER * 1.3), (small, LETTER))
     )
     return {
         "text": f"<b>{title}</b><br><span style='color:{colors.muted};font-size:12px'>{caption}</span>",
@@ -232,7 +231,7 @@ def _middles(names: list[str], step: float) -> dict[float, str]:
     return {i * step + (step - 2) / 2: name for i, name in enumerate(names)}
 
 
-def _ticks(labels: dict[float, str], pixels: float, needed: float) -> dict[str, Any]:
+def _ticks(labels: dict[float, str], pixels: float, needed: float) -> dict[str, object]:
     """As many labels as fit. ``pixels``: the size of a cell; ``needed``: the size of a label."""
     places = list(labels)
     apart = min((after - before for before, after in pairwise(places)), default=1)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 from urllib.parse import parse_qsl
 
+from normviz.figures.payload import ViewPayload
+from normviz.figures.wire import Payload, left_out
 from normviz.layers.layer import Layer
 from normviz.lessons.tours import stop_shown
 from normviz.parts.containers import visible_parts
@@ -139,41 +141,89 @@ SCENE_ROWS = (
 )
 
 
-def rows_data(rows: Sequence[InputRow]) -> list[dict[str, Any]]:
+@dataclass(frozen=True, kw_only=True)
+class InputData(Payload):
+    """One input of the control bar.
+
+    value        the number of the chosen option, or the value itself
+    options      the text of each option
+    typed        another text than the options can be typed
+    together     the keys of the inputs that change with it
+    to           in a file: the number of the view that each value leads to
+    values       in a file: the values that can be chosen; of several texts: the sum of 2 to the power of the number of each option
+    closed       in a file: no text can be typed
+    why          it is disabled
+    """
+
+    key: str
+    label: str
+    kind: str
+    value: object
+    help: str = left_out("")
+    disabled: bool = left_out(False)
+    options: Sequence[str] | None = left_out(None)
+    typed: bool = left_out(False)
+    most: int | None = left_out(None)
+    placeholder: str | None = left_out(None)
+    low: float | None = left_out(None)
+    high: float | None = left_out(None)
+    together: Sequence[str] = left_out(())
+    to: Sequence[int] | None = left_out(None)
+    values: Sequence[float] | None = left_out(None)
+    closed: bool = left_out(False)
+    why: str = left_out("")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowData(Payload):
+    """A row of the control bar.
+
+    more  columns behind the button More
+    note  a line below the last of these columns
+    """
+
+    key: str
+    inputs: list[InputData]
+    more: list[list[InputData]]
+    note: str | None = left_out(None)
+    reset: bool
+
+
+def rows_data(rows: Sequence[InputRow]) -> list[RowData]:
     """The rows as the control bar draws them."""
     return [
-        {
-            "key": row.key,
-            "inputs": list(map(input_data, row.inputs)),
-            "more": [list(map(input_data, column)) for column in row.more],
-            "note": row.note,
-            "reset": row.reset,
-        }
+        RowData(
+            key=row.key,
+            inputs=list(map(input_data, row.inputs)),
+            more=[list(map(input_data, column)) for column in row.more],
+            note=row.note,
+            reset=row.reset,
+        )
         for row in rows
     ]
 
 
-def input_data(shown: Input) -> dict[str, Any]:
-    """An input as JSON. An option is known by its number in the list."""
+def input_data(shown: Input) -> InputData:
+    """An input for the browser, where an option is known by its number in the list."""
     widget = shown.widget
-    data = {"key": shown.key, "label": shown.label, "kind": type(widget).__name__.lower(), "value": shown.value}
-    if shown.help:
-        data["help"] = shown.help
-    if shown.disabled:
-        data["disabled"] = True
+    data = InputData(
+        key=shown.key,
+        label=shown.label,
+        kind=type(widget).__name__.lower(),
+        value=shown.value,
+        help=shown.help or "",
+        disabled=shown.disabled,
+        together=shown.together,
+    )
     if isinstance(widget, Choice | Segments | Slider):
-        keys = list(widget.options)
-        data |= {"value": keys.index(shown.value), "options": list(widget.options.values())}
-        if isinstance(widget, Choice) and widget.accept_new:
-            data["typed"] = True
-    elif isinstance(widget, Several):
-        data |= {"options": list(widget.options), "most": widget.most}
-    elif isinstance(widget, Number):
-        data |= {"low": widget.low, "high": widget.high}
-    elif isinstance(widget, TextField):
-        data |= {"most": widget.max_chars, "placeholder": widget.placeholder}
-    if shown.together:
-        data["together"] = list(shown.together)
+        number, options = list(widget.options).index(shown.value), list(widget.options.values())
+        return replace(data, value=number, options=options, typed=isinstance(widget, Choice) and widget.accept_new)
+    if isinstance(widget, Several):
+        return replace(data, options=list(widget.options), most=widget.most)
+    if isinstance(widget, Number):
+        return replace(data, low=widget.low, high=widget.high)
+    if isinstance(widget, TextField):
+        return replace(data, most=widget.max_chars, placeholder=widget.placeholder)
     return data
 
 
@@ -340,7 +390,7 @@ class Page:
         """Links next to the title, until the reader chooses something."""
         return ()
 
-    def data(self, view: View) -> dict[str, Any]:
+    def data(self, view: View) -> dict[str, str]:
         """What the browser gets besides the parts."""
         return {}
 
@@ -520,5 +570,5 @@ def language_query() -> dict[str, str]:
 
 def _for_answer(part: Panels) -> Panels:
     """The figure; between questions, there is no room for the distribution of Explore."""
-    without = {"moments": None} if part.data["kind"] == "view" else {}
-    return replace(part, events=(), data=part.data | without)
+    data = replace(part.data, moments=None) if isinstance(part.data, ViewPayload) else part.data
+    return replace(part, events=(), data=data)

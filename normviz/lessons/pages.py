@@ -6,6 +6,8 @@ from itertools import chain
 from typing import Any
 from urllib.parse import parse_qsl
 
+from normviz.figures.payload import ValuesPayload
+from normviz.figures.wire import Payload
 from normviz.lessons.alternatives import problem_parts
 from normviz.lessons.asked import asked_parts
 from normviz.lessons.compare import page as compare
@@ -26,7 +28,7 @@ from normviz.lessons.teach.page import Way
 from normviz.lessons.tours import find_tour, stop_shown, tour_bar
 from normviz.lessons.train_and_eval import page as train_and_eval
 from normviz.parts.containers import hideable_names, visible_parts
-from normviz.parts.html import Body
+from normviz.parts.html import Body, FigureData, Term
 from normviz.parts.links import Link
 from normviz.parts.part import Note, Panels, Part, Problem, Text
 from normviz.parts.questions import QuestionList
@@ -166,15 +168,30 @@ def up_to_the_figure(parts: Iterable[Part]) -> list[Part]:
             break
         found.append(part)
         if isinstance(part, Panels):
-            is_about_element = bool(part.data.get("ofElement"))
+            is_about_element = isinstance(part.data, ValuesPayload) and part.data.of_element
             if not is_about_element:  # the next part is not even computed
                 break
     return found
 
 
-def page_data(page: Page, body: Body, parts: Iterable[Part]) -> dict[str, Any]:
-    """What the browser draws."""
-    return {"page": page.name, "parts": body.keyed(parts), "figures": body.figures, "terms": body.terms()}
+@dataclass(frozen=True)
+class DrawnPage(Payload):
+    """What the browser draws of a page.
+
+    page     the page's name in the app
+    parts    the key and the HTML of each part
+    figures  in the order of their places in the HTML
+    terms    the words of the glossary that may occur on the page
+    """
+
+    page: str
+    parts: list[tuple[str, str]]
+    figures: list[FigureData]
+    terms: list[Term]
+
+
+def page_data(page: Page, body: Body, parts: Iterable[Part]) -> DrawnPage:
+    return DrawnPage(page.name, body.keyed(parts), body.figures, body.terms())
 
 
 def _parts(page: Page, view: View) -> Iterator[Part]:

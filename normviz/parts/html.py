@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from html import escape
-from typing import Any, Protocol
+from typing import Literal, NewType, Protocol
 
 from markdown_it import MarkdownIt
 
+from normviz.figures.wire import Json, Payload, left_out, sent
 from normviz.parts.glossary import Word, glossary, words_in
 from normviz.texts.errors import encodable
 from normviz.texts.languages import with_language
@@ -101,16 +102,49 @@ def scrolling(content: str, name: str, kind: str) -> str:
     return f'<div class="nv-scroll {kind}" tabindex="0" role="group" aria-label="{escape(name)}">{content}</div>'
 
 
-def data(value: Any) -> str:
-    """JSON for a ``<script>`` element: no tag can begin in it.
+def data(value: object) -> str:
+    """JSON for a ``<script>`` element, also of payloads: no tag can begin in it.
 
     >>> data("</script>")
     '"\\\\u003c/script\\\\u003e"'
     """
-    text = encodable(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    text = encodable(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=sent))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
+
+
+FigureData = NewType("FigureData", dict[str, Json])  # a payload, as JSON, and Served or Alone
+
+
+@dataclass(frozen=True)
+class Term(Payload):
+    """A word of the glossary: the ways to write it, and its explanation as HTML."""
+
+    forms: Sequence[str]
+    about: str
+
+
+@dataclass(frozen=True)
+class Served(Payload):
+    """A figure that sends what the reader does to a server.
+
+    turn  the number of the last event that the server has received
+    """
+
+    turn: int
+
+
+@dataclass(frozen=True)
+class Alone(Payload):
+    """A figure that sends nothing to a server.
+
+    fixed  in a file: x could be edited, but nothing computes the results
+    """
+
+    alone: Literal[True] = True
+    editable: Literal[False] = False
+    fixed: bool = left_out(False)
 
 
 @dataclass
@@ -134,7 +168,7 @@ class Body:
     carries: bool = False
     turn: int | None = None
     exercises: bool = False
-    figures: list[dict[str, Any]] = field(default_factory=list)
+    figures: list[FigureData] = field(default_factory=list)
     names: int = 0
     words: dict[str, Word] = field(default_factory=dict)
 
@@ -157,16 +191,15 @@ class Body:
         self.words |= {word.name: word for word in words_in("\n".join(html for _key, html in found))}
         return found
 
-    def figure(self, data: dict[str, Any], sends: bool = False, table: str = "") -> str:
+    def figure(self, data: Payload, sends: bool = False, editable: bool = False, table: str = "") -> str:
         """An empty element that the page's script fills with the figure. It shows a message if the script does not run.
 
-        sends  whether the figure sends what the reader does to the server, if there is one
-        table  the numbers of the figure as HTML, for ``tables``
+        sends     whether the figure sends what the reader does to the server, if there is one
+        editable  whether the reader can change its values there
+        table     the numbers of the figure as HTML, for ``tables``
         """
-        live: dict[str, Any] = {"turn": self.turn}
-        if not sends or self.turn is None:
-            live = {"alone": True, "editable": False} | ({"fixed": True} if sends and data.get("editable") else {})
-        self.figures.append(data | live)
+        place = Alone(fixed=sends and editable) if self.turn is None or not sends else Served(self.turn)
+        self.figures.append(FigureData(sent(data) | sent(place)))
         unstyled = _("The figure needs JavaScript. In a notebook that is not trusted yet, run the cell.")
         return (
             f'<div class="nv-figure" data-figure="{len(self.figures) - 1}">'
@@ -174,10 +207,10 @@ class Body:
             '<div class="nv-root"></div></div>'
         )
 
-    def terms(self, whole: bool = False) -> list[dict[str, Any]]:
+    def terms(self, whole: bool = False) -> list[Term]:
         """The words of the glossary that may occur on the page, or all of them, as the page's script reads them."""
         words = glossary() if whole else self.words.values()
-        return [{"forms": word.forms, "about": line(word.about)} for word in words]
+        return [Term(word.forms, line(word.about)) for word in words]
 
     def address(self, link: str) -> str | None:
         """Where a link of the app leads from this document; None: nowhere."""

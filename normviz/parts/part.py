@@ -10,11 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from normviz.analysis.description import Description
 from normviz.figures.charts import chart_payload
-from normviz.figures.payload import PanelValues, sent, values_payload
+from normviz.figures.payload import LinkedPayload, PanelValues, StepsPayload, ValuesPayload, ViewPayload, values_payload
+from normviz.figures.wire import sent
 from normviz.parts.html import Body, align, block, escape, finished, line, plain_table
 from normviz.scene.grid import Grid
 from normviz.scene.view import PANELS
@@ -197,7 +198,7 @@ class Panels(Part):
     events  the events that it sends: any of "select", "edit", "scale", "toggle", "step", "cards" and, for a tensor that is not drawn whole, "move"
     """
 
-    data: dict[str, Any]
+    data: LinkedPayload
     events: tuple[str, ...]
     name: ClassVar[str] = "panels"
 
@@ -212,40 +213,40 @@ class Panels(Part):
     @property
     def panel_names(self) -> frozenset[str]:
         """The names of the panels and of the boxes next to them."""
-        data = self.data
-        kind, has_values = data["kind"], data.get("values") is not None
-        distribution = {"distribution"} if data.get("moments") is not None else set()
-        rows = {panel.get("row", panel["key"]) for panel in data["panels"]} if kind != "steps" else set()
-        beside = {
-            "view": {"readout", "facts"} | distribution | ({"worked", "table"} if has_values else set()),
-            "compare": {"readout"},
-            "steps": distribution | {"stepper", "formula", "readout", "worked", "loops"},
-            "values": {"readout"},
-        }[kind]
-        if data.get("name", "x") == "x" and data["grid"].partial:
-            beside = beside | {"window"}
-        return frozenset((rows & set(PANELS)) | beside)
+        data, names = self.data, {"readout"}
+        if isinstance(data, StepsPayload):
+            names |= {"stepper", "formula", "worked", "loops"}
+        else:
+            names |= {panel.row or panel.key for panel in data.panels} & set(PANELS)
+        if isinstance(data, ViewPayload):
+            names |= {"facts", "worked", "table"} if data.values else {"facts"}
+        if isinstance(data, ViewPayload | StepsPayload) and data.moments is not None:
+            names.add("distribution")
+        if data.grid.partial and not (isinstance(data, ValuesPayload) and data.name != "x"):
+            names.add("window")
+        return frozenset(names)
 
     def html(self, body: Body) -> str:
         lines = [line for lines in self._texts() for line in lines]
-        return body.figure(sent(self.data), sends=bool(self.events), table=plain_table(lines) if body.tables else "")
+        table = plain_table(lines) if body.tables else ""
+        return body.figure(self.data, sends=bool(self.events), editable=self.data.editable, table=table)
 
     def plain_text(self) -> str:
         return "\n\n".join(filter(None, map(align, self._texts())))
 
     def _texts(self) -> tuple[list[list[str]], ...]:
         """The titles and captions of the panels, and the counts, line by line."""
-        panels = [
-            [panel["title"], panel.get("pattern", ""), panel.get("caption", "")]
-            for panel in self.data.get("panels", ())
-        ]
-        return panels, [[count["label"], count["value"], count["note"]] for count in self.data.get("facts", ())]
+        counts = self.data.facts if isinstance(self.data, ViewPayload) else []
+        return (
+            [[panel.title, panel.pattern, panel.caption] for panel in self.data.panels],
+            [[count.label, count.value, count.note] for count in counts],
+        )
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
         if hides(self, self.hidden_by):
             return ()
         hidden = sorted(name for name in self.panel_names if hides(self, name))
-        return (replace(self, data=self.data | {"hidden": hidden}) if hidden else self,)
+        return (replace(self, data=replace(self.data, hidden=hidden)) if hidden else self,)
 
 
 @dataclass(frozen=True)
@@ -299,6 +300,6 @@ def value_part(
     at          the selected element, or None
     of_element  whether the values belong to the selected element, so that selecting another one needs a server
     """
-
-    more = {"ofElement": True} if of_element else {}
-    return part_or_note(lambda: Panels(values_payload(e, drawing, list(values), at=at) | more, ("select",)))
+    return part_or_note(
+        lambda: Panels(values_payload(e, drawing, list(values), at=at, of_element=of_element), ("select",))
+    )

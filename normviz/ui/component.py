@@ -1,14 +1,16 @@
 """A page as a Streamlit component. Clicks and edits in its figures change the view on the server."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from normviz.figures.wire import Json, Payload, sent
 from normviz.lessons.events import EVENTS
-from normviz.lessons.pages import PageView, page_data
-from normviz.lessons.share.panel import app_link, report_address, share_data
+from normviz.lessons.pages import DrawnPage, PageView, page_data
+from normviz.lessons.share.panel import ShareData, app_link, report_address, share_data
 from normviz.parts.html import Body
 from normviz.parts.part import Part
 from normviz.scene.view import Display, View
@@ -18,6 +20,59 @@ from normviz.ui.assets import LOADER, PLOTLY, component
 from normviz.ui.controls import redraw
 from normviz.ui.session import localized, session
 from normviz.ui.state import CONTROL, FIGURE, change, note_message
+
+
+@dataclass(frozen=True)
+class OnScreen(Payload):
+    """How the app shows a page.
+
+    present    for a projector: the figure fills the screen
+    group      the title of the page's group in the header, or ""
+    projector  the reader can change ``present``
+    """
+
+    present: bool
+    group: str
+    projector: bool
+
+
+@dataclass(frozen=True)
+class Frame(Payload):
+    """What is around a page.
+
+    languages  the name of each in a link, its name in the language itself, and its tag
+    """
+
+    share: ShareData | None
+    languages: list[tuple[str, str, str]]
+
+
+@dataclass(frozen=True)
+class Header(Payload):
+    """What the controls have chosen, and links as HTML."""
+
+    summary: str | None
+    greeting: str
+
+
+@dataclass(frozen=True)
+class ReaderLanguage(Payload):
+    """Its name in a link, and its attributes in HTML."""
+
+    name: str
+    tag: str
+    direction: str
+
+
+@dataclass(frozen=True)
+class Scripts(Payload):
+    """Where the scripts are, and the message if they do not load."""
+
+    script: str
+    failed: str
+    plotly: str
+    language: ReaderLanguage
+
 
 KEY = "page"
 REPORT_TO = report_address()  # raises an error if the setting is invalid, so that the app does not start
@@ -34,27 +89,24 @@ def show_page(shown: PageView) -> None:
     """
     page, view = shown.page, shown.view
     body = Body(app="", turn=session().turn)
-    data = data_of(shown, body, bool(st.context.is_embedded))
+    data = data_of(shown, page_data(page, body, shown.parts), bool(st.context.is_embedded))
     if st.context.is_embedded or view.display.hide:
-        data["open"] = app_link(shown)
+        data["open"] = sent(app_link(shown))
     if has_frame(view):
-        data["share"] = share_data(shown) if page.group else None  # the address of the front page has no view
-        data["languages"] = [(name, one.name, one.tag) for name, one in languages().items()]
+        share = share_data(shown) if page.group else None  # the address of the front page has no view
+        data |= sent(Frame(share, [(name, one.name, one.tag) for name, one in languages().items()]))
     if not st.context.is_embedded:
-        data["summary"] = None if view.display.hide else page.summary(view)
         links = page.greeting(view) if view.display == Display() else ()
-        data["greeting"] = " ".join(link.html(body) for link in links)
+        summary = None if view.display.hide else page.summary(view)
+        data |= sent(Header(summary, " ".join(link.html(body) for link in links)))
     _show(data, KEY, **CALLBACKS)
 
 
-def data_of(shown: PageView, body: Body, embedded: bool) -> dict[str, Any]:
+def data_of(shown: PageView, drawn: DrawnPage, embedded: bool) -> dict[str, Json]:
     """What the browser draws of a page. A reader can switch the view for a projector on and off, except in an embedded view."""
     page, view = shown.page, shown.view
-    data = page_data(page, body, shown.parts) | {
-        "present": view.display.present,
-        "group": _(page.group) if page.group else "",
-    }
-    return data | {"projector": shown.has_figure and not embedded} | page.data(view)
+    group, projector = _(page.group) if page.group else "", shown.has_figure and not embedded
+    return sent(drawn) | sent(OnScreen(view.display.present, group, projector)) | page.data(view)
 
 
 def has_frame(view: View) -> bool:
@@ -64,18 +116,18 @@ def has_frame(view: View) -> bool:
 
 def show_more(shown: PageView, parts: Sequence[Part]) -> None:
     """Parts of the page that do not depend on the selected element, and a button that reports an error."""
-    data = page_data(shown.page, Body(prefix="more-", app=""), parts)
+    data = sent(page_data(shown.page, Body(prefix="more-", app=""), parts))
     if has_frame(shown.view):
         data["report"] = REPORT_TO
     _show(data, "more_parts")
 
 
-def _show(data: dict[str, Any], key: str, **callbacks: Any) -> None:
+def _show(data: dict[str, Json], key: str, **callbacks: Any) -> None:
     """In a list: Streamlit would search a dict for DataFrames, and import pandas for that."""
     name, shown = language.get(), find_language(language.get())
-    script = {"script": component(name).path, "failed": _("This did not load. Reload the page to try again.")}
-    reader = {"name": name, "tag": shown.tag, "direction": shown.direction}
-    _mount(key=key, data=[data | script | {"plotly": PLOTLY.path, "language": reader}], **callbacks)
+    failed = _("This did not load. Reload the page to try again.")
+    scripts = Scripts(component(name).path, failed, PLOTLY.path, ReaderLanguage(name, shown.tag, shown.direction))
+    _mount(key=key, data=[data | sent(scripts)], **callbacks)
 
 
 def _change(name: str) -> None:

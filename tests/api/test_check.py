@@ -7,7 +7,7 @@ import normviz as nv
 
 
 def panel_titles(output):
-    return [panel["title"] for panel in output.parts[1].data["panels"] if panel.get("row") == "stats"]
+    return [panel.title for panel in output.parts[1].data.panels if panel.row == "stats"]
 
 
 def over_the_batch(x):
@@ -18,14 +18,14 @@ def test_the_groups_of_the_function_are_beside_the_expected_ones():
     found = nv.check(over_the_batch, (3, 4, 5), like="LayerNorm(5)")
     output = found.output()
     assert panel_titles(output) == ["your function", "LayerNorm(5)"]
-    own, expected = (output.parts[1].data["sharings"][key]["axes"] for key in ("stats0", "stats1"))
-    assert ([one["axis"] for one in own], [one["axis"] for one in expected]) == ([1], [0, 1])
+    own, expected = (output.parts[1].data.sharings[key].axes for key in ("stats0", "stats1"))
+    assert ([one.axis for one in own], [one.axis for one in expected]) == ([1], [0, 1])
     assert output.parts[2].text == (
         "In your function, the first element of x shares its statistics with 14 others. "
         "Under LayerNorm(5), it shares them with 4 others. The groups differ in 10 elements."
     )
     assert output.parts[3].text.startswith("Dark lines mark the elements in which the two groups differ")
-    assert output.parts[1].data["differs"] == ["stats0", "stats1"]
+    assert output.parts[1].data.differs == ("stats0", "stats1")
     assert str(found) in output.to_html(plotlyjs="cdn")
 
 
@@ -52,7 +52,7 @@ def test_another_variance_still_has_its_groups():
 def test_without_a_layer_only_the_function_is_shown():
     output = nv.check(nn.LayerNorm(5), (3, 4, 5)).output()
     assert panel_titles(output) == ["your function"]
-    assert "differs" not in output.parts[1].data
+    assert output.parts[1].data.differs == ()
 
 
 def test_what_has_no_pattern_is_text_beside_the_expected_groups():

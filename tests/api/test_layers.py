@@ -10,6 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import normviz as nv
+from normviz.figures.wire import sent
 from normviz.parts.part import Panels, flat
 from tests.measuring.models.zoo import Frozen, Llama, OverChannels, Permuted, Pixel
 from tests.support.needs import HAS_RMS_NORM
@@ -134,7 +135,7 @@ def drawn(data):
 
 
 def figure(shown):
-    return next(part for part in flat(shown.parts) if isinstance(part, Panels)).data
+    return sent(next(part for part in flat(shown.parts) if isinstance(part, Panels)).data)
 
 
 def check(data, name, given, layer):

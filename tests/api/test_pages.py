@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import normviz as nv
-from normviz.figures.payload import sent
+from normviz.figures.wire import sent
 from normviz.lessons.models.page import NormTable, Strip
 from normviz.lessons.pages import PAGES
 from normviz.lessons.practice.page import Practice

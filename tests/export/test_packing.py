@@ -10,6 +10,7 @@ import pytest
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices
 from normviz.export.playable import VERSION, Pool, search, views_data
+from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES
 
 GROWTH = 150_000  # bytes, compressed, by which a file that answers may be larger than one with a single view
@@ -31,7 +32,7 @@ def found(name, **choices):
 
 @cache
 def data_of(name="explore", app="", **choices):
-    return views_data(PAGES[name], found(name, **choices), app)
+    return sent(views_data(PAGES[name], found(name, **choices), app))
 
 
 @cache
@@ -53,7 +54,7 @@ def test_a_long_value_is_stored_once():
 def test_the_drawn_slices_do_not_identify_a_view_because_a_reader_moves_them():
     start = PAGES["explore"].view("shape=2,64,4,4&layer=BatchNorm2d(64)&from=0,8,0,0")
     views = search(PAGES["explore"], start, layers=("BatchNorm2d(64)", "GroupNorm(4, 64)")).playable_views()
-    data = views_data(PAGES["explore"], views, "")
+    data = sent(views_data(PAGES["explore"], views, ""))
     assert "from" not in data["common"]
     for view in unpacked(data["views"], data["pool"]):
         assert "from" not in view["state"]

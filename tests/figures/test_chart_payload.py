@@ -10,13 +10,14 @@ from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_
 from normviz.analysis.running.stream import Stream, run
 from normviz.figures.charts import bars, chart, chart_payload, dots, line
 from normviz.figures.palette import THEMES, by_meaning
+from normviz.figures.wire import sent
 from normviz.lessons.train_and_eval import page as figures
 from tests.support.javascript import evaluate
 
 
 def plain(data):
     """The data as the browser gets it: strict JSON."""
-    return json.loads(json.dumps(data, allow_nan=False))
+    return json.loads(json.dumps(sent(data), allow_nan=False))
 
 
 CHARTS = {
@@ -81,7 +82,9 @@ SETS = """(async () => {
 
 
 def test_a_chart_is_drawn_again_if_its_data_theme_or_width_changed_or_drawing_failed():
-    one, other = (chart_payload(chart([line(name, [1], [2], "accent")], "x", "y"), "") for name in ("one", "other"))
+    one, other = (
+        sent(chart_payload(chart([line(name, [1], [2], "accent")], "x", "y"), "")) for name in ("one", "other")
+    )
     given = [
         (one, "light", 500, False),
         (one, "light", 500, False),  # the same

@@ -13,8 +13,9 @@ from normviz.analysis.comparison import compare
 from normviz.analysis.description import describe
 from normviz.analysis.steps import steps
 from normviz.figures.charts import chart, chart_payload, line
-from normviz.figures.payload import PanelValues, compare_payload, sent, steps_payload, values_payload
+from normviz.figures.payload import NamedAxis, PanelValues, compare_payload, steps_payload, values_payload
 from normviz.figures.plotly_figure import group_ids
+from normviz.figures.wire import sent
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
 from normviz.scene.view import read
@@ -36,7 +37,7 @@ def whole(e):
 
 
 def ids_of(sharing, drawing):
-    return group_ids(sharing["axes"], drawing).tolist()
+    return group_ids([NamedAxis(**axis) for axis in sharing["axes"]], drawing).tolist()
 
 
 # Compare
@@ -85,7 +86,7 @@ def test_each_layer_has_its_own_groups(drawn):
 
 def test_the_parameters_of_rms_norm_are_titled_gamma():
     e = explain("RMSNorm(3)", (2, 3))
-    assert compare_payload([e, e], whole(e))["panels"][1]["title"] == "RMSNorm([3]): gamma"
+    assert compare_payload([e, e], whole(e)).panels[1].title == "RMSNorm([3]): gamma"
 
 
 def test_a_comparison_of_a_large_tensor():
@@ -157,7 +158,7 @@ def test_the_steps_of_a_matrix():
 )
 def test_a_step_beyond_the_last_becomes_the_last(layer, last):
     e = explain(layer, MATRIX)
-    assert [steps_payload(e, whole(e), step=step)["step"] for step in (-5, 0, 6, 10**9)] == [0, 0, last, last]
+    assert [steps_payload(e, whole(e), step=step).step for step in (-5, 0, 6, 10**9)] == [0, 0, last, last]
 
 
 @given(layers_that_fit() | norms())

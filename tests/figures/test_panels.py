@@ -23,14 +23,14 @@ def drawn(e, start=()):
 
 def by_hand(layer, x=X):
     e = explain(layer, x)
-    return {panel["key"]: panel for panel in (*sharing_panels(e), *value_panels(e, drawn(e)))}
+    return {panel.key: panel for panel in (*sharing_panels(e), *value_panels(e, drawn(e)))}
 
 
 def test_layer_norm_on_a_matrix():
     panels = by_hand("LayerNorm(3)")
     assert list(panels) == ["stats", "params", "x", "normalized", "output"]
-    assert unpacked(panels["x"]["z"]).tolist() == X.tolist()
-    assert [panel["links"] for panel in panels.values()] == ["stats", "params", "stats", "stats", "stats"]
+    assert unpacked(panels["x"].z).tolist() == X.tolist()
+    assert [panel.links for panel in panels.values()] == ["stats", "params", "stats", "stats", "stats"]
 
 
 HEADINGS = [
@@ -46,9 +46,9 @@ HEADINGS = [
 @pytest.mark.parametrize(("layer", "stats", "params", "groups", "scale", "normalized", "output"), HEADINGS)
 def test_every_panel_has_a_pattern_a_scale_and_a_caption(layer, stats, params, groups, scale, normalized, output):
     panels = by_hand(layer)
-    assert (panels["stats"]["pattern"], panels["params"]["pattern"]) == (stats, params)
-    assert (panels["stats"]["scale"], panels["params"]["scale"]) == (groups, scale)
-    assert (panels["x"]["caption"], panels["normalized"]["caption"], panels["output"]["caption"]) == (
+    assert (panels["stats"].pattern, panels["params"].pattern) == (stats, params)
+    assert (panels["stats"].scale, panels["params"].scale) == (groups, scale)
+    assert (panels["x"].caption, panels["normalized"].caption, panels["output"].caption) == (
         "the input",
         normalized,
         output,
@@ -57,31 +57,31 @@ def test_every_panel_has_a_pattern_a_scale_and_a_caption(layer, stats, params, g
 
 def test_without_gamma_the_parameter_panel_has_one_color_and_no_links():
     panels = by_hand("LayerNorm(3, elementwise_affine=False)")
-    assert (panels["params"]["links"], panels["params"]["scale"]) == ("", "none")
-    assert panels["output"]["links"] == "stats"
+    assert (panels["params"].links, panels["params"].scale) == ("", "none")
+    assert panels["output"].links == "stats"
 
 
 def test_ids_fill_the_middle_of_their_color():
     stats = by_hand("LayerNorm(3)")["stats"]
-    assert (stats["low"], stats["high"], stats["groups"]) == (-0.5, 1.5, 2)
+    assert (stats.low, stats.high, stats.groups) == (-0.5, 1.5, 2)
 
 
 def test_zero_is_the_middle_of_the_colors_of_values():
     panels = by_hand("LayerNorm(3)")
-    assert (panels["x"]["low"], panels["x"]["high"]) == (-6, 6)
-    assert panels["output"]["low"] == -panels["output"]["high"]
+    assert (panels["x"].low, panels["x"].high) == (-6, 6)
+    assert panels["output"].low == -panels["output"].high
 
 
 def test_values_that_are_not_finite_are_drawn():
     x = torch.tensor([[1.0, float("nan")], [2.0, float("inf")]])
     panel = by_hand("LayerNorm(2)", x)["x"]
-    assert (panel["low"], panel["high"]) == (-2, 2)
-    np.testing.assert_array_equal(unpacked(panel["z"]), x.numpy())
+    assert (panel.low, panel.high) == (-2, 2)
+    np.testing.assert_array_equal(unpacked(panel.z), x.numpy())
 
 
 def test_a_tensor_of_zeros_has_a_color_scale():
     panels = by_hand("LayerNorm(3)", torch.zeros(2, 3))
-    assert all((panel["low"], panel["high"]) == (-1, 1) for panel in list(panels.values())[2:])
+    assert all((panel.low, panel.high) == (-1, 1) for panel in list(panels.values())[2:])
 
 
 @given(norms(), st.integers(0, 9))
@@ -90,15 +90,15 @@ def test_cells_have_the_ids_and_the_values_of_the_trace(drawn_norm, seed):
     e = describe(norm, random_tensor(shape, seed, torch.float32))
     made = drawn(e)
     data = view_payload(e, made)
-    stats, params, *values = (cell_values(panel, data) for panel in data["panels"])
+    stats, params, *values = (cell_values(panel, data) for panel in data.panels)
     np.testing.assert_array_equal(stats, made.flatten(made.take(e.stat_ids)))
     if e.param_ids is not None:
         np.testing.assert_array_equal(params, made.flatten(made.take(e.param_ids)))
-        assert (params[~np.isnan(params)] < data["panels"][1]["groups"]).all()
+        assert (params[~np.isnan(params)] < data.panels[1].groups).all()
     steps = (e.x, e.trace.normalized, e.trace.output)
-    for panel, cells, step in zip(data["panels"][2:], values, steps, strict=True):
+    for panel, cells, step in zip(data.panels[2:], values, steps, strict=True):
         np.testing.assert_array_equal(cells, made.flatten(made.take(step.numpy())))
-        assert panel["high"] >= np.nanmax(np.abs(cells)) > panel["low"]
+        assert panel.high >= np.nanmax(np.abs(cells)) > panel.low
 
 
 WINDOWS = [
@@ -121,7 +121,7 @@ def test_a_window_has_its_part_of_the_ids_and_values(link, start):
     assert made.start == start
     assert made.partial
     data = view_payload(e, made)
-    stats, params, values = (cell_values(panel, data) for panel in data["panels"][:3])
+    stats, params, values = (cell_values(panel, data) for panel in data.panels[:3])
     np.testing.assert_array_equal(stats, made.flatten(made.take(e.stat_ids)))
     np.testing.assert_array_equal(params, made.flatten(made.take(e.param_ids)))
     np.testing.assert_array_equal(values, made.flatten(made.take(e.x.numpy())))
@@ -130,7 +130,7 @@ def test_a_window_has_its_part_of_the_ids_and_values(link, start):
 def test_with_running_statistics_the_panel_is_that_of_the_buffers():
     e = describe("InstanceNorm1d(3, track_running_stats=True).eval()", (2, 3, 2))
     stats, _ = sharing_panels(e)
-    assert (stats["title"], stats["pattern"], stats["caption"]) == (
+    assert (stats.title, stats.pattern, stats.caption) == (
         "Who shares my running mean and variance?",
         "n c l → c",
         "3 groups of 4",

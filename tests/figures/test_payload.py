@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from normviz import explain
 from normviz.analysis.description import describe
-from normviz.figures import payload
+from normviz.figures import payload, wire
 from normviz.figures.palette import GROUP_COLORS, THEMES, stops
 from normviz.figures.plotly_figure import group_ids
 from normviz.layers.norm import Norm
@@ -25,13 +25,13 @@ from tests.support.strategies import explained, layers_that_fit, norms
 def sent(e, start=(), **more):
     """The payload as the browser gets it: strict JSON."""
     return json.loads(
-        json.dumps(payload.sent(payload.view_payload(e, grid(e.shape, e.axes, start), **more)), allow_nan=False)
+        json.dumps(wire.sent(payload.view_payload(e, grid(e.shape, e.axes, start), **more)), allow_nan=False)
     )
 
 
 def unpacked(array):
     """The numbers of an array as the browser gets them."""
-    packed = payload.sent(array)
+    packed = wire.sent(array)
     return np.frombuffer(b64decode(packed["data"]), "<f4").reshape(packed["shape"])
 
 
@@ -190,7 +190,9 @@ def test_the_groups_are_numbered_in_row_major_order(drawn, seed):
     for key, ids in (("stats", e.stat_ids), ("params", e.param_ids)):
         assert (data[key] is None) == (ids is None)
         if ids is not None:
-            np.testing.assert_array_equal(group_ids(data[key]["axes"], drawing), drawing.take(ids))
+            np.testing.assert_array_equal(
+                group_ids([payload.NamedAxis(**axis) for axis in data[key]["axes"]], drawing), drawing.take(ids)
+            )
     check_tables(e, data)
 
 

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,7 +11,7 @@ import torch
 import normviz as nv
 from normviz import explain
 from normviz.figures.palette import GROUP_COLORS, theme
-from normviz.figures.payload import view_payload
+from normviz.figures.payload import ComparePayload, view_payload
 from normviz.figures.plotly_figure import group_ids, panels_figure
 from normviz.lessons.pages import PAGES
 from normviz.parts.part import Panels, flat
@@ -40,12 +41,13 @@ def view(link):
 
 def cells_of(panel, data):
     """The values that a panel's cells hold, from its payload."""
-    drawing = data["grid"]
-    if panel["z"] is not None:
-        return drawing.flatten(panel["z"])
-    if not panel["links"]:
+    drawing = data.grid
+    if panel.z is not None:
+        return drawing.flatten(panel.z)
+    if not panel.links:
         return drawing.flatten(np.zeros(drawing.extent))
-    return drawing.flatten(group_ids(data.get("sharings", data)[panel["links"]]["axes"], drawing))
+    sharings = data.sharings if isinstance(data, ComparePayload) else {"stats": data.stats, "params": data.params}
+    return drawing.flatten(group_ids(sharings[panel.links].axes, drawing))
 
 
 def labels(axis):
@@ -85,24 +87,24 @@ def test_every_panel_is_a_heatmap_with_its_values_in_the_colors_of_the_theme(lin
     figure = panels_figure(data, name)
     assert json.loads(figure.to_json())
     assert (figure.layout.paper_bgcolor, figure.layout.font.color) == (colors.background, colors.text)
-    panels = {panel["title"]: panel for panel in data["panels"] if panel["scale"] != "cube"}
+    panels = {panel.title: panel for panel in data.panels if panel.scale != "cube"}
     assert {trace.name for trace in figure.data} == set(panels)
     for trace in figure.data:
         panel = panels[trace.name]
         expected = cells_of(panel, data)
-        if panel["scale"] == "values":
+        if panel.scale == "values":
             np.testing.assert_array_equal(trace.z, expected)
-            assert (trace.zmin, trace.zmax) == (panel["low"], panel["high"])
+            assert (trace.zmin, trace.zmax) == (panel.low, panel.high)
         else:
             written = [[float(text) if text else np.nan for text in line] for line in trace.text]
             np.testing.assert_array_equal(written, expected)
             ids = sorted(set(expected[~np.isnan(expected)]))
-            colors_of = min(len(ids), GROUP_COLORS) if panel["scale"] == "groups" else len(ids)
+            colors_of = min(len(ids), GROUP_COLORS) if panel.scale == "groups" else len(ids)
             ranks = [[np.nan if np.isnan(id) else ids.index(id) % colors_of for id in line] for line in expected]
             np.testing.assert_array_equal(trace.z, ranks)
             assert (trace.zmin, trace.zmax) == (-0.5, colors_of - 0.5)
     frames = [shape for shape in figure.layout.shapes if shape.line.color == colors.accent]
-    assert len(frames) == (len(panels) if data["at"] is not None else 0)
+    assert len(frames) == (len(panels) if data.at is not None else 0)
 
 
 def test_the_views_are_of_every_page_with_panels():
@@ -185,14 +187,14 @@ def test_a_hidden_panel_is_left_out():
         "LayerNorm([3, 4, 4]): gamma and beta",
     ]
     with pytest.raises(NormvizError, match="Every panel of this view is hidden; show one to get a figure"):
-        panels_figure(view("/") | {"hidden": ["stats", "params", "x", "normalized", "output"]})
+        panels_figure(replace(view("/"), hidden=["stats", "params", "x", "normalized", "output"]))
 
 
 def test_hostile_text_is_shown_as_text():
     hostile = "<b>x</b><a href='javascript:alert(1)'>y</a><img src=x>"
     data = view("/")
-    panels = [panel | {"title": hostile, "caption": hostile, "pattern": hostile} for panel in data["panels"]]
-    figure = panels_figure(data | {"layer": hostile, "panels": panels})
+    panels = [replace(panel, title=hostile, caption=hostile, pattern=hostile) for panel in data.panels]
+    figure = panels_figure(replace(data, layer=hostile, panels=panels))
     for text in (figure.layout.title.text, *(annotation.text for annotation in figure.layout.annotations)):
         assert not re.search(r"<a|<img", text)
         assert "&lt;img" in text

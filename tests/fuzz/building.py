@@ -8,7 +8,8 @@ from typing import Any
 
 from normviz.analysis.sentences import sentence
 from normviz.figures.charts import chart_payload
-from normviz.figures.payload import sent, view_payload
+from normviz.figures.payload import view_payload
+from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES, names_of_links
 from normviz.lessons.questions.page import prediction, question_parts
 from normviz.lessons.questions.question import prose
@@ -33,7 +34,7 @@ def build(page: str, query: Mapping[str, str]) -> int:
         if isinstance(part, Panels):
             json.dumps(sent(part.data), allow_nan=False)  # JSON.parse does not accept NaN
         elif isinstance(part, Chart):
-            json.dumps(chart_payload(part.lines, part.alt), allow_nan=False)
+            json.dumps(sent(chart_payload(part.lines, part.alt)), allow_nan=False)
         elif isinstance(part, Table):
             assert part.html(Body())
     return len(parts)

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from normviz.figures.wire import sent
 from normviz.lessons.compare.page import READY_SETS
 from normviz.lessons.pages import PAGES, page_data
 from normviz.lessons.pages import page_view as page_of
@@ -62,7 +63,7 @@ def texts(part):
             return [head for head in part.heads if head not in CODE_LABELS and not is_code(head)]
         case Panels():
             data = part.data
-            captions = [panel.get("caption", "") for panel in data["panels"]] if data["kind"] == "values" else []
+            captions = [panel.caption for panel in data.panels] if data.kind == "values" else []
             return [text for text in captions if text not in SYMBOLS]
     return []
 
@@ -88,7 +89,8 @@ def written(name, query, lang):
     """A page as the browser gets it, in a language."""
     with in_language(lang):
         return json.dumps(
-            page_data(PAGES[name], Body(), page_of(PAGES[name], PAGES[name].view(query)).parts), ensure_ascii=False
+            sent(page_data(PAGES[name], Body(), page_of(PAGES[name], PAGES[name].view(query)).parts)),
+            ensure_ascii=False,
         )
 
 

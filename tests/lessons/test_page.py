@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from normviz.figures.wire import sent
 from normviz.lessons.pages import (
     PAGES,
     PageView,
@@ -46,7 +47,7 @@ def page_of(name: str, query: str) -> PageView:
 
 def shown(name: str, parts: list[Part]) -> str:
     """What the browser receives, as JSON without NaN."""
-    return json.dumps(page_data(PAGES[name], Body(app=""), parts), allow_nan=False)
+    return json.dumps(sent(page_data(PAGES[name], Body(app=""), parts)), allow_nan=False)
 
 
 @pytest.mark.parametrize(("name", "query"), QUERIES)

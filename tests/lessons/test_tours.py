@@ -11,6 +11,7 @@ import pytest
 from normviz.analysis.description import describe
 from normviz.export.links import output_of_query, tour_output
 from normviz.export.tour_file import stop_parts, tour_data, tour_of
+from normviz.figures.wire import sent
 from normviz.lessons.events import after
 from normviz.lessons.pages import PAGES, page_of, page_view, view_of_link
 from normviz.lessons.tours import Tour, read_tour, stop_link, tour_bar, tours
@@ -176,7 +177,7 @@ def test_a_projector_shows_the_figure_without_controls():
     assert not any(row.inputs or row.reset for row in shown.rows)
     assert [type(part).__name__ for part in shown.parts] == ["TourBar", "Sentence", "Panels"]
     (figure,) = [part for part in shown.parts if isinstance(part, Panels)]
-    assert {"x", "normalized", "output"} <= set(figure.data["hidden"])
+    assert {"x", "normalized", "output"} <= set(figure.data.hidden)
 
 
 def test_an_unknown_tour_is_a_message():
@@ -202,7 +203,7 @@ def test_a_custom_tour_is_a_file_of_links_with_captions(tmp_path):
         "compare",
         "Two lines.",
     )
-    data = tour_data(tour)
+    data = sent(tour_data(tour))
     assert [view["query"] for view in data["views"]] == [{"stop": "1"}]
     html = tour_output(tour).to_html(plotlyjs="cdn")
     assert "<title>Mine · normviz</title>" in html
@@ -212,7 +213,7 @@ def test_a_custom_tour_is_a_file_of_links_with_captions(tmp_path):
 @pytest.mark.parametrize("app", ["", "https://example.org/lab"])
 def test_a_view_that_is_no_stop_is_a_link_to_the_app_and_without_an_app_it_is_not_offered(app):
     tour = read_tour("title: T\nstops: [{link: '/?shape=2,4,4,4&layer=LayerNorm(4)'}, {link: /compare}]", "mine")
-    data = tour_data(tour, app)
+    data = sent(tour_data(tour, app))
     addresses = re.findall(r'href=\\?"([^"\\]*)', json.dumps(data))
     assert {"#stop=1", "#stop=2"} <= set(addresses)
     others = [address for address in addresses if not address.startswith("#stop=")]
@@ -282,4 +283,4 @@ def test_the_guide_lists_every_tour_and_its_example_is_one():
         (tour.name, tour.title) for tour in tours().values()
     ]
     (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
-    assert len(tour_data(read_tour(example, "lesson"))["views"]) == 2
+    assert len(tour_data(read_tour(example, "lesson")).views) == 2

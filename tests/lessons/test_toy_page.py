@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from normviz.export.links import output_of_query, page_and_query
 from normviz.export.output import Choices
+from normviz.figures.wire import sent
 from normviz.lessons import pages
 from normviz.lessons.events import after
 from normviz.lessons.page import ControlRow, Page
@@ -58,7 +59,7 @@ def test_its_control_is_an_event(toy):
 
 
 def test_share_offers_its_control_and_its_parts(toy):
-    found = share_data(page_view(toy, view_of_link(toy, "")))
+    found = sent(share_data(page_view(toy, view_of_link(toy, ""))))
     names = [one["name"] for group in found["groups"] for one in group["names"]]
     assert (found["page"], found["title"], names) == ("toy", "Toy", ["color", "sentence"])
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from normviz.cli import main
+from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES, page_view
 from normviz.parts.html import Body
 from normviz.texts import messages
@@ -39,7 +40,7 @@ def rendered(name: str, query: str, language: str) -> str:
     with in_language(language):
         body = Body(app="")
         parts = body.keyed(page_view(PAGES[name], PAGES[name].view(query)).parts)
-        return json.dumps([parts, body.figures, body.terms()], ensure_ascii=False, default=str)
+        return json.dumps([parts, body.figures, sent(body.terms())], ensure_ascii=False)
 
 
 @pytest.mark.parametrize(("name", "query"), VIEWS)

@@ -30,7 +30,7 @@ def test_words_are_found_whole_in_any_form_and_the_data_of_a_page_has_those_of_i
     assert [word.name for word in words_in("Two Axes, the eps and a gammatone.")] == ["axis", "eps"]
     body = Body()
     body.keyed([Text("a **peer**"), Text("`x`")])
-    assert [term["forms"] for term in body.terms()] == [("peer", "peers")]
+    assert [term.forms for term in body.terms()] == [("peer", "peers")]
     assert len(body.terms(whole=True)) == len(ABOUT)
 
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from normviz.analysis.closed_form import closed_column
-from normviz.figures.payload import sent
+from normviz.figures.wire import sent
 from normviz.lessons.gradients import page as gradients
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.questions.page import prediction, sources
@@ -45,8 +45,9 @@ def test_a_page_has_a_sentence_and_something_to_see(page, query):
 def test_the_data_of_a_figure_is_strict_json(page, query):
     for part in flat(parts_of(page, query)):
         if isinstance(part, Panels):
-            json.dumps(sent(part.data), allow_nan=False)
-            assert not {"plotly", "theme"} & set(part.data)  # the page that shows it adds them
+            data = sent(part.data)
+            json.dumps(data, allow_nan=False)
+            assert not {"plotly", "theme"} & set(data)  # the page that shows it adds them
 
 
 def test_a_view_without_a_figure_says_why():

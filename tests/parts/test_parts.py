@@ -1,11 +1,12 @@
 """Every kind of part: its HTML, its plain text, and the parts in it."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
 from normviz.figures.charts import Lines
+from normviz.figures.wire import Payload
 from normviz.parts.containers import Beside, Details, Table, Tabs
 from normviz.parts.html import Body, block, text
 from normviz.parts.part import Caption, Chart, Code, Heading, Legend, Note, Part, Sentence, Text, flat, part_or_note
@@ -109,6 +110,11 @@ def test_a_new_kind_of_part_needs_one_class():
     assert text([Plot("new")]) == "new"
 
 
+@dataclass(frozen=True)
+class Editable(Payload):
+    editable: bool = True
+
+
 FIGURES = [
     # the turn of the app, whether the figure sends; what the browser gets for an x that the app can edit
     (3, True, {"editable": True, "turn": 3}),
@@ -120,5 +126,5 @@ FIGURES = [
 @pytest.mark.parametrize(("turn", "sends", "data"), FIGURES)
 def test_only_the_app_computes_with_edited_values_and_a_file_says_so(turn, sends, data):
     body = Body(turn=turn)
-    body.figure({"editable": True}, sends=sends)
+    body.figure(Editable(), sends=sends, editable=True)
     assert body.figures == [data]

@@ -72,8 +72,8 @@ def test_everything_on_a_page_has_a_name_that_hides_it(shown):
     _, _, parts = shown
     assert hideable_names(parts) <= {*PARTS, *PANELS}
     for panels in (part for part in flat(parts) if isinstance(part, Panels)):
-        keys = {panel.get("row", panel["key"]) for panel in panels.data["panels"]}
-        assert panels.data["kind"] == "steps" or keys <= panels.panel_names
+        keys = {panel.row or panel.key for panel in panels.data.panels}
+        assert panels.data.kind == "steps" or keys <= panels.panel_names
 
 
 def test_each_name_hides_its_part_and_nothing_else(shown):
@@ -87,7 +87,7 @@ def test_each_name_hides_its_part_and_nothing_else(shown):
         )
     for name in before & set(PANELS):
         hidden = [
-            part.data.get("hidden") for part in flat(visible_parts(parts, Display((name,)))) if isinstance(part, Panels)
+            list(part.data.hidden) for part in flat(visible_parts(parts, Display((name,)))) if isinstance(part, Panels)
         ]
         assert [name] in hidden
 
@@ -98,4 +98,4 @@ def test_a_page_that_shows_only_its_figure_is_not_empty(shown):
     assert left
     assert {type(part) for part in left} <= {Panels, Chart, Training, Table, Note, Beside}
     for panels in (part for part in left if isinstance(part, Panels)):
-        assert set(panels.data.get("hidden", ())) <= {"distribution", "facts", "worked", "table", "loops"}
+        assert set(panels.data.hidden) <= {"distribution", "facts", "worked", "table", "loops"}

@@ -167,4 +167,4 @@ def test_labels_follow_the_language_of_the_reader():
 def test_more_says_why_a_layer_has_no_mode(link, has_note):
     (row,) = [row for row in PAGES["explore"].input_rows(view_of(link)) if row.key == "controls"]
     assert bool(row.note) == has_note
-    assert [one["note"] for one in rows_data([row])] == [row.note]
+    assert [one.note for one in rows_data([row])] == [row.note]

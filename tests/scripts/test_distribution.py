@@ -127,7 +127,7 @@ def test_of_a_group_that_is_not_drawn_whole_the_note_counts_the_dots():
     x = torch.zeros(40, 4000)
     data = view("LayerNorm(4000)", x)
     script = f"(() => {{ {SOURCE} const source = sourceOf(decodeData(args[0])); return notesOf(source.data, groupStages(source, [0, 0])); }})()"
-    drawn = len(data["grid"].indices[1])
+    drawn = len(data.grid.indices[1])
     assert (
         f"Dots: the {drawn:,} of 4,000 values that are drawn above. The numbers are for the whole group."
         in evaluate(script, data)

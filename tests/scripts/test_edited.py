@@ -9,6 +9,7 @@ import torch
 from normviz.analysis.description import describe
 from normviz.analysis.forward import Values
 from normviz.figures.payload import view_payload
+from normviz.figures.wire import sent
 from normviz.layers.catalogue import KINDS
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
@@ -89,15 +90,15 @@ def test_another_value_gives_what_torch_gives_and_leaves_other_groups(layer, sha
     def check(numbers, wanted):
         np.testing.assert_allclose(numbers, np.ravel(wanted), rtol=2e-5, atol=2e-5)
 
-    for panel in after["panels"]:
-        if panel["z"] is not None:
-            check(found["z"][panel["key"]], panel["z"])
-    assert found["ends"] == [[panel["low"], panel["high"]] for panel in payload(before)["panels"]]
+    for panel in after.panels:
+        if panel.z is not None:
+            check(found["z"][panel.key], panel.z)
+    assert found["ends"] == [[panel.low, panel.high] for panel in payload(before).panels]
     for name in ("mean", "var"):
-        check(found["values"][name], after["values"][name])
-    for stage, moments in after["moments"].items():
+        check(found["values"][name], getattr(after.values, name))
+    for stage, moments in after.moments.items():
         for numbers, name in zip(found["moments"][stage], ("mean", "var"), strict=True):
-            check(numbers, moments[name])
+            check(numbers, getattr(moments, name))
 
 
 # What the reader changes in a view, until the server answers
@@ -120,7 +121,7 @@ X = torch.tensor([[1.0, 5.0], [1.0, 1.0]])
 
 def live(layer="LayerNorm(2, eps=12)", x=X, **more):
     e = describe(layer, x)
-    return view_payload(e, grid(e.shape, e.axes), editable=True) | {"turn": 0} | more
+    return sent(view_payload(e, grid(e.shape, e.axes), editable=True)) | {"turn": 0} | more
 
 
 def changed(script, data, *more):

@@ -69,7 +69,7 @@ def test_the_browser_draws_the_same_ids_in_the_same_places(layer, shape, layout,
         })""",
         data,
     )
-    for (lines, across, down), panel in zip(drawn, data["panels"][:2], strict=True):
+    for (lines, across, down), panel in zip(drawn, data.panels[:2], strict=True):
         found = np.array([[np.nan if cell == "gap" else cell for cell in line] for line in lines])
         expected = cell_values(panel, data)
         np.testing.assert_array_equal(found, expected)

@@ -6,6 +6,7 @@ import pytest
 from normviz import explain
 from normviz.figures.charts import chart, chart_payload, dots, line
 from normviz.figures.payload import compare_payload, view_payload
+from normviz.figures.wire import sent
 from normviz.scene.grid import grid
 from tests.support.javascript import evaluate
 
@@ -105,7 +106,7 @@ def test_a_chart_is_a_table_with_a_row_for_each_x_and_a_column_for_each_series()
         "step",
         "mean",
     )
-    figure = chart_payload(lines, "")["figure"]
+    figure = sent(chart_payload(lines, "").figure)
     assert evaluate("chartRows(args[0])", figure) == [
         ["step", "mean", "last"],
         ["1", "0.5", ""],

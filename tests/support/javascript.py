@@ -17,7 +17,7 @@ from playwright._impl._driver import compute_driver_executable
 from playwright.sync_api import Page, Route
 
 from normviz.figures import bundle
-from normviz.figures.payload import sent
+from normviz.figures.wire import sent
 from tools.translations import script_messages
 
 NODE = compute_driver_executable()[0]

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from gzip import compress
 from math import prod
@@ -19,14 +19,28 @@ from normviz.api.live import changes
 from normviz.api.result import Result
 from normviz.export.output import Choices, Options, Output, output_of_view, shown_in_interpreter, title_of
 from normviz.figures.bundle import bundle, plotly_js
+from normviz.figures.wire import Payload, sent
 from normviz.lessons.events import after
-from normviz.lessons.page import rows_data
-from normviz.lessons.pages import PAGES, page_data, page_view
+from normviz.lessons.page import RowData, rows_data
+from normviz.lessons.pages import PAGES, DrawnPage, page_data, page_view
 from normviz.lessons.style import controls_style, page_style
 from normviz.parts.html import Body
 from normviz.parts.titles import app_of_environment
 from normviz.scene.view import View, link
 from normviz.texts.messages import in_language, language
+
+
+@dataclass(frozen=True)
+class Reply(Payload):
+    """The view after an event.
+
+    turn  the number of the newest event that it answers
+    """
+
+    data: DrawnPage
+    rows: list[RowData]
+    turn: int
+
 
 MOST_KEPT = 1024  # elements of x; for a larger x, a notebook keeps a single view, because others would make it large
 
@@ -150,7 +164,7 @@ class Live(anywidget.AnyWidget, Result):
         shown = page_view(PAGES[self._page], self._view)
         body = Body(prefix=f"{self.key}-", app=app_of_environment() or None, turn=self._turn)
         data = page_data(shown.page, body, shown.parts)
-        self.send({"data": data, "rows": rows_data(shown.rows), "turn": self._turn})
+        self.send(sent(Reply(data, rows_data(shown.rows), self._turn)))
 
     @_in_its_language
     def output(self, **options: Unpack[Options]) -> Output:

@@ -248,7 +248,7 @@ export class Player implements PageHost {
 
   /** Whether the figure shows the numbers of another element than the selected one. */
   isOfAnother(figure: FigureData & { at?: Index | null }, at: Index | null | undefined) {
-    return Boolean(figure.ofElement && at && String(at) !== String(figure.at));
+    return Boolean(figure.of_element && at && String(at) !== String(figure.at));
   }
 
   // Writes the selected element in sentences, and the view in links to the app.

@@ -163,7 +163,7 @@ interface FigureData {
   /** The parts that are opened: "values", "worked". */
   open?: string[];
   /** Its numbers belong to the selected element. */
-  ofElement?: boolean;
+  of_element?: boolean;
   /** Its cells are as wide as high. */
   square?: boolean;
   hidden?: string[];

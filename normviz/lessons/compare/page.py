@@ -21,7 +21,7 @@ from normviz.analysis.description import Description, describe, describe_shape
 from normviz.analysis.examples import example, parameters
 from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.analysis.sentences import groups_note
-from normviz.figures.payload import CARDS, compare_payload
+from normviz.figures.payload import CARDS, Cards, compare_payload
 from normviz.layers.axes import parse_layout
 from normviz.layers.fit import carried
 from normviz.layers.layer import Layer
@@ -291,7 +291,7 @@ def view_parts(view: View) -> Iterator[Part]:
 
 
 def parts(
-    comparison: Comparison, drawing: Grid, at: Index | None, ready: ReadySet | None = None, cards: str = CARDS[0]
+    comparison: Comparison, drawing: Grid, at: Index | None, ready: ReadySet | None = None, cards: Cards = CARDS[0]
 ) -> Iterator[Part]:
     """The sentence, the linked panels and the table."""
     if at is not None:
@@ -317,11 +317,16 @@ def _table(comparison: Comparison) -> Table:
     return Table(tuple(heads), tuple(map(tuple, cells)), tuple(map(keys.index, CODE)), transposed=True, five=True)
 
 
-def panels(comparison: Comparison, drawing: Grid, at: Index | None, cards: str = CARDS[0]) -> Part:
-    """The statistics, parameters and cube of every layer, linked."""
-    return part_or_note(
-        lambda: Panels(compare_payload(comparison.descriptions, drawing, at=at, cards=cards), ("select", "cards"))
-    )
+def panels(
+    comparison: Comparison, drawing: Grid, at: Index | None, cards: Cards = CARDS[0], differs: Sequence[str] = ()
+) -> Part:
+    """The statistics, parameters and cube of every layer, linked; ``differs`` as in ``ComparePayload``."""
+
+    def figure() -> Panels:
+        data = compare_payload(comparison.descriptions, drawing, at=at, cards=cards, differs=differs)
+        return Panels(data, ("select", "cards"))
+
+    return part_or_note(figure)
 
 
 def _ready_sets(view: View) -> list[Input]:

@@ -1,11 +1,10 @@
 """Explore: one layer on one tensor. Which elements share statistics and parameters, how many parameters there are, and the values."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from normviz.analysis.description import Description
 from normviz.analysis.sentences import groups_note, pairs_note, sentence
-from normviz.figures.payload import view_payload
+from normviz.figures.payload import Toggles, view_payload
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
 from normviz.parts.containers import code_parts
@@ -19,13 +18,13 @@ from normviz.scene.view import ALL, ALL_CONTROLS, View
 from normviz.texts.messages import _
 
 
-def toggles_of(view: View) -> dict[str, Any]:
+def toggles_of(view: View) -> dict[str, Toggles]:
     """The toggles of the panels, by key. They rest where the link hides the arguments of the layer."""
     hidden = hides_toggles(view)
 
-    def data(row: Row) -> dict[str, Any]:
+    def data(row: Row) -> Toggles:
         rest = " " if hidden and not row.rest else row.rest  # hidden without a word
-        return {"label": row.label, "items": [vars(one) for one in row.toggles], "rest": rest}
+        return Toggles(row.label, row.toggles, rest)
 
     rows = toggle_rows(view.scene)
     return {"stats": data(rows[MEAN]), "params": data(rows[GAMMA])}
@@ -37,7 +36,7 @@ def hides_toggles(view: View) -> bool:
 
 
 def parts(
-    e: Description, scene: Scene, toggles: Mapping[str, Any] | None = None, opened: Sequence[str] = ()
+    e: Description, scene: Scene, toggles: Mapping[str, Toggles] | None = None, opened: Sequence[str] = ()
 ) -> Iterator[Part]:
     """The sentence, the linked panels, and the code.
 
@@ -54,7 +53,7 @@ def parts(
     changes = {"editable": scene.editable, "scaled": scene.scaled}
     yield part_or_note(
         lambda: Panels(
-            view_payload(e, scene.grid, at=scene.at, **changes, toggles=toggles) | {"open": list(opened)},
+            view_payload(e, scene.grid, at=scene.at, **changes, toggles=toggles, opened=opened),
             ("select", "edit", "scale", "toggle"),
         )
     )

@@ -26,7 +26,7 @@ from normviz.analysis.closed_form import (
 )
 from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
 from normviz.analysis.description import Description, describe
-from normviz.analysis.sentences import factor_of_product
+from normviz.analysis.steps import factor_of_product
 from normviz.figures.payload import PanelValues, values_payload
 from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import views_of_one_layer
@@ -349,7 +349,7 @@ def matrix_parts(view: View) -> Iterator[Part]:
         caption = f"{caption}; {first}"
     values = PanelValues("jacobian", _("d output i / d x j"), caption, matrix, "", off_diagonal(matrix))
     yield part_or_note(  # the elements of the matrix cannot be selected
-        lambda: Panels(values_payload(drawn_as, drawing, [values], name="J") | {"square": True}, ())
+        lambda: Panels(values_payload(drawn_as, drawing, [values], name="J", square=True), ())
     )
     reading = _(
         "Row i is an output and column j an input, both in row-major order. Output i depends on input j only if both are in the same "

@@ -1,7 +1,7 @@
 """The front page: one figure, the field for a layer or an error, and the pages in their groups."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from normviz.figures.payload import compare_payload
 from normviz.lessons.compare.page import READY_SETS
@@ -23,8 +23,8 @@ def figure() -> Panels:
     four = READY_SETS["four"]
     scene = read(four.query).scene
     data = compare_payload(four.comparison.descriptions, scene.grid, at=scene.at)
-    means = [panel for panel in data["panels"] if panel["row"] == "stats"]
-    return Panels(data | {"panels": means, "hidden": ["cube", "params"]}, ())
+    means = [panel for panel in data.panels if panel.row == "stats"]
+    return Panels(replace(data, panels=means, hidden=("cube", "params")), ())
 
 
 @dataclass(frozen=True)

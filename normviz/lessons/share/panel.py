@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Collection, Mapping
-from typing import Any
+from dataclasses import dataclass
 
+from normviz.figures.wire import Payload
 from normviz.lessons.pages import PageView, controls
 from normviz.scene.view import DETAILS, FIGURE, PANELS, PARTS, View
 from normviz.texts.errors import NormvizError, echo
@@ -16,13 +17,68 @@ HIDDEN_IN_SHORT = DETAILS | {"questions", "exercises"}
 TWO_PANELS = {"panels", "stats", "params", "readout", "notes"}
 
 
-def app_link(shown: PageView) -> dict[str, Any]:
-    """The view in the full app, without ``hide`` and ``caption``, as the browser reads it."""
+@dataclass(frozen=True)
+class AppLink(Payload):
+    """A view in the full app."""
+
+    page: str
+    query: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class PartName(Payload):
+    """What can be hidden.
+
+    figure  it stays where the figure stands alone
+    """
+
+    name: str
+    label: str
+    figure: bool
+
+
+@dataclass(frozen=True)
+class Group(Payload):
+    """Parts that are named together."""
+
+    title: str
+    names: list[PartName]
+
+
+@dataclass(frozen=True)
+class Preset(Payload):
+    """A ready-made choice, and the names of what it hides."""
+
+    label: str
+    hidden: list[str]
+
+
+@dataclass(frozen=True)
+class ShareData(Payload):
+    """The data of the Share panel.
+
+    guess     the answer in the address of a question, or ""
+    exercise  the view is a question, or a set of exercises
+    hidden    the names of what the view hides
+    hint      the call of the same function on an x of the reader's own, or ""
+    """
+
+    page: str
+    query: list[tuple[str, str]]
+    guess: str
+    title: str
+    groups: list[Group]
+    presets: list[Preset]
+    exercise: bool
+    hidden: list[str]
+    caption: str
+    hint: str
+
+
+def app_link(shown: PageView) -> AppLink:
+    """The view in the full app, without ``hide`` and ``caption``."""
     added = _added(shown.view)
-    return {
-        "page": shown.page.name,
-        "query": [[name, value] for name, value in shown.query.items() if name not in added],
-    }
+    return AppLink(shown.page.name, [(name, value) for name, value in shown.query.items() if name not in added])
 
 
 def _added(view: View) -> set[str]:
@@ -30,32 +86,25 @@ def _added(view: View) -> set[str]:
     return {*view.display.query()} - {"like", "lang"}
 
 
-def share_data(shown: PageView) -> dict[str, Any]:
-    """The data of the Share panel."""
+def share_data(shown: PageView) -> ShareData:
     page, there, view = shown.page, shown.hideable, shown.view
     query, figure = shown.whole_query, _figure(there)
-    return {
-        "page": page.name,
-        "query": [[name, query[name]] for name in query if name not in _added(view) and name != GUESS],
-        "guess": query.get(GUESS, ""),
-        "title": page.share_title(view),
-        "groups": [
-            {
-                "title": _(group),
-                "names": [
-                    {"name": name, "label": _(label), "figure": name in figure}
-                    for name, label in labels.items()
-                    if name in there
-                ],
-            }
-            for group, labels in ((N_("Controls"), controls()), *GROUPS)
-        ],
-        "presets": [{"label": label, "hidden": sorted(hidden)} for label, hidden in _presets(shown).items()],
-        "exercise": page.is_exercise(view),
-        "hidden": [name for name in sorted(there) if view.display.hides(name)],
-        "caption": view.display.caption,
-        "hint": page.call(view),
-    }
+
+    def group(title: str, labels: Mapping[str, str]) -> Group:
+        return Group(_(title), [PartName(name, _(labels[name]), name in figure) for name in labels if name in there])
+
+    return ShareData(
+        page=page.name,
+        query=[(name, query[name]) for name in query if name not in _added(view) and name != GUESS],
+        guess=query.get(GUESS, ""),
+        title=page.share_title(view),
+        groups=[group(title, labels) for title, labels in ((N_("Controls"), controls()), *GROUPS)],
+        presets=[Preset(label, sorted(hidden)) for label, hidden in _presets(shown).items()],
+        exercise=page.is_exercise(view),
+        hidden=[name for name in sorted(there) if view.display.hides(name)],
+        caption=view.display.caption,
+        hint=page.call(view),
+    )
 
 
 def _figure(there: Collection[str]) -> set[str]:

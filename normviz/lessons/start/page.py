@@ -143,7 +143,7 @@ def _task(layer: str, x: torch.Tensor | Index, at: Index, shared: str = "mean") 
     """Marking the elements that share a mean, or a gamma, with the framed one; ``texts`` are the values of x, if it has any."""
     e = describe(Layer.parse(layer), x)
     sharing = parameters_data(e) if shared == "gamma" else statistics_data(e)
-    axes = sharing["axes"] if sharing else []
+    axes = sharing.axes if sharing else []
     texts = {"texts": [format_number(value) for value in x.flatten().tolist()]} if isinstance(x, torch.Tensor) else {}
     drawn = {"shape": list(e.shape), "names": list(e.axes), **vars(roles(e.axes))}
     return drawn | {"axes": axes, "at": list(at)} | texts
@@ -164,7 +164,7 @@ def marks(layer: str, shared: str = "mean") -> Data:
 
 def marks_facts(layer: str) -> Facts:
     x, task = torch.tensor(TABLE), marks(layer)["tasks"][0]["task"]
-    kept = [axis["axis"] for axis in task["axes"]]
+    kept = [axis.axis for axis in task["axes"]]
     group = x[tuple(FRAMED[axis] if axis in kept else slice(None) for axis in range(x.dim()))]
     terms = " + ".join(map(format_number, group.tolist()))
     return {

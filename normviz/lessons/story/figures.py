@@ -1,6 +1,7 @@
 """The eight figures of the story, and the numbers in its prose. Six of them show the same 48 numbers, as a table, as sequences or as images."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from math import prod
@@ -299,8 +300,8 @@ def _shared(layers: tuple[str, ...], hidden: tuple[str, ...]) -> Panels:
     """Who shares a mean, and who shares a gamma, on the images. What is hidden is not sent."""
     found = [describe(layer, IMAGES) for layer in layers]
     data = compare_payload(found, grid(found[0].shape, found[0].axes), at=(0, 0, 0, 0))
-    panels = [panel for panel in data["panels"] if panel["row"] not in hidden]
-    return Panels(data | {"panels": panels, "hidden": list(hidden)}, ())
+    panels = [panel for panel in data.panels if panel.row not in hidden]
+    return Panels(replace(data, panels=panels, hidden=hidden), ())
 
 
 def groups_numbers() -> Facts:

@@ -6,22 +6,22 @@ Numbers in texts are in ``**``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from normviz.figures.wire import Payload
 from normviz.parts.containers import Details, Table
 from normviz.parts.html import Body, line, text
 from normviz.parts.part import Caption, Hides, Part, Sentence, Text, without_hidden
 from normviz.scene.setting import Setting, literal, parse_choice
 from normviz.scene.view import View
-from normviz.texts.languages import paragraphs
 from normviz.texts.messages import N_, _, cache_by_language, format_fixed
 
 FILE = Path(__file__).with_name("training.json")
@@ -48,9 +48,9 @@ class Cell:
     in_eval      the same in eval()
     """
 
-    train: NDArray[Any]
-    eval: NDArray[Any]
-    exact: NDArray[Any]
+    train: NDArray[np.float64]
+    eval: NDArray[np.float64]
+    exact: NDArray[np.float64]
     plane: str
     in_train: str
     in_eval: str
@@ -65,7 +65,7 @@ class Cell:
 class Accuracy:
     """One accuracy for each seed."""
 
-    seeds: NDArray[Any]
+    seeds: NDArray[np.float64]
 
     @property
     def mean(self) -> float:
@@ -95,7 +95,7 @@ def recorded(norm: str, size: int) -> Cell:
     return Cell(in_train, in_eval, exact, cell["plane"], cell["train_classes"], cell["eval_classes"])
 
 
-def digits(given: str) -> NDArray[Any]:
+def digits(given: str) -> NDArray[np.uint8]:
     """Digits as numbers: ``"012"``."""
     return np.frombuffer(given.encode(), np.uint8) - ord("0")
 
@@ -109,7 +109,7 @@ def percent(accuracy: float) -> str:
     return format_fixed(100 * float(accuracy), 1)
 
 
-def true_classes() -> NDArray[Any]:
+def true_classes() -> NDArray[np.uint8]:
     """The spiral of each test point."""
     return digits(recorded_data()["spirals"])
 
@@ -245,15 +245,25 @@ def sizes_text(norm: str) -> str:
 
 def legend_text() -> str:
     """How to read the figure."""
-    return paragraphs("training_figure", n=SEEDS)
+    return _(
+        "Lines: the mean of networks with different seeds (here {n}); bands: from the worst of them to the best. Squares: the answers of the first network after "
+        "the last step. A color is the spiral that the network assigns a point to; a cross is a wrong answer. In train(), the test points come in "
+        "batches of the same size as in training.",
+        n=SEEDS,
+    )
 
 
 def made_text() -> str:
     """How the networks were trained."""
     data = recorded_data()
     steps = data["steps"][-1]
-    return paragraphs(
-        "training_networks",
+    return _(
+        "- Linear(2, {width}), the layer, ReLU, Linear({width}, {width}), the layer, ReLU, Linear({width}, 2); groups of GroupNorm: {groups}\n"
+        "- Adam with a learning rate of {rate:g}, cross-entropy; steps, with every batch size: {steps:,}\n"
+        "- points that a network has seen: {few:,} with batches of {small}, {many:,} with batches of {large}, drawn from {training:,}; other "
+        "points for the test: {points:,}\n"
+        "- recorded with torch {torch} by `python -m tools.record_training`\n\n"
+        "This is one small task: larger networks and other data may differ.",
         width=data["width"],
         groups=data["groups"],
         rate=data["rate"],
@@ -282,33 +292,98 @@ def end_table() -> Table:
 # The figure.
 
 
+@dataclass(frozen=True)
+class Trained(Payload):
+    """The layer and the batch size of trained networks, as a link has them."""
+
+    norm: str
+    batch: str
+
+
+@dataclass(frozen=True)
+class Accuracies(Payload):
+    """The accuracies of the networks over the steps, in percent."""
+
+    mean: list[float]
+    low: list[float]
+    high: list[float]
+
+
+@dataclass(frozen=True)
+class Classes(Payload):
+    """The class that the first network gives each test point, in each mode, as digits."""
+
+    eval: str
+    train: str
+
+
+@dataclass(frozen=True)
+class TrainedCell(Payload):
+    """What the networks with one layer and one batch size did.
+
+    plane     of the first network in eval(): how sure it is of class 1 at each place of a grid, as digits from 0 to 9, the lowest row first
+    sentence  HTML; "" if it is hidden
+    texts     HTML; "" if they are hidden
+    alt       the accuracies at the end, in a sentence
+    """
+
+    eval: Accuracies
+    train: Accuracies
+    plane: str
+    classes: Classes
+    sentence: str
+    texts: str
+    alt: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingPayload(Payload):
+    """The figure of the trained networks.
+
+    edge     the plane goes from -edge to edge
+    side     the number of places in a row of its grid
+    points   the test points
+    spirals  the class of each test point as a digit
+    """
+
+    kind: Literal["training"] = "training"
+    norms: list[tuple[str, str]]
+    sizes: Sequence[int]
+    steps: list[int]
+    edge: float
+    side: int
+    points: list[tuple[float, float]]
+    spirals: str
+    cells: dict[str, TrainedCell]
+    trained: Trained
+
+
 @cache_by_language()
-def cells() -> dict[str, dict[str, Any]]:
+def cells() -> dict[str, TrainedCell]:
     """What the figure shows of each layer and batch size, by both."""
     return {f"{norm} {size}": _cell(norm, size) for norm in NORMS for size in SIZES}
 
 
-def _cell(norm: str, size: int) -> dict[str, Any]:
+def _cell(norm: str, size: int) -> TrainedCell:
     cell = recorded(norm, size)
     alt = _(
         "The share of right test points over the steps: at the end {eval} in eval(), {train} in train().",
         **{mode: str(cell.end(mode)) for mode in MODES},
     )
-    return {
-        "eval": _over_steps(cell.eval),
-        "train": _over_steps(cell.train),
-        "plane": cell.plane,
-        "classes": {"eval": cell.in_eval, "train": cell.in_train},
-        "sentence": line(end_sentence(norm, size)),
-        "texts": "".join(f"<p>{line(one)}</p>" for one in norm_texts(norm, size)),
-        "alt": alt,
-    }
+    return TrainedCell(
+        eval=_over_steps(cell.eval),
+        train=_over_steps(cell.train),
+        plane=cell.plane,
+        classes=Classes(cell.in_eval, cell.in_train),
+        sentence=line(end_sentence(norm, size)),
+        texts="".join(f"<p>{line(one)}</p>" for one in norm_texts(norm, size)),
+        alt=alt,
+    )
 
 
-def _over_steps(accuracies: NDArray[Any]) -> dict[str, list[float]]:
-    """In percent."""
-    found = {"mean": accuracies.mean(0), "low": accuracies.min(0), "high": accuracies.max(0)}
-    return {name: (100 * values).round(1).tolist() for name, values in found.items()}
+def _over_steps(accuracies: NDArray[np.float64]) -> Accuracies:
+    found = (accuracies.mean(0), accuracies.min(0), accuracies.max(0))
+    return Accuracies(*((100 * values).round(1).tolist() for values in found))
 
 
 @dataclass(frozen=True)
@@ -332,16 +407,19 @@ class Training(Part):
 
     def html(self, body: Body) -> str:
         body.exercises = True
-        data, shown = recorded_data(), {"sentence": self.has_sentence, "texts": self.has_texts}
-        hidden = dict.fromkeys((name for name, is_shown in shown.items() if not is_shown), "")
-        payload = {
-            "kind": "training",
-            "norms": [[norm, _(title)] for norm, title in NORMS.items()],
-            "sizes": SIZES,
+        data = recorded_data()
+
+        def shown(cell: TrainedCell) -> TrainedCell:
+            sentence, texts = cell.sentence if self.has_sentence else "", cell.texts if self.has_texts else ""
+            return replace(cell, sentence=sentence, texts=texts)
+
+        payload = TrainingPayload(
+            norms=[(norm, _(title)) for norm, title in NORMS.items()],
+            sizes=SIZES,
             **{name: data[name] for name in ("steps", "edge", "side", "points", "spirals")},
-            "cells": {key: cell | hidden for key, cell in cells().items()},
-            "trained": {"norm": self.norm, "batch": self.batch},
-        }
+            cells={key: shown(cell) for key, cell in cells().items()},
+            trained=Trained(self.norm, self.batch),
+        )
         return body.figure(payload, sends=True, table=f"<p>{line(end_sentence(self.norm, int(self.batch)))}</p>")
 
     def plain_text(self) -> str:

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 from normviz.figures.brand import wordmark
 from normviz.lessons.page import Page
-from normviz.lessons.pages import GROUPS, PAGES, leads_to, page_view, view_of_link
+from normviz.lessons.pages import GROUPS, PAGES, leads_to, page_data, page_view, view_of_link
 from normviz.lessons.style import first_style
 from normviz.parts.html import Body, data, escape
 from normviz.parts.links import page_path
@@ -41,8 +41,8 @@ def first_page(name: str, query: str, embedded: bool) -> str:
     view = view_of_link(page, dict(parse_qsl(query, keep_blank_values=True)))
     with turn(view.scene.shape, patience=0):
         made, body = page_view(page, view), Body(app="." if page.in_first_html else "")
-        values = data_of(made, body, embedded)
-    text = data(values)
+        drawn = page_data(page, body, made.parts)
+    text = data(data_of(made, drawn, embedded))
     if len(text) > MOST:
         return ""
     head = "" if embedded or view.display.present else _header(page)
@@ -52,7 +52,7 @@ def first_page(name: str, query: str, embedded: bool) -> str:
     )
     rows = sum(bool(row.inputs) for row in made.rows)
     loading = f'<p class="nv-loading" style="--rows:{rows}">{escape(_("The controls are loading …"))}</p>'
-    hidden, parts = ("", _text(values["parts"])) if page.in_first_html else (" hidden", "")
+    hidden, parts = ("", _text(drawn.parts)) if page.in_first_html else (" hidden", "")
     return (
         f'<div id="normviz-first"{hidden}>{head}<main>{heading}{loading if rows else ""}<div class="nv-doc nv-app">{parts}</div></main></div>\n'
         f'<script type="application/json" id="normviz-data">{text}</script>\n<script>{DRAW.replace("{path}", component(language.get()).path)}</script>\n'

@@ -1,6 +1,5 @@
 """One tab for the tests of the lesson pages, which loads the app once, at the address of a page below the root; and one without the app."""
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -8,6 +7,7 @@ import pytest
 from playwright.sync_api import Page
 
 from normviz.figures import bundle
+from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES, page_data
 from normviz.lessons.style import exercises_style, page_style
 from normviz.parts.html import Body
@@ -88,9 +88,7 @@ def show(blank: tuple[Page, Watch]) -> Iterator[Show]:
     tab.evaluate("begin()")
 
     def show_parts(parts: list[Part], **more: Any) -> Page:
-        tab.evaluate(
-            "data => show(data)", json.loads(json.dumps(page_data(PAGES["explore"], Body(app=""), parts) | more))
-        )
+        tab.evaluate("data => show(data)", sent(page_data(PAGES["explore"], Body(app=""), parts)) | more)
         return tab
 
     yield show_parts

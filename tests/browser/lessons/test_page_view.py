@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES, page_data
 from normviz.parts.containers import Details, Table, Tabs
 from normviz.parts.html import Body
@@ -111,7 +112,7 @@ def test_events_of_a_figure_are_sent_unless_it_stands_alone_and_only_plain_click
     tab = show(parts)
     click_element(tab)
     assert tab.evaluate("window.sent") == []
-    tab.evaluate("data => show(data)", page_data(PAGES["explore"], Body(app="", turn=0), parts))
+    tab.evaluate("data => show(data)", sent(page_data(PAGES["explore"], Body(app="", turn=0), parts)))
     click_element(tab)
     assert tab.evaluate("window.sent.splice(0)") == ["select"]
     tab = show([Links((Link("Gradients", "gradients", "show=matrix"),))])

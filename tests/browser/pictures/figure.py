@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 from normviz.figures import bundle
 from normviz.figures.charts import chart_payload
 from normviz.figures.palette import THEMES, theme
-from normviz.figures.payload import sent
+from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES
 from normviz.parts.part import Chart, Panels, flat
 from tests.support.javascript import open_with_modules
@@ -33,7 +33,7 @@ def data_of(name: str) -> dict[str, Any]:
     page, query = PAGES[VIEWS[name][0]], VIEWS[name][1]
     parts = flat(page.parts(page.view(query)))
     figure = next(part for part in parts if isinstance(part, Panels | Chart))
-    return sent(figure.data) if isinstance(figure, Panels) else chart_payload(figure.lines, figure.alt)
+    return sent(figure.data) if isinstance(figure, Panels) else sent(chart_payload(figure.lines, figure.alt))
 
 
 def load(tab: Page) -> None:

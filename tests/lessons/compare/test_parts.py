@@ -19,12 +19,12 @@ def part(query, kind, page="compare"):
 @pytest.mark.parametrize("cards", ["mean", "gamma", "cube"])
 def test_a_link_says_what_is_drawn_of_each_layer_and_the_figure_has_all_of_it(cards):
     data = part(f"{LAYERS}&cards={cards}", Panels).data
-    assert data["cards"] == cards
-    assert {panel["row"] for panel in data["panels"]} == {"stats", "params", "cube"}
+    assert data.cards == cards
+    assert {panel.row for panel in data.panels} == {"stats", "params", "cube"}
 
 
 def test_the_first_cards_are_those_of_the_mean():
-    assert part(LAYERS, Panels).data["cards"] == part(f"{LAYERS}&cards=what", Panels).data["cards"] == "mean"
+    assert part(LAYERS, Panels).data.cards == part(f"{LAYERS}&cards=what", Panels).data.cards == "mean"
     assert (
         PAGES["compare"].view(f"{LAYERS}&cards=what").problem == "cards='what' is unknown; choose mean, gamma or cube."
     )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from normviz.lessons import pages
 from normviz.lessons.pages import PAGES, page_view
 from normviz.parts.html import Body
 from normviz.ui.component import data_of
@@ -42,4 +43,7 @@ def test_a_page_without_controls_can_be_shown_too(page):
 
 def test_an_embedded_view_cannot_be_switched():
     shown = page_view(PAGES["explore"], PAGES["explore"].view(SHAPE))
-    assert [data_of(shown, Body(app=""), embedded)["projector"] for embedded in (False, True)] == [True, False]
+    assert [
+        data_of(shown, pages.page_data(shown.page, Body(app=""), shown.parts), embedded)["projector"]
+        for embedded in (False, True)
+    ] == [True, False]

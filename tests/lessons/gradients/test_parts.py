@@ -158,7 +158,7 @@ def test_the_matrix_is_drawn_as_a_tensor_of_the_axes_i_and_j():
     figure = next(
         part for part in gradients.PAGE.parts(gradients.PAGE.view("shape=1,2&show=matrix")) if isinstance(part, Panels)
     )
-    assert (figure.data["grid"].axes, figure.data["grid"].shape) == (("i", "j"), (2, 2))
+    assert (figure.data.grid.axes, figure.data.grid.shape) == (("i", "j"), (2, 2))
 
 
 def test_in_eval_mode_only_the_diagonal_is_left():

@@ -38,7 +38,7 @@ def test_the_figure_is_answered_without_a_server():
         part for part in flat(page_view(PAGES["home"], PAGES["home"].view("")).parts) if isinstance(part, Panels)
     ]
     assert figure.events == ()
-    assert [layer["name"].partition("(")[0] for layer in figure.data["layers"]] == ["BatchNorm2d", "LayerNorm", "InstanceNorm2d", "GroupNorm"]  # fmt: skip
+    assert [layer.name.partition("(")[0] for layer in figure.data.layers] == ["BatchNorm2d", "LayerNorm", "InstanceNorm2d", "GroupNorm"]  # fmt: skip
 
 
 def test_it_has_no_view_in_its_address_but_the_language():

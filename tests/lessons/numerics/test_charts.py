@@ -9,6 +9,7 @@ from normviz.analysis.rounding.groups import DISTANCES, DTYPES
 from normviz.analysis.rounding.variance import Estimate
 from normviz.figures.charts import LIGHT, chart_payload
 from normviz.figures.palette import THEMES
+from normviz.figures.wire import sent
 from normviz.lessons.numerics import page as numerics
 from normviz.lessons.numerics.page import (
     BROKEN_SIZE,
@@ -219,9 +220,9 @@ def test_no_two_series_look_alike(name):
 
 @pytest.mark.parametrize("name", list(LINES))
 def test_every_figure_is_sent_as_strict_json(name):
-    sent = chart_payload(LINES[name](), "a chart")
-    assert sent["figure"]["alt"] == "a chart"
-    assert json.dumps(sent, allow_nan=False)
+    data = sent(chart_payload(LINES[name](), "a chart"))
+    assert data["figure"]["alt"] == "a chart"
+    assert json.dumps(data, allow_nan=False)
 
 
 @needs_half

@@ -19,7 +19,7 @@ def task(layer: str, shape: tuple[int, ...], at: tuple[int, ...]) -> dict[str, A
     """What the browser gets."""
     e = describe(Layer.parse(layer), shape)
     drawn = {"shape": shape, "names": e.axes, **vars(roles(e.axes))}
-    return drawn | {"axes": statistics_data(e)["axes"], "at": at}
+    return drawn | {"axes": statistics_data(e).axes, "at": at}
 
 
 @pytest.mark.parametrize(

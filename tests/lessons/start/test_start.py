@@ -11,6 +11,7 @@ from torch import nn
 
 import normviz as nv
 from normviz.analysis.description import describe
+from normviz.figures.wire import sent
 from normviz.layers.layer import Layer
 from normviz.lessons.pages import PAGES, page_data, page_view
 from normviz.lessons.share.panel import share_data
@@ -112,7 +113,7 @@ def test_what_is_to_be_marked_is_what_torchs_output_depends_on(module, asked):
     assert type(module).__name__.startswith(asked["label"].removeprefix("Sequences: ").partition("(")[0])
 
     def group(index):
-        return [index[axis["axis"]] // axis["divide"] % axis["modulo"] for axis in task["axes"]]
+        return [index[axis.axis] // axis.divide % axis.modulo for axis in task["axes"]]
 
     shape, at = task["shape"], tuple(task["at"])
     x = torch.randn(shape, dtype=torch.float64, requires_grad=True)
@@ -143,7 +144,7 @@ def test_the_sums_of_the_table_are_its_own():
 
 def test_the_gammas_of_layernorm_and_of_batchnorm_belong_to_columns():
     x, (asked,) = torch.randn(2, 3), marks("LayerNorm(3)", "gamma")["tasks"]
-    at, same = asked["task"]["at"], [axis["axis"] for axis in asked["task"]["axes"]]
+    at, same = asked["task"]["at"], [axis.axis for axis in asked["task"]["axes"]]
     for layer in (nn.LayerNorm(3), nn.BatchNorm1d(3)):
         before = layer(x).detach()
         layer.weight.data[at[1]] = 2
@@ -291,12 +292,12 @@ def test_the_page_has_every_step_with_its_figure_as_strict_json():
         assert step.prose.title in structure.text
         assert "{" not in f"{step.prose}".replace("Prose(", "")
     assert len(LESSON_STEPS) == START_STEPS
-    assert json.loads(json.dumps(page_data(PAGES["start"], Body(app=""), [lesson()])))["parts"]
+    assert json.loads(json.dumps(sent(page_data(PAGES["start"], Body(app=""), [lesson()]))))["parts"]
 
 
 def test_the_page_can_be_shared_and_has_no_controls():
     made = page_view(PAGES["start"], PAGES["start"].view("step=3"))
-    data = share_data(made)
+    data = sent(share_data(made))
     assert (data["page"], data["query"], data["title"]) == ("start", [["step", "3"]], "Start here")
     assert not made.rows
     assert made.hideable == {"panels"}

@@ -13,6 +13,7 @@ from PIL import Image
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from normviz.figures.payload import GammaAndBeta, Statistics
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.questions.sources import PAPERS
 from normviz.lessons.start import page as start
@@ -32,8 +33,8 @@ PROSE = {section.key: section for section in SECTIONS}
 
 def panels(state) -> dict[str, Tensor]:
     """The values of the panels of a figure, in the shape of its tensor."""
-    shape = state.data["grid"].shape
-    return {panel["key"]: torch.from_numpy(panel["z"]).reshape(shape) for panel in state.data["panels"]}
+    shape = state.data.grid.shape
+    return {panel.key: torch.from_numpy(panel.z).reshape(shape) for panel in state.data.panels}
 
 
 def options(figure) -> list[tuple[str, ...]]:
@@ -109,11 +110,11 @@ def dependent(layer: nn.Module, shape: Index, at: Index) -> list[Index]:
     return [tuple(index) for index in x.grad.nonzero().tolist()]
 
 
-def together(sharing: dict, shape: Index, at: Index) -> list[Index]:
+def together(sharing: Statistics | GammaAndBeta, shape: Index, at: Index) -> list[Index]:
     """The elements that a panel draws as one group."""
 
     def group(index: Index) -> list[int]:
-        return [index[axis["axis"]] // axis["divide"] % axis["modulo"] for axis in sharing["axes"]]
+        return [index[axis.axis] // axis.divide % axis.modulo for axis in sharing.axes]
 
     return [index for index in np.ndindex(*shape) if group(index) == group(at)]
 
@@ -125,32 +126,32 @@ def module(code: str) -> nn.Module:
 @pytest.mark.parametrize("figure", [figures.groups_figure(), figures.five_figure()], ids=["groups", "same"])
 def test_a_panel_of_sharing_is_what_torchs_output_depends_on(figure):
     for state in figure.states:
-        shape = tuple(state.data["grid"].shape)
-        shown = [panel for panel in state.data["panels"] if panel["row"] == "stats"]
+        shape = tuple(state.data.grid.shape)
+        shown = [panel for panel in state.data.panels if panel.row == "stats"]
         assert shown
         for panel in shown:
             for at in ((0, 0, 0, 0), (1, 4, 1, 0)):
-                sharing = state.data["sharings"][panel["key"]]
-                assert together(sharing, shape, at) == dependent(module(panel["title"]), shape, at), panel["title"]
+                sharing = state.data.sharings[panel.key]
+                assert together(sharing, shape, at) == dependent(module(panel.title), shape, at), panel.title
 
 
 def test_the_slider_chooses_the_groups_of_groupnorm():
     figure = figures.groups_figure()
-    shown = [[panel["title"] for panel in state.data["panels"]][1] for state in figure.states]
+    shown = [[panel.title for panel in state.data.panels][1] for state in figure.states]
     assert shown == [f"GroupNorm({groups}, 6)" for (groups,) in options(figure)]
 
 
 @whole
 def test_a_panel_of_gamma_is_what_torchs_gamma_moves():
     data = figures.five_figure().states[0].data
-    shown = [panel for panel in data["panels"] if panel["row"] == "params"]
+    shown = [panel for panel in data.panels if panel.row == "params"]
     assert len(shown) == 5
     for panel, code in zip(shown, figures.five_layers(), strict=True):
         layer, x = module(code), torch.randn(2, 6, 2, 2)
         before = layer(x).detach()
         layer.weight.data.flatten()[5] = 2
         moved = [tuple(index) for index in (layer(x) != before).nonzero().tolist()]
-        assert together(data["sharings"][panel["key"]], (2, 6, 2, 2), moved[0]) == moved
+        assert together(data.sharings[panel.key], (2, 6, 2, 2), moved[0]) == moved
 
 
 def test_the_table_counts_what_torch_has():

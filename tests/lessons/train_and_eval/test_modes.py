@@ -52,7 +52,7 @@ def test_a_color_stands_for_the_same_value_in_both_modes(link):
     train, evaluated, _difference = modes.modes_outputs(modes.both_modes(on.description, on.seed))
     assert train.most == evaluated.most == float(torch.stack([train.values, evaluated.values]).abs().max())
     figure = value_panel(train, on.grid), value_panel(evaluated, on.grid)
-    assert (figure[0]["low"], figure[0]["high"]) == (figure[1]["low"], figure[1]["high"])
+    assert (figure[0].low, figure[0].high) == (figure[1].low, figure[1].high)
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ export class ValuesView extends FigureView {
 
   /** A figure of one element keeps its numbers in a file: only a server computes the numbers of another element. */
   select(index: Index | null, panel?: Panel) {
-    const { at, ofElement, turn, name = "x" } = this.data;
-    if (!ofElement || turn !== undefined) return super.select(index, panel);
+    const { at, of_element: isOfElement, turn, name = "x" } = this.data;
+    if (!isOfElement || turn !== undefined) return super.select(index, panel);
     this.cursor = this.pointed = null;
     this.follow();
     if (!at || !index || sameIndex(tensorIndex(this.data, index), at)) return;

@@ -1,0 +1,102 @@
+"""How values travel to the browser, as JSON. What it gets is a payload: a frozen dataclass whose fields are the keys of an object.
+
+``tools/payload_types.py`` writes the TypeScript interfaces of the payloads from the same annotations.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import cache
+from math import isfinite, isnan
+from typing import TypeAlias, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from normviz.scene.grid import Grid
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+Default = TypeVar("Default")
+LEFT_OUT = "left out"
+PLAIN = (str, int, type(None))
+
+
+class Payload:
+    """The base of what the browser gets."""
+
+
+def left_out(default: Default) -> Default:
+    """A field that the browser does not get where it has its default."""
+    return field(default=default, metadata={LEFT_OUT: True})
+
+
+@dataclass(frozen=True)
+class GridData(Payload):
+    """How the tensor is drawn: facets of rows and columns, at the drawn ``indices`` of each axis.
+
+    across  the number of facets side by side
+    """
+
+    shape: tuple[int, ...]
+    facets: tuple[int, ...]
+    row: int | None
+    col: int
+    indices: tuple[tuple[int, ...], ...]
+    across: int
+
+    @classmethod
+    def of(cls, drawing: Grid) -> GridData:
+        facets, row, col = drawing.facets, drawing.row, drawing.col
+        return cls(drawing.shape, facets, row, col, drawing.indices, drawing.layout.across)
+
+
+@overload
+def sent(value: Payload) -> dict[str, Json]: ...
+@overload
+def sent(value: object) -> Json: ...
+def sent(value: object) -> Json:
+    """The value as JSON: an array as its shape and its numbers, infinity as a text, and NaN as null.
+
+    Raises TypeError for a value of another kind.
+
+    >>> sent([GridData((2, 3), (), 0, 1, ((0, 1), (0, 1, 2)), 1), float("inf")])
+    [{'shape': [2, 3], 'facets': [], 'row': 0, 'col': 1, 'indices': [[0, 1], [0, 1, 2]], 'across': 1}, 'Infinity']
+    """
+    if isinstance(value, PLAIN):  # most of the data
+        return value
+    if isinstance(value, list | tuple):
+        return [one if isinstance(one, PLAIN) else sent(one) for one in value]
+    if isinstance(value, Grid):
+        return sent(GridData.of(value))
+    if is_dataclass(value):
+        return dict(_entries(value))
+    if isinstance(value, Mapping):
+        return {name: sent(one) for name, one in value.items()}
+    if isinstance(value, np.ndarray):
+        return _packed(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else None if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _entries(value: object) -> Iterator[tuple[str, Json]]:
+    kind: type = type(value)
+    for name, default in _keys_of(kind):
+        held = getattr(value, name)
+        if held is default or (type(held) is type(default) and held == default):
+            continue
+        yield name, held if isinstance(held, PLAIN) else sent(held)
+
+
+@cache
+def _keys_of(kind: type) -> list[tuple[str, object]]:
+    """Each field of a dataclass, and the value that is left out."""
+    return [(one.name, one.default if LEFT_OUT in one.metadata else MISSING) for one in fields(kind)]
+
+
+def _packed(array: NDArray[np.float32]) -> dict[str, Json]:
+    """Its shape, and its numbers as little-endian float32 in base64."""
+    little_endian = np.ascontiguousarray(array, dtype="<f4")
+    return {"shape": list(little_endian.shape), "data": b64encode(little_endian.tobytes()).decode("ascii")}
