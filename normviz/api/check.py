@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -89,7 +88,7 @@ def check(
         )
     if like is None and (shapes or backward):
         raise NormvizError("shapes and backward compare with a layer; give like, such as like='LayerNorm(6)'.")
-    with _short_traceback(), measuring(timeout):
+    with _ShortTraceback(), measuring(timeout):
         kind, tensor = kind_and_tensor(fn, x, params)
         expected = None if like is None else expected_of(like, tensor, layout)
         with isolated(fn, tensor, kind, params or {}) as function:
@@ -133,7 +132,7 @@ def check_backward(
     >>> print(check_backward(backward, (4, 6), like="RMSNorm(6, eps=1e-6)", forward=forward).differences[0].what)
     backward
     """
-    with _short_traceback(), measuring(timeout):
+    with _ShortTraceback(), measuring(timeout):
         check_callable(backward)
         kind, tensor = kind_and_tensor(forward, x, params)
         expected = expected_of(like, tensor, layout)
@@ -142,13 +141,14 @@ def check_backward(
     return Check(**vars(found))
 
 
-@contextmanager
-def _short_traceback() -> Iterator[None]:
-    """Errors have no frames of this library."""
-    try:
-        yield
-    except NormvizError as error:
-        raise error.with_traceback(None) from error.__cause__
+class _ShortTraceback:
+    """Errors have no frames of this library. It is no generator: ``contextmanager`` gives an error its frames back."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _kind: object, error: BaseException | None, _frames: object) -> None:
+        if isinstance(error, NormvizError):
+            raise error.with_traceback(None) from error.__cause__
 
 
 @dataclass(frozen=True, eq=False, repr=False)
