@@ -286,7 +286,7 @@ _large = lru_cache(maxsize=MOST_LARGE)(_described)
 
 DEFAULT_SHAPE, DEFAULT_FAMILY = (2, 4, 3, 5), "LayerNorm"
 PATTERN_FAMILY = "Norm"  # the family of a layer that is a pattern
-MOST_RANK = 12
+MOST_RANK = 12  # of an x that a link shows; ``axes.MAX_RANK`` is the limit of torch
 
 
 @dataclass(frozen=True)

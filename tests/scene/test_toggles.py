@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from normviz.analysis.description import describe
 from normviz.layers.layer import Layer
-from normviz.scene.toggles import GAMMA, MEAN, toggle_rows, with_toggle
+from normviz.scene.toggles import GAMMA, MEAN, toggle_rows, with_toggle, with_toggle_of_file
 from tests.support.needs import cases_in_torch, needs_rms_norm
 from tests.support.scenes import scene, summary
 
@@ -142,6 +142,12 @@ def test_toggles_that_rest_say_why_and_do_nothing(link, why):
         assert bool(found.rest) == (row in why)
         if row in why:
             assert all(with_toggle(on, row, axis).scene == on for axis in on.axes)
+
+
+@pytest.mark.parametrize("row", ["mean", "gamma"])
+def test_a_file_has_no_answer_to_toggles_that_rest(row):
+    on = scene("shape=5,2,2,2&layer=Norm('n h w d -> n','h w d',center=False,bias=False,running=True)")
+    assert with_toggle_of_file(on, row, "w") is None
 
 
 def test_no_axes_means_no_gamma_and_each_element_is_its_own_group():
