@@ -11,9 +11,10 @@ import pytest
 from normviz.export.document import script
 from normviz.figures import bundle
 from normviz.figures.palette import THEMES, Theme
+from normviz.lessons import style
 from normviz.lessons.style import page_style
 from normviz.ui.assets import component
-from tests.support.javascript import PACKAGE, check_syntax, evaluate, modules
+from tests.support.javascript import LESSONS, PACKAGE, PARTS, check_syntax, evaluate, modules
 from tests.support.needs import skip_or_fail
 from tools import bundles
 from tools.npm import NpmError
@@ -146,6 +147,12 @@ def test_every_rule_of_the_style_is_below_our_own_names():
     selectors = [part.strip() for rule in re.findall(r"([^{}]+)\{", rules) for part in rule.split(",")]
     assert len(selectors) > 40
     assert [selector for selector in selectors if not selector.startswith(".nv-")] == []
+
+
+@pytest.mark.parametrize("sheet", [*PARTS.glob("*.css"), *LESSONS.rglob("*.css")], ids=lambda path: path.name)
+def test_every_style_sheet_of_a_page_or_a_part_is_in_a_style(sheet):
+    styles = (style.page_style, style.controls_style, style.share_style, style.exercises_style)
+    assert any(bundle.read_css(sheet) in one() for one in styles)
 
 
 def test_the_style_of_the_pages_is_complete():

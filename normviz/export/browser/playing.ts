@@ -29,24 +29,15 @@ export class Player implements PageHost {
   static VERSION = 2;
   /** Whether the address asks for the view of a projector: the figure fills the screen, without controls. */
   presenting = false;
-  /** The number of the view that is shown. */
-  number = 0;
-  /** The element that the reader has selected; undefined: the view's own. */
-  at?: Index | null;
-  /** The step that the reader has chosen. */
-  step?: number;
-  /** What the reader has chosen to see of each layer. */
-  cards?: Cards;
-  /** The trained networks that the reader has chosen. */
-  trained?: Trained;
-  /** One gamma and one beta for all elements; null: those of the view. */
-  choice: GammaBetaChoice | null = null;
-  /** The first drawn slices of a large tensor, if the reader has moved them. */
-  start?: number[];
-  /** that are shown */
-  figures: FigureData[] = [];
-  /** The title of the file, which names its first view. */
-  title = document.title;
+  number = 0; // the number of the view that is shown
+  at?: Index | null; // the element that the reader has selected; undefined: the view's own
+  step?: number; // the step that the reader has chosen
+  cards?: Cards; // what the reader has chosen to see of each layer
+  trained?: Trained; // the trained networks that the reader has chosen
+  choice: GammaBetaChoice | null = null; // one gamma and one beta for all elements; null: those of the view
+  start?: number[]; // the first drawn slices of a large tensor, if the reader has moved them
+  figures: FigureData[] = []; // that are shown
+  title = document.title; // the title of the file, which names its first view
   root: HTMLElement;
   packed: PackedViews;
   views: PlayableView[];

@@ -9,10 +9,8 @@ import { synchronize } from "./synchronize.ts";
 type OnInput = (key: string, value: unknown) => void;
 
 export class ControlBar {
-  /** The inputs that are shown, by key. */
-  shown = new Map<string, ControlInput>();
-  /** What was last entered into a field, or shown in it. */
-  known = new WeakMap<Element, string>();
+  shown = new Map<string, ControlInput>(); // the inputs that are shown, by key
+  known = new WeakMap<Element, string>(); // what was last entered into a field, or shown in it
   onInput: OnInput;
   onReset: () => void;
   fold: Fold | null;

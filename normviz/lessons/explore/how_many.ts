@@ -9,14 +9,10 @@ type LayerFigure = FigureData & { layer?: string; turn?: number };
 const layerName = (layer: string) => layer.match(/^\w+(?=\()/)?.[0] ?? "";
 
 export class HowMany {
-  /** The names of layers that have been shown. */
-  shown = new Set<string>();
-  /** The figure that was shown last. */
-  before?: LayerFigure;
-  /** The layer that the reader is asked about, or "". */
-  asked = "";
-  /** Whether the reader uses a control, and not a link or Back. */
-  isPicking = false;
+  shown = new Set<string>(); // the names of layers that have been shown
+  before?: LayerFigure; // the figure that was shown last
+  asked = ""; // the layer that the reader is asked about, or ""
+  isPicking = false; // whether the reader uses a control, and not a link or Back
   root: HTMLElement;
 
   constructor(root: HTMLElement) {

@@ -98,8 +98,7 @@ class NumberField {
 }
 
 class MarkField {
-  /** Whether the reader has been asked if really nothing is to be marked. */
-  isWarned = false;
+  isWarned = false; // whether the reader has been asked if really nothing is to be marked
   shape: number[];
   marking: Marking;
 

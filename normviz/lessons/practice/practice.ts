@@ -17,15 +17,11 @@ const ATTEMPTS = new Memory("sessionStorage", "normviz.practice");
 const MOST_ATTEMPTS = 10;
 
 class Practice {
-  /** the set that is shown */
-  set: PracticeSet;
-  /** of the set; of a rising one, those that were chosen so far */
-  exercises: PracticeExercise[];
-  /** from which those of a rising set are chosen */
-  pool: PracticeExercise[] = [];
+  set: PracticeSet; // the set that is shown
+  exercises: PracticeExercise[]; // of the set; of a rising one, those that were chosen so far
+  pool: PracticeExercise[] = []; // from which those of a rising set are chosen
   attempt: PracticeAttempt;
-  /** null at the end */
-  view: ExerciseView | null = null;
+  view: ExerciseView | null = null; // null at the end
   page: PageView;
   data: PracticeData;
   bank;

@@ -16,17 +16,14 @@ const LOADING_PATIENCE = 20_000; // ms
 export class Preview {
   url = "";
   width = 0;
-  /** The widths that are still to be measured. */
-  widths: number[] = [];
-  /** The height by width. */
-  found = new Map<number, number>();
+  widths: number[] = []; // the widths that are still to be measured
+  found = new Map<number, number>(); // the height by width
   done = false;
   late = false;
   steady = 0;
   began = 0;
   slack = 0;
-  /** The height at the shown width. */
-  height: number | null = null;
+  height: number | null = null; // the height at the shown width
   last: number | null = null;
   frame: HTMLIFrameElement | null = null;
   isExercise: boolean;

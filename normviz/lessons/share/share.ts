@@ -18,10 +18,8 @@ export class AppDialog extends ShareDialog {
   options: EmbedOptions;
   file: HTMLAnchorElement;
   note: HTMLElement;
-  /** Whether the link carries the sharer's answer. */
-  withGuess = false;
-  /** Measured; null: not yet; undefined: not possible. */
-  heights: Heights | null | undefined = null;
+  withGuess = false; // whether the link carries the sharer's answer
+  heights: Heights | null | undefined = null; // measured; null: not yet; undefined: not possible
   data: ShareData;
   own: { hide: string; caption: string };
   preview: Preview;

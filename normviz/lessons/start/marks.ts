@@ -9,12 +9,9 @@ import { upTo } from "../../parts/browser/tensor.ts";
 interface MarksTask {
   label: string;
   task: MarkingTask;
-  /** what a reader needs to know before marking */
-  about?: string;
-  /** for wrong marks, instead of that of the step */
-  hint?: string;
-  /** what the colors show */
-  seen: string;
+  about?: string; // what a reader needs to know before marking
+  hint?: string; // for wrong marks, instead of that of the step
+  seen: string; // what the colors show
 }
 type MarksData = { kind: "marks"; tasks: MarksTask[] };
 

@@ -13,8 +13,7 @@ type PixelsData = { kind: "pixels"; tasks: [MarkingTask, MarkingTask] };
 
 export class PixelsFigure implements StartFigure {
   isUnfolded = false;
-  /** The table has been seen. */
-  wasUnfolded = false;
+  wasUnfolded = false; // the table has been seen
   judge: (isDone: boolean) => void;
   hint: string;
   toggle: HTMLButtonElement;

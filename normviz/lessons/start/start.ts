@@ -27,12 +27,9 @@ export function readStart(): StartProgress | null {
 }
 
 class StartLesson {
-  /** By step. */
-  figures = new Map<HTMLElement, StartFigure>();
-  /** The keys of the steps that the reader has done. */
-  done = new Set<string>();
-  /** The keys of the steps that were shown instead. */
-  shown = new Set<string>();
+  figures = new Map<HTMLElement, StartFigure>(); // by step
+  done = new Set<string>(); // the keys of the steps that the reader has done
+  shown = new Set<string>(); // the keys of the steps that were shown instead
   isShowing = false;
   at = 0;
   root: HTMLElement;

@@ -13,22 +13,17 @@ type Mode = "train" | "eval";
 interface StreamData {
   kind: "stream";
   batches: number[][];
-  /** of the batches */
-  means: number[];
-  /** the running mean after each number of batches in train mode, from 0 */
-  stored: number[];
+  means: number[]; // of the batches
+  stored: number[]; // the running mean after each number of batches in train mode, from 0
   /** of the first example: in train mode in each batch, and in eval mode after each number of batches */
   outputs: Record<Mode, number[]>;
-  /** how many batches the reader pushes */
-  asked: Record<Mode, number>;
+  asked: Record<Mode, number>; // how many batches the reader pushes
   range: [number, number];
 }
 
 export class StreamFigure implements StartFigure {
-  /** The batches that were pushed. */
-  pushed: Record<Mode, number> = { train: 0, eval: 0 };
-  /** The number of the last batch; -1 before the first. */
-  last = -1;
+  pushed: Record<Mode, number> = { train: 0, eval: 0 }; // the batches that were pushed
+  last = -1; // the number of the last batch; -1 before the first
   data: StreamData;
   judge: (isDone: boolean) => void;
   line: Line;

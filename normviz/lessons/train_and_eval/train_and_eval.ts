@@ -21,10 +21,8 @@ export class TrainingView {
   data: TrainingData;
   colors: Colors;
   turns: Turns;
-  /** What the reader has chosen. */
-  trained: Trained = { norm: "", batch: "" };
-  /** The server's choice. */
-  given?: string;
+  trained: Trained = { norm: "", batch: "" }; // what the reader has chosen
+  given?: string; // the server's choice
   send: (name: string, value: object) => void = () => {};
   needsPlotly = false;
   width = 0;

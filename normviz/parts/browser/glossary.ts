@@ -17,11 +17,9 @@ export function formsPattern(forms: string[]) {
 }
 
 export class Glossary {
-  /** By each form, in lower case. */
-  terms = new Map<string, Term>();
+  terms = new Map<string, Term>(); // by each form, in lower case
   pattern: RegExp | null = null;
-  /** The button whose explanation is open. */
-  opener: HTMLElement | null = null;
+  opener: HTMLElement | null = null; // the button whose explanation is open
   root: HTMLElement;
   box: HTMLDivElement;
   close;

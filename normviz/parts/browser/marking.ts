@@ -13,10 +13,8 @@ type MarkedCell = { index: Index; root: HTMLElement; marked: boolean };
 const MOST_ACROSS = 7; // cells side by side on a phone
 
 export class Marking {
-  /** In row-major order. */
-  cells: MarkedCell[] = [];
-  /** After ``close`` or ``reveal``, nothing can be marked any more. */
-  isRevealed = false;
+  cells: MarkedCell[] = []; // in row-major order
+  isRevealed = false; // after ``close`` or ``reveal``, nothing can be marked any more
   /** A mouse is dragging, and marks or unmarks. */
   drag: { cell: MarkedCell, marked: boolean, moved: boolean } | null = null;
   task: MarkingTask;

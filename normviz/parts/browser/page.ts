@@ -1,29 +1,28 @@
 // A page from its data: the HTML of its parts, and the figures in it. The app, files and notebooks use it.
 
 import { mountFigure } from "../../figures/browser/mount.ts";
-import { findAll, html } from "../../figures/browser/common/dom.ts";
+import { button, findAll, html } from "../../figures/browser/common/dom.ts";
+import { _ } from "../../figures/browser/common/messages.ts";
 import { Glossary } from "./glossary.ts";
 import { colorCode, listen, pressLink, showOpenTabs } from "./interaction.ts";
 import { morph, parse } from "./morph.ts";
-import { addLeaveButton, fillWindow } from "./projector.ts";
 import { filterLinks, followTopics, openTopics, rememberResult, searchField, showProgress, type Result } from "./list.ts";
 import { showGuess } from "./prediction.ts";
 import { drawTensors } from "./tensor.ts";
+
+const NARROW_WINDOW = 760; // px: up to this width, figures are below each other and keep their heights
+const LEAST_FILLED = 100; // px: a lower figure could not be read; then the page scrolls
 
 /** What scripts draw in parts of the page, by selector. The modules for steps and exercises add to it: only bundles for such pages have them. */
 export const EXTRAS = new Map<string, new (root: HTMLElement, page: PageView) => object>();
 
 export class PageView {
   data: PageData;
-  /** The element of each part, by key. */
-  parts = new Map<string, HTMLElement>();
-  /** By the place of the figure. */
-  figures = new Map<Element, ReturnType<typeof mountFigure>>();
-  /** What EXTRAS have drawn, by its place. */
-  extras = new WeakMap<Element, object>();
+  parts = new Map<string, HTMLElement>(); // the element of each part, by key
+  figures = new Map<Element, ReturnType<typeof mountFigure>>(); // by the place of the figure
+  extras = new WeakMap<Element, object>(); // what EXTRAS have drawn, by its place
   mode: Mode = "light";
-  /** The button that leaves the view for a projector. */
-  leave: HTMLElement | null = null;
+  leave: HTMLElement | null = null; // the button that leaves the view for a projector
   root: HTMLElement;
   host: PageHost;
   pressKey;
@@ -177,4 +176,36 @@ export class PageView {
     for (const figure of this.figures.values()) figure.remove();
     this.root.replaceChildren();
   }
+}
+
+/** The button that leaves the view for a projector, before the page. Its first line runs around the button, which covers nothing. */
+function addLeaveButton(page: HTMLElement, onLeave: () => void) {
+  const leave = button("nv-leave", null, "✕", onLeave);
+  leave.title = leave.ariaLabel = _("Leave the projector view (Esc)");
+  page.before(leave);
+  return leave;
+}
+
+/**
+ * For a projector, draws the figures again with the height that fills the window. Figures side by side share a line; all lines have the same
+ * height. An answer to a question is below the window anyway.
+ */
+async function fillWindow(page: HTMLElement, figures: Figure[]) {
+  const lines = new Map<number, number>(); // the height of each, by its top
+  const places = findAll(page, ".nv-body, .nv-chart-plot").filter((place) => !place.closest(".nv-answer, .nv-shown"));
+  for (const { top, height } of places.map((place) => place.getBoundingClientRect()))
+    if (height) lines.set(Math.round(top), Math.max(height, lines.get(Math.round(top)) ?? 0));
+  if (!lines.size || window.innerWidth <= NARROW_WINDOW) return;
+  let bottom = page.getBoundingClientRect().bottom;
+  for (let at = page.parentElement; at; at = at.parentElement) {
+    const { paddingBottom, marginBottom } = getComputedStyle(at);
+    bottom += at.scrollTop + parseFloat(paddingBottom) + parseFloat(marginBottom);
+  }
+  const rest = [...lines.values()].reduce((sum, height) => sum - height, bottom);
+  const height = Math.max(LEAST_FILLED, Math.floor((window.innerHeight - rest) / lines.size));
+  await Promise.all(figures.map((figure) => {
+    const same = figure.height === height;
+    figure.height = height;
+    return same || figure.root.dataset.state !== "ready" ? null : figure.draw?.();
+  }));
 }

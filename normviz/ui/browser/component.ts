@@ -45,12 +45,10 @@ class AppPage implements PageHost {
   share: ShareButton<ShareData> | null = null;
   projector: HTMLElement | null = null;
   head: PageHead | null = null;
-  /** The languages, Share and Project. */
-  corner: HTMLElement | null = null;
+  corner: HTMLElement | null = null; // the languages, Share and Project
   report: ReportButton | null = null;
   sent: ResizeObserver | null = null;
-  /** Identifies what is shown after the next frame. */
-  waiting: object | null = null;
+  waiting: object | null = null; // identifies what is shown after the next frame
   root: HTMLElement;
   view: PageView;
   howMany: HowMany;

@@ -65,13 +65,9 @@ export function download(blob: Blob, name: string) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // some browsers read it late
 }
 
-// The children of an SVG element that are written again at every change.
-
-type Attributes = Record<string, string | number>;
-
-/** Changes only what differs from the last time, so that the browser lays out only that. Call ``add`` for each child, and then ``end``. */
+/** The children of an SVG element that are written again at every change. Call ``add`` for each child, and then ``end``: what is as before stays. */
 export class SvgList {
-  shown: { element: SVGElement, tag: string, attributes: Attributes, text: string }[] = [];
+  shown: { element: SVGElement; written: string }[] = [];
   count = 0;
   parent: SVGElement;
 
@@ -79,14 +75,16 @@ export class SvgList {
     this.parent = parent;
   }
 
-  add(tag: "text" | "path", attributes: Attributes, text = "") {
-    const known = this.shown[this.count], same = known && known.tag === tag && haveSameNames(known.attributes, attributes);
-    const element = same ? known.element : svg(tag, attributes);
-    if (same) setAttributes(element, attributes, known.attributes);
-    else if (known) known.element.replaceWith(element);
-    else this.parent.append(element);
-    if (text !== (same ? known.text : "")) element.textContent = text;
-    this.shown[this.count++] = { element, tag, attributes, text };
+  add(tag: "text" | "path", attributes: Record<string, string | number>, text = "") {
+    const known = this.shown[this.count], written = JSON.stringify([tag, attributes, text]);
+    if (known?.written !== written) {
+      const element = svg(tag, attributes);
+      element.textContent = text;
+      if (known) known.element.replaceWith(element);
+      else this.parent.append(element);
+      this.shown[this.count] = { element, written };
+    }
+    this.count++;
   }
 
   /** Removes the children that were not added again. */
@@ -95,13 +93,3 @@ export class SvgList {
     this.count = 0;
   }
 }
-
-/** Sets the attributes that differ from what they were. */
-function setAttributes(element: SVGElement, attributes: Attributes, before: Attributes) {
-  for (const [name, value] of Object.entries(attributes)) if (value !== before[name]) element.setAttribute(name, String(value));
-}
-
-const haveSameNames = (one: Attributes, other: Attributes): boolean => {
-  const names = Object.keys(one);
-  return names.length === Object.keys(other).length && names.every((name) => name in other);
-};

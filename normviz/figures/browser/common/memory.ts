@@ -2,8 +2,7 @@
 
 /** A value under one key. */
 export class Memory {
-  /** What was read or written last. */
-  last: unknown = null;
+  last: unknown = null; // what was read or written last
   isStored = true;
   storage: "localStorage" | "sessionStorage";
   key: string;

@@ -26,8 +26,7 @@ const STAGE_OF: Record<string, string[]> = { mean: ["x"], squared: ["centered", 
 /** what a reader changes by moving a dot or a slider */
 interface DotChanges {
   choice: GammaBetaChoice | null;
-  /** while a value is dragged */
-  held: object | null;
+  held: object | null; // while a value is dragged
   canDrag: (index: Index) => boolean;
   preview: (index: Index, value: number) => void;
   edit: (index: Index, value: number) => void;
@@ -42,16 +41,13 @@ export class Distribution {
   rows: Row[] = [];
   group: Group | null = null;
   width = 0;
-  /** The element whose group is drawn. */
-  at: Index | null = null;
+  at: Index | null = null; // the element whose group is drawn
   range: [number, number] = [0, 1];
   place: (value: number) => number = () => 0;
   /** How many dots are below each dot of a stage. While a dot is dragged, they stay. */
   levels = new Map<string, number[]>();
-  /** Whether all stages are shown, or x and the output alone. */
-  all = false;
-  /** The dots of each stage. */
-  dots = new Map<string, SVGElement[]>();
+  all = false; // whether all stages are shown, or x and the output alone
+  dots = new Map<string, SVGElement[]>(); // the dots of each stage
   view: DistributionView;
   root = html("section", "nv-distribution");
   head = html("div", "nv-strips-head", this.root);

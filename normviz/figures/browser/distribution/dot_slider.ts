@@ -22,10 +22,8 @@ export interface Dot {
   low: number;
   high: number;
   unit: number;
-  /** of the element */
-  name: string;
-  /** of its value, and the mean and the variance of its group */
-  text: string;
+  name: string; // of the element
+  text: string; // of its value, and the mean and the variance of its group
 }
 
 /** ``drop``: the value stays */
@@ -33,12 +31,9 @@ type DotMoves = { move(value: number): void; drop(value: number): void; cancel()
 
 export class DotSlider {
   dot: Dot | null = null;
-  /** Where a press began. */
-  start: { x: number, value: number } | null = null;
-  /** The press has become a drag. */
-  dragged = false;
-  /** A key has moved the value. */
-  keyed = false;
+  start: { x: number, value: number } | null = null; // where a press began
+  dragged = false; // the press has become a drag
+  keyed = false; // a key has moved the value
   parent: SVGSVGElement;
   moves: DotMoves;
   root: SVGGElement;

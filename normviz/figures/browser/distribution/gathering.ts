@@ -20,10 +20,8 @@ type GatheringView = PanelHost & { colors: Colors; distribution?: Distribution }
 export const someOf = (count: number) => Array.from({ length: Math.min(MOST, count) }, (_, i) => Math.floor((i * count) / Math.min(MOST, count)));
 
 export class Gathering {
-  /** What has been shown: a layer and one of its groups. */
-  shown = new Set<string>();
-  /** What is moving. */
-  root: HTMLElement | null = null;
+  shown = new Set<string>(); // what has been shown: a layer and one of its groups
+  root: HTMLElement | null = null; // what is moving
   view: GatheringView;
 
   constructor(view: GatheringView) {

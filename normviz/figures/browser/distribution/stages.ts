@@ -7,14 +7,10 @@ import { broadcastAt, drawnPeers, factorName, factorOf } from "../tensor/sharing
 export interface Stage {
   key: string;
   title: string;
-  /** what is done to the values of the stage before */
-  rule: string;
-  /** its mean and its variance, or mean square, in words */
-  moments: string;
-  /** its mean in words */
-  meanAlone: string;
-  /** of the peers */
-  values: number[];
+  rule: string; // what is done to the values of the stage before
+  moments: string; // its mean and its variance, or mean square, in words
+  meanAlone: string; // its mean in words
+  values: number[]; // of the peers
   mean: number;
   variance: number;
   /** one standard deviation to each side of the mean (RMSNorm: one root mean square of 0) */

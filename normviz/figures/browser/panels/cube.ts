@@ -19,12 +19,10 @@ export class Cube {
   data: DecodedData;
   /** The filled bricks by group and selected element, at the size that is drawn. */
   cache = new Map<string, string>();
-  /** The lengths of the axes, and those that are drawn. */
-  whole: Corner;
+  whole: Corner; // the lengths of the axes, and those that are drawn
   size: Corner;
   unit = 0; // px; 0 until the cube is drawn
-  /** Known once the cube has been drawn. */
-  colors: Colors;
+  colors: Colors; // known once the cube has been drawn
   flat = 1; // height of a brick, in units
   origin = [0, 0];
   view: { active: Index | null };

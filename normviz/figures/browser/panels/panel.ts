@@ -25,20 +25,15 @@ export class Panel implements DrawnPanel {
   data: DecodedData;
   colors: Colors;
   scale: ColorScale = [];
-  /** Known once the panel has been drawn. */
-  geometry: Geometry;
+  geometry: Geometry; // known once the panel has been drawn
   total?: { width: number, height: number };
   values: Float32Array | null = null;
-  /** The rank of each drawn group, by its id. */
-  ranks = new Map<number, number>();
-  /** The outlines of groups. */
-  outlines = new Map<number, string>();
-  /** For each text in the cells, an element of its cell or its group. */
-  written: Index[] = [];
+  ranks = new Map<number, number>(); // the rank of each drawn group, by its id
+  outlines = new Map<number, string>(); // the outlines of groups
+  written: Index[] = []; // for each text in the cells, an element of its cell or its group
   /** The selected element whose frame the numbers of groups avoid; null if numbers are written in each cell. */
   beside: { at: Index | null } | null = null;
-  /** The field that edits a value. */
-  field: HTMLInputElement | null = null;
+  field: HTMLInputElement | null = null; // the field that edits a value
   editButton: HTMLButtonElement | null = null;
   left = 0;
   top = 0;

@@ -18,10 +18,8 @@ type Line = { block: Element; x: number; y: number; end: number; afterMark: bool
 export class PagePainter {
   left = 0;
   top = 0;
-  /** The SVG so far. */
-  parts: string[] = [];
-  /** The line of text that is being read. */
-  line: Line | null = null;
+  parts: string[] = []; // the SVG so far
+  line: Line | null = null; // the line of text that is being read
   view: PictureSource;
   plot: { shapes: string, namespaces: string } | null;
   panels: Map<Element, DrawnPanel>;

@@ -12,21 +12,16 @@ export interface DrawnPanel {
   colors: Colors;
   scale: ColorScale;
   geometry: Geometry;
-  /** The rank of each drawn group, by its id. */
-  ranks: Map<number, number>;
-  /** For each text in the cells, an element of its cell or its group. */
-  written: Index[];
+  ranks: Map<number, number>; // the rank of each drawn group, by its id
+  written: Index[]; // for each text in the cells, an element of its cell or its group
   /** The selected element whose frame the numbers of groups avoid; null if numbers are written in each cell. */
   beside: { at: Index | null } | null;
-  /** The field that edits a value. */
-  field: HTMLInputElement | null;
+  field: HTMLInputElement | null; // the field that edits a value
   editButton: HTMLButtonElement | null;
   left: number;
   top: number;
-  /** Height of what is written below each line of facets. */
-  under: number;
-  /** Slices were moved; no element was clicked. */
-  dragged: boolean;
+  under: number; // height of what is written below each line of facets
+  dragged: boolean; // slices were moved; no element was clicked
   root: HTMLElement;
   caption: HTMLElement;
   legend: HTMLElement;
@@ -38,11 +33,9 @@ export interface DrawnPanel {
   strongTexts: SvgList;
   labels: SvgList;
   momentsText: SVGTextElement;
-  /** Undefined in a cube, which stands in a row of panels. */
-  outline?: SVGPathElement;
+  outline?: SVGPathElement; // undefined in a cube, which stands in a row of panels
   outlineHalo?: SVGPathElement;
-  /** It shows the ids of groups, no values. */
-  readonly isId: boolean;
+  readonly isId: boolean; // it shows the ids of groups, no values
   readonly range: Pick<PanelData, "scale" | "groups" | "low" | "high">;
   set(figure: PanelData, data: DecodedData): void;
   draw(width: number, height: number, colors: Colors): void;
@@ -60,12 +53,9 @@ export interface PanelHost extends ValueSource {
   readoutId: string;
   panels: Map<string, DrawnPanel>;
   slices: { move(axis: number, first: number): void; send(): void };
-  /** The element under the pointer. */
-  pointed: Index | null;
-  /** The element under the keyboard cursor. */
-  cursor: Index | null;
-  /** The selected element. */
-  at: Index | null;
+  pointed: Index | null; // the element under the pointer
+  cursor: Index | null; // the element under the keyboard cursor
+  at: Index | null; // the selected element
   readonly active: Index | null;
   hover(index: Index | null): void;
   select(index: Index | null, panel?: DrawnPanel): void;

@@ -10,12 +10,10 @@ const LEAST = 7, LEAST_CUT = 13; // px: minimum height of a cell, without and wi
 const MANY = 64; // with more rows, a cell may be 1 px high
 
 export class Geometry {
-  /** The facets in a line, the lines of a band, and the lines of all bands. */
-  across = 1;
+  across = 1; // the facets in a line, the lines of a band, and the lines of all bands
   lines = 1;
   down = 1;
-  /** The path of all cells, once it has been asked for. */
-  cells?: string;
+  cells?: string; // the path of all cells, once it has been asked for
   grid: GridData;
   extent: number[];
   columns: number;

@@ -13,15 +13,12 @@ import type { DrawnPanel, PanelHost } from "../tensor/drawn_panel.ts";
 import type { Turns } from "./turns.ts";
 
 export class Changes {
-  /** What the data do not have yet, by element. */
-  values = new Map<string, NewValue>();
+  values = new Map<string, NewValue>(); // what the data do not have yet, by element
   choice: GammaBetaChoice | null = null;
-  /** What can be undone, the last edit last. */
-  edits: Edit[] = [];
+  edits: Edit[] = []; // what can be undone, the last edit last
   /** While a value is dragged: what was before. */
   held: { at: Index, before: number, pending: NewValue | undefined, selected: Index | null } | null = null;
-  /** Whether a slider of gamma or beta is dragged. */
-  choosing = false;
+  choosing = false; // whether a slider of gamma or beta is dragged
   view: ChangeableView;
 
   constructor(view: ChangeableView) {

@@ -11,8 +11,7 @@ export class ChartView {
   data: ChartData;
   colors: Colors;
   mode: Mode = "light";
-  /** The chart and the theme that are drawn. */
-  drawn: string | null = null;
+  drawn: string | null = null; // the chart and the theme that are drawn
   width = 0;
   height?: number;
   needsPlotly = true;

@@ -17,12 +17,9 @@ export const CARDS = Object.keys(ROWS) as Cards[];
 
 export class CompareView extends FigureView {
   rows: Record<string, HTMLElement>;
-  /** The radio buttons that choose the cards. */
-  switch: HTMLElement;
-  /** What is drawn of each layer. */
-  cards: Cards = "mean";
-  /** The server's choice. */
-  serverCards?: Cards;
+  switch: HTMLElement; // the radio buttons that choose the cards
+  cards: Cards = "mean"; // what is drawn of each layer
+  serverCards?: Cards; // the server's choice
 
   arrange() {
     const { panels } = this.data;

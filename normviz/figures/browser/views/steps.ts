@@ -15,25 +15,18 @@ const STEP_TIME = 1400; // ms per step while playing
 const SIDE_BY_SIDE = ".nv-wide:not([data-hidden~=distribution])"; // the dots are beside the tensors: see linked.css
 
 export class StepsView extends FigureView {
-  /** The buttons of the steps. */
-  bar: HTMLElement;
-  /** What the step does. */
-  why: HTMLElement;
-  /** The whole formula, in symbols and with the element's numbers. */
-  formula: HTMLElement;
+  bar: HTMLElement; // the buttons of the steps
+  why: HTMLElement; // what the step does
+  formula: HTMLElement; // the whole formula, in symbols and with the element's numbers
   symbols: HTMLElement;
   numbers: HTMLElement;
-  /** Closed at first. */
-  loops: HTMLDetailsElement;
+  loops: HTMLDetailsElement; // closed at first
   loopsBody: HTMLElement;
   playButton: HTMLButtonElement;
   step = 0;
-  /** The server's step. */
-  serverStep?: number;
-  /** Set while the steps are played. */
-  timer: ReturnType<typeof setInterval> | null = null;
-  /** The values of the steps of ``decodedData``. */
-  decoded = new Map<string, Float32Array>();
+  serverStep?: number; // the server's step
+  timer: ReturnType<typeof setInterval> | null = null; // set while the steps are played
+  decoded = new Map<string, Float32Array>(); // the values of the steps of ``decodedData``
   decodedData?: DecodedData;
 
   arrange() {

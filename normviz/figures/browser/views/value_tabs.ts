@@ -5,8 +5,7 @@ import { _ } from "../common/messages.ts";
 import type { Panel } from "../panels/panel.ts";
 
 export class ValueTabs {
-  /** The key of the panel that is shown. */
-  shown = "x";
+  shown = "x"; // the key of the panel that is shown
   tabs = new Map<string, HTMLElement>();
   view: { valuesRow: HTMLElement, panels: Map<string, Panel>, narrow: boolean, draw(): void };
   root: HTMLDivElement;

@@ -29,27 +29,21 @@ const NARROW = 720, WIDE = 860; // px: widths of the view
 
 export class FigureView implements PanelHost {
   data: DecodedData;
-  /** Without what the reader has changed here. */
-  given: DecodedData;
+  given: DecodedData; // without what the reader has changed here
   tools?: ReadoutTools;
   distribution?: Distribution;
-  /** As the server sent it. */
-  received: ViewData;
+  received: ViewData; // as the server sent it
   /** The first drawn slice of each axis, if the reader moved them and no response has come. */
   start: number[] | null = null;
   mode: Mode = "light";
   colors: Colors;
   turns: Turns;
   panels = new Map<string, Panel>();
-  /** The element under the pointer. */
-  pointed: Index | null = null;
-  /** The element under the keyboard cursor. */
-  cursor: Index | null = null;
-  /** The selected element. */
-  at: Index | null = null;
+  pointed: Index | null = null; // the element under the pointer
+  cursor: Index | null = null; // the element under the keyboard cursor
+  at: Index | null = null; // the selected element
   send: (name: string, value: object) => void = () => {};
-  /** The data includes the newest choice, so the server's selection is used. */
-  upToDate = true;
+  upToDate = true; // the data includes the newest choice, so the server's selection is used
   beside = false;
   width = 0;
   height?: number;
