@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from normviz.analysis.description import Description, describe, describe_shape
-from normviz.analysis.invariance import depends_on_batch, invariances, reduced_copy, train_equals_eval
+from normviz.analysis.invariance import invariances, reduced_copy, train_equals_eval
 from normviz.layers.axes import parse_layout
 from normviz.layers.fit import layer_for
 from normviz.layers.layer import Layer, check_is_object
@@ -143,6 +143,8 @@ def _name(spec: object) -> str:
 
 
 def _row(e: Description) -> dict[str, Cell]:
+    holds = {one.key: one.holds for one in invariances(e)}
+    batch_dependent = not holds.pop("others") if "others" in holds else None
     return {
         "layer": e.title,
         "stats": _("{pattern} (running)", pattern=e.norm.stats) if e.norm.running else e.norm.stats,
@@ -154,8 +156,8 @@ def _row(e: Description) -> dict[str, Cell]:
         "parameters": e.counts.parameters,
         "buffers": e.counts.buffers,
         "train_equals_eval": train_equals_eval(e) if e.layer else _("no mode"),
-        "batch_dependent": depends_on_batch(e),
-        **{one.key: one.holds for one in invariances(e) if one.key != "others"},
+        "batch_dependent": batch_dependent,
+        **holds,
     }
 
 

@@ -96,7 +96,10 @@ class Pattern:
             )
         sizes: dict[str, int] = {}
         for axis, size in zip(self.left, shape, strict=True):
-            sizes.update(_split_sizes(axis, size, known))
+            if len(axis) > 1 or axis[0] in known:
+                sizes.update(_split_sizes(axis, size, known))
+            else:
+                sizes[axis[0]] = size
         return sizes
 
     def __str__(self) -> str:

@@ -90,6 +90,11 @@ class Grid(Roles):
         """The axes that are only partly drawn."""
         return tuple(i for i, drawn in enumerate(self.indices) if len(drawn) < self.shape[i])
 
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether every element is drawn."""
+        return not self.partial
+
     def shows(self, index: tuple[int, ...]) -> bool:
         """Whether the element is drawn."""
         return all(i in drawn for i, drawn in zip(index, self.indices, strict=True))
@@ -100,6 +105,8 @@ class Grid(Roles):
 
     def take(self, values: Tensor) -> Tensor:
         """The drawn part of a tensor that broadcasts over x."""
+        if self.is_whole:
+            return values
         parts = zip(self.indices, values.shape, self.shape, strict=True)
         return values[np.ix_(*(drawn if size == whole else (0,) for drawn, size, whole in parts))]
 

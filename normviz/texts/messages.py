@@ -89,7 +89,7 @@ def _(message: str, /, **values: object) -> str:
     >>> _("{count:,} elements", count=4096)
     '4,096 elements'
     """
-    text = translations(language.get()).gettext(message)
+    text = _read_catalogue(LOCALE, language.get()).gettext(message)
     return _filled(text, values) if values else text
 
 

@@ -18,7 +18,7 @@ from normviz.texts.languages import find_language, languages
 from normviz.texts.messages import _, language
 from normviz.ui.assets import LOADER, PLOTLY, component
 from normviz.ui.controls import redraw
-from normviz.ui.session import localized, session
+from normviz.ui.session import Session, at_link
 from normviz.ui.state import CONTROL, FIGURE, change, note_message
 
 
@@ -82,13 +82,13 @@ _mount = st.components.v2.component(
 )
 
 
-def show_page(shown: PageView) -> None:
+def show_page(known: Session, shown: PageView) -> None:
     """The parts of the page, Share, the summary of the controls and the greeting; in an embedded view, or one with hidden parts, a link to the full app.
 
     The figures return the number of the last event that the server received (``turn``), so that they can ignore a response to an older one.
     """
     page, view = shown.page, shown.view
-    body = Body(app="", turn=session().turn)
+    body = Body(app="", turn=known.turn)
     data = data_of(shown, page_data(page, body, shown.parts), bool(st.context.is_embedded))
     if st.context.is_embedded or view.display.hide:
         data["open"] = sent(app_link(shown))
@@ -130,24 +130,21 @@ def _show(data: dict[str, Json], key: str, **callbacks: Any) -> None:
     _mount(key=key, data=[data | sent(scripts)], **callbacks)
 
 
-def _change(name: str) -> None:
+def _change(name: str, known: Session) -> None:
     """What a reader did on a figure changes the view."""
     event = (st.session_state.get(KEY) or {}).get(name)  # no state if the view was removed before its event arrived
     if not isinstance(event, Mapping):
         return
     if type(event.get("turn")) is int:
-        known = session()
         known.turn = max(event["turn"], known.turn)  # several may arrive at once
-    note_message()
+    note_message(known)
     changes_controls = name in ("edit", "scale", "toggle")  # of x, of gamma and beta, of the layer
-    change({**event, "name": name}, by=CONTROL if changes_controls or name == "present" else FIGURE)
+    change(known, {**event, "name": name}, by=CONTROL if changes_controls or name == "present" else FIGURE)
     if changes_controls:
-        redraw()
+        redraw(known)
     if name == "present":  # the controls and the heading go, or come back
         st.rerun()
 
 
 # Controls send the other events. All sessions share the callbacks.
-CALLBACKS = {
-    f"on_{name}_change": localized(partial(_change, name)) for name in EVENTS if name not in ("input", "reset")
-}
+CALLBACKS = {f"on_{name}_change": at_link(partial(_change, name)) for name in EVENTS if name not in ("input", "reset")}

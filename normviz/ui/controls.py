@@ -4,8 +4,8 @@ A change of a control runs only the fragments that it affects, and controls that
 most of the work of a run.
 """
 
-from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from normviz.scene.controls import Input
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
 from normviz.scene.view import View
 from normviz.texts.messages import _
-from normviz.ui.session import Drawn, localized, session
+from normviz.ui.session import Drawn, Session, at_link, in_session
 from normviz.ui.state import (
     change,
     come_back,
@@ -35,52 +35,27 @@ MORE_CONTROLS, PARTS, MORE_PARTS = "more_controls", "parts", "more_parts"  # key
 UNSEEN = {"value": None, "edit": None}  # fields of an input that do not change how it looks
 
 
-def rows_of(page: Page, view: View) -> Sequence[InputRow]:
+def rows_of(known: Session, page: Page, view: View) -> Sequence[InputRow]:
     """The rows of inputs of a view; computed once for a change."""
-    known = session().rows
-    if known is None or known[:2] != (page, view):
-        rows = page.app_rows(view)
-        known = session().rows = (page, view, rows)
-    return known[2]
+    if known.rows is None or known.rows[:2] != (page, view):
+        known.rows = page, view, page.app_rows(view)
+    return known.rows[2]
 
 
-def forget_rows() -> None:
-    """Call when the page has been drawn, to save memory."""
-    session().rows = None
-
-
-def begin_run() -> None:
-    """Call before a run of the script changes the view. Until the page is drawn, the browser may show the controls of another view or page."""
-    session().drawn = None
-
-
-def remember_page(page: Page, rows: Sequence[InputRow]) -> None:
+def remember_page(known: Session, page: Page, rows: Sequence[InputRow]) -> None:
     """Call when the page has been drawn."""
     looks = {key: _look(inputs) for key, inputs in _fragments(rows).items()}
-    session().drawn = Drawn(page, script_name(), _frame(rows), looks)
+    known.drawn = Drawn(page, script_name(), _frame(rows), looks)
 
 
-def forget_look(key: str) -> None:
-    """Call before the controls of a fragment are drawn."""
-    if drawn := session().drawn:
-        drawn.looks.pop(key, None)
-
-
-def remember_look(key: str, inputs: Iterable[Input]) -> None:
-    """Call when the controls of a fragment have been drawn."""
-    if drawn := session().drawn:
-        drawn.looks[key] = _look(inputs)
-
-
-def redraw() -> None:
+def redraw(known: Session) -> None:
     """Call last in a callback: run what its change affects."""
-    known = session()
     if not known.changed:
         return
     drawn = known.drawn
-    if drawn is None or not _is_shown(drawn):
+    if drawn is None or not _is_shown(known, drawn):
         st.rerun()
-    rows = rows_of(drawn.page, current_view(drawn.page))
+    rows = rows_of(known, drawn.page, current_view(known, drawn.page))
     if drawn.frame != _frame(rows):
         st.rerun()
     changed = []
@@ -88,20 +63,18 @@ def redraw() -> None:
         # A control behind More that has never been drawn has no value.
         shows = all(st.session_state.get(one.key, one.value) == one.value for one in inputs)
         if shows and drawn.looks.get(key) == _look(inputs):
-            remember_sent({one.key: one.value for one in inputs})
+            remember_sent(known, {one.key: one.value for one in inputs})
         else:
             changed.append(key)
     st.rerun([PARTS, *changed, MORE_PARTS])
 
 
-def _is_shown(drawn: Drawn) -> bool:
+def _is_shown(known: Session, drawn: Drawn) -> bool:
     """Whether the browser shows the page that was drawn last, at the address that this session has read or written last.
 
     Otherwise the browser has sent another page or address together with the change, or does not know its address yet.
     """
-    return (
-        st.context.url is not None and drawn.script == script_name() and session().address == st.query_params.to_dict()
-    )
+    return st.context.url is not None and drawn.script == script_name() and known.address == st.query_params.to_dict()
 
 
 def script_name() -> str:
@@ -126,30 +99,40 @@ def _look(inputs: Iterable[Input]) -> int:
     return hash(repr([vars(one) | UNSEEN for one in inputs]))
 
 
+@contextmanager
+def _drawing(known: Session, key: str, inputs: Iterable[Input]) -> Iterator[None]:
+    """While the controls of a fragment are being drawn, the browser may show old ones."""
+    if known.drawn:
+        known.drawn.looks.pop(key, None)
+    yield
+    if known.drawn:
+        known.drawn.looks[key] = _look(inputs)
+
+
 # Inputs as Streamlit widgets
 
 
-def draw(page: Page, shown: Input, only_changes: bool = False) -> None:
+def draw(known: Session, page: Page, shown: Input, only_changes: bool = False) -> None:
     """Draw the input. ``only_changes``: ignore a callback that leaves the view as it is."""
     if isinstance(shown.widget, Choice) and shown.widget.dynamic_labels:
-        sync_labels(shown.key, list(shown.widget.options.values()), shown.value)
-    callback = {"on_change": _apply, "args": (page, shown, only_changes, session().name, script_name())}
-    options = {"key": sync_widget(shown.key, shown.value), "help": shown.help} | callback
+        sync_labels(known, shown.key, list(shown.widget.options.values()), shown.value)
+    callback = {"on_change": _apply, "args": (page, shown, only_changes, known.name, script_name())}
+    options = {"key": sync_widget(known, shown.key, shown.value), "help": shown.help} | callback
     _widget(shown, options if shown.width is None else options | {"width": shown.width})
 
 
-@localized
-def _apply(page: Page, shown: Input, only_changes: bool, name: str | None, script: str) -> None:
+@at_link
+def _apply(known: Session, page: Page, shown: Input, only_changes: bool, name: str | None, script: str) -> None:
     """The callback of an input, drawn on the page that the session and Streamlit call ``name`` and ``script``."""
     if script == script_name():
-        come_back(name, page)
-    note_message()
-    if is_late(shown.key):
+        come_back(known, name, page)
+    note_message(known)
+    if is_late(known, shown.key):
         return
     keys = shown.together
-    value = tuple(map(widget_value, keys)) if keys else widget_value(shown.key)
-    change(entering(shown, value), page, only_changes=only_changes)
-    redraw()
+    value = tuple(widget_value(known, key) for key in keys) if keys else widget_value(known, shown.key)
+    change(known, entering(shown, value), page, only_changes=only_changes)
+    redraw(known)
 
 
 def _widget(shown: Input, options: dict[str, Any]) -> None:
@@ -198,37 +181,36 @@ def draw_controls(page: Page, rows: Sequence[InputRow]) -> None:
                 _draw_reset(page)
 
 
-@localized
-def _draw_group(page: Page, key: str, row: int, place: int, given: list[Sequence[Input]]) -> None:
+@in_session
+def _draw_group(known: Session, page: Page, key: str, row: int, place: int, given: list[Sequence[Input]]) -> None:
     """A group of controls.
 
     given  the inputs that the run of the page has made. The list is emptied, to save memory; a run of the fragment alone makes them again.
     """
-    inputs = given.pop() if given else rows_of(page, current_view(page))[row].groups[place]
-    forget_look(key)
-    for shown in inputs:
-        draw(page, shown)
-    remember_look(key, inputs)
+    inputs = given.pop() if given else rows_of(known, page, current_view(known, page))[row].groups[place]
+    with _drawing(known, key, inputs):
+        for shown in inputs:
+            draw(known, page, shown)
 
 
 @st.fragment
-@localized
-def _draw_reset(page: Page) -> None:
+@in_session
+def _draw_reset(_known: Session, page: Page) -> None:
     """In a fragment, because the browser is not told about the run of its callback then."""
     label = _("Back to the start")
     st.button(label, icon=":material/restart_alt:", key="reset", help=label, on_click=_reset, args=(page,))
 
 
-@localized
-def _reset(page: Page) -> None:
-    note_message()
-    change({"name": "reset"}, page)
-    redraw()
+@at_link
+def _reset(known: Session, page: Page) -> None:
+    note_message(known)
+    change(known, {"name": "reset"}, page)
+    redraw(known)
 
 
 @st.fragment(key=MORE_CONTROLS)
-@localized
-def _more(page: Page, row: int) -> None:
+@in_session
+def _more(known: Session, page: Page, row: int) -> None:
     """The popover of a row, with a column of controls for x and one for the layer.
 
     Its controls exist only while it is open. Opening or closing it reruns only this fragment: this is not taken for a change,
@@ -239,12 +221,12 @@ def _more(page: Page, row: int) -> None:
         st.container(key="more_body"),
     ):
         if popover.open:
-            shown_row = rows_of(page, current_view(page))[row]
-            forget_look(MORE_CONTROLS)
-            for place, inputs in zip(st.columns(len(shown_row.more), gap="medium"), shown_row.more, strict=True):
-                with place:
-                    for shown in inputs:
-                        draw(page, shown, only_changes=True)  # a control that disappears may report its value once more
-                    if shown_row.note and inputs is shown_row.more[-1]:
-                        st.caption(shown_row.note)
-            remember_look(MORE_CONTROLS, [shown for inputs in shown_row.more for shown in inputs])
+            shown_row = rows_of(known, page, current_view(known, page))[row]
+            with _drawing(known, MORE_CONTROLS, [shown for inputs in shown_row.more for shown in inputs]):
+                for place, inputs in zip(st.columns(len(shown_row.more), gap="medium"), shown_row.more, strict=True):
+                    with place:
+                        for shown in inputs:
+                            # A control that disappears may report its value once more.
+                            draw(known, page, shown, only_changes=True)
+                        if shown_row.note and inputs is shown_row.more[-1]:
+                            st.caption(shown_row.note)

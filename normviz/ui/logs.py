@@ -15,7 +15,7 @@ import streamlit as st
 
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, without_marks
-from normviz.ui.session import localized, session
+from normviz.ui.session import Session, at_link
 
 LOGGER = logging.getLogger("normviz")
 MAX_LENGTH = 600  # characters of a message or a query
@@ -44,23 +44,22 @@ def _is_wanted(record: logging.LogRecord) -> bool:
     return record.msg != "Uncaught app execution" or LOGGER.isEnabledFor(logging.DEBUG)
 
 
-def log_refusal(problem: str | None) -> None:
+def log_refusal(known: Session, problem: str | None) -> None:
     """Log why a link or a change was refused: once, however often the script runs."""
-    known = session()
     if problem and known.refused != problem:
-        LOGGER.info("refused: %s [%s]", _one_line(without_marks(problem)), view_link())
+        LOGGER.info("refused: %s [%s]", _one_line(without_marks(problem)), view_link(known))
     known.refused = problem
 
 
-@localized
-def on_script_error(error: Exception) -> bool:
+@at_link
+def on_script_error(known: Session, error: Exception) -> bool:
     """Streamlit's ``on_script_error``: log one line, and show the reader a message without a traceback."""
     if isinstance(error, NormvizError):
-        log_refusal(str(error))
+        log_refusal(known, str(error))
         # Its punctuation is escaped for Markdown, because a message may quote a link.
         st.warning(re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", str(error)))
         return True
-    LOGGER.error("%s: %s (%s) [%s]", type(error).__name__, _one_line(str(error)), _own_places(error), view_link())
+    LOGGER.error("%s: %s (%s) [%s]", type(error).__name__, _one_line(str(error)), _own_places(error), view_link(known))
     text = _(
         "an error in normviz prevented this view. It has been logged. "
         "Go back or choose another page; the address still describes the view that you asked for."
@@ -76,14 +75,14 @@ def log_request_error(error: Exception, path: str) -> None:
     )
 
 
-def view_link() -> str:
+def view_link(known: Session) -> str:
     """The page and the query of the view, without parameters that are not normviz's."""
     from normviz.lessons.pages import setting_names
 
     names = setting_names()
-    known = {name: value for name, value in st.query_params.to_dict().items() if name in names}
-    query = urlencode(known, safe=",()[];:'>")[:MAX_LENGTH]
-    return f"/{session().name or ''}" + (f"?{query}" if query else "")
+    settings = {name: value for name, value in st.query_params.to_dict().items() if name in names}
+    query = urlencode(settings, safe=",()[];:'>")[:MAX_LENGTH]
+    return f"/{known.name or ''}" + (f"?{query}" if query else "")
 
 
 def _one_line(text: str) -> str:

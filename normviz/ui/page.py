@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, wraps
-from typing import Literal, TypeVar
+from typing import Literal, ParamSpec
 
 import streamlit as st
 
@@ -23,14 +23,14 @@ from normviz.scene.view import Display, View
 from normviz.texts.messages import _, cache_by_language
 from normviz.ui import PAGE_SCRIPTS
 from normviz.ui.component import has_frame, show_more, show_page
-from normviz.ui.controls import MORE_PARTS, PARTS, begin_run, draw_controls, forget_rows, remember_page, rows_of
+from normviz.ui.controls import MORE_PARTS, PARTS, draw_controls, remember_page, rows_of
 from normviz.ui.load import Busy, turn
-from normviz.ui.session import localized, session
+from normviz.ui.session import Session, at_link, in_session, session
 from normviz.ui.state import CONTROL, current, current_view, enter, latest
 
 
-@localized
-def navigate() -> None:
+@at_link
+def navigate(known: Session) -> None:
     """Run the page of the address."""
     st.set_page_config(
         page_icon=FAVICON,
@@ -54,8 +54,8 @@ def navigate() -> None:
     if (asked.name, wanted) != (name, query):
         st.switch_page(scripts[asked.name], query_params=wanted)
     st.set_page_config(page_title=full_title(name))
-    begin_run()
-    enter(page.url_path, _opening_scenes())
+    known.drawn = None  # until the page is drawn, the browser may show the controls of another view or page
+    enter(known, page.url_path, _opening_scenes())
     page.run()
     _keep_alive()
 
@@ -88,7 +88,7 @@ def _keep_alive() -> None:
 
 # A page
 
-P = TypeVar("P")
+P = ParamSpec("P")
 
 
 @dataclass
@@ -103,20 +103,20 @@ class Drawing:
     hideable: frozenset[str] = frozenset()
     shown: PageView | None = None
 
-    def make(self, view: View) -> PageView:
+    def make(self, known: Session, view: View) -> PageView:
         """This view of the page."""
-        self.shown = page_view(self.page, view, rows_of(self.page, view))
+        self.shown = page_view(self.page, view, rows_of(known, self.page, view))
         self.hideable = self.shown.hideable
         return self.shown
 
 
-def _or_busy(draw: Callable[[P], None]) -> Callable[[P], None]:
+def _or_busy(draw: Callable[P, None]) -> Callable[P, None]:
     """Draw, or a message if other visitors' large tensors take too long."""
 
     @wraps(draw)
-    def draw_or_busy(given: P) -> None:
+    def draw_or_busy(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            draw(given)
+            draw(*args, **kwargs)
         except Busy:
             st.warning(
                 _("The server is computing other large tensors. Reload the page in a minute, or use a smaller x.")
@@ -125,18 +125,19 @@ def _or_busy(draw: Callable[[P], None]) -> Callable[[P], None]:
     return draw_or_busy
 
 
+@in_session
 @_or_busy
-def show(name: str) -> None:
+def show(known: Session, name: str) -> None:
     """The page of the address."""
     drawing = Drawing(PAGES[name])
-    view = current(drawing.page)
+    view = current(known, drawing.page)
     with _turn(view):
-        made = drawing.make(view)
+        made = drawing.make(known, view)
         draw_heading(drawing.page, made.view)
         draw_controls(drawing.page, made.rows)
         _first(drawing)
         _rest(drawing)
-        remember_page(drawing.page, made.rows)
+        remember_page(known, drawing.page, made.rows)
 
 
 @contextmanager
@@ -159,34 +160,32 @@ def draw_heading(page: Page, view: View) -> None:
 
 
 @st.fragment(key=PARTS)
-@localized
+@in_session
 @_or_busy
-def _first(drawing: Drawing) -> None:
+def _first(known: Session, drawing: Drawing) -> None:
     """The page up to the figure, and Share. When an element is selected, only this runs."""
-    changed = session().changed
-    only_this = changed not in (None, CONTROL)
-    if changed:
+    only_this = known.changed not in (None, CONTROL)
+    if known.changed:
         drawing.shown = None  # the view before
-    view = latest(drawing.page)
+    view = latest(known, drawing.page)
     with _turn(view):
         if only_this and _is_complete(view):
             parts = parts_up_to_the_figure(drawing.page, view)
-            show_page(PageView(drawing.page, view, (), parts, drawing.hideable))
+            show_page(known, PageView(drawing.page, view, (), parts, drawing.hideable))
             return
-        made = drawing.shown or drawing.make(view)
-        show_page(replace(made, parts=_first_parts(made)))
+        made = drawing.shown or drawing.make(known, view)
+        show_page(known, replace(made, parts=_first_parts(made)))
 
 
 @st.fragment(key=MORE_PARTS)
-@localized
+@in_session
 @_or_busy
-def _rest(drawing: Drawing) -> None:
+def _rest(known: Session, drawing: Drawing) -> None:
     """The parts below the figure, and the end of the page."""
-    view = drawing.shown.view if drawing.shown else current_view(drawing.page)
+    view = drawing.shown.view if drawing.shown else current_view(known, drawing.page)
     with _turn(view):
-        made = drawing.shown or drawing.make(view)
-        drawing.shown = None
-        forget_rows()
+        made = drawing.shown or drawing.make(known, view)
+        drawing.shown = known.rows = None  # to save memory
         parts = made.parts[len(_first_parts(made)) :]
         if parts or has_frame(made.view):
             show_more(made, parts)

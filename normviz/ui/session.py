@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import streamlit as st
 
@@ -88,21 +88,34 @@ def session() -> Session:
 # Streamlit runs the script, its fragments and its callbacks in a thread of the session, so each of them sets the language.
 
 
-def session_language() -> str:
-    """The language of the session. A link changes it, also for the pages that the reader opens next."""
-    named, known = matching_language(st.query_params.get("lang", "")), session()
+def in_session(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
+    """The function, which gets the session as its first argument, in the session's language. For fragments."""
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        known = session()
+        with in_language(known.language or _language(known)):
+            return function(known, *args, **kwargs)
+
+    return run
+
+
+def at_link(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
+    """The same for the script and for callbacks. A link changes the language, also for the pages that the reader opens next."""
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        known = session()
+        with in_language(_language(known)):
+            return function(known, *args, **kwargs)
+
+    return run
+
+
+def _language(known: Session) -> str:
+    """The language of the session, after this link."""
+    named = matching_language(st.query_params.get("lang", ""))
     if named or known.language is None:
         accepted = st.context.headers.get("Accept-Language") or st.context.locale or ""
         known.language = language_of(named or "", st.context.cookies.get(COOKIE, ""), accepted)
     return known.language
-
-
-def localized(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, in the language of the session that calls it."""
-
-    @wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        with in_language(session_language()):
-            return function(*args, **kwargs)
-
-    return run

@@ -72,9 +72,10 @@ def test_a_file_answers_its_control(toy):
 def test_the_app_shows_it(toy):
     def script():
         from normviz.ui.page import show
+        from normviz.ui.session import session
         from normviz.ui.state import enter
 
-        enter("toy")
+        enter(session(), "toy")
         show("toy")
 
     app = AppTest.from_function(script, default_timeout=60).run()

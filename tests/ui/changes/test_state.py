@@ -4,37 +4,41 @@ import pytest
 
 from normviz.lessons.pages import PAGES
 from normviz.ui import state
-from normviz.ui.session import SESSION
+from normviz.ui.session import Session, session
 
 
 @pytest.fixture
-def session(monkeypatch):
+def controls(monkeypatch):
+    """The values of the controls, by their keys."""
     held = {}
     monkeypatch.setattr(state.st, "session_state", held)
     return held
 
 
-def test_a_control_returns_the_chosen_value(session):
-    key = state.sync_widget("layout", "NLC")
-    session[key] = "ND"
-    assert state.widget_value(key) == "ND"
+def test_a_control_returns_the_chosen_value(controls):
+    known = Session()
+    key = state.sync_widget(known, "layout", "NLC")
+    controls[key] = "ND"
+    assert state.widget_value(known, key) == "ND"
 
 
-def test_a_late_message_of_a_removed_control_changes_nothing(session):
+def test_a_late_message_of_a_removed_control_changes_nothing(controls):
     """A reader changes a control, and opens another page before the server has received the change."""
-    key = state.sync_widget("layout", "NLC")
-    del session[key]
-    assert state.widget_value(key) == "NLC"
+    known = Session()
+    key = state.sync_widget(known, "layout", "NLC")
+    del controls[key]
+    assert state.widget_value(known, key) == "NLC"
 
 
-def test_the_shown_values_of_only_a_few_controls_are_kept(session):
+def test_the_shown_values_of_only_a_few_controls_are_kept(controls):
+    known = Session()
     for number in range(1000):
-        state.sync_widget(f"control_{number}", number)
-    assert state.widget_value("control_999") == 999
-    assert len(session[SESSION].sent) <= state.MOST_SENT
+        state.sync_widget(known, f"control_{number}", number)
+    assert state.widget_value(known, "control_999") == 999
+    assert len(known.sent) <= state.MOST_SENT
 
 
-def test_the_next_run_writes_the_address_of_an_interrupted_run(session, monkeypatch):
+def test_the_next_run_writes_the_address_of_an_interrupted_run(controls, monkeypatch):
     class CutOffError(Exception):
         pass
 
@@ -51,10 +55,11 @@ def test_the_next_run_writes_the_address_of_an_interrupted_run(session, monkeypa
             written.append(query)
 
     monkeypatch.setattr(state.st, "query_params", Address())
-    state.current(PAGES["explore"])
-    state.change({"name": "input", "key": "size_c", "value": 5})
+    known = session()
+    state.current(known, PAGES["explore"])
+    state.change(known, {"name": "input", "key": "size_c", "value": 5})
     with pytest.raises(CutOffError):
-        state.current(PAGES["explore"])
-    assert state.current(PAGES["explore"]).scene.shape == (2, 5, 3, 5)
+        state.current(known, PAGES["explore"])
+    assert state.current(known, PAGES["explore"]).scene.shape == (2, 5, 3, 5)
     assert written[-1]["shape"] == "2,5,3,5"
-    assert state.current(PAGES["explore"]).scene.shape == (2, 4, 3, 5)  # from now on the address decides
+    assert state.current(known, PAGES["explore"]).scene.shape == (2, 4, 3, 5)  # from now on the address decides
