@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import inf, nan
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import nn
@@ -18,11 +18,11 @@ from normviz.texts.messages import N_, _
 LARGEST_SIZE = 2**40
 
 
-def _is_int(value: object) -> bool:
+def _is_int(value: object) -> TypeGuard[int]:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _is_size(value: Any) -> bool:
+def _is_size(value: object) -> TypeGuard[int]:
     return _is_int(value) and 1 <= value <= LARGEST_SIZE
 
 
@@ -34,59 +34,65 @@ def _as_float(value: object) -> float:
         return inf
 
 
-def _check(valid: bool, message: str, name: str, value: object) -> None:
-    if not valid:
-        raise NormvizError(message, name=name, value=echo(value), largest=LARGEST_SIZE)
+def _refused(message: str, name: str, value: object) -> NormvizError:
+    return NormvizError(message, name=name, value=echo(value), largest=LARGEST_SIZE)
 
 
-def read_size(name: str, value: Any) -> int:
-    too_large = _is_int(value) and value > LARGEST_SIZE
-    _check(not too_large, N_("{name}={value} must be a whole number from 1 to {largest:,}."), name, value)
-    _check(_is_size(value), N_("{name}={value} must be a whole number of at least 1."), name, value)
-    return int(value)
+def read_size(name: str, value: object) -> int:
+    if _is_size(value):
+        return int(value)
+    if _is_int(value) and value > LARGEST_SIZE:
+        raise _refused(N_("{name}={value} must be a whole number from 1 to {largest:,}."), name, value)
+    raise _refused(N_("{name}={value} must be a whole number of at least 1."), name, value)
 
 
-def _read_shape(name: str, value: Any) -> tuple[int, ...]:
+def _read_shape(name: str, value: object) -> tuple[int, ...]:
     sizes = tuple(value) if isinstance(value, list | tuple) else (value,)
+    if 1 <= len(sizes) <= MAX_RANK and all(map(_is_size, sizes)):
+        return tuple(map(int, sizes))
     message = N_("{name}={value} must be a size or a list of the last sizes of x, each at least 1, as in [3, 4, 4].")
-    _check(1 <= len(sizes) <= MAX_RANK and all(map(_is_size, sizes)), message, name, value)
-    return tuple(map(int, sizes))
+    raise _refused(message, name, value)
 
 
-def read_flag(name: str, value: Any) -> bool:
-    _check(isinstance(value, bool), N_("{name}={value} must be True or False."), name, value)
-    return bool(value)
+def read_flag(name: str, value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise _refused(N_("{name}={value} must be True or False."), name, value)
 
 
-def read_eps(name: str, value: Any) -> float:
-    _check(abs(_as_float(value)) < inf, N_("{name}={value} must be a finite number, such as 1e-5."), name, value)
-    return float(value) + 0.0  # -0.0 is written as 0.0, so that equal layers have the same text
+def read_eps(name: str, value: object) -> float:
+    number = _as_float(value)
+    if abs(number) < inf:
+        return number + 0.0  # -0.0 is written as 0.0, so that equal layers have the same text
+    raise _refused(N_("{name}={value} must be a finite number, such as 1e-5."), name, value)
 
 
-def read_eps_or_none(name: str, value: Any) -> float | None:
+def read_eps_or_none(name: str, value: object) -> float | None:
     return None if value is None else read_eps(name, value)
 
 
-def _read_momentum(name: str, value: Any) -> float | None:
-    message = N_("{name}={value} must be a number from 0 to 1, or None for a cumulative average.")
-    _check(value is None or 0 <= _as_float(value) <= 1, message, name, value)
-    return None if value is None else float(value) + 0.0
+def read_momentum(name: str, value: object) -> float | None:
+    """A momentum of torch: 0 to 1, or None."""
+    number = _as_float(value)
+    if value is None or 0 <= number <= 1:
+        return None if value is None else number + 0.0
+    raise _refused(N_("{name}={value} must be a number from 0 to 1, or None for a cumulative average."), name, value)
 
 
-def _read_axis(name: str, value: Any) -> int:
-    message = N_("{name}={value} must be the number of an axis, such as 0 or -1.")
-    _check(_is_int(value) and abs(value) <= MAX_RANK, message, name, value)
-    return int(value)
+def _read_axis(name: str, value: object) -> int:
+    if _is_int(value) and abs(value) <= MAX_RANK:
+        return int(value)
+    raise _refused(N_("{name}={value} must be the number of an axis, such as 0 or -1."), name, value)
 
 
-READERS: Mapping[str, Callable[[str, Any], Any]] = {
+READERS: Mapping[str, Callable[[str, object], object]] = {
     "size": read_size,
     "groups": read_size,
     "shape": _read_shape,
     "flag": read_flag,
     "eps": read_eps,
     "eps or None": read_eps_or_none,
-    "momentum": _read_momentum,
+    "momentum": read_momentum,
     "axis": _read_axis,
 }
 

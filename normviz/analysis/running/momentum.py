@@ -16,17 +16,11 @@ from typing import Any
 import numpy as np
 
 from normviz.analysis.checks import LARGEST_VALUE, Array, frozen_array, read_number, read_numbers
-from normviz.layers.arguments import READERS
+from normviz.layers.arguments import read_momentum
 from normviz.texts.errors import NormvizError, echo, listed
 
 DTYPES = ("float64", "float32")
 VALUES = range(1, 10_001)
-
-
-def read_momentum(value: Any) -> float | None:
-    """A momentum of torch: 0 to 1, or None. Raises NormvizError for anything else."""
-    momentum: float | None = READERS["momentum"]("momentum", value)
-    return momentum
 
 
 def other_momentum(momentum: float) -> float:
@@ -54,7 +48,8 @@ def moving_average(values: Any, momentum: float | None, start: float = 0.0) -> A
     >>> moving_average([4, 0, 8], 0.5).tolist(), moving_average([4, 0, 8], None).tolist()
     ([2.0, 1.0, 4.5], [4.0, 2.0, 4.0])
     """
-    weight, average, history = read_momentum(momentum), read_number("start", start, -LARGEST_VALUE, LARGEST_VALUE), []
+    weight, history = read_momentum("momentum", momentum), []
+    average = read_number("start", start, -LARGEST_VALUE, LARGEST_VALUE)
     for t, value in enumerate(_series(values), 1):
         new = 1 / t if weight is None else weight
         average = (1 - new) * average + new * value
@@ -107,7 +102,7 @@ def half_life(momentum: float | None) -> float:
     >>> round(half_life(0.1), 2), half_life(0.5)
     (6.58, 1.0)
     """
-    momentum = read_momentum(momentum)
+    momentum = read_momentum("momentum", momentum)
     if not momentum:
         return inf
     return 0.0 if momentum == 1 else log(1 / 2) / log1p(-momentum)

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from normviz.analysis.checks import SEEDS, Array, frozen_array, read_integer, read_number, read_numbers
-from normviz.analysis.running.momentum import moving_average, read_momentum
+from normviz.analysis.running.momentum import moving_average
+from normviz.layers.arguments import read_momentum
 from normviz.layers.layer import Layer
 from normviz.layers.torch_errors import check
 from normviz.texts.errors import NormvizError
@@ -48,7 +49,7 @@ class Stream:
     def __post_init__(self) -> None:
         read = {
             "batch_size": read_integer("batch_size", self.batch_size, BATCH_SIZES),
-            "momentum": read_momentum(self.momentum),
+            "momentum": read_momentum("momentum", self.momentum),
             "drift": read_number("drift", self.drift, -LARGEST_DRIFT, LARGEST_DRIFT),
             "steps": read_integer("steps", self.steps, STEPS),
             "seed": read_integer("seed", self.seed, SEEDS),
@@ -121,7 +122,7 @@ def follow(batches: Any, momentum: float | None = 0.1) -> History:
     >>> history.running_mean.tolist(), history.running_var.tolist(), history.running_var_biased.tolist()
     ([1.0, 3.5, 2.75], [4.5, 6.25, 4.125], [2.5, 3.25, 2.125])
     """
-    momentum = read_momentum(momentum)
+    momentum = read_momentum("momentum", momentum)
     x = torch.from_numpy(read_numbers("batches", batches, STEPS[-1] * BATCH_SIZES[-1]))
     if x.ndim != 2:
         raise NormvizError("batches has the shape {shape}; give (steps, batch_size).", shape=tuple(x.shape))
