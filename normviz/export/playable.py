@@ -4,10 +4,13 @@ From the first view of each tensor, the options of some controls are followed un
 once, whatever leads to it.
 """
 
+from __future__ import annotations
+
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -48,45 +51,86 @@ class PlayableView:
     toggles: Mapping[Press, Key]
 
 
+class FollowedView:
+    """A view while its ways are followed. What its inputs offer is found once."""
+
+    def __init__(self, file: FileControls, view: View) -> None:
+        self.file, self.view, self.key = file, view, key_of(file.page, view)
+        self._options: dict[str, dict[Any, FollowedView]] = {}
+
+    @cached_property
+    def page_rows(self) -> list[InputRow]:
+        """The rows of inputs that the app has."""
+        return self.file.page.input_rows(self.view)
+
+    @cached_property
+    def rows(self) -> list[InputRow]:
+        """The rows of inputs that the file has."""
+        return self.file.rows(self.view, self.page_rows)
+
+    @property
+    def inputs(self) -> Iterator[Input]:
+        return (shown for row in self.rows for shown in row.all_inputs)
+
+    def options(self, shown: Input) -> dict[Any, FollowedView]:
+        """Each value of an input, and the view after it; values that give an error are left out."""
+        if shown.key not in self._options:
+            self._options[shown.key] = dict(self._followed(shown))
+        return self._options[shown.key]
+
+    def _followed(self, shown: Input) -> Iterator[tuple[Any, FollowedView]]:
+        file = self.file
+        for value in file.values(shown, self.view):
+            following = file.settled(after(file.page, self.view, entering(shown, value)))
+            if not file.page.problem(following):
+                yield value, FollowedView(file, following)
+
+    @cached_property
+    def presses(self) -> dict[Press, FollowedView]:
+        """What each toggle leads to, if a file may have it."""
+        presses: dict[Press, FollowedView] = {}
+        if not self.file.page.in_toggles or hides_toggles(self.view):
+            return presses
+        for row, found in toggle_rows(self.view.scene).items():
+            for one in () if found.rest else found.toggles:
+                for by in (-1, 1) if one.groups else (1,):
+                    if scene := with_toggle_of_file(self.view.scene, row, one.axis, by):
+                        following = self.file.settled(self.view.with_scene(Reading(scene)))
+                        presses[row, one.axis, by] = FollowedView(self.file, following)
+        return presses
+
+
 @dataclass(frozen=True)
 class Search:
     """The views of a file, before their parts are computed.
 
     left_out  the keys of inputs whose options would be too many
     toggled   the views that only toggles lead to
-    presses   what the toggles of some of the views lead to, as the search found it
     """
 
-    file: FileControls
-    views: Mapping[Key, View]
+    views: Mapping[Key, FollowedView]
     left_out: frozenset[str]
-    toggled: Mapping[Key, View] = field(default_factory=dict)
-    presses: Mapping[Key, Mapping[Press, View]] = field(default_factory=dict)
+    toggled: Mapping[Key, FollowedView]
 
     def playable_views(self) -> dict[Key, PlayableView]:
         found = {**self.views, **self.toggled}
-        return {key: self._playable_view(key, found) for key in found}
+        return {key: self._playable_view(one, found) for key, one in found.items()}
 
-    def _playable_view(self, key: Key, found: Mapping[Key, View]) -> PlayableView:
-        file, view = self.file, found[key]
-        page_rows = file.page.input_rows(view)
-        rows = file.rows(view, page_rows)
-        ways = {}
-        for shown in (one for row in rows for one in row.all_inputs):
-            options = {value: key_of(file.page, following) for value, following in _options(file, view, shown)}
-            ways[shown.key] = {value: to for value, to in options.items() if to in found}
-        presses = self.presses[key] if key in self.presses else _presses(file, view)
-        toggles = {press: key_of(file.page, following) for press, following in presses.items()}
-        made = page_view(file.page, view, page_rows)
-        if key in self.toggled:
+    def _playable_view(self, one: FollowedView, found: Mapping[Key, FollowedView]) -> PlayableView:
+        ways = {
+            shown.key: {value: to.key for value, to in one.options(shown).items() if to.key in found}
+            for shown in one.inputs
+        }
+        made = page_view(one.file.page, one.view, one.page_rows)
+        if one.key in self.toggled:
             made = replace(made, parts=visible_parts(made.parts, Display(hide=NAMED_ONLY)))
-        kept = {press: to for press, to in toggles.items() if to in found}
-        return PlayableView(made, [_playable_row(row, ways) for row in rows], ways, kept)
+        toggles = {press: to.key for press, to in one.presses.items() if to.key in found}
+        return PlayableView(made, [_playable_row(row, ways) for row in one.rows], ways, toggles)
 
     def labels_left_out(self) -> list[str]:
         """The labels of the inputs that the views would have, but whose options are left out."""
-        shown = (one for view in self.views.values() for row in _rows(self.file, view) for one in row.all_inputs)
-        return list(dict.fromkeys(one.label for one in shown if one.key in self.left_out))
+        inputs = (shown for one in self.views.values() for shown in one.inputs)
+        return list(dict.fromkeys(shown.label for shown in inputs if shown.key in self.left_out))
 
 
 def search(
@@ -101,12 +145,12 @@ def search(
     Raises NormvizError if a layer does not take the tensor, and if there are too many views.
     """
     file = FileControls(page, start, shapes, layers)
-    found: dict[Key, View] = {}
+    found: dict[Key, FollowedView] = {}
     followed: set[str] = set()
     left_out: set[str] = set()
     for keys in page.file_choices[: 1 if few else None]:
-        more = found | _reachable(file, {*keys, *(TENSOR if shapes else ())})
-        size = sum(prod(view.scene.shape) for view in more.values())
+        more = found | _reachable(file, {*keys, *(TENSOR if shapes else ())}, found)
+        size = sum(prod(one.view.scene.shape) for one in more.values())
         if found and (len(more) > MOST_VIEWS or size > MOST_ELEMENTS):
             left_out.update(keys)
             continue
@@ -120,8 +164,7 @@ def search(
                 len(found),
             )
         )
-    toggled, presses = ({}, {}) if few or layers else _toggled(file, found)
-    return Search(file, found, frozenset(left_out - followed), toggled, presses)
+    return Search(found, frozenset(left_out - followed), {} if few or layers else _toggled(file, found))
 
 
 def key_of(page: Page, view: View) -> Key:
@@ -130,69 +173,35 @@ def key_of(page: Page, view: View) -> Key:
     return tuple(sorted((setting, text) for setting, text in query.items() if setting not in SELECTED))
 
 
-def _reachable(file: FileControls, keys: set[str]) -> dict[Key, View]:
+def _reachable(file: FileControls, keys: set[str], known: Mapping[Key, FollowedView]) -> dict[Key, FollowedView]:
     """The views that the controls ``keys`` lead to. The search ends when it has more than MOST_VIEWS."""
-    found: dict[Key, View] = {}
-    waiting = deque([file.starts[0], *map(file.settled, file.starts[1:])])
+    found: dict[Key, FollowedView] = {}
+    waiting = deque(FollowedView(file, view) for view in (file.starts[0], *map(file.settled, file.starts[1:])))
     while waiting and len(found) <= MOST_VIEWS:
-        view = waiting.popleft()
-        key = key_of(file.page, view)
-        if key not in found:
-            found[key] = view
-            for row in _rows(file, view):
-                for shown in row.all_inputs:
-                    if shown.key in keys:
-                        waiting.extend(following for _value, following in _options(file, view, shown))
+        one = waiting.popleft()
+        if one.key not in found:
+            one = found[one.key] = known.get(one.key, one)
+            for shown in one.inputs:
+                if shown.key in keys:
+                    waiting.extend(one.options(shown).values())
     return found
 
 
-def _rows(file: FileControls, view: View) -> list[InputRow]:
-    return file.rows(view, file.page.input_rows(view))
-
-
-def _options(file: FileControls, view: View, shown: Input) -> Iterator[tuple[Any, View]]:
-    """Each value of an input, and the view after it; values that give an error are left out."""
-    for value in file.values(shown, view):
-        following = file.settled(after(file.page, view, entering(shown, value)))
-        if not file.page.problem(following):
-            yield value, following
-
-
-def _toggled(file: FileControls, found: Mapping[Key, View]) -> tuple[dict[Key, View], dict[Key, dict[Press, View]]]:
-    """The views that the toggles lead to from layers with a button, besides those found: on each tensor of the file for which there is room.
-
-    Also returns what each press leads to.
-    """
-    with_button, toggled = families_with_button(), dict[Key, View]()
-    presses: dict[Key, dict[Press, View]] = {}
+def _toggled(file: FileControls, found: Mapping[Key, FollowedView]) -> dict[Key, FollowedView]:
+    """The views that the toggles lead to from layers with a button, besides those found: on each tensor of the file for which there is room."""
+    with_button, toggled = families_with_button(), dict[Key, FollowedView]()
     for start in file.starts:
-        shape, more = start.scene.shape, dict[Key, View]()
-        on_shape = [one for one in found.values() if one.scene.shape == shape]
-        waiting = deque(one for one in on_shape if family_of(one.scene) in with_button)
+        shape, more = start.scene.shape, dict[Key, FollowedView]()
+        on_shape = [one for one in found.values() if one.view.scene.shape == shape]
+        waiting = deque(one for one in on_shape if family_of(one.view.scene) in with_button)
         most = min(MOST_TOGGLED, MOST_TOGGLED_ELEMENTS // prod(shape)) - len(toggled)
         while waiting and len(more) <= most:
-            view = waiting.popleft()
-            leads = presses[key_of(file.page, view)] = _presses(file, view)
-            for following in leads.values():
-                key = key_of(file.page, following)
-                if key not in found and key not in more:
-                    more[key] = following
+            for following in waiting.popleft().presses.values():
+                if following.key not in found and following.key not in more:
+                    more[following.key] = following
                     waiting.append(following)
         toggled |= more if len(more) <= most else {}
-    return toggled, presses
-
-
-def _presses(file: FileControls, view: View) -> dict[Press, View]:
-    """What each toggle leads to, if a file may have it."""
-    presses: dict[Press, View] = {}
-    if not file.page.in_toggles or hides_toggles(view):
-        return presses
-    for row, found in toggle_rows(view.scene).items():
-        for one in () if found.rest else found.toggles:
-            for by in (-1, 1) if one.groups else (1,):
-                if after := with_toggle_of_file(view.scene, row, one.axis, by):
-                    presses[row, one.axis, by] = file.settled(view.with_scene(Reading(after)))
-    return presses
+    return toggled
 
 
 def _playable_row(row: InputRow, ways: Mapping[str, Mapping[Any, Key]]) -> InputRow:

@@ -76,6 +76,7 @@ def layer_for(family: str, shape: tuple[int, ...], axes: tuple[str, ...]) -> Lay
     return (family == "LayerNorm" and _over(default, _usual_axes(axes), shape, axes)) or default
 
 
+@lru_cache(maxsize=1024)
 def suitable_kind(family: str, axes: tuple[str, ...]) -> Kind:
     """``kind_for``; raises NormvizError if it does not suit an x with these axes."""
     kind = kind_for(family, axes)
@@ -192,6 +193,7 @@ def example_on(kind: Kind, shape: tuple[int, ...], layout: str | None = None) ->
     return layer
 
 
+@lru_cache(maxsize=1024)
 def kind_for(family: str, axes: tuple[str, ...]) -> Kind:
     """The kind of the family that takes an x with these axes, preferably the one with this default layout, or one that suits them.
 

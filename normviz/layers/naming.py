@@ -42,7 +42,12 @@ def _described(norm: Norm, shape: tuple[int, ...], kinds: Iterable[Kind], **opti
         if kind.center == norm.center and may_have_eps and all(map(kind.has, needed)):
             given = {option.name: options[option.name] for option in kind.options if option.name in options}
             for sizes in kind.sizes_on(shape, (groups or 1,)):
-                yield Layer.make(kind.name, training=not norm.running, **sizes, **given)
+                yield _layer(kind.name, not norm.running, tuple({**sizes, **given}.items()))
+
+
+@lru_cache(maxsize=4096)
+def _layer(name: str, training: bool, arguments: tuple[tuple[str, Any], ...]) -> Layer:
+    return Layer.make(name, training=training, **dict(arguments))
 
 
 # By what it computes on an x
@@ -161,11 +166,24 @@ def layer_with_axes(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], l
         family, changes = like.kind.family, like.changes
         options = {name: changes[name] for name in ("eps", "momentum") if name in changes}
     # Without a gamma, InstanceNorm is the usual name.
-    kinds = sorted(
-        (kind for kind in KINDS.values() if kind.place and kind.suits(axes)),
-        key=lambda kind: (kind.family != family, norm.params is not None or not kind.per_instance),
+    return min(
+        _layers_with_axes(norm, shape, axes, tuple(options.items())),
+        key=lambda layer: (layer.kind.family != family, norm.params is not None or not layer.kind.per_instance),
+        default=None,
     )
-    return next((layer for layer in _described(norm, shape, kinds, **options) if _has_axes(layer, norm, axes)), None)
+
+
+@lru_cache(maxsize=4096)
+def _layers_with_axes(
+    norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], options: tuple[tuple[str, Any], ...]
+) -> tuple[Layer, ...]:
+    layers = _described(norm, shape, _kinds_on(axes), **dict(options))
+    return tuple(layer for layer in layers if _has_axes(layer, norm, axes))
+
+
+@lru_cache(maxsize=1024)
+def _kinds_on(axes: tuple[str, ...]) -> tuple[Kind, ...]:
+    return tuple(kind for kind in KINDS.values() if kind.place and kind.suits(axes))
 
 
 def _has_axes(layer: Layer, norm: Norm, axes: tuple[str, ...]) -> bool:

@@ -241,7 +241,8 @@ def _layer_as_code(view: Changeable) -> list[Input]:
     """A field with the layer as code: it takes any layer, or an error message of torch. Its list has the layers without a button."""
     scene = view.scene
     text = str(scene.layer) if isinstance(scene.layer, Layer) else repr(scene.layer)
-    others = {family: family_label(family) for family in families_for(scene) if family not in families_with_button()}
+    with_button = families_with_button()
+    others = {family: family_label(family) for family in families_for(scene) if family not in with_button}
     widget = Choice({text: text} | others, accept_new=True, dynamic_labels=True)
     help_text = _(
         "Write a layer, such as LayerNorm(96) or LayerNorm(96) on (8, 96, 56, 56); or an expression of torch, Keras or einops, such as "

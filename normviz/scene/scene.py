@@ -495,6 +495,7 @@ def check_rank(shape: tuple[int, ...]) -> None:
 FIELD_NAMES = {"from": "start"}  # fields of Scene for settings whose names are Python keywords
 
 
+@lru_cache(maxsize=1024)
 def default_at(shape: tuple[int, ...], axes: tuple[str, ...], start: tuple[int, ...] = ()) -> tuple[int, ...]:
     """The element that is selected by default: the last one of the first drawn row, so that its indices differ."""
     drawing = grid(shape, axes, start)

@@ -134,7 +134,7 @@ def test_too_many_tensors_are_an_error():
 def test_several_tensors_leave_out_the_switches_before_a_layer_and_the_search_says_so():
     found = search(PAGES["explore"], PAGES["explore"].view(""), [(2, 6, 4, 4), (5, 7), (2, 12, 4, 4)])
     assert len(found.views) <= MOST_VIEWS
-    texts = [str(view.scene.layer) for view in found.views.values()]
+    texts = [str(one.view.scene.layer) for one in found.views.values()]
     assert [text for text in texts if "affine" in text or "eval" in text] == []
     assert "GroupNorm(6, 12)" in texts
     assert {"affine: gamma, beta", "Mode"} <= set(found.labels_left_out())
@@ -215,7 +215,7 @@ def test_layers_narrow_compare_and_are_fitted_to_each_tensor():
 
 def test_step_by_step_has_the_layers_of_explore():
     listed = search(PAGES["explore"], PAGES["explore"].view("")).views.values()
-    assert layers(found("step_by_step")) == [str(view.scene.layer) for view in listed]
+    assert layers(found("step_by_step")) == [str(one.view.scene.layer) for one in listed]
 
 
 @pytest.mark.parametrize(("name", "shown"), [("train_and_eval", 6), ("gradients", 4), ("numerics", 5)])

@@ -100,7 +100,7 @@ def by_torch(x, scene):
 
 @pytest.mark.parametrize(("query", "_axes", "_groups"), FILES)
 def test_the_numbers_of_each_position_are_those_of_torch(query, _axes, _groups):
-    toggled = set(map(str, (view.scene.layer for view in searched(query).toggled.values())))
+    toggled = set(map(str, (one.view.scene.layer for one in searched(query).toggled.values())))
     checked = 0
     for scene, view in file_of(query):
         if str(scene.layer) in toggled:
@@ -134,7 +134,7 @@ def test_what_only_toggles_lead_to_has_no_code():
     patterns = [
         scene for scene, view in file_of() if not any(key.startswith("details") for key, _html in view["parts"])
     ]
-    assert {str(scene.layer) for scene in patterns} == {str(view.scene.layer) for view in found.toggled.values()}
+    assert {str(scene.layer) for scene in patterns} == {str(one.view.scene.layer) for one in found.toggled.values()}
     assert any(isinstance(scene.layer, Norm) for scene in patterns)
 
 
