@@ -28,7 +28,7 @@ from normviz.texts.languages import FRONT_MATTER, STAMP
 
 PACKAGE = Path(__file__).resolve().parents[1] / "normviz"
 LOCALE, ENGLISH = PACKAGE / "locale", PACKAGE / "locale" / "en"
-PROSE = ("glossary.md", "questions/*.md", "start/*.md", "story/*.md", "tours/*.yaml")
+PROSE = ("glossary.md", "pages/*.md", "questions/*.md", "start/*.md", "story/*.md", "tours/*.yaml")
 # In a script; no message is within a comment or spans two lines.
 MESSAGE = re.compile(r'\b(?:_|N_|ngettext)\(\s*("(?:[^"\\]|\\.)*")(?:,\s*("(?:[^"\\]|\\.)*"))?')
 MOST_COMPARED = 200  # new messages: each is compared with all old ones

@@ -203,10 +203,12 @@ class Description:
         """Warnings about valid but unusual arguments, one sentence each."""
         notes = []
         if self.norm.eps is not None and self.norm.eps < 0:
-            negative = _(
-                "eps={eps} is negative, so var + eps can be negative too; its square root and the output are NaN there."
+            notes.append(
+                _(
+                    "eps={eps} is negative, so var + eps can be negative too; its square root and the output are NaN there.",
+                    eps=self.norm.eps,
+                )
             )
-            notes.append(negative.format(eps=self.norm.eps))
         if self.layer is not None:
             notes += [note(self.layer, self.axes, self.shape) for note in (_channel_note, _layout_note)]
         return tuple(filter(None, notes))

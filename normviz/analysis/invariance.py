@@ -1,6 +1,7 @@
-"""A small copy of a layer and its tensor, on which invariances are measured.
+"""Which changes of x leave the output of a layer the same, measured on a small copy of the layer and its tensor.
 
-Every named size, including the parts of a split axis, is at most ``LONGEST``, which does not change how elements share statistics.
+Every named size of the copy, including the parts of a split axis, is at most ``LONGEST``, which does not change how elements share
+statistics. Each change is applied to random float64 tensors; the outputs before and after are compared, of torch's own layer if torch has it.
 """
 
 from collections.abc import Callable, Iterator
@@ -64,10 +65,6 @@ def reduced_layer(e: Description, norm: Norm, shape: tuple[int, ...]) -> Layer |
     layer = refit(e.layer.with_(num_groups=split[0]) if split else e.layer, shape, e.axes, e.layer.kind)
     return layer if layer.norm(e.axes) == norm else None
 
-
-# Which changes of x leave the output of a layer the same, by measurement.
-# Each change is applied to random float64 tensors, and the outputs before and after are compared; torch's own layer is used if
-# torch has it. The tensors and the layer are small copies, as ``reduced_copy`` makes them.
 
 TRIALS = 8
 MOST_KEPT = 2**11  # measurements of about 3 kB

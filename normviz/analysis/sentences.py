@@ -6,6 +6,7 @@ from math import prod
 
 from normviz.analysis.description import Description
 from normviz.layers.axes import divisors
+from normviz.layers.norm import Norm
 from normviz.texts.errors import listed
 from normviz.texts.messages import N_, _, format_count, ngettext
 
@@ -207,3 +208,14 @@ def parameters_caption(e: Description) -> str:
         else format_count(total),
         elements=ngettext("{n:,} element", "{n:,} elements", _elements_per_parameter(e)),
     )
+
+
+def scaling(e: Description) -> str:
+    """The formula from the normalized values to the output, of a layer with gamma."""
+    scaled = f"normalized · {factor_of_product(e.norm)}"
+    return f"{scaled} + beta" if e.norm.bias else scaled
+
+
+def factor_of_product(norm: Norm) -> str:
+    """What the normalized values are multiplied by, as a part of a product: with brackets around 1 + gamma."""
+    return f"({norm.factor})" if norm.zero_centered_gamma else norm.factor

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from normviz.analysis.description import Description
 from normviz.analysis.forward import factor
 from normviz.analysis.moments import moments
-from normviz.layers.norm import Norm
+from normviz.analysis.sentences import factor_of_product, scaling
 from normviz.texts.messages import _, format_number, join_sentences
 
 if TYPE_CHECKING:
@@ -172,17 +172,6 @@ def _output(e: Description) -> tuple[Step, ...]:
     title = _("scaled and shifted") if e.norm.bias else _("scaled")
     why = join_sentences((_regrouping(e), _without_effect(e)))
     return (Step("output", title, scaling(e), e.trace.output, why, links="params"),)
-
-
-def scaling(e: Description) -> str:
-    """The formula from the normalized values to the output, of a layer with gamma."""
-    scaled = f"normalized · {factor_of_product(e.norm)}"
-    return f"{scaled} + beta" if e.norm.bias else scaled
-
-
-def factor_of_product(norm: Norm) -> str:
-    """What the normalized values are multiplied by, as a part of a product: with brackets around 1 + gamma."""
-    return f"({norm.factor})" if norm.zero_centered_gamma else norm.factor
 
 
 def _regrouping(e: Description) -> str:

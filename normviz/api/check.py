@@ -16,8 +16,7 @@ from normviz.layers.norm import Norm
 from normviz.measuring.check import Finding, expect, expected_of, kind_and_tensor, norm_of, with_usual_formula
 from normviz.measuring.probe import check_callable, isolated
 from normviz.measuring.turn import measuring
-from normviz.texts.calls import checked_call
-from normviz.texts.errors import NormvizError, echo
+from normviz.texts.errors import NormvizError, checked_call, echo
 from normviz.texts.messages import _, join_sentences, ngettext
 
 if TYPE_CHECKING:

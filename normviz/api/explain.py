@@ -11,8 +11,7 @@ from normviz.analysis.sentences import sentence
 from normviz.api.result import Result
 from normviz.code.generate import code
 from normviz.measuring.own_modules import AnyLayer, describe_any
-from normviz.texts.calls import checked_call
-from normviz.texts.errors import NormvizWarning
+from normviz.texts.errors import NormvizWarning, checked_call
 from normviz.texts.messages import plain
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from torch import nn
 from normviz.api.result import Result
 from normviz.measuring.models.names import common_name, name_pattern
 from normviz.measuring.models.norms import NormRow, differences, normalizations
-from normviz.texts.calls import checked_call
-from normviz.texts.errors import NormvizError, echo
+from normviz.texts.errors import NormvizError, checked_call, echo
 from normviz.texts.messages import _, format_count, ngettext
 
 if TYPE_CHECKING:

@@ -40,8 +40,7 @@ from normviz.scene.edits import repair, with_fields
 from normviz.scene.scene import DEFAULT_SHAPE, PARAMS, SCENE_SETTINGS, SEED, Scene, axes_of, check_seed
 from normviz.scene.setting import Setting, Where
 from normviz.scene.view import DISPLAY_SETTINGS, Display, View, hide_problem, unknown_names
-from normviz.texts.calls import check_call, checked_call
-from normviz.texts.errors import NormvizError, closest, echo, listed
+from normviz.texts.errors import NormvizError, check_call, checked_call, closest, echo, listed
 from normviz.texts.languages import parse_language
 from normviz.texts.messages import ENGLISH, in_language
 
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from normviz.analysis.description import Array, X
     from normviz.api import keywords
     from normviz.api.live.widget import Live
-    from normviz.lessons.page import Page
 
 F = TypeVar("F", bound=Callable[..., Output])
 Settings = Mapping[str, Any]

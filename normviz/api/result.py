@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from normviz.texts.calls import checked_call
+from normviz.texts.errors import checked_call
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

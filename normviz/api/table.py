@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from normviz.parts.part import Part
 from normviz.parts.titles import app_of_environment
+from normviz.scene.scene import query_of
 from normviz.scene.view import link
 from normviz.texts.errors import encodable
 from normviz.texts.languages import with_language
@@ -50,9 +51,8 @@ def _cells(row: NormRow, name: str) -> Iterator[str]:
 
 def view_query(row: NormRow) -> dict[str, str]:
     """The view Explore of a row, as the query of a link."""
-    query = {"shape": ",".join(map(str, row.shape)), "layer": (row.layer or repr(row.norm)).replace(", ", ",")}
     names = "".join(parts[0] for parts in row.norm.pattern.left)
-    return query | ({"layout": "NHWC"} if row.layer is not None and names == "nhwc" else {})
+    return query_of(row.layer or row.norm, row.shape, "NHWC" if row.layer is not None and names == "nhwc" else "")
 
 
 @dataclass(frozen=True)

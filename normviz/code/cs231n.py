@@ -19,7 +19,7 @@ from normviz.analysis.description import describe
 from normviz.analysis.examples import example, from_array, parameters
 from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _, ngettext
+from normviz.texts.messages import N_, ngettext
 
 Array = NDArray[np.float64]
 MOST_ELEMENTS = 2**18
@@ -146,7 +146,7 @@ def _normalize(
 def _backward(dout: ArrayLike, cache: Cache) -> tuple[Array, Array, Array]:
     dout = _numbers("dout", dout)
     if dout.shape != cache.xhat.shape:
-        message = _("dout has shape {dout} and the output {output}; give one number for each output.")
+        message = N_("dout has shape {dout} and the output {output}; give one number for each output.")
         raise NormvizError(message, dout=dout.shape, output=cache.xhat.shape)
     dxhat, xhat = dout * cache.gamma, cache.xhat
     dx = dxhat
@@ -178,16 +178,16 @@ def _numbers(name: str, value: ArrayLike) -> Array:
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        message = _("{name}={value} is not an array of numbers; give one such as np.ones((2, 3)).")
+        message = N_("{name}={value} is not an array of numbers; give one such as np.ones((2, 3)).")
         raise NormvizError(message, name=name, value=echo(value)) from None
 
 
 def _per_column(name: str, value: ArrayLike, columns: int, rows: int | None = None) -> Array:
     array = _numbers(name, value)
     if array.shape != (columns,):
-        message = _("{name} has shape {shape}; give one number for each column, ({columns},).")
+        message = N_("{name} has shape {shape}; give one number for each column, ({columns},).")
         if array.shape == (rows,):
-            message = _("{name} has shape {shape}; give one number for each column, ({columns},), not for each row.")
+            message = N_("{name} has shape {shape}; give one number for each column, ({columns},), not for each row.")
         raise NormvizError(message, name=name, shape=array.shape, columns=columns)
     return array
 
@@ -195,7 +195,7 @@ def _per_column(name: str, value: ArrayLike, columns: int, rows: int | None = No
 def _from_0_to_1(param: Mapping[str, Any], dictionary: str, name: str, default: float) -> float:
     value = param.get(name, default)
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
-        message = _('{dictionary}["{name}"]={value} must be a number from 0 to 1, such as {default}.')
+        message = N_('{dictionary}["{name}"]={value} must be a number from 0 to 1, such as {default}.')
         raise NormvizError(message, dictionary=dictionary, name=name, value=echo(value), default=default)
     return float(value)
 

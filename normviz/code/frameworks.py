@@ -1,4 +1,7 @@
-"""A Norm in terms of axis numbers, as Keras and Flax describe it."""
+"""The same layer in Keras and Flax: as a program, and as a table of names next to torch's.
+
+Neither framework is imported. ``AxisNumbers`` describes a Norm as both do, by the numbers of its axes; their layers are data, chosen by it.
+"""
 
 from __future__ import annotations
 
@@ -312,8 +315,7 @@ FLAX_LAYERS = Framework(
 )
 
 
-# The same layer in Keras and Flax: as a program, and as a table of names next to torch's.
-# Neither framework is imported. If no layer computes a Norm, the program uses the array functions of the framework.
+# As a program, and as names. If no layer computes a Norm, the program uses the array functions of the framework.
 
 FRAMEWORKS = {"keras": KERAS_LAYERS, "flax": FLAX_LAYERS}
 
@@ -323,8 +325,8 @@ def framework_code(framework: Framework, e: Description) -> str:
     a = AxisNumbers.of(e)
     layer = framework.layer(a)
     if layer is None:
-        message = _("{framework} has no layer that computes this; written from scratch with {arrays}.")
-        lines = [f"# {message.format(framework=framework.name, arrays=framework.arrays)}"]
+        message = N_("{framework} has no layer that computes this; written from scratch with {arrays}.")
+        lines = ["# " + _(message, framework=framework.name, arrays=framework.arrays)]
         if framework.library.finfo == FLOAT32_EPS and e.norm.eps is None:
             lines.append("# " + _("{eps}: the machine epsilon of float32, torch's eps=None", eps=FLOAT32_EPS))
         return "\n".join([*lines, from_scratch(framework.library, e)])
@@ -345,9 +347,9 @@ def framework_code(framework: Framework, e: Description) -> str:
 
 def _constructor(a: AxisNumbers, layer: FrameworkLayer) -> list[str]:
     arguments, sizes = layer.arguments(a), a.sizes(a.gamma or ())
-    weights = _("the weight of the old value; torch's {momentum} is the weight of the new value")
+    weights = N_("the weight of the old value; torch's {momentum} is the weight of the new value")
     comments = {
-        "momentum": f"# {weights.format(momentum=round(1 - (a.old_weight or 0), 12))}",
+        "momentum": "# " + _(weights, momentum=round(1 - (a.old_weight or 0), 12)),
         "center": "# " + _("no beta"),
         "use_fast_variance": "# " + _("the default is E[x^2] - E[x]^2"),
     }
@@ -375,8 +377,8 @@ def _differences(a: AxisNumbers, layer: FrameworkLayer) -> list[str]:
     if layer.running and a.old_weight is None:
         lines.append("# " + _("torch's momentum=None, the mean over all batches, does not exist here."))
     if layer.running and not a.e.norm.running:
-        message = _("{variance} uses the biased variance, torch's running_var the unbiased one.")
-        lines.append(f"# {message.format(variance=layer.running[1])}")
+        message = N_("{variance} uses the biased variance, torch's running_var the unbiased one.")
+        lines.append("# " + _(message, variance=layer.running[1]))
     return lines
 
 
@@ -444,10 +446,10 @@ def _torch_names(a: AxisNumbers) -> dict[str, str | None]:
         )
     if "normalized_shape" in given:
         normalized = parameter_axes = f"normalized_shape={list(given['normalized_shape'])}"
-    momentum = _("momentum={momentum} of the new value (default {default})")
+    momentum = N_("momentum={momentum} of the new value (default {default})")
     if given.get("momentum") is None:
-        momentum = _("momentum={momentum} (default {default})")
-    count = _("{all}, and {buffers} in buffers") if layer.tracks else "{all}"
+        momentum = N_("momentum={momentum} (default {default})")
+    count = N_("{all}, and {buffers} in buffers") if layer.tracks else "{all}"
     return {
         "layer": f"nn.{layer.on_axis_1(len(a.e.shape)).name}, x.movedim(-1, 1)"
         if layer.kind.channels_last
@@ -457,10 +459,10 @@ def _torch_names(a: AxisNumbers) -> dict[str, str | None]:
         "parameters": _names_and_shapes(("weight", "bias"), (counts.gamma_shape, counts.beta_shape)),
         "switches": ", ".join(name for name in ("elementwise_affine", "affine", "bias") if name in given),
         "eps": _("eps={eps} (default {default})", eps=given["eps"], default=default["eps"]),
-        "momentum": momentum.format(momentum=given["momentum"], default=default["momentum"]) if layer.tracks else None,
+        "momentum": _(momentum, momentum=given["momentum"], default=default["momentum"]) if layer.tracks else None,
         "running": "running_mean, running_var" if layer.tracks else None,
         "running_variance": _("unbiased") if layer.tracks else None,
-        "count": count.format(all=counts.parameters, buffers=layer.buffers()),
+        "count": _(count, all=counts.parameters, buffers=layer.buffers()),
     }
 
 
@@ -472,23 +474,23 @@ def _framework_layer_names(a: AxisNumbers, framework: Framework) -> dict[str, st
     shape = a.sizes(a.gamma or ())
     shape = (prod(shape),) if framework.flat_gamma else shape
     shapes = (None if a.gamma is None else shape, shape if a.e.norm.bias else None)
-    momentum = _("momentum={momentum} of the old value (default {default})")
+    momentum = N_("momentum={momentum} of the old value (default {default})")
     if "momentum" not in arguments:
-        momentum = _("does not exist (default {default})")
+        momentum = N_("does not exist (default {default})")
     learned, running = a.e.counts.parameters, 2 * prod(a.sizes(a.kept)) if layer.running else 0
     return {
         "layer": layer.name,
-        "normalized_axes": _(layer.normalized_axes).format(**arguments),
-        "parameter_axes": None if a.gamma is None else _(layer.parameter_axes).format(**arguments),
+        "normalized_axes": _(layer.normalized_axes, **arguments),
+        "parameter_axes": None if a.gamma is None else _(layer.parameter_axes, **arguments),
         "parameters": _names_and_shapes(tuple(layer.parameters), shapes),
         "switches": ", ".join(filter(None, layer.parameters.values())) or None,
         "eps": _("epsilon={eps} (default {default})", eps=arguments["epsilon"], default=layer.defaults["epsilon"]),
-        "momentum": momentum.format(momentum=arguments.get("momentum"), default=layer.defaults.get("momentum"))
+        "momentum": _(momentum, momentum=arguments.get("momentum"), default=layer.defaults.get("momentum"))
         if layer.running
         else None,
         "running": ", ".join(layer.running) or None,
         "running_variance": _("biased") if layer.running else None,
-        "count": _(framework.counts[bool(running)]).format(all=learned + running, learned=learned, running=running),
+        "count": _(framework.counts[bool(running)], all=learned + running, learned=learned, running=running),
     }
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from normviz.code.frameworks import FRAMEWORKS, framework_code
 from normviz.code.from_scratch import NUMPY, RUNNING, TORCH, from_scratch, in_brackets, normalize_lines, program
 from normviz.texts.errors import NormvizError, closest, echo, listed
-from normviz.texts.messages import _
+from normviz.texts.messages import N_, _
 
 if TYPE_CHECKING:
     from normviz.analysis.description import Description
@@ -30,7 +30,7 @@ def code(e: Description, flavor: str) -> str:
             raise NormvizError(
                 "{flavor} is not a flavor of code. Did you mean {meant}?", flavor=echo(flavor), meant=meant
             )
-        message = _("{flavor} is not a flavor of code; choose {flavors}.")
+        message = N_("{flavor} is not a flavor of code; choose {flavors}.")
         raise NormvizError(message, flavor=echo(flavor), flavors=listed(FLAVORS))
     return FLAVORS[flavor](e)
 
@@ -42,7 +42,7 @@ def torch_call(e: Description) -> str:
             "No layer of torch.nn multiplies by 1 + gamma. Use the 'torch-scratch' code, or a layer of torch.nn with 1 + gamma as its weight."
         )  # fmt: skip
     if e.torch_layer is None:
-        message = _(
+        message = N_(
             "No layer of torch.nn has these patterns ({norm}). Use the 'torch-scratch' code, or move the reduced axes "
             "to the end and use LayerNorm."
         )
@@ -115,12 +115,10 @@ def loops(e: Description) -> str:
     running = "".join(f", {stat}{index}" for stat in RUNNING) if norm.running else ""
     lines.append(f"{'    ' * len(norm.pattern.right)}normalize([{element}{inner}]{running})")
     if norm.params is not None:
-        axes = " ".join(norm.gamma_axes)
-        each = (
-            _("then {factor} and beta: one for each {axes}") if norm.bias else _("then {factor}: one for each {axes}")
-        )
-        scalar = _("then {factor} and beta: one scalar each") if norm.bias else _("then {factor}: one scalar")
-        lines.append(f"# {(each if norm.gamma_axes else scalar).format(factor=norm.factor, axes=axes)}")
+        each = (N_("then {factor}: one for each {axes}"), N_("then {factor} and beta: one for each {axes}"))
+        scalar = (N_("then {factor}: one scalar"), N_("then {factor} and beta: one scalar each"))
+        message = (each if norm.gamma_axes else scalar)[norm.bias]
+        lines.append("# " + _(message, factor=norm.factor, axes=" ".join(norm.gamma_axes)))
     return "\n".join(lines)
 
 

@@ -26,8 +26,7 @@ from normviz.parts.titles import app_of_environment
 from normviz.scene.edits import with_fields
 from normviz.scene.scene import MOST_EDITABLE, Scene
 from normviz.scene.view import View, link
-from normviz.texts.calls import checked_call
-from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.errors import NormvizError, checked_call, echo, listed
 from normviz.texts.messages import ENGLISH, N_, _, in_language, language
 
 if TYPE_CHECKING:

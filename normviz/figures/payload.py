@@ -17,7 +17,7 @@ from normviz.analysis import sentences
 from normviz.analysis.description import Description
 from normviz.analysis.forward import broadcast
 from normviz.analysis.moments import moments
-from normviz.analysis.steps import Token, scaling, steps, whole_formula
+from normviz.analysis.steps import Token, steps, whole_formula
 from normviz.code.generate import code
 from normviz.figures.wire import Payload, left_out
 from normviz.layers.sharing import check_groups
@@ -512,7 +512,10 @@ def value_panels(e: Description, drawing: Grid) -> list[PanelData]:
         PanelValues("x", "x", _("the input"), e.x),
         PanelValues("normalized", _("normalized"), f"{above} / √({below} + eps)", trace.normalized),
         PanelValues(
-            "output", _("output"), scaling(e) if e.norm.params is not None else _("as normalized"), trace.output
+            "output",
+            _("output"),
+            sentences.scaling(e) if e.norm.params is not None else _("as normalized"),
+            trace.output,
         ),
     )
     return [value_panel(each, drawing) for each in steps]

@@ -15,7 +15,7 @@ from itertools import chain
 from math import isqrt, prod
 
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _, ngettext
+from normviz.texts.messages import N_, _, ngettext
 
 NAME = re.compile(r"[a-z][a-z0-9]*\Z")
 TOKEN = re.compile(r"[a-z][a-z0-9]*|[()]|\S")
@@ -111,9 +111,9 @@ def check_names(names: Sequence[str], allowed: Sequence[str], source: str) -> No
     """Raise NormvizError unless every name is allowed and appears once; ``source`` is the code that has the names."""
     for position, name in enumerate(names):
         if name not in allowed:
-            message = _("{source} names {name!r}, which is not an axis of x; its axes are {axes}.")
+            message = N_("{source} names {name!r}, which is not an axis of x; its axes are {axes}.")
         elif name in names[:position]:
-            message = _("{source} names {name!r} twice; name each axis once.")
+            message = N_("{source} names {name!r} twice; name each axis once.")
         else:
             continue
         raise NormvizError(message, source=source, name=name, axes=" ".join(allowed))

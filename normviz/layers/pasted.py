@@ -1,6 +1,6 @@
-"""An error message of torch, as a reader pastes it: the layer and the shape of x that it is about.
+"""What a reader pastes or types, as a layer and a shape: an error message of torch, "LayerNorm(96) on (8, 96, 56, 56)", "batchnorm(64)".
 
-A message does not hold everything. What is missing is an example: the sizes of an example.
+A message of torch does not hold everything. What is missing gets the sizes of an example.
 """
 
 import re

@@ -18,7 +18,7 @@ from torch import nn
 from normviz.layers.axes import divisors
 from normviz.layers.catalogue import Kind
 from normviz.texts.errors import NormvizError, listed
-from normviz.texts.messages import _, english, join_sentences, ngettext
+from normviz.texts.messages import N_, _, english, join_sentences, ngettext
 
 if TYPE_CHECKING:
     from normviz.layers.layer import Layer
@@ -51,7 +51,7 @@ def check(layer: Layer, shape: tuple[int, ...]) -> None:
 
 
 def _torch_error(words: str, meaning: str, **values: object) -> NormvizError:
-    return NormvizError('torch refuses: "{words}". {meaning}', words=english(words), meaning=meaning.format(**values))
+    return NormvizError('torch refuses: "{words}". {meaning}', words=english(words), meaning=_(meaning, **values))
 
 
 def _refusal(run: Callable[[], object]) -> str:
@@ -91,15 +91,15 @@ def _check_rank(layer: Layer, shape: tuple[int, ...]) -> None:
     takes_one_example = layer.kind.takes_rank(rank + 1) and (layer.running or prod(shape[1:]) > 1)
     lacks_batch = takes_one_example and layer.given.get("num_features") == shape[0]
     if siblings and lacks_batch:
-        meaning = _(
+        meaning = N_(
             "x has rank {rank}, shape {shape}. If x is one example without a batch axis, add the axis: x.unsqueeze(0). Otherwise use {layers}."
         )
     elif siblings:
-        meaning = _("x has rank {rank}, shape {shape}. For this x use {layers}.")
+        meaning = N_("x has rank {rank}, shape {shape}. For this x use {layers}.")
     elif lacks_batch:
-        meaning = _("x has rank {rank}, shape {shape}. If x is one example, add a batch axis: x.unsqueeze(0).")
+        meaning = N_("x has rank {rank}, shape {shape}. If x is one example, add a batch axis: x.unsqueeze(0).")
     else:
-        meaning = _("x has rank {rank}, shape {shape}. Give an x of rank {ranks}.")
+        meaning = N_("x has rank {rank}, shape {shape}. Give an x of rank {ranks}.")
     raise _torch_error(
         words, meaning, rank=rank, shape=shape, ranks=ranks, layers=listed(siblings) if siblings else None
     )
@@ -120,13 +120,13 @@ def _check_trailing(name: str, wanted: tuple[int, ...], shape: tuple[int, ...]) 
     found = [axis for axis, size in enumerate(shape[:-1]) if wanted == (size,)]
     if found:
         axis = 1 if 1 in found else found[0]
-        move = _("Axis {axis} has size {size}: to normalize over it, move it to the end (x.movedim({axis}, -1)).")
+        move = N_("Axis {axis} has size {size}: to normalize over it, move it to the end (x.movedim({axis}, -1)).")
         if axis == 1 and name == "LayerNorm":
-            move = _(
+            move = N_(
                 "Axis {axis} has size {size}: to normalize over it, move it to the end (x.movedim({axis}, -1)), or use a module of your own "
                 "(ChannelsFirstLayerNorm here; torch.nn has none)."
             )
-        meaning = join_sentences([meaning, move.format(axis=axis, size=shape[axis])])
+        meaning = join_sentences([meaning, _(move, axis=axis, size=shape[axis])])
     raise _torch_error(words, meaning)
 
 

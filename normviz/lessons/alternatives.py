@@ -12,7 +12,7 @@ from normviz.lessons.page import Page
 from normviz.parts.links import Link, Links
 from normviz.parts.part import Caption, Note, Part, Problem
 from normviz.scene.edits import Reading, remedy_fields, repair, with_fields
-from normviz.scene.scene import Scene, commas, compact
+from normviz.scene.scene import Scene, query_of
 from normviz.scene.view import View
 from normviz.scene.view import link as query_text
 from normviz.texts.messages import N_, _, join_sentences
@@ -99,7 +99,7 @@ def pasted_parts(text: str) -> Iterator[Part]:
     reading = repair(layer=layer, shape=shape)
     yield Note(reading.problem or _("torch accepts {layer} on an x of shape {shape}.", layer=layer, shape=shape))
     label = _("`{layer}` on {shape}, as in the message", layer=layer, shape=shape)
-    asked = Link(label, "explore", query_text({"shape": commas(shape), "layer": compact(layer)}).removeprefix("?"))
+    asked = Link(label, "explore", query_text(query_of(layer, shape)).removeprefix("?"))
     others = [
         Link(
             remedy.label,

@@ -47,9 +47,21 @@ def commas(numbers: tuple[int, ...]) -> str:
     return ",".join(map(str, numbers))
 
 
-def compact(layer: Layer | Norm) -> str:
+def compact(layer: Layer | Norm | str) -> str:
     """The layer's text without the spaces between arguments: ``LayerNorm([4,3,5])``."""
-    return str(layer).replace(", ", ",") if isinstance(layer, Layer) else repr(layer).replace(", ", ",")
+    return (repr(layer) if isinstance(layer, Norm) else str(layer)).replace(", ", ",")
+
+
+def query_of(layer: Layer | Norm | str, shape: tuple[int, ...], layout: str = "") -> dict[str, str]:
+    """The query of the layer on a shape.
+
+    layout  the letters of its axes; "" for the default ones
+
+    >>> query_of("LayerNorm([4, 3])", (2, 4, 3))
+    {'shape': '2,4,3', 'layer': 'LayerNorm([4,3])'}
+    """
+    query = {"shape": commas(shape), "layer": compact(layer)}
+    return query | {"layout": layout} if layout else query
 
 
 def _parse_numbers(name: str, text: str, most: int, convert: Callable[[str], Any], example: str) -> tuple[Any, ...]:

@@ -1,10 +1,14 @@
-"""Widgets: the kinds of inputs with which a reader changes a setting, as data."""
+"""Setting: a named value of a view, which a link holds and a reader changes with a control; and the kinds of its inputs, as data.
+
+A setting is declared once, as data and pure functions. Its place in the link, its control, its option of the command line, its name in
+``hide=`` and its row in docs/links.md follow from the declaration.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from keyword import iskeyword
 from math import inf, isclose, isfinite, log10, nan
@@ -91,9 +95,7 @@ class Toggle:
 Widget = Number | TextField | Choice | Segments | Several | Slider | Toggle
 
 
-# Settings: named values of a view that a link holds and that a reader changes with a control.
-# A setting is declared once, as data and pure functions. Its place in the link, its control, its option of the command line, its name in
-# ``hide=`` and its row in docs/links.md follow from the declaration.
+# Settings
 
 LIMITS = N_("{label} ({low} to {high})")
 LIMITS_OR_NONE = N_("{label} ({low} to {high}, or none)")
@@ -194,6 +196,10 @@ class Setting:
             return text
         pattern = LIMITS_OR_NONE if self.or_none else LIMITS
         return _(pattern, label=text, low=self.limits[0], high=self.limits[1])
+
+    def described(self, label: str, about: str, example: str) -> Setting:
+        """The setting with the label of its control, what it sets, as messages, and an example."""
+        return replace(self, label=label, about=about, example=example)
 
     @property
     def description(self) -> str:
@@ -380,18 +386,23 @@ NUMBER = N_("{name}={value} must be a number from {low} to {high}.")
 NUMBER_OR_NONE = N_("{name}={value} must be a number, or none, from {low} to {high}.")
 
 
-def integer(name: str, low: int, high: int, default: int, **rest: Any) -> Setting:
-    """A whole number from ``low`` to ``high``."""
-    return _numeric(name, low, high, default, int, INTEGER, rest)
+def integer(name: str, low: int, high: int, default: int, stops: str = "", **rest: Any) -> Setting:
+    """A whole number from ``low`` to ``high``. Its control takes a text, or is a slider with ``stops``: "2 4 8"."""
+    return _numeric(name, low, high, default, int, INTEGER, _with_stops(stops, rest))
 
 
-def number(name: str, low: float, high: float, default: float, **rest: Any) -> Setting:
-    """A number from ``low`` to ``high``."""
-    return _numeric(name, low, high, default, float, NUMBER, rest)
+def number(name: str, low: float, high: float, default: float, stops: str = "", **rest: Any) -> Setting:
+    """A number from ``low`` to ``high``; ``stops`` as for ``integer``."""
+    return _numeric(name, low, high, default, float, NUMBER, _with_stops(stops, rest))
 
 
-def number_or_none(name: str, low: float, high: float, default: float, **rest: Any) -> Setting:
-    """A number from ``low`` to ``high``, or none."""
+def _with_stops(stops: str, rest: Mapping[str, Any]) -> dict[str, Any]:
+    return {"widget": slider(*stops.split()), **rest} if stops else {**rest}
+
+
+def number_or_none(name: str, low: float, high: float, default: float, stops: str = "", **rest: Any) -> Setting:
+    """A number from ``low`` to ``high``, or none; ``stops`` as for ``integer``."""
+    rest = _with_stops(stops, rest)
     plain = _numeric(name, low, high, default, float, NUMBER_OR_NONE, {})
     assert plain.repair is not None
 

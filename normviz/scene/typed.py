@@ -8,7 +8,7 @@ from normviz.layers.pasted import MOST_TEXT, refused_layer, typed_layer
 from normviz.scene.controls import with_typed
 from normviz.scene.edits import Reading, repair
 from normviz.scene.expressions import KERAS, expressed_layer
-from normviz.scene.scene import Scene, commas, compact
+from normviz.scene.scene import Scene, compact, query_of
 from normviz.texts.errors import NormvizError
 from normviz.texts.numbers import plain_signs
 
@@ -26,7 +26,7 @@ def typed_query(text: str) -> dict[str, str]:
     """
     line = " ".join(plain_signs(text[-MOST_TEXT:]).split())
     if refused := refused_layer(line):
-        return {"shape": commas(refused[1]), "layer": compact(refused[0])}
+        return query_of(*refused)
     scene = repair(**CHANNELS_LAST if KERAS.search(line) else {}).scene
     reading = with_typed(scene, line)
     layer = _layer_of(line, scene, reading)

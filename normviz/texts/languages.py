@@ -144,3 +144,12 @@ def read_text(path: str) -> str:
     found = (messages.LOCALE / language.get() / path, messages.LOCALE / ENGLISH / path)
     file = next((file for file in found if file.is_file()), OWN / path)
     return FRONT_MATTER.sub("", STAMP.sub("", file.read_text(encoding="utf-8")))
+
+
+def paragraphs(name: str, **values: object) -> str:
+    """What a page says in several sentences, the file ``pages/{name}.md`` in the reader's language, with its placeholders filled.
+
+    >>> paragraphs("variances", formula="E[x²] − E[x]²", channels_last="GroupNorm").splitlines()[1]
+    '- *Two passes*: the mean first, then the mean of (x − mean)².'
+    """
+    return messages.filled(read_text(f"pages/{name}.md").strip(), values)

@@ -90,7 +90,7 @@ def _(message: str, /, **values: object) -> str:
     '4,096 elements'
     """
     text = _read_catalogue(LOCALE, language.get()).gettext(message)
-    return _filled(text, values) if values else text
+    return filled(text, values) if values else text
 
 
 def ngettext(one: str, many: str, n: int, /, **values: object) -> str:
@@ -99,7 +99,7 @@ def ngettext(one: str, many: str, n: int, /, **values: object) -> str:
     >>> ngettext("{n:,} group of {size}", "{n:,} groups of {size}", 1, size=48)
     '1 group of 48'
     """
-    return _filled(translations(language.get()).ngettext(one, many, n), {"n": n, **values})
+    return filled(translations(language.get()).ngettext(one, many, n), {"n": n, **values})
 
 
 # Chinese has spaces around Latin words and numbers, which a placeholder often is, and none within Chinese.
@@ -108,7 +108,8 @@ WITHIN_CHINESE = re.compile(
 )
 
 
-def _filled(text: str, values: Mapping[str, object]) -> str:
+def filled(text: str, values: Mapping[str, object]) -> str:
+    """A text in the reader's language, with its placeholders filled."""
     grouped = language.get() in DECIMAL_COMMA
     return WITHIN_CHINESE.sub("", _Grouping().vformat(text, (), values) if grouped else text.format(**values))
 

@@ -1,4 +1,4 @@
-"""A torch module after its warm-up: some batches in train mode."""
+"""train() and eval(): a torch module after its warm-up, some batches in train mode, and what each mode makes of the same x."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -26,7 +26,7 @@ from normviz.analysis.closed_form import (
 )
 from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
 from normviz.analysis.description import Description, describe
-from normviz.analysis.steps import factor_of_product
+from normviz.analysis.sentences import factor_of_product
 from normviz.figures.payload import PanelValues, values_payload
 from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import views_of_one_layer

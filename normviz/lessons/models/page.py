@@ -21,7 +21,7 @@ from normviz.parts.html import Body, align, escape, scrolling
 from normviz.parts.links import Link
 from normviz.parts.part import Caption, Part, Sentence
 from normviz.parts.titles import LOOK_UP, TITLES
-from normviz.scene.scene import commas, compact
+from normviz.scene.scene import compact, query_of
 from normviz.scene.setting import SEVERAL, Setting, TextField, Where, choice
 from normviz.scene.view import View, link
 from normviz.texts.errors import NormvizError, echo
@@ -129,8 +129,7 @@ class RecordedLayer:
     @property
     def query(self) -> dict[str, str]:
         """Its view in Explore, as the query of a link."""
-        found = {"shape": commas(self.shape), "layer": self.layer}
-        return found | {"layout": self.layout} if self.layout else found
+        return query_of(self.layer, self.shape, self.layout)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.setting import choice, number, power, power_of_ten
 from normviz.scene.view import View
 from normviz.texts.errors import listed
+from normviz.texts.languages import paragraphs
 from normviz.texts.messages import N_, _, english, format_number, join_sentences, ngettext
 
 DTYPE = choice("dtype", {name: name for name in DTYPES}, "float32", label=N_("dtype of x"), example="bfloat16")
@@ -234,25 +235,7 @@ def _step(dtype: str, value: float) -> str:
 
 
 def methods_text() -> str:
-    lines = (
-        _(
-            "- *{formula}*: the mean of the squares minus the square of the mean. It needs one pass over the data.",
-            formula=FORMULA,
-        ),
-        _("- *Two passes*: the mean first, then the mean of (x − mean)²."),
-        _("- *Welford*: mean and sum of squares, updated number by number."),
-        _("- *Shifted data*: {formula} after the first number is subtracted from all.", formula=FORMULA),
-        _(
-            "- *Flax's default* (`use_fast_variance=True`): {formula} in float32 or wider, and 0 if that is negative.",
-            formula=FORMULA,
-        ),
-        _(
-            "- *{method}*: for x in `channels_last` memory, GroupNorm on the CPU computes {formula}, and 0 if that is negative.",
-            method=method_label(CHANNELS_LAST),
-            formula=FORMULA,
-        ),
-    )
-    return "\n".join(lines)
+    return paragraphs("variances", formula=FORMULA, channels_last=method_label(CHANNELS_LAST))
 
 
 def method_label(method: str) -> str:
@@ -332,8 +315,12 @@ def _shade(distances: Sequence[float], reason: str) -> tuple[dict[str, Any], dic
     return gray, note((low + high) / 2, 0.5, reason if high - low > 1.5 else reason.replace(" ", "<br>"))
 
 
-DISTANCE = power_of_ten("distance", 0, len(DISTANCES) - 1, 6, label=N_("distance from zero"), about=N_("how far x is from zero, a power of ten"), example="1e5")  # fmt: skip
-VARIANCE = Experiment("variance", N_("Four ways to compute a variance"), variance_parts, "q24", (DTYPE, DISTANCE), needs="seed")  # fmt: skip
+DISTANCE = power_of_ten("distance", 0, len(DISTANCES) - 1, 6).described(
+    N_("distance from zero"), N_("how far x is from zero, a power of ten"), "1e5"
+)
+VARIANCE = Experiment(
+    "variance", N_("Four ways to compute a variance"), variance_parts, "q24", (DTYPE, DISTANCE), needs="seed"
+)
 
 
 # How small eps may be.
@@ -525,7 +512,9 @@ def output_sizes(curves: Mapping[str, Sequence[EpsPlacement]], found: Sequence[E
     )
 
 
-SPREAD = power_of_ten("spread", -12, 3, -4, label=N_("spread"), about=N_("the standard deviation of x, a power of ten"), example="1e-3", in_file=(-12, -8, -4, 0))  # fmt: skip
+SPREAD = power_of_ten("spread", -12, 3, -4, in_file=(-12, -8, -4, 0)).described(
+    N_("spread"), N_("the standard deviation of x, a power of ten"), "1e-3"
+)
 EPS = Experiment("eps", N_("How small may eps be?"), eps_parts, "q22", (DTYPE, SPREAD), needs="seed")
 
 
@@ -599,7 +588,9 @@ def inside_and_outside(found: Sequence[EpsPlacement], eps: float) -> Lines:
     )
 
 
-COMPARED_EPS = number("eps", SMALLEST_EPS, 1, 1e-5, width=300, label="eps", about=N_("the eps that is compared inside and outside the square root"), example="0.001", in_file=("1e-12", "1e-05", "0.001"))  # fmt: skip
+COMPARED_EPS = number("eps", SMALLEST_EPS, 1, 1e-5, width=300, in_file=("1e-12", "1e-05", "0.001")).described(
+    "eps", N_("the eps that is compared inside and outside the square root"), "0.001"
+)
 PLACEMENT = Experiment("placement", N_("eps inside or outside"), placement_parts, "s2g", (COMPARED_EPS,), needs="")
 
 
@@ -801,8 +792,12 @@ def _position(one: Degenerate) -> float:
     return NO_DIFFERENCE if one.from_beta is None else place(one.from_beta, ZERO_DIFFERENCE, INFINITE_DIFFERENCE)
 
 
-VALUE = number("value", -LARGEST_CONSTANT, LARGEST_CONSTANT, 1234.567, width=300, label=N_("every element of x"), about=N_("every element of x"), example="0.1", in_file=("0", "1", "1234.567"))  # fmt: skip
-SCALE = number("scale", 0, LARGEST_SCALE, 1000, width=300, label=N_("standard deviation of x"), about=N_("the standard deviation of x"), example="100", in_file=("1", "1000"))  # fmt: skip
+VALUE = number(
+    "value", -LARGEST_CONSTANT, LARGEST_CONSTANT, 1234.567, width=300, in_file=("0", "1", "1234.567")
+).described(N_("every element of x"), N_("every element of x"), "0.1")
+SCALE = number("scale", 0, LARGEST_SCALE, 1000, width=300, in_file=("1", "1000")).described(
+    N_("standard deviation of x"), N_("the standard deviation of x"), "100"
+)
 CONSTANT = Experiment("constant", N_("A constant x"), constant_parts, "s2m", (DTYPE, VALUE), needs="")
 SINGLE = Experiment("single", N_("Groups of one"), single_parts, "q15", (DTYPE, SCALE), needs="seed")
 

@@ -21,6 +21,7 @@ from normviz.lessons.random import Random, hash_text
 from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
 from normviz.lessons.train_and_eval.page import PAGE as TRAIN_AND_EVAL_PAGE
 from normviz.scene.grid import roles
+from normviz.scene.scene import commas, query_of
 from normviz.texts.errors import listed
 from normviz.texts.languages import with_language
 from normviz.texts.messages import N_, _, format_number, join_sentences, ngettext
@@ -156,13 +157,13 @@ class Exercise:
         """The view that settles it: "/explore?shape=2,3&layer=LayerNorm(3)&at=0,1"."""
         case, kind = self.case, self.about
         layer = case.text.removesuffix(".eval()") if kind.page is TRAIN_AND_EVAL_PAGE else case.text
-        query = f"shape={_commas(case.shape)}&layer={layer.replace(' ', '')}"
-        if case.layout != case.layer.kind.layout(len(case.shape)):
-            query += f"&layout={case.layout}"
+        is_usual = case.layout == case.layer.kind.layout(len(case.shape))
+        given = query_of(layer, case.shape, "" if is_usual else case.layout)
         if self.at:
-            query += f"&at={_commas(self.at)}"
+            given["at"] = commas(self.at)
         if self.values:
-            query += f"&values={','.join(f'{value:g}' for value in self.values)}"
+            given["values"] = ",".join(f"{value:g}" for value in self.values)
+        query = "&".join(f"{name}={text}" for name, text in given.items())
         return with_language(f"/{kind.page.name}?{query}{kind.query}")
 
     @cached_property
@@ -238,7 +239,7 @@ class Exercise:
             found |= {
                 "labels": [f"{name.upper()}, {axis_nouns(name, case.axes)[1]}" for name in case.axes],
                 "steps": self.steps,
-                "accepted": [_commas(toggles) for toggles in self.answer],
+                "accepted": [commas(toggles) for toggles in self.answer],
                 "target": [place(index, case.shape) for index in self.target],
             }
         if form == CHOICE:
@@ -256,7 +257,7 @@ class Exercise:
             return [place(index, self.case.shape) for index in self.elements(answer)]
         if self.about.form == BUILD:
             assert isinstance(answer, tuple)
-            return _commas(answer[0])
+            return commas(answer[0])
         return self.text_of(answer) if self.about.form == CHOICE else answer
 
     def row(self) -> list[Any]:
@@ -430,10 +431,6 @@ def _mode(exercise: Exercise) -> str:
             "In train mode, {layer} normalizes with the statistics of x, and updates the running ones.", layer=name
         )
     return _("In eval mode, {layer} normalizes with the running statistics, and does not change them.", layer=name)
-
-
-def _commas(numbers: tuple[int, ...]) -> str:
-    return ",".join(map(str, numbers))
 
 
 def _built(exercise: Exercise) -> str:

@@ -28,7 +28,12 @@ from normviz.texts.messages import N_, _, language
 
 POOL = 60  # exercises of each level from which the app takes those of a rising set
 SETTINGS = (SEED, *OF_SET)  # what chooses a set of exercises
-TIME = choice("time", {"false": N_("no"), "true": N_("yes")}, label=N_("Show the time"), about=N_("whether the reader sees the time: true or false"), example="true", hide="exercises", applies=lambda view: view.settings["time"] == "true")  # fmt: skip
+TIME = choice(
+    "time",
+    {"false": N_("no"), "true": N_("yes")},
+    hide="exercises",
+    applies=lambda view: view.settings["time"] == "true",
+).described(N_("Show the time"), N_("whether the reader sees the time: true or false"), "true")
 
 # The confusions that a step of Start here clears up.
 SHOWN_BY_STEP = {

@@ -27,6 +27,7 @@ from normviz.scene.scene import Scene
 from normviz.scene.setting import Setting, Where, literal, parse_choice, text
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError
+from normviz.texts.languages import paragraphs
 from normviz.texts.messages import N_, _, english
 
 SUMMARY = "shape=2,4,3,3&layers=BatchNorm2d(4);LayerNorm([4,3,3]);InstanceNorm2d(4);GroupNorm(2,4)&at=0,1,0,2"
@@ -69,13 +70,7 @@ def question_parts(question: Question) -> Iterator[Part]:
 def summary_parts() -> Iterator[Part]:
     """What the core path was about, with its picture: four layers on one tensor."""
     yield Heading(_("The core path in one picture"))
-    points = (
-        _("**Who shares a mean?** On images, BatchNorm averages over the batch and the positions, for each channel; LayerNorm over the axes of `normalized_shape`; InstanceNorm over the positions of one channel of one example; GroupNorm over those of a group of channels."),
-        _("**Who shares a gamma?** LayerNorm has one for each element that is normalized together; BatchNorm and GroupNorm have one for each channel; InstanceNorm has none by default. Examples share their gammas."),
-        _("**Who needs a batch?** BatchNorm alone. In train mode it uses the mean and variance of the batch, which are noisy if the batch is small; in eval mode the running ones. The others, by default, compute the same in both modes."),
-        _("**Which variance?** In train mode all four divide by the number of elements, m. BatchNorm's running variance, which eval mode uses, divides by m - 1."),
-    )  # fmt: skip
-    yield Text("\n".join(f"- {point}" for point in points))
+    yield Text(paragraphs("core_path"))
     yield from compare.PAGE.answer_parts(SUMMARY)
 
 

@@ -42,7 +42,7 @@ from normviz.parts.part import Chart, Part, Sentence, Text
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene import edits
 from normviz.scene.controls import Control, Input, inputs_of
-from normviz.scene.setting import integer, number, number_or_none, slider
+from normviz.scene.setting import integer, number, number_or_none
 from normviz.scene.view import View, read
 from normviz.texts.errors import listed
 from normviz.texts.messages import N_, _, format_difference, format_fixed, join_sentences, ngettext
@@ -176,10 +176,18 @@ def _forgetting(steps: float) -> str:
     )
 
 
-BATCH_SIZE = integer("batch_size", 2, BATCH_SIZES[-1], 8, widget=slider("2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"), label=N_("batch size"), about=N_("the examples in a batch"), example="16", in_file=("2", "8", "32"))  # fmt: skip
-MOMENTUM = number_or_none("momentum", 0, 1, 0.1, widget=slider("0", "0.001", "0.01", "0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "0.9", "1", "none"), label=N_("momentum"), about=N_("the momentum of the running statistics; none for a cumulative average"), example="none", in_file=("0.01", "0.1", "0.5", "none"))  # fmt: skip
-DRIFT = number("drift", -LARGEST_DRIFT, LARGEST_DRIFT, 0.0, widget=slider("-10", "-1", "-0.5", "-0.1", "-0.05", "0", "0.05", "0.1", "0.5", "1", "10"), label=N_("mean drifts by"), about=N_("how far the mean moves in each step"), example="0.5", in_file=("0", "0.05"))  # fmt: skip
-NUMBER_OF_BATCHES = integer("steps", STEPS[0], STEPS[-1], 60, widget=slider("1", "5", "10", "20", "40", "60", "100", "200", "500"), label=N_("steps"), about=N_("the number of batches"), example="100")  # fmt: skip
+BATCH_SIZE = integer(
+    "batch_size", 2, BATCH_SIZES[-1], 8, "2 4 8 16 32 64 128 256 512 1024", in_file=("2", "8", "32")
+).described(N_("batch size"), N_("the examples in a batch"), "16")
+MOMENTUM = number_or_none(
+    "momentum", 0, 1, 0.1, "0 0.001 0.01 0.05 0.1 0.2 0.3 0.5 0.7 0.9 1 none", in_file=("0.01", "0.1", "0.5", "none")
+).described(N_("momentum"), N_("the momentum of the running statistics; none for a cumulative average"), "none")
+DRIFT = number(
+    "drift", -LARGEST_DRIFT, LARGEST_DRIFT, 0.0, "-10 -1 -0.5 -0.1 -0.05 0 0.05 0.1 0.5 1 10", in_file=("0", "0.05")
+).described(N_("mean drifts by"), N_("how far the mean moves in each step"), "0.5")
+NUMBER_OF_BATCHES = integer("steps", STEPS[0], STEPS[-1], 60, "1 5 10 20 40 60 100 200 500").described(
+    N_("steps"), N_("the number of batches"), "100"
+)
 STREAM = Experiment(
     "stream", N_("Over time"), stream_parts, "s2a", (BATCH_SIZE, MOMENTUM, DRIFT, NUMBER_OF_BATCHES), needs="seed"
 )
@@ -292,8 +300,12 @@ def left_along_sequences(found: PerTimeStep) -> Lines:
     return chart(traces, _("time step t"), _("sequences left"), height=330, yaxis2=second)
 
 
-COUNT = integer("count", 2, 256, 32, widget=slider("2", "4", "8", "16", "32", "64", "128", "256"), label=N_("sequences"), about=N_("the number of sequences"), example="64", in_file=("8", "32", "128"))  # fmt: skip
-LONGEST = integer("longest", 1, 100, 30, widget=slider("1", "2", "5", "10", "20", "30", "60", "100"), label=N_("longest"), about=N_("the length of the longest sequence"), example="50", in_file=("10", "30", "60"))  # fmt: skip
+COUNT = integer("count", 2, 256, 32, "2 4 8 16 32 64 128 256", in_file=("8", "32", "128")).described(
+    N_("sequences"), N_("the number of sequences"), "64"
+)
+LONGEST = integer("longest", 1, 100, 30, "1 2 5 10 20 30 60 100", in_file=("10", "30", "60")).described(
+    N_("longest"), N_("the length of the longest sequence"), "50"
+)
 SEQUENCES = Experiment("sequences", N_("Sequences"), sequences_parts, "s2b", (COUNT, LONGEST), needs="seed")
 
 
@@ -393,7 +405,9 @@ def devices_texts(found: Sharded) -> Iterator[str]:
     )
 
 
-DEVICES = integer("devices", 2, MOST_DEVICES, 4, widget=slider("2", "3", "4", "5", "6", "7", "8"), label=N_("devices"), about=N_("the number of devices"), example="8", in_file=("2", "4", "8"))  # fmt: skip
+DEVICES = integer("devices", 2, MOST_DEVICES, 4, "2 3 4 5 6 7 8", in_file=("2", "4", "8")).described(
+    N_("devices"), N_("the number of devices"), "8"
+)
 SHARED = Experiment("devices", N_("Several devices"), devices_parts, "q27", (DEVICES,), needs="seed")
 
 

@@ -22,6 +22,7 @@ from normviz.parts.html import Body, line, text
 from normviz.parts.part import Caption, Hides, Part, Sentence, Text, without_hidden
 from normviz.scene.setting import Setting, literal, parse_choice
 from normviz.scene.view import View
+from normviz.texts.languages import paragraphs
 from normviz.texts.messages import N_, _, cache_by_language, format_fixed
 
 FILE = Path(__file__).with_name("training.json")
@@ -245,25 +246,15 @@ def sizes_text(norm: str) -> str:
 
 def legend_text() -> str:
     """How to read the figure."""
-    return _(
-        "Lines: the mean of networks with different seeds (here {n}); bands: from the worst of them to the best. Squares: the answers of the first network after "
-        "the last step. A color is the spiral that the network assigns a point to; a cross is a wrong answer. In train(), the test points come in "
-        "batches of the same size as in training.",
-        n=SEEDS,
-    )
+    return paragraphs("training_figure", n=SEEDS)
 
 
 def made_text() -> str:
     """How the networks were trained."""
     data = recorded_data()
     steps = data["steps"][-1]
-    return _(
-        "- Linear(2, {width}), the layer, ReLU, Linear({width}, {width}), the layer, ReLU, Linear({width}, 2); groups of GroupNorm: {groups}\n"
-        "- Adam with a learning rate of {rate:g}, cross-entropy; steps, with every batch size: {steps:,}\n"
-        "- points that a network has seen: {few:,} with batches of {small}, {many:,} with batches of {large}, drawn from {training:,}; other "
-        "points for the test: {points:,}\n"
-        "- recorded with torch {torch} by `python -m tools.record_training`\n\n"
-        "This is one small task: larger networks and other data may differ.",
+    return paragraphs(
+        "training_networks",
         width=data["width"],
         groups=data["groups"],
         rate=data["rate"],

@@ -25,7 +25,7 @@ from normviz.measuring.models.recording import Call, Failure, Shape, layer_of, r
 from normviz.measuring.own_modules import check_has_shapes
 from normviz.measuring.turn import one_at_a_time
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _
+from normviz.texts.messages import N_, _
 
 MOST_SHAPES = 8  # in the table
 
@@ -132,40 +132,40 @@ def _between(first: NormRow, second: NormRow) -> Iterator[str]:
     one, other = first.norm, second.norm
     shapes = _gamma_shape(first), _gamma_shape(second)
     values = [
-        (one.eps, other.eps, _("{name}: eps differs: {ours} and {theirs}.")),
-        (_axes(first), _axes(second), _("{name}: the averaged axes differ: {ours} and {theirs}.")),
-        (one.factor, other.factor, _("{name}: the factors differ: {ours} and {theirs}.")),
-        (_momentum(first), _momentum(second), _("{name}: momentum differs: {ours} and {theirs}.")),
-        (*shapes, _("{name}: the shapes of gamma differ: {ours} and {theirs}.")),
+        (one.eps, other.eps, N_("{name}: eps differs: {ours} and {theirs}.")),
+        (_axes(first), _axes(second), N_("{name}: the averaged axes differ: {ours} and {theirs}.")),
+        (one.factor, other.factor, N_("{name}: the factors differ: {ours} and {theirs}.")),
+        (_momentum(first), _momentum(second), N_("{name}: momentum differs: {ours} and {theirs}.")),
+        (*shapes, N_("{name}: the shapes of gamma differ: {ours} and {theirs}.")),
     ]
     if _axes(first) == _axes(second):
         values.append(
-            (one.stats, other.stats, _("{name}: the patterns of the statistics differ: {ours} and {theirs}."))
+            (one.stats, other.stats, N_("{name}: the patterns of the statistics differ: {ours} and {theirs}."))
         )
     if shapes[0] == shapes[1]:
-        values.append((one.params, other.params, _("{name}: the patterns of gamma differ: {ours} and {theirs}.")))
+        values.append((one.params, other.params, N_("{name}: the patterns of gamma differ: {ours} and {theirs}.")))
     for ours, theirs, message in values:
         if ours != theirs:
-            yield message.format(name=name, ours=ours, theirs=theirs)
+            yield _(message, name=name, ours=ours, theirs=theirs)
 
     only_first_or_second = [
         (
             one.center,
             other.center,
-            _("{name}: only the first subtracts the mean."),
-            _("{name}: only the second subtracts the mean."),
+            N_("{name}: only the first subtracts the mean."),
+            N_("{name}: only the second subtracts the mean."),
         ),
-        (one.bias, other.bias, _("{name}: only the first has a beta."), _("{name}: only the second has a beta.")),
+        (one.bias, other.bias, N_("{name}: only the first has a beta."), N_("{name}: only the second has a beta.")),
         (
             one.running,
             other.running,
-            _("{name}: only the first uses stored statistics."),
-            _("{name}: only the second uses stored statistics."),
+            N_("{name}: only the first uses stored statistics."),
+            N_("{name}: only the second uses stored statistics."),
         ),
     ]
     for ours, theirs, only_first, only_second in only_first_or_second:
         if ours != theirs:
-            yield (only_first if ours else only_second).format(name=name)
+            yield _(only_first if ours else only_second, name=name)
     for sentence in first.departures:
         if sentence not in second.departures:
             yield _("{name}, first model: {sentence}", name=name, sentence=sentence)
