@@ -20,11 +20,15 @@ from normviz.scene.grid import Grid
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Default = TypeVar("Default")
 LEFT_OUT = "left out"
-PLAIN = (str, int, type(None))
+PLAIN = frozenset({str, int, bool, type(None)})  # the types of most of the data
 
 
 class Payload:
     """The base of what the browser gets."""
+
+
+class Written(dict[str, "Json"]):
+    """A payload that is JSON already."""
 
 
 def left_out(default: Default) -> Default:
@@ -64,16 +68,19 @@ def sent(value: object) -> Json:
     >>> sent([GridData((2, 3), (), 0, 1, ((0, 1), (0, 1, 2)), 1), float("inf")])
     [{'shape': [2, 3], 'facets': [], 'row': 0, 'col': 1, 'indices': [[0, 1], [0, 1, 2]], 'across': 1}, 'Infinity']
     """
-    if isinstance(value, PLAIN):  # most of the data
-        return value
-    if isinstance(value, list | tuple):
-        return [one if isinstance(one, PLAIN) else sent(one) for one in value]
+    kind = type(value)
+    if kind in PLAIN or kind is Written:
+        return value  # type: ignore[return-value]
+    if kind is list or kind is tuple:
+        return [one if type(one) in PLAIN else sent(one) for one in value]  # type: ignore[attr-defined]
+    if isinstance(value, str | int | list | tuple):  # of a type of its own
+        return sent(list(value)) if isinstance(value, list | tuple) else value
     if isinstance(value, Grid):
         return sent(GridData.of(value))
     if is_dataclass(value):
         return dict(_entries(value))
     if isinstance(value, Mapping):
-        return {name: sent(one) for name, one in value.items()}
+        return {name: one if type(one) in PLAIN else sent(one) for name, one in value.items()}
     if isinstance(value, np.ndarray):
         return _packed(value)
     if isinstance(value, float):
@@ -87,7 +94,7 @@ def _entries(value: object) -> Iterator[tuple[str, Json]]:
         held = getattr(value, name)
         if held is default or (type(held) is type(default) and held == default):
             continue
-        yield name, held if isinstance(held, PLAIN) else sent(held)
+        yield name, held if type(held) in PLAIN else sent(held)
 
 
 @cache
