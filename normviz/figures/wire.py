@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from math import isfinite, isnan
-from typing import TypeAlias, TypeVar, overload
+from typing import Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,36 +68,43 @@ def sent(value: object) -> Json:
     >>> sent([GridData((2, 3), (), 0, 1, ((0, 1), (0, 1, 2)), 1), float("inf")])
     [{'shape': [2, 3], 'facets': [], 'row': 0, 'col': 1, 'indices': [[0, 1], [0, 1, 2]], 'across': 1}, 'Infinity']
     """
-    kind = type(value)
-    if kind in PLAIN or kind is Written:
-        return value  # type: ignore[return-value]
-    if kind is list or kind is tuple:
-        return [one if type(one) in PLAIN else sent(one) for one in value]  # type: ignore[attr-defined]
-    if isinstance(value, str | int | list | tuple):  # of a type of its own
-        return sent(list(value)) if isinstance(value, list | tuple) else value
-    if isinstance(value, Grid):
-        return sent(GridData.of(value))
-    if is_dataclass(value):
-        return dict(_entries(value))
-    if isinstance(value, Mapping):
-        return {name: one if type(one) in PLAIN else sent(one) for name, one in value.items()}
-    if isinstance(value, np.ndarray):
-        return _packed(value)
-    if isinstance(value, float):
-        return value if isfinite(value) else None if isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
-
-
-def _entries(value: object) -> Iterator[tuple[str, Json]]:
     kind: type = type(value)
-    for name, default in _keys_of(kind):
-        held = getattr(value, name)
-        if held is default or (type(held) is type(default) and held == default):
-            continue
-        yield name, held if type(held) in PLAIN else sent(held)
+    return value if kind in PLAIN else _writer(kind)(value)  # type: ignore[return-value]
 
 
 @cache
+def _writer(kind: type) -> Callable[[Any], Json]:
+    """What writes the values of a type."""
+    if issubclass(kind, str | int | Written):
+        return lambda value: value
+    if issubclass(kind, list | tuple):
+        return lambda value: [one if type(one) in PLAIN else sent(one) for one in value]
+    if issubclass(kind, Grid):
+        return lambda value: sent(GridData.of(value))
+    if is_dataclass(kind):
+        return partial(_object, _keys_of(kind))
+    if issubclass(kind, Mapping):
+        return lambda value: {name: one if type(one) in PLAIN else sent(one) for name, one in value.items()}
+    if issubclass(kind, np.ndarray):
+        return _packed
+    if issubclass(kind, float):
+        return _number
+    raise TypeError(f"{kind.__name__} has no form in JSON")
+
+
+def _number(value: float) -> Json:
+    return value if isfinite(value) else None if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _object(keys: list[tuple[str, object]], value: object) -> dict[str, Json]:
+    written: dict[str, Json] = {}
+    for name, default in keys:
+        held = getattr(value, name)
+        if not (held is default or (type(held) is type(default) and held == default)):
+            written[name] = held if type(held) in PLAIN else sent(held)
+    return written
+
+
 def _keys_of(kind: type) -> list[tuple[str, object]]:
     """Each field of a dataclass, and the value that is left out."""
     return [(one.name, one.default if LEFT_OUT in one.metadata else MISSING) for one in fields(kind)]
