@@ -1,40 +1,15 @@
 """The two differs: a page takes over new HTML, and the controls take over new inputs, without making again what stays the same.
 
-They run in node on the nodes of dom.js.
+They run in node on the nodes of dom.ts.
 """
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.support.javascript import LESSONS, PARTS, evaluate
+from tests.support.javascript import evaluate
 
-DOM = Path(__file__).with_name("dom.js").read_text(encoding="utf-8")
-MORPH = PARTS / "morph.ts"
-SYNCHRONIZE = LESSONS / "browser/synchronize.ts"
-
-# Shows each of the texts in turn, and makes the edits of scripts and readers after the first: [id, attribute or "text", value].
-# Returns the HTML, and the ids of the elements that are still those of the first text.
-SHOW = """(texts, edits) => {
-  const root = document.createElement("div"), isDrawn = (element) => element.getAttribute("class") === "drawn";
-  const byId = () => new Map(root.all.map((element) => [element.getAttribute("id"), element]));
-  morph(root, parse(texts[0]), isDrawn);
-  const first = byId();
-  for (const [id, name, value] of edits)
-    if (name === "text") first.get(id).textContent = value;
-    else first.get(id).setAttribute(name, value);
-  for (const text of texts.slice(1)) morph(root, parse(text), isDrawn);
-  const now = byId();
-  return [root.innerHTML, [...now.keys()].filter((id) => id && now.get(id) === first.get(id))];
-}"""
-
-
-def run(entry: Path, function: str, *arguments: Any) -> Any:
-    return evaluate(
-        f"(globalThis.hasDom ??= Boolean((0, eval)(args[0])), ({function})(...args[1]))", DOM, arguments, entry=entry
-    )
-
+DIFFERS = Path(__file__).with_name("differs.ts")
 
 MORPHED = {
     "the same": (['<p id="a">one</p>', '<p id="a">one</p>'], [], None, ["a"]),
@@ -82,29 +57,11 @@ MORPHED = {
 @pytest.mark.parametrize("name", MORPHED)
 def test_a_page_takes_over_new_html_and_keeps_what_stays(name):
     texts, edits, shown, kept = MORPHED[name]
-    assert run(MORPH, SHOW, texts, edits) == [shown or texts[-1], kept]
-
-
-# Makes the element of the first text like the element of the second. ``state``: by id, what fields have beside their attributes;
-# ``typed``: the id of the field that a reader is typing into. Returns the HTML, the ids of the elements of the first text that have never left it, and the state of fields.
-MAKE_ALIKE = """(texts, state, typed) => {
-  const [element, wanted] = texts.map((text) => {
-    const template = document.createElement("template");
-    template.innerHTML = text;
-    return template.content.children[0];
-  });
-  const byId = (root) => new Map([root, ...root.all].map((one) => [one.getAttribute("id"), one]));
-  const first = byId(element), asked = byId(wanted);
-  for (const [place, id, name, value] of state) (place === "page" ? first : asked).get(id)[name] = value;
-  synchronize(element, wanted, first.get(typed));
-  const now = byId(element), fields = [...now].filter(([, one]) => "value" in one);
-  const kept = [...now.keys()].filter((id) => id && now.get(id) === first.get(id) && !now.get(id).wasRemoved);
-  return [element.outerHTML, kept, Object.fromEntries(fields.map(([id, one]) => [id, [one.value, one.checked ?? null]]))];
-}"""
+    assert evaluate("show(...args)", texts, edits, entry=DIFFERS) == [shown or texts[-1], kept]
 
 
 def alike(before, wanted, state=(), typed=None):
-    return run(SYNCHRONIZE, MAKE_ALIKE, [before, wanted], state, typed)
+    return evaluate("makeAlike(...args)", [before, wanted], state, typed, entry=DIFFERS)
 
 
 @pytest.mark.parametrize(

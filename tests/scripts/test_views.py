@@ -1,5 +1,7 @@
 """How a view follows the data that the server sends while newer choices are on their way."""
 
+from pathlib import Path
+
 import pytest
 
 from normviz import explain
@@ -26,101 +28,28 @@ EVENTS = [
     ([(1, 0), "on", (1, 0), 3001], 1),  # also data that came earlier
     ([(6, 5), "back", (6, 5), (5, 6)], 5),  # a view that replaces another one continues its numbers
 ]
-FOLLOW = """(async () => {
-  let now = 1e12, later = null;
-  const timers = [globalThis.setTimeout, globalThis.clearTimeout];
-  globalThis.setTimeout = (act, wait) => (later = { act, at: now + wait });
-  globalThis.clearTimeout = () => (later = null);
-  const grid = { indices: [[0, 1, 2]] }, view = Object.assign(Object.create(StepsView.prototype), {
-    send() {}, draw() {}, place() {}, at: null, timer: null, set(data) {
-      this.turns ??= new Turns(data.turn, () => now);
-      this.takeSelection(data, "light");
-      this.data = { ...data, sent: data.grid };
-      this.takeStep();
-    },
-  });
-  for (const event of args[0]) {
-    if (event === "on" || event === "back") view.go(view.step + (event === "on" ? 1 : -1));
-    else if (typeof event === "number") {
-      now += event;
-      if (later && later.at <= now) later.act();
-    } else view.set({ step: event[0], turn: event[1], panels: Array(7), grid, at: [event[0] % 3] });
-  }
-  [globalThis.setTimeout, globalThis.clearTimeout] = timers;
-  return view.step;
-})()"""
+VIEWS = Path(__file__).with_name("views.ts")
 
 
 @pytest.mark.parametrize(("events", "step"), EVENTS)
 def test_a_newer_choice_is_kept_until_the_server_responds_to_it(events, step):
-    assert evaluate(FOLLOW, events) == step
-
-
-COPIES = """(() => {
-  const turns = new Turns(0, () => 1e12), sent = turns.next(), waits = [turns.wait(sent - 1), turns.wait(sent)];
-  turns.follow(7); // another copy of the page has sent six more
-  return [...waits.map(Boolean), turns.next(), Boolean(turns.wait(7)), turns.wait(8)];
-})()"""
+    assert evaluate("follow(args[0])", events, entry=VIEWS) == step
 
 
 def test_copies_of_a_page_number_their_choices_together():
-    assert evaluate(COPIES) == [True, False, 8, True, 0]
-
-
-ALONE = """(() => {
-  const grid = { indices: [[0, 1, 2]] }, view = Object.assign(Object.create(FigureView.prototype), { at: null, turns: new Turns() });
-  const shown = [];
-  for (const [at, clicked] of args[0]) {
-    const data = { grid, at };
-    view.takeSelection(data, "light");
-    view.data = { ...data, sent: data.grid };
-    if (clicked) view.at = clicked;
-    shown.push(view.at);
-  }
-  return shown;
-})()"""
+    assert evaluate("countedTogether()", entry=VIEWS) == [True, False, 8, True, 0]
 
 
 def test_without_a_server_the_selection_stays_until_the_data_has_a_different_one():
-    assert evaluate(ALONE, [([0], [1]), ([0], None), ([2], None)]) == [[1], [1], [2]]
-
-
-CHART_LABEL = """(async () => {
-  const set = {}, plot = { setAttribute: (name, value) => (set[name] = value) };
-  globalThis.window = { Plotly: { react() {}, newPlot() {} } };
-  globalThis.getComputedStyle = () => ({});
-  const data = { figure: { data: [], layout: {}, alt: "two lines" } };
-  await ChartView.prototype.draw.call({ root: { clientWidth: 500, dataset: {} }, plot, data, colors: THEMES.light });
-  return set["aria-label"];
-})()"""
+    assert evaluate("selectedAlone(args[0])", [([0], [1]), ([0], None), ([2], None)], entry=VIEWS) == [[1], [1], [2]]
 
 
 def test_a_chart_is_named_by_its_text():
-    assert evaluate(CHART_LABEL) == "two lines"
-
-
-REMOVED = """(async () => {
-  const errors = [], { error } = console;
-  console.error = (problem) => errors.push(problem.message);
-  globalThis.window = { Plotly: {} };
-  VIEWS.view = class {
-    showError() {}
-    set() { return new Promise((resolve, reject) => queueMicrotask(() => queueMicrotask(() => queueMicrotask(() => reject(new Error("purged")))))); }
-    destroy() {}
-  };
-  for (const stays of [true, false]) {
-    const { drawn, remove } = mountFigure({ parentElement: { querySelector: () => ({}) }, data: { kind: "view", theme: "light" } });
-    await Promise.resolve().then(() => Promise.resolve()).then(() => stays || remove());
-    await drawn.catch(() => {});
-  }
-  console.error = error;
-  VIEWS.view = FigureView;
-  return errors;
-})()"""
+    assert evaluate("chartLabel('two lines')", entry=VIEWS) == "two lines"
 
 
 def test_a_view_that_is_removed_while_it_is_drawn_reports_no_error():
-    assert evaluate(REMOVED) == ["purged"]  # the one that stayed
+    assert evaluate("errorsOfRemoved()", entry=VIEWS) == ["purged"]  # the one that stayed
 
 
 @pytest.mark.parametrize(
