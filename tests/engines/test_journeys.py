@@ -256,7 +256,7 @@ def test_the_first_step_of_start_here_is_done_with_keys_and_leads_on(reader: Rea
     reader.press("Space")
     reader.click(".nv-start-foot button", "Next")
     reader.sees(".nv-start-step h2", LESSON_STEPS[1].prose.title)
-    assert reader.evaluate("() => document.activeElement.innerText") == LESSON_STEPS[1].prose.title
+    reader.wait("title => document.activeElement.innerText === title", LESSON_STEPS[1].prose.title)
     reader.load(f"{reader.server}/start")  # the browser remembers the step
     reader.sees(".nv-start-step h2", LESSON_STEPS[1].prose.title)
     reader.click("button", "Start again")
@@ -308,7 +308,7 @@ def test_share_has_the_link_of_the_view_and_a_preview_of_it(reader: Reader) -> N
     reader.wait(preview)
     reader.press("Escape")
     reader.loses("dialog")
-    assert reader.evaluate("() => document.activeElement.innerText") == "Share"
+    reader.wait("() => document.activeElement.innerText === 'Share'")
 
 
 def test_the_field_of_the_front_page_takes_an_error_message_of_torch(reader: Reader) -> None:
