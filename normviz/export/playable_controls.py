@@ -169,6 +169,8 @@ class FileControls:
 
     def _has(self, shown: Input) -> bool:
         widget = shown.widget
+        if isinstance(widget, Number) and not shown.key.startswith(SIZE):  # a page's own, with many values
+            return False
         if isinstance(widget, TextField) or (isinstance(widget, Slider) and widget.typed):  # too many values for a file
             return bool(self._few_values(shown))
         if shown.key == "layer":  # any text

@@ -295,7 +295,11 @@ def shown_by(experiments: Sequence[Experiment]) -> Callable[[View], Iterable[Par
 
 def in_files(settings: Iterable[Setting]) -> tuple[str, ...]:
     """The controls of these settings that a file has, by key: those with few values, or with a few that a file offers."""
-    return tuple(setting.key for setting in settings if setting.in_file or (setting.widget and not setting.is_typed))
+    return tuple(
+        setting.key
+        for setting in settings
+        if setting.in_file or (setting.widget and not setting.is_typed and not isinstance(setting.widget, Number))
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

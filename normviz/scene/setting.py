@@ -377,8 +377,13 @@ def choice(
 ) -> Setting:
     """One of a few words, each with its label; by default the first."""
     widget = Segments(options) if segments else Choice(options)
-    first, parse = next(iter(options)), parse_choice(name, tuple(options))
-    return Setting(name, default or first, parse, type=literal(options), widget=widget, **rest)
+    return word(name, options, default or next(iter(options)), widget=widget, **rest)
+
+
+def word(name: str, options: Iterable[str], default: str, **rest: Any) -> Setting:
+    """One of a few words."""
+    words = tuple(options)
+    return Setting(name, default, parse_choice(name, words), type=literal(words), **rest)
 
 
 INTEGER = N_("{name}={value} must be a whole number from {low} to {high}.")

@@ -97,21 +97,21 @@ PAGE = """
 from normviz.figures.charts import chart, line
 from normviz.lessons.page import ControlRow, Experiment, Page, in_files, settings_of, shown_by
 from normviz.parts.part import Chart, Sentence
-from normviz.scene.setting import integer, slider
+from normviz.scene.setting import Number, integer
 from normviz.texts.messages import N_
 
 
 def squares_parts(view):
-    numbers = list(range(view.settings["count"]))
+    numbers, power = list(range(view.settings["count"])), view.settings["power"]
     yield Sentence(f"There are {len(numbers)} squares.")
-    yield Chart("squares", chart([line("n²", numbers, [n * n for n in numbers], "accent")], "n", "n²"), "Squares.")
+    yield Chart("squares", chart([line("n²", numbers, [n**power for n in numbers], "accent")], "n", "n²"), "Squares.")
 
 
-TEXTS = {"label": N_("Count"), "about": N_("how many"), "example": "4"}
-COUNT = integer("count", 2, 256, 3, widget=slider("2", "3", "4", "256"), in_file=("3", "4"), **TEXTS)
+COUNT = integer("count", 2, 256, 3, "2 3 4 256", in_file=("3", "4")).described(N_("Count"), N_("how many"), "4")
+POWER = integer("power", 1, 4, 2, widget=Number(1, 4)).described(N_("Power"), N_("the exponent"), "3")  # in no file
 EXPERIMENTS = (
     Experiment("nothing", N_("Nothing"), lambda view: [Sentence("Nothing is drawn.")], "q7", needs=""),
-    Experiment("squares", N_("Squares"), squares_parts, "q24", (COUNT,), needs="seed"),
+    Experiment("squares", N_("Squares"), squares_parts, "q24", (COUNT, POWER), needs="seed"),
 )
 SETTINGS = settings_of(EXPERIMENTS, example="squares")
 PAGE = Page(
@@ -129,15 +129,15 @@ for query in ("", "count=4", "show=nothing&count=4"):
     view = view_of_link(page, query)
     made = page_view(page, view)
     print(view.settings, view.problem, page.query(view), sorted(made.hideable), page.asks(view))
-print(*(page.ignored({"show": show, "count": 3}, ["seed", "layer"]) for show in ("nothing", "squares")))
+print(*(page.ignored({"show": show, "count": 3, "power": 2}, ["seed", "layer"]) for show in ("nothing", "squares")))
 print("toy" in setting_names(), "count" in setting_names(), controls()["experiment"], page.share_title(view), page.file_choices)
 print(len(nv.open("/toy").with_(choices=nv.Choices()).answers()["views"]))
 """
 PRINTED = """
 (0, 1, 4, 9)
-{'show': 'nothing', 'count': 3} None {} ['experiment', 'sentence'] q7
-{'show': 'squares', 'count': 4} None {'show': 'squares', 'count': '4'} ['count', 'experiment', 'panels', 'sentence'] q24
-{'show': 'nothing', 'count': 4} count=4 has no effect with show='nothing'; it belongs to show='squares'. {} ['experiment', 'sentence'] q7
+{'show': 'nothing', 'count': 3, 'power': 2} None {} ['experiment', 'sentence'] q7
+{'show': 'squares', 'count': 4, 'power': 2} None {'show': 'squares', 'count': '4'} ['count', 'experiment', 'panels', 'power', 'sentence'] q24
+{'show': 'nothing', 'count': 4, 'power': 2} count=4 has no effect with show='nothing'; it belongs to show='squares'. {} ['experiment', 'sentence'] q7
 seed has no effect on toy(show='nothing'); leave it out. layer has no effect on toy(show='squares'); leave it out.
 False True Experiment Toy: Nothing (('show', 'set_count'),)
 3

@@ -36,7 +36,7 @@ from normviz.scene import edits
 from normviz.scene.controls import SIZES, TENSOR, Control, Input
 from normviz.scene.grid import Grid
 from normviz.scene.scene import Scene, compact
-from normviz.scene.setting import Choice, Setting, Several, literal, parse_choice, texts
+from normviz.scene.setting import Choice, Several, texts, word
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, format_difference, join_sentences, ngettext
@@ -372,9 +372,11 @@ def _lookalike_links(page: Page, view: View) -> Iterator[Part]:
 
 OWN_SET = ""
 SETTINGS = (
-    texts("layers", (), MOST, label=N_("Layers"), about=N_("the layers, separated by semicolons"), example="BatchNorm2d(4);LayerNorm([4,3,5])"),
-    Setting("cards", CARDS[0], parse_choice("cards", CARDS), widget=None, type=literal(CARDS), about=N_("what is drawn of each layer: mean, gamma or cube"), example="gamma"),
-)  # fmt: skip
+    texts("layers", (), MOST).described(
+        N_("Layers"), N_("the layers, separated by semicolons"), "BatchNorm2d(4);LayerNorm([4,3,5])"
+    ),
+    word("cards", CARDS, CARDS[0]).described("", N_("what is drawn of each layer: mean, gamma or cube"), "gamma"),
+)
 SET = Control("set", N_("Ready-made sets"), _ready_sets)
 ROWS = (
     ControlRow("controls", ((TENSOR, SIZES), (SET,)), "xsmall", reset=True),

@@ -387,10 +387,18 @@ EXPERIMENTS = (
 )
 INPUT = choice(
     "input",
-    {"x": N_("the tensor's own values"), "outlier": N_("one outlier in each group"), "signs": N_("alternating −1 and 1")},
-    segments=False, label=N_("Special values of x"), help=N_("With the last two, some derivatives within a group are 0, or nearly 0 because of eps."),
-    about=N_("the values of x: x (its own), outlier or signs, for which some derivatives are 0"), example="signs",
-)  # fmt: skip
+    {
+        "x": N_("the tensor's own values"),
+        "outlier": N_("one outlier in each group"),
+        "signs": N_("alternating −1 and 1"),
+    },
+    segments=False,
+    help=N_("With the last two, some derivatives within a group are 0, or nearly 0 because of eps."),
+).described(
+    N_("Special values of x"),
+    N_("the values of x: x (its own), outlier or signs, for which some derivatives are 0"),
+    "signs",
+)
 SETTINGS = settings_of(EXPERIMENTS, INPUT, example="matrix")
 ROWS = (  # what is chosen less often is behind More: then all is in one row
     replace(

@@ -478,17 +478,26 @@ def source_text(model: RecordedModel, key: str) -> str:
 
 
 SETTINGS = (
-    choice("model", {**REAL_MODELS, OWN_LAYERS: N_("Your own layers")}, segments=False, width=270, label=N_("Model"), about=N_("the model"), example="gpt2"),
-    choice(
-        "mark", {"all": N_("All"), "batch": N_("Which average over the batch?")},
-        label=N_("Normalizations"), about=N_("which normalizations are marked: all, or those that average over the batch"), example="batch",
+    choice("model", {**REAL_MODELS, OWN_LAYERS: N_("Your own layers")}, segments=False, width=270).described(
+        N_("Model"), N_("the model"), "gpt2"
+    ),
+    choice("mark", {"all": N_("All"), "batch": N_("Which average over the batch?")}).described(
+        N_("Normalizations"), N_("which normalizations are marked: all, or those that average over the batch"), "batch"
     ),
     Setting(
-        "own", EXAMPLE, _parse_layers, "; ".join, type=SEVERAL, label=N_("Your layers, each on the shape of its input, separated by semicolons"),
-        about=N_("your own layers on shapes, separated by semicolons; the text is read and never executed"), example=EXAMPLE[1],
-        widget=TextField(LONGEST), applies=Where("model", (OWN_LAYERS,)),
+        "own",
+        EXAMPLE,
+        _parse_layers,
+        "; ".join,
+        type=SEVERAL,
+        widget=TextField(LONGEST),
+        applies=Where("model", (OWN_LAYERS,)),
+    ).described(
+        N_("Your layers, each on the shape of its input, separated by semicolons"),
+        N_("your own layers on shapes, separated by semicolons; the text is read and never executed"),
+        EXAMPLE[1],
     ),
-)  # fmt: skip
+)
 
 
 class ModelsPage(Page):

@@ -21,49 +21,24 @@ FORMS: Mapping[str, str] = {
 }
 FIRST_FORMS = (NUMBER, MARK, CHOICE)
 
-COUNT = integer(
-    "count",
-    1,
-    MOST_EXERCISES,
-    10,
-    widget=Number(1, MOST_EXERCISES),
-    label=N_("Exercises"),
-    hide="exercises",
-    about=N_("the number of exercises; seed chooses them"),
-    example="5",
+COUNT = integer("count", 1, MOST_EXERCISES, 10, widget=Number(1, MOST_EXERCISES), hide="exercises").described(
+    N_("Exercises"), N_("the number of exercises; seed chooses them"), "5"
 )
-OF_TOPICS = words(
-    "topics",
-    TOPICS,
-    widget=Several(TOPICS, len(TOPICS)),
-    label=N_("Topics, all if you choose none"),
-    hide="exercises",
-    about=N_("their topics, separated by commas; without it, all"),
-    example="statistics,parameters",
+OF_TOPICS = words("topics", TOPICS, widget=Several(TOPICS, len(TOPICS)), hide="exercises").described(
+    N_("Topics, all if you choose none"),
+    N_("their topics, separated by commas; without it, all"),
+    "statistics,parameters",
 )
-LEVEL = choice(
-    "level",
-    {
-        RISING: N_("rising with your answers"),
-        ALL_LEVELS: N_("all"),
-        **{str(level): name for level, name in LEVELS.items()},
-    },
-    ALL_LEVELS,
-    label=N_("Level"),
-    hide="exercises",
-    about=N_(
+OF_LEVELS = {RISING: N_("rising with your answers"), ALL_LEVELS: N_("all")} | {str(one): LEVELS[one] for one in LEVELS}
+LEVEL = choice("level", OF_LEVELS, ALL_LEVELS, hide="exercises").described(
+    N_("Level"),
+    N_(
         "how hard they are; 1: tables; 2: sequences and images; 3: groups and odd shapes; all; or rising: from level 1, after the reader's answers"
     ),
-    example="1",
+    "1",
 )
-KINDS = words(
-    "kinds",
-    tuple(FORMS),
-    widget=Several(tuple(FORMS), len(FORMS)),
-    label=N_("Kinds"),
-    hide="exercises",
-    about=N_("how they are answered: number, mark, choice and build; without it, all but build"),
-    example="build",
+KINDS = words("kinds", tuple(FORMS), widget=Several(tuple(FORMS), len(FORMS)), hide="exercises").described(
+    N_("Kinds"), N_("how they are answered: number, mark, choice and build; without it, all but build"), "build"
 )
 OF_SET = (COUNT, OF_TOPICS, LEVEL, KINDS)
 OPTIONS = (options.SEED, *OF_SET)

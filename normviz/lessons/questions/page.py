@@ -24,7 +24,7 @@ from normviz.parts.part import Caption, Heading, Part, Text
 from normviz.parts.questions import AfterAnswer, BareTensor, Prediction, QuestionEntry, QuestionList
 from normviz.parts.titles import LEARN, TITLES
 from normviz.scene.scene import Scene
-from normviz.scene.setting import Setting, Where, literal, parse_choice, text
+from normviz.scene.setting import Where, text, word
 from normviz.scene.view import View, read
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import paragraphs
@@ -138,24 +138,17 @@ def _next(question: Question) -> Link:
 
 
 LONGEST_GUESS, LONGEST_SEARCH = 40, 400  # characters; a search may be an error message of torch
-SEARCH = text(
-    "search", LONGEST_SEARCH, label=N_("Search"), about=N_("words that the listed questions contain"), example="gamma"
-)
+SEARCH = text("search", LONGEST_SEARCH).described(N_("Search"), N_("words that the listed questions contain"), "gamma")
 ASKING = {page.name: page for page in (*dict.fromkeys(question.page for question in QUESTIONS.values()), models.PAGE)}
-OF = Setting(
-    "of",
-    "",
-    parse_choice("of", tuple(ASKING)),
-    type=literal(ASKING),
-    about=N_("the page whose questions are listed"),
-    example="compare",
-)
+OF = word("of", ASKING, "").described("", N_("the page whose questions are listed"), "compare")
 SETTINGS = (
-    text("q", 20, about=N_("the question"), example="s0"),
-    text("guess", LONGEST_GUESS, keyword=False, label=N_("Prediction"), about=N_("the prediction: the name of an option, or a number"), example="48", applies=Where("q")),
+    text("q", 20).described("", N_("the question"), "s0"),
+    text("guess", LONGEST_GUESS, keyword=False, applies=Where("q")).described(
+        N_("Prediction"), N_("the prediction: the name of an option, or a number"), "48"
+    ),
     SEARCH,
     OF,
-)  # fmt: skip
+)
 
 
 class QuestionsPage(Page):

@@ -488,7 +488,7 @@ def view_parts(view: View) -> Iterator[Part]:
 
 
 START_STEPS = len(LESSON_STEPS)
-SETTINGS = (
-    integer("step", 0, START_STEPS, 0, widget=None, about=N_("the step that is shown first; 0: where the reader left off"), example="3"),
-)  # fmt: skip
-PAGE = Page("start", *TITLES["start"], view_parts, SETTINGS, rows=lambda _view: (), group=LEARN, uses="nothing")
+STEP = integer("step", 0, START_STEPS, 0, widget=None).described(
+    "", N_("the step that is shown first; 0: where the reader left off"), "3"
+)
+PAGE = Page("start", *TITLES["start"], view_parts, (STEP,), rows=lambda _view: (), group=LEARN, uses="nothing")

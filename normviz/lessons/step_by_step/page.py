@@ -32,7 +32,7 @@ def view_parts(view: View) -> Iterator[Part]:
 
 
 LAST_STEP = 6  # no layer has more than seven steps
-SETTINGS = (integer("step", 0, LAST_STEP, 1, widget=None, about=N_("the step that is shown"), example="4"),)  # fmt: skip
+SETTINGS = (integer("step", 0, LAST_STEP, 1, widget=None).described("", N_("the step that is shown"), "4"),)
 PAGE = Page(
     "step_by_step",
     *TITLES["step_by_step"],

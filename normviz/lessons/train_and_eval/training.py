@@ -20,7 +20,7 @@ from normviz.figures.wire import Payload
 from normviz.parts.containers import Details, Table
 from normviz.parts.html import Body, line, text
 from normviz.parts.part import Caption, Hides, Part, Sentence, Text, without_hidden
-from normviz.scene.setting import Setting, literal, parse_choice
+from normviz.scene.setting import word
 from normviz.scene.view import View
 from normviz.texts.languages import paragraphs
 from normviz.texts.messages import N_, _, cache_by_language, format_fixed
@@ -437,13 +437,11 @@ def training_parts(view: View) -> Iterable[Part]:
     )
 
 
-def _setting(name: str, default: str, options: Iterable[str], **rest: Any) -> Setting:
-    """A setting that the reader changes in the figure."""
-    words = tuple(options)
-    return Setting(name, default, parse_choice(name, words), type=literal(words), **rest)
-
-
-TRAINING_SETTINGS = (
-    _setting("norm", "BatchNorm", NORMS, about=N_("the layer of the trained networks: BatchNorm, GroupNorm, LayerNorm or none"), example="GroupNorm"),
-    _setting("batch", "32", map(str, SIZES), about=N_("the examples in a batch of the training: 2, 4, 8, 16, 32, 64 or 128"), example="2"),
-)  # fmt: skip
+TRAINING_SETTINGS = (  # the reader changes them in the figure
+    word("norm", NORMS, "BatchNorm").described(
+        "", N_("the layer of the trained networks: BatchNorm, GroupNorm, LayerNorm or none"), "GroupNorm"
+    ),
+    word("batch", map(str, SIZES), "32").described(
+        "", N_("the examples in a batch of the training: 2, 4, 8, 16, 32, 64 or 128"), "2"
+    ),
+)
