@@ -13,7 +13,17 @@ from normviz.api.result import Result
 from normviz.layers.axes import layout_text
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.measuring.check import Finding, expect, expected_of, kind_and_tensor, norm_of, with_usual_formula
+from normviz.measuring.check import (
+    Finding,
+    compare,
+    compare_backward,
+    expect,
+    expected_of,
+    kind_and_tensor,
+    measure,
+    norm_of,
+    with_usual_formula,
+)
 from normviz.measuring.probe import check_callable, isolated
 from normviz.measuring.turn import measuring
 from normviz.texts.errors import NormvizError, checked_call, echo
@@ -92,9 +102,9 @@ def check(
         expected = None if like is None else expected_of(like, tensor, layout)
         with isolated(fn, tensor, kind, params or {}) as function:
             if expected is None:
-                found = Finding.of_function(function, tensor, layout)
+                found = measure(function, tensor, layout)
             else:
-                found = Finding.of_comparison(function, tensor, expected, shapes, backward)
+                found = compare(function, tensor, expected, shapes, backward)
     return Check(**vars(found))
 
 
@@ -136,7 +146,7 @@ def check_backward(
         kind, tensor = kind_and_tensor(forward, x, params)
         expected = expected_of(like, tensor, layout)
         with isolated(forward, tensor, kind, params or {}) as function:
-            found = Finding.of_backward(backward, function, tensor, expected)
+            found = compare_backward(backward, function, tensor, expected)
     return Check(**vars(found))
 
 

@@ -1,6 +1,6 @@
 """Which normalization a function computes, and whether it is the one that it should be.
 
-A ``Finding`` says both: it measures the function and compares it with the expected layer. ``norm_of`` gives the Norm of a measured function.
+``measure`` finds the first, ``compare`` the second. ``norm_of`` gives the Norm of a measured function.
 """
 
 import copy
@@ -11,7 +11,7 @@ from functools import partial
 from itertools import count
 from math import prod
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -77,172 +77,167 @@ class Finding:
     measured: Measurement | None = field(default=None, repr=False)
     text: str = field(default="", repr=False)
 
-    @classmethod
-    def of_module(cls, module: nn.Module, x: Any, layout: str | None, whole: bool = False) -> Self:
-        """What a module of the reader's own computes, and nothing else. Raises NormvizError if it cannot be measured.
 
-        whole  never measure a smaller tensor instead of x
-        """
-        with measuring(None):
-            kind, tensor = kind_and_tensor(module, x, None)
-            with probe.isolated(module, tensor, kind, {}) as function:
-                return cls.of_function(function, tensor, layout, whole)
+def measure_module(module: nn.Module, x: Any, layout: str | None, whole: bool = False) -> Finding:
+    """What a module of the reader's own computes, and nothing else. Raises NormvizError if it cannot be measured.
 
-    @classmethod
-    def of_function(cls, function: Function, x: Tensor, layout: str | None, whole: bool = False) -> Self:
-        """What the function computes."""
-        found, shape = measure_function(function, x, whole=whole), tuple(x.shape)
-        axes = usual_axes(len(shape)) if layout is None else parse_layout(layout, len(shape))
-        usual = None if found.formula is None else norm_of(with_usual_formula(found), axes)
-        if layout is None and usual is not None:
-            axes, usual = usual_names(found, usual, axes)
-        norm = norm_of(found, axes)
-        layer = None if norm is None else usual_layer(norm, found.shape, _known_layers(function.fn))
-        mistake = _forgotten(function, found, axes)
-        differs = (mistake,) if mistake else tuple(without_like(found, norm))
-        similar = "" if usual is None else _similar(usual, axes, found.shape)
-        return cls(
-            norm,
-            None if layer is None else str(layer),
-            found.reach.reduced,
-            differs,
-            found.is_sampled or found.instead is not None,
-            _notes(function),
-            None,
-            found,
-            join_sentences([text(found, None, differs, axes, similar), *_notes(function)]),
+    whole  never measure a smaller tensor instead of x
+    """
+    with measuring(None):
+        kind, tensor = kind_and_tensor(module, x, None)
+        with probe.isolated(module, tensor, kind, {}) as function:
+            return measure(function, tensor, layout, whole)
+
+
+def measure(function: Function, x: Tensor, layout: str | None, whole: bool = False) -> Finding:
+    """What the function computes."""
+    found, shape = measure_function(function, x, whole=whole), tuple(x.shape)
+    axes = usual_axes(len(shape)) if layout is None else parse_layout(layout, len(shape))
+    usual = None if found.formula is None else norm_of(with_usual_formula(found), axes)
+    if layout is None and usual is not None:
+        axes, usual = usual_names(found, usual, axes)
+    norm = norm_of(found, axes)
+    layer = None if norm is None else usual_layer(norm, found.shape, _known_layers(function.fn))
+    mistake = _forgotten(function, found, axes)
+    differs = (mistake,) if mistake else tuple(without_like(found, norm))
+    similar = "" if usual is None else _similar(usual, axes, found.shape)
+    return Finding(
+        norm,
+        None if layer is None else str(layer),
+        found.reach.reduced,
+        differs,
+        found.is_sampled or found.instead is not None,
+        _notes(function),
+        None,
+        found,
+        join_sentences([text(found, None, differs, axes, similar), *_notes(function)]),
+    )
+
+
+def compare(
+    function: Function, x: Tensor, expected: Description, shapes: Sequence[Sequence[int]], backward: bool | None
+) -> Finding:
+    """How the function differs from the expected layer."""
+    notes = list(_notes(function))
+    function.fix_numbers(
+        [
+            *(probe.GAMMA_NAMES if expected.norm.params is None else ()),
+            *(() if expected.norm.params is not None and expected.norm.bias else probe.BETA_NAMES),
+        ]
+    )
+
+    def on(shape: tuple[int, ...]) -> Description | None:
+        try:
+            return _on(expected, shape)
+        except NormvizError:
+            return None
+
+    others = [_other_shape(one, expected) for one in (shapes if isinstance(shapes, Sequence) else [shapes])]
+    reference = reference_of(function, expected)
+    if reference.is_known:
+        verdict, compared = judge(function, expected, reference, x, others, on)
+        forward_ok = verdict.right and verdict.given is not None and verdict.given.ok
+    else:
+        verdict, compared, forward_ok = Verdict(), LayerComparison(function, expected, reference, x), False
+    found: Measurement | None = None
+    differs: list[Difference] = []
+    if forward_ok and verdict.sizes is not None and not shapes:
+        shape, error = verdict.sizes
+        expected = _on(expected, shape)
+        found = with_divisor(
+            measure_function(function, compared.alike(shape, 18).to(x.dtype)), used_eps(expected.norm, x)
         )
-
-    @classmethod
-    def of_comparison(
-        cls,
-        function: Function,
-        x: Tensor,
-        expected: Description,
-        shapes: Sequence[Sequence[int]],
-        backward: bool | None,
-    ) -> Self:
-        """How the function differs from the expected layer."""
-        notes = list(_notes(function))
-        function.fix_numbers(
-            [
-                *(probe.GAMMA_NAMES if expected.norm.params is None else ()),
-                *(() if expected.norm.params is not None and expected.norm.bias else probe.BETA_NAMES),
-            ]
-        )
-
-        def on(shape: tuple[int, ...]) -> Description | None:
-            try:
-                return _on(expected, shape)
-            except NormvizError:
-                return None
-
-        others = [_other_shape(one, expected) for one in (shapes if isinstance(shapes, Sequence) else [shapes])]
-        reference = reference_of(function, expected)
-        if reference.is_known:
-            verdict, compared = judge(function, expected, reference, x, others, on)
-            forward_ok = verdict.right and verdict.given is not None and verdict.given.ok
+        if found.formula is not None and found.ids is not None and from_ids(found.ids) is not None:
+            differs = list(differences(found, expected, x.dtype))
+            notes.append(_("It is right on x, but not on an x of shape {shape}.", shape=shape))
+        differs = differs or [other_on_shape(shape, error, expected.title)]
+    elif forward_ok:
+        differs += _after_forward(verdict, expected, x)
+        notes += [extreme_note(name, error, expected.title) for name, error in verdict.extreme]
+        if not differs:
+            differs += _gradients(compared, backward, notes)
+        module = function.fn
+        if not differs and verdict.dtype is None and isinstance(module, nn.Module):
+            function.restore()
+            differs += mode_differences(module, compared)
+            if not differs and backward is not False:
+                differs += _gradients_in_other_mode(module, compared)
+    elif verdict.right and verdict.own_right and verdict.given is not None:
+        differs = [imprecise(verdict.given, x.dtype, verdict.only_near)]
+    else:
+        found = measure_function(function, x, partial(_takes, expected))
+        if expected.shape != found.shape:
+            expected = _on(expected, found.shape)
+            compared = compared.on(expected)
+        mistake = _mistake(found, compared) if reference.is_known else None
+        if mistake is not None:
+            differs, found = [mistake], None
         else:
-            verdict, compared, forward_ok = Verdict(), LayerComparison(function, expected, reference, x), False
-        found: Measurement | None = None
-        differs: list[Difference] = []
-        if forward_ok and verdict.sizes is not None and not shapes:
-            shape, error = verdict.sizes
-            expected = _on(expected, shape)
-            found = with_divisor(
-                measure_function(function, compared.alike(shape, 18).to(x.dtype)), used_eps(expected.norm, x)
-            )
-            if found.formula is not None and found.ids is not None and from_ids(found.ids) is not None:
-                differs = list(differences(found, expected, x.dtype))
-                notes.append(_("It is right on x, but not on an x of shape {shape}.", shape=shape))
-            differs = differs or [other_on_shape(shape, error, expected.title)]
-        elif forward_ok:
-            differs += _after_forward(verdict, expected, x)
-            notes += [extreme_note(name, error, expected.title) for name, error in verdict.extreme]
-            if not differs:
-                differs += _gradients(compared, backward, notes)
-            module = function.fn
-            if not differs and verdict.dtype is None and isinstance(module, nn.Module):
-                function.restore()
-                differs += mode_differences(module, compared)
-                if not differs and backward is not False:
-                    differs += _gradients_in_other_mode(module, compared)
-        elif verdict.right and verdict.own_right and verdict.given is not None:
-            differs = [imprecise(verdict.given, x.dtype, verdict.only_near)]
-        else:
-            found = measure_function(function, x, partial(_takes, expected))
-            if expected.shape != found.shape:
-                expected = _on(expected, found.shape)
-                compared = compared.on(expected)
-            mistake = _mistake(found, compared) if reference.is_known else None
-            if mistake is not None:
-                differs, found = [mistake], None
-            else:
-                found = with_divisor(found, used_eps(expected.norm, x))
-                differs = _explained(found, expected, compared, x, verdict, reference.is_known)
-        if not reference.is_known and not differs:
-            notes.append(_("Its stored statistics are not compared: none are named running_mean and running_var."))
-        if verdict.dtype is not None:
-            differs.insert(0, other_dtype(*verdict.dtype))
-        norm = (
-            _norm_of_pass(expected, compared)
-            if forward_ok and found is None
-            else norm_of(found, expected.axes)
-            if found
-            else None
-        )
-        layer = None
-        if norm is not None:
-            preferred = [] if expected.layer is None else [expected.layer]
-            layer = usual_layer(norm, expected.shape, [*preferred, *_known_layers(function.fn)])
-        usual = None if found is None or found.formula is None else norm_of(with_usual_formula(found), expected.axes)
-        similar = "" if usual is None or found is None else _similar(usual, expected.axes, found.shape)
-        words = text(found, expected, differs, expected.axes, similar)
-        return cls(
-            norm,
-            None if layer is None else str(layer),
-            _reduced(expected) if found is None else found.reach.reduced,
-            tuple(differs),
-            found is not None and (found.is_sampled or found.instead is not None),
-            tuple(notes),
-            expected,
-            found,
-            join_sentences([words, *notes]),
-        )
+            found = with_divisor(found, used_eps(expected.norm, x))
+            differs = _explained(found, expected, compared, x, verdict, reference.is_known)
+    if not reference.is_known and not differs:
+        notes.append(_("Its stored statistics are not compared: none are named running_mean and running_var."))
+    if verdict.dtype is not None:
+        differs.insert(0, other_dtype(*verdict.dtype))
+    norm = (
+        _norm_of_pass(expected, compared)
+        if forward_ok and found is None
+        else norm_of(found, expected.axes)
+        if found
+        else None
+    )
+    layer = None
+    if norm is not None:
+        preferred = [] if expected.layer is None else [expected.layer]
+        layer = usual_layer(norm, expected.shape, [*preferred, *_known_layers(function.fn)])
+    usual = None if found is None or found.formula is None else norm_of(with_usual_formula(found), expected.axes)
+    similar = "" if usual is None or found is None else _similar(usual, expected.axes, found.shape)
+    words = text(found, expected, differs, expected.axes, similar)
+    return Finding(
+        norm,
+        None if layer is None else str(layer),
+        _reduced(expected) if found is None else found.reach.reduced,
+        tuple(differs),
+        found is not None and (found.is_sampled or found.instead is not None),
+        tuple(notes),
+        expected,
+        found,
+        join_sentences([words, *notes]),
+    )
 
-    @classmethod
-    def of_backward(cls, backward: Callable[..., Any], function: Function, x: Tensor, expected: Description) -> Self:
-        """How the gradients of a backward pass differ from those of the expected layer. ``function``: the forward pass."""
-        reference = reference_of(function, expected)
-        compared = LayerComparison(function, expected, reference, x)
-        if not reference.is_known:
-            raise NormvizError("{layer} uses stored statistics: its gradient is not compared.", layer=expected.title)
-        function.use_own()
-        forward_ok = compared.agrees(x, {}, x.dtype, strict=True).ok
-        differs = compare_by_hand(backward, compared)
-        roles = compared.best
-        notes = (
-            []
-            if forward_ok
-            else [_("The output of forward is not that of {layer}: use check first.", layer=expected.title)]
-        )
-        names = ["dx", *(f"d{name}" for name, role in vars(roles).items() if role is not None)]
-        right = _(
-            "Your backward function gives the gradients of {layer}: {names}.",
-            layer=expected.title,
-            names=listed(names, "and"),
-        )
-        return cls(
-            expected.norm,
-            None if expected.layer is None else str(expected.layer),
-            _reduced(expected),
-            tuple(differs),
-            False,
-            tuple(notes),
-            expected,
-            None,
-            join_sentences([*([one.sentence for one in differs] or [right]), *notes]),
-        )
+
+def compare_backward(backward: Callable[..., Any], function: Function, x: Tensor, expected: Description) -> Finding:
+    """How the gradients of a backward pass differ from those of the expected layer. ``function``: the forward pass."""
+    reference = reference_of(function, expected)
+    compared = LayerComparison(function, expected, reference, x)
+    if not reference.is_known:
+        raise NormvizError("{layer} uses stored statistics: its gradient is not compared.", layer=expected.title)
+    function.use_own()
+    forward_ok = compared.agrees(x, {}, x.dtype, strict=True).ok
+    differs = compare_by_hand(backward, compared)
+    roles = compared.best
+    notes = (
+        []
+        if forward_ok
+        else [_("The output of forward is not that of {layer}: use check first.", layer=expected.title)]
+    )
+    names = ["dx", *(f"d{name}" for name, role in vars(roles).items() if role is not None)]
+    right = _(
+        "Your backward function gives the gradients of {layer}: {names}.",
+        layer=expected.title,
+        names=listed(names, "and"),
+    )
+    return Finding(
+        expected.norm,
+        None if expected.layer is None else str(expected.layer),
+        _reduced(expected),
+        tuple(differs),
+        False,
+        tuple(notes),
+        expected,
+        None,
+        join_sentences([*([one.sentence for one in differs] or [right]), *notes]),
+    )
 
 
 def kind_and_tensor(fn: Callable[..., Any], x: Any, params: Mapping[str, Any] | None) -> tuple[str, Tensor]:
@@ -428,7 +423,7 @@ def expected_of(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | N
     shape = tuple(x.shape)
     if not isinstance(like, nn.Module) or _known(like):
         return expect(like, shape, layout)
-    found, name = Finding.of_module(like, x, layout), type(like).__name__
+    found, name = measure_module(like, x, layout), type(like).__name__
     if found.norm is None:
         raise NormvizError("like={like} is not one normalization. {text}", like=echo(name), text=found.text)
     return expect(found.norm, shape, layout, name)

@@ -14,7 +14,7 @@ from normviz.layers import sharing
 from normviz.layers.arguments import kind_of_module
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.measuring.check import Finding
+from normviz.measuring.check import Finding, measure_module
 from normviz.measuring.formula import Measurement
 from normviz.measuring.turn import one_at_a_time
 from normviz.texts.errors import NormvizError
@@ -61,7 +61,7 @@ def _measured(module: nn.Module, x: Any, layout: str | None) -> Description | No
     tensor, shape = tensor_and_shape(x)
     x = shape if tensor is None else tensor  # a module takes no array
     try:
-        found = Finding.of_module(module, x, layout, whole=True)
+        found = measure_module(module, x, layout, whole=True)
     except NormvizError:
         return None
     if found.norm is None or found.measured is None:
