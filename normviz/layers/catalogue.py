@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from inspect import signature
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from torch import Tensor, nn
 
-from normviz.layers.axes import example_axis
+from normviz.layers.axes import example_axis, layout_text
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_
 
@@ -347,6 +347,16 @@ FAMILIES: dict[str, tuple[Kind, ...]] = {
     family: tuple(kind for kind in KINDS.values() if kind.family == family)
     for family in dict.fromkeys(kind.family for kind in KINDS.values())
 }
+
+
+def kind_on(family: str, axes: tuple[str, ...]) -> Kind | None:
+    """The kind of the family that takes an x with these axes, preferably the one with this default layout, or one that suits them; None if
+    none takes that rank."""
+    rank, layout = len(axes), layout_text(axes)
+    kinds = [kind for kind in FAMILIES.get(family, ()) if kind.takes_rank(rank)]
+    of_layout = (kind for kind in kinds if kind.layout(rank) == layout)
+    suitable = (kind for kind in kinds if kind.suits(axes))
+    return next(chain(of_layout, suitable, kinds), None)
 
 
 def listed_families() -> list[str]:

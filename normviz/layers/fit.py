@@ -7,7 +7,7 @@ from typing import Any
 
 from normviz.layers.arguments import layer_not_in_torch
 from normviz.layers.axes import divisors, example_shape, layout_text, parse_layout
-from normviz.layers.catalogue import ABSENT, FAMILIES, Argument, Kind
+from normviz.layers.catalogue import ABSENT, FAMILIES, Argument, Kind, kind_on
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import allowed_ranks, check
@@ -195,28 +195,23 @@ def example_on(kind: Kind, shape: tuple[int, ...], layout: str | None = None) ->
 
 @lru_cache(maxsize=1024)
 def kind_for(family: str, axes: tuple[str, ...]) -> Kind:
-    """The kind of the family that takes an x with these axes, preferably the one with this default layout, or one that suits them.
-
-    Raises NormvizError for an unknown family, and if no layer of the family takes that rank.
-    """
-    rank, layout = len(axes), layout_text(axes)
+    """``kind_on``. Raises NormvizError for an unknown family, and if no layer of the family takes that rank."""
     if family in ABSENT:
         raise layer_not_in_torch(family)
     if family not in FAMILIES:
         raise NormvizError(
             "{family} is not a family of layers; choose {families}.", family=echo(family), families=listed(FAMILIES)
         )
-    kinds = [kind for kind in FAMILIES[family] if kind.takes_rank(rank)]
-    if not kinds:
+    kind = kind_on(family, axes)
+    if kind is None:
         raise NormvizError(
             "{layer} takes an x of rank {ranks}, and this x has rank {rank}, layout {layout}.",
             layer=family,
             ranks=allowed_ranks(FAMILIES[family]),
-            rank=rank,
-            layout=layout,
+            rank=len(axes),
+            layout=layout_text(axes),
         )
-    preferred = (kind for kind in kinds if kind.suits(axes))
-    return next((kind for kind in kinds if kind.layout(rank) == layout), next(preferred, kinds[0]))
+    return kind
 
 
 def _groups(wanted: int | None, channels: int) -> int:

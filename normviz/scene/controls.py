@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeVar
 from normviz.analysis.checks import MOST_ELEMENTS
 from normviz.analysis.sentences import axes_in_words
 from normviz.layers.arguments import layer_not_in_torch
-from normviz.layers.catalogue import ABSENT, FAMILIES, families_with_button, listed_families
-from normviz.layers.fit import divisors, suitable_kind
+from normviz.layers.axes import divisors
+from normviz.layers.catalogue import ABSENT, FAMILIES, families_with_button, kind_on, listed_families
 from normviz.layers.layer import Layer
 from normviz.layers.pasted import MOST_TEXT, refused_layer, typed_layer
 from normviz.scene import edits
@@ -275,10 +275,8 @@ def _with_family(scene: Scene, family: str) -> Reading:
 
 
 def _takes(family: str, scene: Scene) -> bool:
-    try:
-        return bool(suitable_kind(family, scene.axes))
-    except NormvizError:
-        return False
+    kind = kind_on(family, scene.axes)
+    return kind is not None and kind.suits(scene.axes)
 
 
 def with_typed(scene: Scene, text: str) -> Reading:
