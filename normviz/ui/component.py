@@ -10,7 +10,7 @@ import streamlit as st
 from normviz.figures.wire import Json, Payload, sent
 from normviz.lessons.events import EVENTS
 from normviz.lessons.pages import DrawnPage, PageView, page_data
-from normviz.lessons.share.panel import ShareData, app_link, report_address, share_data
+from normviz.lessons.share.panel import SharePayload, app_link, report_address, share_data
 from normviz.parts.html import Body
 from normviz.parts.part import Part
 from normviz.scene.view import Display, View
@@ -43,7 +43,7 @@ class Frame(Payload):
     languages  the name of each in a link, its name in the language itself, and its tag
     """
 
-    share: ShareData | None
+    share: SharePayload | None
     languages: list[tuple[str, str, str]]
 
 

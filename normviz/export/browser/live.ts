@@ -11,7 +11,7 @@ export type Model = {
   on(name: string, call: (...values: any[]) => void): void;
   off(name: string, call: (...values: any[]) => void): void;
 };
-type Reply = { data?: PageData; rows: ControlRow[]; turn: number; plotly?: string };
+type Reply = { data?: PageData; rows: RowData[]; turn: number; plotly?: string };
 
 const EVENT = "normviz-model";
 const TRIES = 5, FIRST_WAIT = 2000; // ms; each wait is twice as long as the one before

@@ -6,22 +6,10 @@ import { loadPlotly } from "../../figures/browser/common/plotly.ts";
 import { drawSvg } from "../../figures/browser/picture/picture.ts";
 import { PageView } from "../../parts/browser/page.ts";
 import { wantedMode, watchTheme } from "./theme.ts";
-import type { PackedViews } from "./views.ts";
 import type { Player } from "./playing.ts";
 import type { Live } from "./live.ts";
 
-type Settings = {
-  version?: number;
-  normviz?: string;
-  theme: Mode | "follow";
-  plotly: string;
-  integrity: string;
-  whole: boolean;
-  figures: FigureData[];
-  terms?: Term[];
-  answers?: string | PackedViews;
-  widget?: string;
-};
+type Settings = Omit<DocumentData, "version" | "normviz" | "terms" | "answers"> & Partial<Pick<DocumentData, "version" | "normviz" | "terms">> & { answers?: string | FileViews };
 /** what only pages with controls need */
 type Playable = Pick<typeof import("./playing.ts"), "Player"> & Pick<typeof import("./live.ts"), "Live" | "plotlyFromWidget" | "watchModel">;
 
@@ -76,7 +64,7 @@ const modeOf = (root: HTMLElement) => root.dataset.mode as Mode;
 async function mountPage(root: HTMLElement, playable?: Playable) {
   root.dataset.mounted = "yes";
   const settings = JSON.parse(find(root, ":scope > .nv-data").textContent ?? "") as Settings;
-  const { answers } = settings, packed = typeof answers === "string" ? JSON.parse(await unpack(answers)) as PackedViews : answers;
+  const { answers } = settings, packed = typeof answers === "string" ? JSON.parse(await unpack(answers)) as FileViews : answers;
   if (settings.whole) document.documentElement.classList.toggle("nv-framed", window.parent !== window);
   const applyMode = () => {
     const mode = wantedMode(root, settings.theme, settings.whole), changed = root.dataset.mode !== mode;

@@ -9,7 +9,7 @@ import { ControlBar } from "../../lessons/browser/control_bar.ts";
 import { ShareButton } from "../../lessons/share/dialog.ts";
 import { FileDialog, type FileShare } from "../../lessons/share/file_dialog.ts";
 import { pathOf, queryOf } from "../../lessons/share/links.ts";
-import { optionOf, unpackViews, viewNumber, type PackedViews, type PlayableView } from "./views.ts";
+import { optionOf, unpackViews, viewNumber, type PlayableView } from "./views.ts";
 
 const LARGEST_SCALE = 3; // equals normviz.scene.scene.LARGEST_SCALE
 
@@ -39,7 +39,7 @@ export class Player implements PageHost {
   figures: FigureData[] = []; // that are shown
   title = document.title; // the title of the file, which names its first view
   root: HTMLElement;
-  packed: PackedViews;
+  packed: FileViews;
   views: PlayableView[];
   show: (data: PageData) => void;
   ownsAddress: boolean;
@@ -50,7 +50,7 @@ export class Player implements PageHost {
   projector: boolean;
 
   /** Adds the controls, and shows the view of the address. ``whole``: whether the page is a file of its own. */
-  constructor(root: HTMLElement, packed: PackedViews, whole: boolean, show: (data: PageData) => void) {
+  constructor(root: HTMLElement, packed: FileViews, whole: boolean, show: (data: PageData) => void) {
     this.root = root;
     this.packed = packed;
     this.views = unpackViews(packed);

@@ -3,34 +3,12 @@
 import { sumOf } from "../../lessons/browser/control_bar.ts";
 
 /** ``to``: the number of the view for each value */
-type PlayableInput = ControlInput & { to: number[] };
-type PlayableRow = Omit<ControlRow, "inputs" | "more"> & { inputs: PlayableInput[]; more: PlayableInput[][] };
-/** By name; ``state``: the settings that differ between views; ``query``: the settings in a link to the app. */
-type Settings = Record<string, string>;
-/** ``toggles``: the number of the view after a press, by row, axis and step */
-export type PlayableView = {
-  title?: string;
-  query: Settings;
-  state: Settings;
-  rows: PlayableRow[];
-  parts: [string, string][];
-  presented?: number[];
-  figures: FigureData[];
-  toggles?: Record<string, number>;
-};
-export type PackedViews = {
-  version: number;
-  page: string;
-  app: string;
-  present?: boolean;
-  unpresented?: string[];
-  common: Settings;
-  pool: unknown[];
-  views: unknown[];
-};
+type PlayableInput = InputData & { to: number[] };
+type PlayableRow = Omit<RowData, "inputs" | "more"> & { inputs: PlayableInput[]; more: PlayableInput[][] };
+export type PlayableView = Omit<FileView, "rows"> & { rows: PlayableRow[] };
 
 /** The views, with references replaced by the long values that several views share. */
-export function unpackViews({ pool, views }: PackedViews) {
+export function unpackViews({ pool, views }: FileViews) {
   /** A value refers only to earlier values. */
   const whole: unknown[] = [];
   for (const value of pool) whole.push(unpacked(value, whole));
@@ -45,7 +23,7 @@ function unpacked(value: any, whole: unknown[]): unknown {
 }
 
 /** The first view that has every requested setting, or else the first of those that have most of them. Unknown names are ignored. */
-export function viewNumber(packed: PackedViews, views: PlayableView[], asked: URLSearchParams) {
+export function viewNumber(packed: FileViews, views: PlayableView[], asked: URLSearchParams) {
   const known = new Set([packed.common, ...views.map(({ state }) => state)].flatMap(Object.keys));
   const pairs = [...asked].filter(([name]) => known.has(name));
   const counts = views.map(({ state }) => pairs.filter(([name, text]) => sameSetting(state[name] ?? packed.common[name] ?? "", text)).length);

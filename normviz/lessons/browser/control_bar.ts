@@ -9,7 +9,7 @@ import { synchronize } from "./synchronize.ts";
 type OnInput = (key: string, value: unknown) => void;
 
 export class ControlBar {
-  shown = new Map<string, ControlInput>(); // the inputs that are shown, by key
+  shown = new Map<string, InputData>(); // the inputs that are shown, by key
   known = new WeakMap<Element, string>(); // what was last entered into a field, or shown in it
   onInput: OnInput;
   onReset: () => void;
@@ -68,7 +68,7 @@ export class ControlBar {
    * into it, but not a value that was entered and refused.
    * @param summary of the view, which stands for the folded controls
    */
-  set(rows: ControlRow[], summary: string = _("Controls")) {
+  set(rows: RowData[], summary: string = _("Controls")) {
     const wanted = html("div", "nv-control-rows");
     this.fold?.set(summary);
     this.shown.clear();
@@ -83,7 +83,7 @@ export class ControlBar {
     }
   }
 
-  addRow(parent: HTMLElement, row: ControlRow) {
+  addRow(parent: HTMLElement, row: RowData) {
     const line = html("div", "nv-control-row", parent);
     line.dataset.key = row.key;
     for (const input of row.inputs) this.addInput(line, input);
@@ -102,7 +102,7 @@ export class ControlBar {
     reset.title = reset.ariaLabel = _("Back to the start");
   }
 
-  addInput(parent: HTMLElement, input: ControlInput) {
+  addInput(parent: HTMLElement, input: InputData) {
     const box = html("div", `nv-control nv-control-${input.kind}`, parent), name = `${this.name}-${input.key}`;
     const head = input.help ? html("div", "nv-control-head", box) : box;
     const label = html(input.kind === "segments" ? "span" : "label", "nv-control-label", head, input.label);
@@ -122,7 +122,7 @@ export class ControlBar {
     return find(this.root, `#${CSS.escape(`${this.name}-${key}`)}`) as HTMLInputElement;
   }
 
-  enter(input: ControlInput, value: unknown) {
+  enter(input: InputData, value: unknown) {
     const texts = input.together?.map((key) => this.fieldOf(key).value);
     this.onInput(input.key, texts ?? value);
   }
@@ -168,16 +168,16 @@ export class ControlBar {
  * A button that shows the help of a control, for the pointer, the keyboard and touch. A screen reader reads the help as the field's description.
  * @param id of the help
  */
-function addHelp(parent: HTMLElement, field: HTMLElement, { label, help }: ControlInput, id: string) {
+function addHelp(parent: HTMLElement, field: HTMLElement, { label, help }: InputData, id: string) {
   const details = html("details", "nv-control-help", parent);
   html("summary", "", details, "?").ariaLabel = _("Help: {label}", { label });
   html("p", "", details, help).id = id;
   field.setAttribute("aria-describedby", id);
 }
 
-type Draw = (parent: HTMLElement, input: ControlInput, name: string) => void;
+type Draw = (parent: HTMLElement, input: InputData, name: string) => void;
 
-function addEntry(parent: HTMLElement, type: string, name: string, attributes: Record<string, unknown>, input: ControlInput) {
+function addEntry(parent: HTMLElement, type: string, name: string, attributes: Record<string, unknown>, input: InputData) {
   const field = html("input", "nv-control-field", parent);
   for (const [attribute, value] of Object.entries({ type, id: name, ...attributes })) field.setAttribute(attribute, String(value));
   field.disabled = Boolean(input.disabled);
@@ -185,7 +185,7 @@ function addEntry(parent: HTMLElement, type: string, name: string, attributes: R
 }
 
 /** ``options``: the value and the label of each */
-function addSelect(parent: HTMLElement, name: string, options: [string, string][], input?: ControlInput) {
+function addSelect(parent: HTMLElement, name: string, options: [string, string][], input?: InputData) {
   const select = html("select", "nv-control-field", parent);
   select.id = name;
   select.disabled = Boolean(input?.disabled);
@@ -194,7 +194,7 @@ function addSelect(parent: HTMLElement, name: string, options: [string, string][
   return select;
 }
 
-function addSegments(parent: HTMLElement, input: ControlInput, name: string) {
+function addSegments(parent: HTMLElement, input: InputData, name: string) {
   const group = html("div", "nv-segments", parent);
   group.setAttribute("role", "radiogroup");
   group.setAttribute("aria-labelledby", `${name}-label`);
@@ -206,12 +206,12 @@ function addSegments(parent: HTMLElement, input: ControlInput, name: string) {
   });
 }
 
-function addSlider(parent: HTMLElement, input: ControlInput, name: string) {
+function addSlider(parent: HTMLElement, input: InputData, name: string) {
   addEntry(parent, "range", name, { min: 0, max: (input.options?.length ?? 1) - 1, step: 1, value: input.value }, input);
   html("output", "nv-control-value", parent);
 }
 
-function addToggle(parent: HTMLElement, input: ControlInput, name: string) {
+function addToggle(parent: HTMLElement, input: InputData, name: string) {
   addEntry(parent, "checkbox", name, { role: "switch" }, input);
   (parent.lastElementChild as HTMLInputElement).checked = Boolean(input.value);
 }
@@ -220,7 +220,7 @@ function addToggle(parent: HTMLElement, input: ControlInput, name: string) {
 export const sumOf = (options: string[], chosen: string[]) => chosen.reduce((sum, text) => sum + 2 ** options.indexOf(text), 0);
 
 /** Up to ``most`` texts, each with a button that removes it; a new one is chosen or typed. */
-function addSeveral(parent: HTMLElement, input: ControlInput, name: string) {
+function addSeveral(parent: HTMLElement, input: InputData, name: string) {
   const chosen = input.value as string[], options = input.options ?? [], box = html("div", "nv-several", parent);
   const canChoose = (texts: string[]) => !input.values || input.values.includes(sumOf(options, texts));
   for (const text of chosen) {
@@ -239,7 +239,7 @@ function addSeveral(parent: HTMLElement, input: ControlInput, name: string) {
 }
 
 /** A text, or one of a list. The field shows its value as a placeholder: a browser lists only the options that match what is in the field. */
-function addTyped(parent: HTMLElement, input: ControlInput, name: string) {
+function addTyped(parent: HTMLElement, input: InputData, name: string) {
   const options = input.options ?? [], now = Number(input.value);
   addEntry(parent, "text", name, { placeholder: options[now], list: `${name}-list`, class: "nv-control-field nv-control-typed" }, input);
   addDatalist(parent, name, options.filter((_option, number) => number !== now));

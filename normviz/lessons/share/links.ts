@@ -2,9 +2,6 @@
 
 export type SharedView = { page: string; query: [string, string][]; title: string };
 type Choices = { hide?: string; caption?: string; theme?: string };
-/** ``figure``: it stays where the figure stands alone */
-type PartName = { name: string; label: string; figure: boolean };
-export type Group = { title: string; names: PartName[] };
 /** [width, height] pairs, in px */
 export type Heights = [number, number][];
 

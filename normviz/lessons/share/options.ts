@@ -2,10 +2,7 @@
 
 import { button, html } from "../../figures/browser/common/dom.ts";
 import { _ } from "../../figures/browser/common/messages.ts";
-import type { Group } from "./links.ts";
 
-/** a ready-made choice, and the names of what it hides */
-export type Preset = { label: string; hidden: string[] };
 type EmbedChoices = { theme: string; width: string; caption: string };
 
 const LONGEST_CAPTION = 300;

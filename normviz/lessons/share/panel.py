@@ -54,7 +54,7 @@ class Preset(Payload):
 
 
 @dataclass(frozen=True)
-class ShareData(Payload):
+class SharePayload(Payload):
     """The data of the Share panel.
 
     guess     the answer in the address of a question, or ""
@@ -86,14 +86,14 @@ def _added(view: View) -> set[str]:
     return {*view.display.query()} - {"like", "lang"}
 
 
-def share_data(shown: PageView) -> ShareData:
+def share_data(shown: PageView) -> SharePayload:
     page, there, view = shown.page, shown.hideable, shown.view
     query, figure = shown.whole_query, _figure(there)
 
     def group(title: str, labels: Mapping[str, str]) -> Group:
         return Group(_(title), [PartName(name, _(labels[name]), name in figure) for name in labels if name in there])
 
-    return ShareData(
+    return SharePayload(
         page=page.name,
         query=[(name, query[name]) for name in query if name not in _added(view) and name != GUESS],
         guess=query.get(GUESS, ""),

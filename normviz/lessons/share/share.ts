@@ -3,12 +3,9 @@
 import { html } from "../../figures/browser/common/dom.ts";
 import { _ } from "../../figures/browser/common/messages.ts";
 import { ShareDialog } from "./dialog.ts";
-import { appAddress, breakpointsOf, embedUrl, exportUrl, hideText, iframe, markdown, notebook, viewUrl, type Group, type Heights, type SharedView } from "./links.ts";
-import { EmbedOptions, addTick, type Preset } from "./options.ts";
+import { appAddress, breakpointsOf, embedUrl, exportUrl, hideText, iframe, markdown, notebook, viewUrl, type Heights, type SharedView } from "./links.ts";
+import { EmbedOptions, addTick } from "./options.ts";
 import { FULL_WIDTH, Preview } from "./preview.ts";
-
-/** exercise: a question with its prediction, or a set of exercises; guess: the sharer's answer, or "" */
-export type ShareData = SharedView & { groups: Group[]; presets: Preset[]; hidden: string[]; caption: string; hint: string; exercise: boolean; guess: string };
 
 const DEFAULT_HEIGHTS: Heights = [[FULL_WIDTH, 720]]; // px: used where none can be measured
 const WITH_EXERCISES = ["questions", "practice"]; // pages
@@ -20,12 +17,12 @@ export class AppDialog extends ShareDialog {
   note: HTMLElement;
   withGuess = false; // whether the link carries the sharer's answer
   heights: Heights | null | undefined = null; // measured; null: not yet; undefined: not possible
-  data: ShareData;
+  data: SharePayload;
   own: { hide: string; caption: string };
   preview: Preview;
   later?: number;
 
-  constructor(parent: HTMLElement, data: ShareData, onClose: () => void) {
+  constructor(parent: HTMLElement, data: SharePayload, onClose: () => void) {
     super(parent, data.page, onClose);
     this.data = data;
     this.own = { hide: hideText(data.groups, new Set(data.hidden)), caption: data.caption }; // settings of the view itself
@@ -114,7 +111,7 @@ export class AppDialog extends ShareDialog {
   }
 }
 
-function describeHeights(breakpoints: Heights, { exercise, page }: ShareData) {
+function describeHeights(breakpoints: Heights, { exercise, page }: SharePayload) {
   const [[, narrow]] = breakpoints, [, wide] = breakpoints[breakpoints.length - 1];
   if (exercise && page === "practice") return _("The frame grows with each exercise, its answer and the summary. Without scripts, they scroll in it.");
   if (exercise)

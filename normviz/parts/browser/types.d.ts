@@ -1,32 +1,13 @@
 // Types of the data of a page. Read by the type checker alone.
 
-/** A word of the glossary: the ways to write it, and its explanation as HTML. */
-interface Term {
-  forms: string[];
-  about: string;
-}
-
-interface PageData {
-  /** The page's name in the app. */
-  page: string;
-  /** The key and the HTML of each part. */
-  parts: [string, string][];
-  /** The figures, in the order of their places in the HTML. */
-  figures: FigureData[];
+interface PageData extends Omit<DrawnPage, "terms">, Partial<OnScreen> {
+  terms?: Term[];
   plotly?: string;
   integrity?: string;
   /** The prediction in the address of a question. */
   guess?: string;
   /** The search in the address of the list of questions. */
   search?: string;
-  /** The words of the glossary that may occur on the page. */
-  terms?: Term[];
-  /** For a projector: the figure fills the screen. */
-  present?: boolean;
-  /** Whether the reader can change that. */
-  projector?: boolean;
-  /** The title of the page's group in the header of the app, or "". */
-  group?: string;
 }
 
 /** What a page needs of the place that shows it: the app, a file, a notebook. */
@@ -57,40 +38,6 @@ interface SharedData {
 interface Extra {
   /** What Share is about, with what the reader has entered here. */
   asEntered?<Data extends SharedData>(data: Data): Data;
-}
-
-/** One input of the control bar. */
-interface ControlInput {
-  key: string;
-  label: string;
-  kind: string;
-  /** The number of the chosen option, or the value itself. */
-  value: unknown;
-  help?: string;
-  disabled?: boolean;
-  /** Why it is disabled. */
-  why?: string;
-  options?: string[];
-  low?: number;
-  high?: number;
-  most?: number;
-  /** The values that can be chosen; of several texts: the sum of 2 to the power of the number of each option. */
-  values?: number[];
-  /** Whether another text than the options can be typed. */
-  typed?: boolean;
-  /** Whether only the options can be chosen, and no typed text. */
-  closed?: boolean;
-  placeholder?: string;
-  together?: string[];
-}
-
-interface ControlRow {
-  key: string;
-  inputs: ControlInput[];
-  more: ControlInput[][];
-  /** A line below the last column of ``more``. */
-  note?: string;
-  reset: boolean;
 }
 
 /** A tensor that is drawn as tables. */
@@ -285,45 +232,4 @@ interface PracticeField {
   reveal(answer: PracticeAnswer, isRight: boolean): { right: number, extra: number, missing: number } | null;
 }
 
-/** The layer and the batch size of trained networks, as a link has them. */
-interface Trained {
-  norm: string;
-  batch: string;
-}
-
-/** The accuracies of the networks over the steps, in percent. */
-interface Accuracies {
-  mean: number[];
-  low: number[];
-  high: number[];
-}
-
-/** What the networks with one layer and one batch size did. */
-interface TrainedCell {
-  eval: Accuracies;
-  train: Accuracies;
-  /** Of the first network in eval(): how sure it is of class 1 at each place of a grid, as digits from 0 to 9, the lowest row first. */
-  plane: string;
-  /** The class that the first network gives each test point, in each mode, as digits. */
-  classes: { eval: string; train: string };
-  /** HTML; "" if it is hidden. */
-  sentence: string;
-  texts: string;
-  /** The accuracies at the end, in a sentence. */
-  alt: string;
-}
-
-interface TrainingData extends FigureData {
-  norms: [string, string][];
-  sizes: number[];
-  steps: number[];
-  /** The plane from -edge to edge, and the number of places in a row of its grid. */
-  edge: number;
-  side: number;
-  /** The test points, and the class of each as a digit. */
-  points: [number, number][];
-  spirals: string;
-  cells: Record<string, TrainedCell>;
-  trained: Trained;
-  turn?: number;
-}
+interface TrainingData extends FigureData, Omit<TrainingPayload, "kind"> {}

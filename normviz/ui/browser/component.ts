@@ -9,23 +9,15 @@ import { PageView } from "../../parts/browser/page.ts";
 import { appAddress, queryOf, viewUrl } from "../../lessons/share/links.ts";
 import { ShareButton } from "../../lessons/share/dialog.ts";
 import { ReportButton } from "../../lessons/share/report.ts";
-import { AppDialog, AppLink, type ShareData } from "../../lessons/share/share.ts";
+import { AppDialog, AppLink } from "../../lessons/share/share.ts";
 import { keepInAddress, openAddress, scrollToWanted, viewAddress, withParameter } from "./addresses.ts";
 import { endFirstPage, showFirstPage } from "./first_page.ts";
 import { markApp, PageHead } from "./head.ts";
-import { addLanguages, applyLanguage, rememberLinked, type Language, type Languages } from "./language.ts";
+import { addLanguages, applyLanguage, rememberLinked } from "./language.ts";
 import { correctStreamlit, markGroup } from "./streamlit.ts";
 
 /** ``report``: where reports of errors go, or "" */
-type Sharing = {
-  share?: ShareData | null;
-  open?: any;
-  summary?: string | null;
-  greeting?: string;
-  report?: string;
-  language: Language;
-  languages?: Languages;
-};
+type Sharing = Partial<Frame & Header> & { open?: any; report?: string; language: ReaderLanguage };
 
 correctStreamlit();
 
@@ -33,7 +25,7 @@ correctStreamlit();
 const pages: WeakMap<HTMLElement, { destroy(): void }> = ((window as any).normvizPages ??= new WeakMap());
 
 /** The view that the app shows; the parts below the figure are a component without it. */
-let shown: ShareData | undefined;
+let shown: SharePayload | undefined;
 
 /** The view for the report of an error. */
 const reported = () => (shown ? { title: shown.title, link: viewUrl(appAddress(shown.page), shown, {}) } : { title: document.title, link: location.href });
@@ -42,7 +34,7 @@ class AppPage implements PageHost {
   data: PageData & Sharing;
   send: ((name: string, value: object) => void) | undefined;
   open: AppLink | null = null;
-  share: ShareButton<ShareData> | null = null;
+  share: ShareButton<SharePayload> | null = null;
   projector: HTMLElement | null = null;
   head: PageHead | null = null;
   corner: HTMLElement | null = null; // the languages, Share and Project

@@ -5,14 +5,9 @@ import { _ } from "../../figures/browser/common/messages.ts";
 import { appAddress } from "../../lessons/share/links.ts";
 import { withParameter } from "./addresses.ts";
 
-/** ``name``: in a link; ``tag`` and ``direction``: of the document */
-export type Language = { name: string; tag: string; direction: string };
-/** for each its name in a link, its name in the language itself, and its tag */
-export type Languages = [string, string, string][];
-
 const COOKIE = "normviz-language"; // read by the server
 
-export function applyLanguage({ tag, direction }: Language) {
+export function applyLanguage({ tag, direction }: ReaderLanguage) {
   const { documentElement: root } = document;
   if (root.lang !== tag) root.lang = tag;
   if (root.dir !== direction) root.dir = direction;
@@ -24,12 +19,12 @@ function remember(name: string, page: string) {
 }
 
 /** The language of a link holds for the next pages too. */
-export function rememberLinked({ name }: Language, page: string) {
+export function rememberLinked({ name }: ReaderLanguage, page: string) {
   if (new URLSearchParams(location.search).has("lang")) remember(name, page);
 }
 
 /** A list of the languages. The page is loaded again in the chosen one, because all of its texts change. */
-export function addLanguages(parent: HTMLElement, known: Languages, shown: Language, page: string) {
+export function addLanguages(parent: HTMLElement, known: Frame["languages"], shown: ReaderLanguage, page: string) {
   if (known.length < 2) return;
   const list = html("select", "nvs-button nvs-language", parent);
   list.setAttribute("aria-label", _("Language"));

@@ -50,7 +50,7 @@ export function makeItem(group: HTMLElement, { axis, groups }: { axis: string, g
 }
 
 /** @returns its buttons */
-export function showItem(place: HTMLElement, { axis, name, pressed, groups }: ToggleData) {
+export function showItem(place: HTMLElement, { axis, name, pressed, groups }: AxisToggle) {
   const letter = axis.toUpperCase(), buttons = (groups ? findAll(place, "button") : [place]) as HTMLButtonElement[];
   place.title = groups ? `${name}: ${ngettext("{n} group", "{n} groups", groups)}` : name;
   if (groups) {

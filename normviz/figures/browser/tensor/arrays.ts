@@ -21,7 +21,7 @@ export function decodeData(data: ViewData, grid: GridData = data.grid): DecodedD
     ...data,
     grid,
     sent: data.grid,
-    values: (data.values && mapped(data.values, (value) => (typeof value === "number" ? value : decode(value)))) as any,
+    values: (data.values && mapped(data.values as unknown as Record<string, PackedArray | number>, (value) => (typeof value === "number" ? value : decode(value)))) as any,
     moments: data.moments ? mapped(data.moments, ({ mean, var: variance }) => ({ mean: decode(mean), var: decode(variance) })) : null,
     stats: stats && tabled(stats),
     params: params && tabled(params),

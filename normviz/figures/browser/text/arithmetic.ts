@@ -96,13 +96,13 @@ export function writeArithmetic(section: HTMLElement, source: ValueSource, at: I
 const MADE_BY: Record<string, string> = { eps: "normalized", gamma: "output", beta: "output" };
 
 /** ``step``: whose tokens are lit */
-export function writeFormula(parent: HTMLElement, tokens: FormulaToken[], step: string) {
+export function writeFormula(parent: HTMLElement, tokens: Token[], step: string) {
   parent.replaceChildren();
   for (const { text, steps } of tokens) html("span", steps.includes(step) ? "nv-lit" : "", parent, text);
 }
 
 /** The tokens with an element's numbers in place of the symbols that are known at a step. */
-export function withNumbers(source: ValueSource, tokens: FormulaToken[], step: string, index: Index): FormulaToken[] {
+export function withNumbers(source: ValueSource, tokens: Token[], step: string, index: Index): Token[] {
   const keys = source.data.panels.map(({ key }) => key), last = keys.at(-1) as string;
   const isKnown = (name: string) => keys.indexOf(MADE_BY[name] ?? (keys.includes(name) ? name : last)) <= keys.indexOf(step);
   return tokens.map((token) => {
