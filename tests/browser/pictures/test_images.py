@@ -5,6 +5,7 @@ import re
 import signal
 import struct
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ import normviz as nv
 from normviz.export import pictures as drawing
 from normviz.export.pictures import save
 from normviz.figures.palette import theme
+from normviz.figures.wire import sent
 from normviz.parts.part import Chart, Panels, Part, flat
 from normviz.texts.errors import NormvizError
 from tests.support.asgi import run_async
@@ -52,8 +54,8 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ET.Element]:
     """An SVG of every view, and of one with a hostile title, by its name; one browser draws them all."""
     parts = [part for link in LINKS for part in figures(link)]
     (part,) = figures("/explore?shape=2,3&open=values")
-    panels = [panel | {"title": HOSTILE} for panel in part.data["panels"]]
-    parts.append(Panels(part.data | {"panels": panels}, part.events))
+    panels = [replace(panel, title=HOSTILE) for panel in part.data.panels]
+    parts.append(Panels(replace(part.data, panels=panels), part.events))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BROWSER_PATH", browser_path())
         files = save(parts, tmp_path_factory.mktemp("pictures") / "a.svg")
@@ -95,7 +97,7 @@ def test_a_picture_has_the_texts_cells_and_cubes_of_its_view_and_a_chart_is_narr
             selected_bricks = [path for path in root.iter(f"{SVG}path") if "nv-here" in (path.get("class") or "")]
             assert bool(selected_bricks) == bool(cubes)
             (part, *_) = figures(link)
-            for panel in part.data["panels"] if isinstance(part, Panels) and name != "steps" else []:
+            for panel in sent(part.data)["panels"] if isinstance(part, Panels) and name != "steps" else []:
                 if panel.get("row", "") not in ("", "cube" if cubes else "stats"):
                     continue  # other cards
                 assert panel["title"] in shown
