@@ -14,7 +14,7 @@ import streamlit as st
 from plotly.subplots import make_subplots
 
 from normviz.analysis.sentences import sentence
-from normviz.code.generate import code
+from normviz.code.programs import code
 from normviz.scene.view import read
 
 LAYERS = ("LayerNorm", "RMSNorm", "BatchNorm2d", "InstanceNorm2d", "GroupNorm")

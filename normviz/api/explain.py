@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from normviz.analysis.description import Description, X
 from normviz.analysis.sentences import sentence
 from normviz.api.result import Result
-from normviz.code.generate import code
+from normviz.code.programs import code
 from normviz.measuring.own_modules import AnyLayer, describe_any
 from normviz.texts.errors import NormvizWarning, checked_call
 from normviz.texts.messages import plain
@@ -17,7 +17,7 @@ from normviz.texts.messages import plain
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from normviz.code.flavors import Flavor
+    from normviz.code.programs import Flavor
     from normviz.export.output import FileOptions, Options, Output
     from normviz.figures.palette import FigureTheme
 

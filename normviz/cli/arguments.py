@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from normviz.__version__ import __version__
-from normviz.code.flavors import LABELS
+from normviz.code.programs import LABELS
 from normviz.figures.palette import FOLLOW, THEMES
 from normviz.lessons.practice import settings
 from normviz.scene import options

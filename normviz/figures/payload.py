@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from normviz.analysis import sentences
 from normviz.analysis.description import Description
 from normviz.analysis.forward import broadcast
-from normviz.analysis.moments import moments
-from normviz.analysis.steps import Token, steps, whole_formula
-from normviz.code.generate import code
+from normviz.analysis.steps import Token, moments, steps, whole_formula
+from normviz.code.programs import code
 from normviz.figures.wire import Payload, left_out
 from normviz.layers.sharing import check_groups
 from normviz.scene.grid import Grid

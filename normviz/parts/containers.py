@@ -6,9 +6,7 @@ from typing import ClassVar
 
 from normviz.analysis.description import Description
 from normviz.code import cs231n
-from normviz.code.flavors import LABELS
-from normviz.code.frameworks import framework_names
-from normviz.code.generate import FLAVORS, code
+from normviz.code.programs import FLAVORS, LABELS, code, framework_names
 from normviz.parts.html import Body, align, escape, line, scrolling, text
 from normviz.parts.part import (
     Caption,

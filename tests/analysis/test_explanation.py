@@ -11,7 +11,7 @@ from torch import nn
 import normviz
 from normviz import Explanation, Layer, Norm, NormvizError, NormvizWarning, explain
 from normviz.analysis.description import describe
-from normviz.code.generate import code
+from normviz.code.programs import code
 from tests.support.strategies import (
     IN_TORCH,
     explained_or_reject,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from normviz import NormvizError, NormvizWarning, explain
 from normviz.analysis.description import describe
-from normviz.code.generate import code
+from normviz.code.programs import code
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from tests.support.needs import needs_refused_eps

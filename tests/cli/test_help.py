@@ -12,8 +12,7 @@ import pytest
 
 import normviz as nv
 from normviz.cli import app, arguments
-from normviz.code.flavors import LABELS
-from normviz.code.generate import FLAVORS
+from normviz.code.programs import FLAVORS, LABELS
 from normviz.export.document import CHOICES
 from normviz.figures import palette
 from normviz.lessons.practice import settings

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from normviz import explain
 from normviz.analysis.description import describe
-from normviz.code.generate import FLAVORS, code
+from normviz.code.programs import FLAVORS, code
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError, listed

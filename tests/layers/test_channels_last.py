@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from normviz.analysis.description import describe
-from normviz.code.generate import FLAVORS, code
+from normviz.code.programs import FLAVORS, code
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.naming import torch_layer

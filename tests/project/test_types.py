@@ -13,8 +13,7 @@ import pytest
 
 import normviz as nv
 from normviz.api.pages import OF_VALUES
-from normviz.code.flavors import LABELS, Flavor
-from normviz.code.generate import FLAVORS
+from normviz.code.programs import FLAVORS, LABELS, Flavor
 from normviz.export.document import CHOICES, Plotlyjs, Theme
 from normviz.figures.palette import THEMES, FigureTheme
 from normviz.lessons.pages import PAGES

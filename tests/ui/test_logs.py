@@ -66,7 +66,7 @@ def test_a_valid_view_writes_nothing(lines: list[str]) -> None:
 def raise_unexpected_error() -> None:
     import streamlit as st
 
-    from normviz.code.generate import torch_call
+    from normviz.code.programs import torch_call
     from normviz.ui.logs import on_script_error
 
     st.query_params.from_dict({"shape": "2,3", "name": "Ada"})
@@ -81,7 +81,7 @@ def test_an_unexpected_error_writes_one_line_with_its_location_and_shows_a_messa
     assert len(lines) == 1
     assert lines[0].startswith("ERROR ")
     assert "AttributeError: 'NoneType' object has no attribute" in lines[0]
-    assert "(normviz/code/generate.py:" in lines[0]
+    assert "(normviz/code/programs.py:" in lines[0]
     assert lines[0].endswith("[/?shape=2,3]")
     assert app.session_state["handled"] is True
     (shown,) = app.exception

@@ -11,7 +11,7 @@ from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference, run_module
 from normviz.analysis.running.torch_module import buffers
-from normviz.code.frameworks import KERAS_LAYERS
+from normviz.code.programs import KERAS_LAYERS
 from normviz.layers.layer import Layer
 from normviz.scene.scene import Scene
 from normviz.scene.view import read

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from normviz.analysis.sentences import sentence
-from normviz.code.generate import code
+from normviz.code.programs import code
 from normviz.scene.options import DATA_LABELS
 from normviz.scene.scene import DEFAULT_SHAPE
 from normviz.texts.messages import format_difference

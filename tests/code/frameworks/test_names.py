@@ -9,7 +9,7 @@ from hypothesis import assume, given
 
 from normviz import explain
 from normviz.analysis.description import describe
-from normviz.code.frameworks import LABELS, ONLY_IF_RUNNING, framework_names
+from normviz.code.programs import LABELS, ONLY_IF_RUNNING, framework_names
 from normviz.layers.catalogue import KINDS
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError

@@ -3,8 +3,7 @@
 import pytest
 
 from normviz import explain
-from normviz.code.flavors import LABELS
-from normviz.code.generate import FLAVORS, code
+from normviz.code.programs import FLAVORS, LABELS, code
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import format_difference
 from tests.support.driver import (

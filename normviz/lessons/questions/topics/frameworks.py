@@ -14,7 +14,7 @@ from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.modes import train_and_eval
 from normviz.analysis.running.momentum import half_life, other_momentum
 from normviz.analysis.running.torch_module import buffers
-from normviz.code.frameworks import KERAS_LAYERS, AxisNumbers
+from normviz.code.programs import KERAS_LAYERS, AxisNumbers
 from normviz.layers.layer import Layer
 from normviz.lessons.compare.page import LOOPS, READY_SETS, loops_difference
 from normviz.lessons.compare.page import PAGE as COMPARE_PAGE

@@ -1,22 +1,195 @@
-"""The same layer in Keras and Flax: as a program, and as a table of names next to torch's.
+"""A layer as a program that runs: torch's own layer, each step with torch, NumPy or einops, loops, Keras and Flax; and names beside torch's.
 
-Neither framework is imported. ``AxisNumbers`` describes a Norm as both do, by the numbers of its axes; their layers are data, chosen by it.
+No framework is imported. ``AxisNumbers`` describes a Norm as Keras and Flax do, by the numbers of its axes; their layers are data, chosen by it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from normviz.code.from_scratch import FLOAT32_EPS, JAX, KERAS, KERAS_BACKEND, MAX_STATEMENT, Library, from_scratch
-from normviz.texts.errors import listed
+from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import N_, _
 
 if TYPE_CHECKING:
     from normviz.analysis.description import Description
+    from normviz.layers.layer import Layer
+
+# A layer from scratch with an array library: the axes of the pattern become axis numbers.
+
+FLOAT32_EPS = "2**-23"
+MAX_WIDTH = 66  # characters of a line that a code box shows without scrolling
+MAX_STATEMENT = 80  # characters of a statement that is written on one line
+RUNNING = ("running_mean", "running_var")
+KERAS_BACKEND = 'import os\n\nos.environ["KERAS_BACKEND"] = "jax"  # read when keras is imported'
+
+
+@dataclass(frozen=True)
+class Library:
+    """How an array library writes the operations of the from-scratch flavors."""
+
+    imports: str
+    random: Callable[[tuple[int, ...]], str]
+    prefix: str
+    square: Callable[[str], str]
+    mean: Callable[[str, tuple[int, ...]], str]
+    finfo: str
+    transpose: Callable[[str, tuple[int, ...]], str]
+    reshape: Callable[[str, tuple[int, ...]], str] = lambda value, shape: f"{value}.reshape{as_call(shape)}"
+
+
+TORCH = Library(
+    imports="import torch",
+    random=lambda shape: f"torch.randn{as_call(shape)}",
+    prefix="torch",
+    square=lambda value: f"{value}.square()",
+    mean=lambda value, dims: f"{value}.mean(dim={dims}, keepdim=True)" if dims else value,
+    finfo="torch.finfo(x.dtype).eps",
+    transpose=lambda value, order: f"{value}.permute{as_call(order)}",
+)
+NUMPY = Library(
+    imports="import numpy as np",
+    random=lambda shape: f"np.random.default_rng(0).standard_normal({as_call(shape)})",
+    prefix="np",
+    square=lambda value: f"{value} ** 2",
+    mean=lambda value, dims: f"{in_brackets(value)}.mean(axis={dims}, keepdims=True)" if dims else value,
+    finfo="np.finfo(x.dtype).eps",
+    transpose=lambda value, order: f"{value}.transpose{as_call(order)}",
+)
+JAX = replace(
+    NUMPY,
+    imports="import jax\nimport jax.numpy as jnp",
+    random=lambda shape: f"jax.random.normal(jax.random.key(0), {shape})",
+    prefix="jnp",
+    finfo="jnp.finfo(x.dtype).eps",
+)
+KERAS = Library(
+    imports=f"{KERAS_BACKEND}\nimport keras\nfrom keras import ops",
+    random=lambda shape: f"keras.random.normal({shape})",
+    prefix="ops",
+    square=lambda value: f"ops.square({_without_brackets(value)})",
+    mean=lambda value, dims: f"ops.mean({value}, axis={dims}, keepdims=True)" if dims else value,
+    finfo=FLOAT32_EPS,
+    reshape=lambda value, shape: f"ops.reshape({_without_brackets(value)}, {shape})",
+    transpose=lambda value, order: f"ops.transpose({value}, {order})",
+)
+
+
+def from_scratch(library: Library, e: Description) -> str:
+    """A program that computes the statistics with axis numbers."""
+    norm = e.norm
+    sizes, names = norm.axis_sizes(e.shape), norm.pattern.names
+    dims = tuple(names.index(name) for name in norm.pattern.reduced)
+    split = len(names) > len(e.shape)
+    body = []
+    if split:
+        left, shape = norm.stats.split(" ->")[0], tuple(sizes[name] for name in names)
+        body.append(f"x = {library.reshape('x', shape)}  # {left} -> {' '.join(names)}")
+    if norm.running:
+        mean, var = (_broadcast(e, stat, norm.pattern.right, library) for stat in RUNNING)
+        both = f"mean, var = {mean}, {var}"
+        body += [both] if len(both) <= MAX_STATEMENT else [f"mean = {mean}", f"var = {var}"]
+    elif norm.center:
+        body += [f"mean = {library.mean('x', dims)}", f"var = {library.mean(library.square('(x - mean)'), dims)}"]
+    else:
+        body += [f"mean_square = {library.mean(library.square('x'), dims)}"]
+    body += normalize_lines(e, library, lambda name: _broadcast(e, name, norm.gamma_axes, library))
+    if split:
+        result = body[-1].removeprefix("return ")
+        body[-1] = f"return {library.reshape(f'({result})', e.shape)}"
+    return program(e, library, body)
+
+
+def normalize_lines(e: Description, library: Library, broadcast: Callable[[str], str]) -> list[str]:
+    """The lines after the statistics: normalize, scale and shift."""
+    eps = library.finfo if e.norm.eps is None else repr(e.norm.eps)
+    above, below = ("x - mean", "var") if e.norm.center else ("x", "var" if e.norm.running else "mean_square")
+    sign, eps = ("-", eps[1:]) if eps.startswith("-") else ("+", eps)
+    lines = [f"normalized = {in_brackets(above)} / {library.prefix}.sqrt({below} {sign} {eps})"]
+    if e.norm.params is None:
+        return [*lines, "return normalized"]
+    gamma, beta = broadcast("gamma"), broadcast("beta")
+    scaled = f"normalized * (1 + {gamma})" if e.norm.zero_centered_gamma else f"normalized * {gamma}"
+    if not e.norm.bias:
+        return [*lines, f"return {scaled}"]
+    if len(scaled) + len(beta) > MAX_WIDTH:
+        return [*lines, f"scaled = {scaled}", f"return scaled + {beta}"]
+    return [*lines, f"return {scaled} + {beta}"]
+
+
+def _broadcast(e: Description, value: str, kept: tuple[str, ...], library: Library) -> str:
+    """A parameter or a statistic, reshaped so that it broadcasts to x after the split axes of x are reshaped."""
+    norm = e.norm
+    sizes, names = norm.axis_sizes(e.shape), norm.pattern.names
+    parts = norm.pattern_names(kept)
+    if parts == names[len(names) - len(parts) :] and parts == kept:
+        return value
+    order = tuple(parts.index(name) for name in names if name in parts)
+    if order != tuple(range(len(order))):
+        if parts != kept:
+            value = library.reshape(value, tuple(sizes[name] for name in parts))
+        value = library.transpose(value, order)
+    return library.reshape(value, tuple(sizes[name] if name in parts else 1 for name in names))
+
+
+def program(e: Description, library: Library, body: list[str]) -> str:
+    """A function, and the lines that call it."""
+    values: dict[str, str] = {"x": library.random(e.shape)}
+    if e.norm.running:
+        sizes = e.norm.axis_sizes(e.shape)
+        kept = tuple(sizes[name] for name in e.norm.pattern.right)
+        values |= {"running_mean": f"{library.prefix}.zeros({kept})", "running_var": f"{library.prefix}.ones({kept})"}
+    first = "zeros" if e.norm.zero_centered_gamma else "ones"
+    for name, shape, start in (("gamma", e.counts.gamma_shape, first), ("beta", e.counts.beta_shape, "zeros")):
+        if shape is not None:
+            values[name] = f"{library.prefix}.{start}({shape})"
+    signature = ", ".join(values)
+    return "\n".join(
+        [
+            library.imports,
+            "",
+            "",
+            f"def normalize({signature}):",
+            *(f"    {line}" for line in body),
+            "",
+            "",
+            *(f"{name} = {value}" for name, value in values.items()),
+            f"y = normalize({signature})",
+        ]
+    )
+
+
+def in_brackets(text: str) -> str:
+    """The expression in brackets, unless it is one name or already in brackets."""
+    return f"({text})" if " " in text and not (text.startswith("(") and text.endswith(")")) else text
+
+
+def _without_brackets(text: str) -> str:
+    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
+
+
+def as_call(values: tuple[int, ...]) -> str:
+    """The numbers as the arguments of a call."""
+    return f"({', '.join(map(str, values))})"
+
+
+# The flavors. Nothing in this file needs torch: ``normviz --help`` lists them.
+
+
+Flavor = Literal["torch", "torch-scratch", "numpy", "einops", "loops", "keras", "flax"]
+LABELS: Mapping[str, str] = {
+    "torch": "torch.nn",
+    "torch-scratch": N_("torch from scratch"),
+    "numpy": "NumPy",
+    "einops": "einops",
+    "loops": N_("loops"),
+    "keras": "Keras",
+    "flax": "Flax",
+}
+
 
 Axes = tuple[int, ...]
 
@@ -497,3 +670,132 @@ def _framework_layer_names(a: AxisNumbers, framework: Framework) -> dict[str, st
 def _names_and_shapes(names: tuple[str, ...], shapes: tuple[tuple[int, ...] | None, ...]) -> str | None:
     texts = [f"{name} {shape}" for name, shape in zip(names, shapes, strict=False) if shape is not None]
     return ", ".join(texts) or None
+
+
+# The program of a flavor: a function in ``FLAVORS`` from a Description to text, which has the sizes of the explained x.
+
+
+OTHER_NAMES = {"pytorch": "torch", "np": "numpy", "jax": "flax", "tf": "keras", "tensorflow": "keras"}
+
+
+def code(e: Description, flavor: str) -> str:
+    """The explained layer in one flavor. Raises NormvizError for an unknown flavor, and for "torch" if no torch layer does this."""
+    if not isinstance(flavor, str) or flavor not in FLAVORS:
+        meant = OTHER_NAMES.get(str(flavor).lower()) or closest(str(flavor), FLAVORS)
+        if meant:
+            raise NormvizError(
+                "{flavor} is not a flavor of code. Did you mean {meant}?", flavor=echo(flavor), meant=meant
+            )
+        message = N_("{flavor} is not a flavor of code; choose {flavors}.")
+        raise NormvizError(message, flavor=echo(flavor), flavors=listed(FLAVORS))
+    return FLAVORS[flavor](e)
+
+
+def torch_call(e: Description) -> str:
+    """The call of torch's own layer. Raises NormvizError if torch has none."""
+    if e.norm.zero_centered_gamma:
+        raise NormvizError(
+            "No layer of torch.nn multiplies by 1 + gamma. Use the 'torch-scratch' code, or a layer of torch.nn with 1 + gamma as its weight."
+        )  # fmt: skip
+    if e.torch_layer is None:
+        message = N_(
+            "No layer of torch.nn has these patterns ({norm}). Use the 'torch-scratch' code, or move the reduced axes "
+            "to the end and use LayerNorm."
+        )
+        raise NormvizError(message, norm=e.norm)
+    layer, call = e.torch_layer, "layer(x)"
+    if layer.kind.channels_last:
+        layer, call = _on_moved_channels(layer, len(e.shape))
+    lines = [
+        "import torch",
+        "from torch import nn",
+        "",
+        f"x = {TORCH.random(e.shape)}",
+        f"layer = nn.{layer}",
+        f"y = {call}",
+    ]
+    return "\n".join(lines)
+
+
+def _on_moved_channels(layer: Layer, rank: int) -> tuple[Layer, str]:
+    """The layer of torch for channels on axis 1, and its call on an x whose channels are moved there and back."""
+    if rank == 3:
+        return layer.on_axis_1(rank), "layer(x.transpose(1, 2)).transpose(1, 2)"
+    if (
+        layer.kind.per_instance
+    ):  # the gradient of InstanceNorm2d of torch 2.13 is wrong for one image with moved channels
+        return layer.on_axis_1(3), "layer(x.flatten(1, -2).transpose(1, 2)).transpose(1, 2).reshape(x.shape)"
+    return layer.on_axis_1(rank), "layer(x.movedim(-1, 1)).movedim(1, -1)"
+
+
+def einops(e: Description) -> str:
+    norm = e.norm
+    sizes = norm.axis_sizes(e.shape)
+    gamma = norm.pattern_names(norm.gamma_axes)
+    left, right = norm.stats.split(" ->")[0], " ".join(norm.pattern.right)
+
+    def repeat_over_x(value: str, kept: tuple[str, ...], source: str) -> str:
+        given = {name: sizes[name] for name in norm.pattern.names if name not in kept or "(" in source}
+        keywords = "".join(f", {name}={size}" for name, size in given.items())
+        return f'repeat({value}, "{source} -> {left}"{keywords})'
+
+    def mean(value: str) -> str:
+        if not norm.pattern.reduced:
+            return value
+        known = "".join(f", {name}={size}" for name, size in norm.sizes if name in norm.pattern.names)  # type: ignore[str-unpack]
+        return repeat_over_x(f'reduce({value}, "{norm.stats}", "mean"{known})', norm.pattern.right, right)
+
+    if norm.running:
+        body = [f"{s.removeprefix('running_')} = {repeat_over_x(s, norm.pattern.right, right)}" for s in RUNNING]
+    elif norm.center:
+        body = [f"mean = {mean('x')}", f"var = {mean('(x - mean) ** 2')}"]
+    else:
+        body = [f"mean_square = {mean('x**2')}"]
+    grouped = " ".join(
+        f"({' '.join(norm.parts[name])})" if len(norm.parts.get(name, ())) > 1 else name for name in norm.gamma_axes
+    )
+    body += normalize_lines(e, TORCH, lambda name: repeat_over_x(name, gamma, grouped))
+    return "from einops import reduce, repeat\n" + program(e, TORCH, body)
+
+
+def loops(e: Description) -> str:
+    """Pseudo-code: a loop over each kept axis, and a comprehension over the reduced axes."""
+    norm, sizes = e.norm, e.norm.axis_sizes(e.shape)
+    names = norm.pattern.names
+    element = f"x[{', '.join(_position(axis) for axis in norm.pattern.left)}]"
+    inner = "".join(f" for {_loop_variable(name)} in range({name.upper()})" for name in norm.pattern.reduced)
+    lines = [f"{', '.join(name.upper() for name in names)} = {', '.join(str(sizes[name]) for name in names)}"]
+    for depth, name in enumerate(norm.pattern.right):
+        lines.append(f"{'    ' * depth}for {_loop_variable(name)} in range({name.upper()}):")
+    index = f"[{', '.join(map(_loop_variable, norm.pattern.right))}]" if norm.pattern.right else ""
+    running = "".join(f", {stat}{index}" for stat in RUNNING) if norm.running else ""
+    lines.append(f"{'    ' * len(norm.pattern.right)}normalize([{element}{inner}]{running})")
+    if norm.params is not None:
+        each = (N_("then {factor}: one for each {axes}"), N_("then {factor} and beta: one for each {axes}"))
+        scalar = (N_("then {factor}: one scalar"), N_("then {factor} and beta: one scalar each"))
+        message = (each if norm.gamma_axes else scalar)[norm.bias]
+        lines.append("# " + _(message, factor=norm.factor, axes=" ".join(norm.gamma_axes)))
+    return "\n".join(lines)
+
+
+def _position(axis: tuple[str, ...]) -> str:
+    """The index on an axis, from its parts: ``g * K + k``."""
+    position = _loop_variable(axis[0])
+    for name in axis[1:]:
+        position = f"{in_brackets(position)} * {name.upper()} + {_loop_variable(name)}"
+    return position
+
+
+def _loop_variable(name: str) -> str:
+    """The loop variable of an axis; an axis called x must not shadow the tensor x."""
+    return f"{name}_" if name in ("x", "range", "normalize") else name
+
+
+FLAVORS: Mapping[str, Callable[[Description], str]] = {
+    "torch": torch_call,
+    "torch-scratch": partial(from_scratch, TORCH),
+    "numpy": partial(from_scratch, NUMPY),
+    "einops": einops,
+    "loops": loops,
+    **{name: partial(framework_code, framework) for name, framework in FRAMEWORKS.items()},
+}
