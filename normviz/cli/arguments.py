@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from normviz.__version__ import __version__
-from normviz.code.programs import LABELS
+from normviz.code.programs import FLAVOR_LABELS
 from normviz.figures.palette import FOLLOW, THEMES
 from normviz.lessons.practice import settings
 from normviz.scene import options
@@ -139,7 +139,7 @@ def _add_explain(parser: Parser) -> None:
     parser.add_argument("layer", metavar="LAYER", help=_('such as "LayerNorm([3,4,4])"'))
     _add_setting(parser, options.SHAPE)
     _add_setting(parser, options.LAYOUT)
-    parser.add_argument("--code", choices=tuple(LABELS), help=_("print the layer as a program instead"))
+    parser.add_argument("--code", choices=tuple(FLAVOR_LABELS), help=_("print the layer as a program instead"))
     _add_language(parser)
 
 

@@ -180,7 +180,7 @@ def as_call(values: tuple[int, ...]) -> str:
 
 
 Flavor = Literal["torch", "torch-scratch", "numpy", "einops", "loops", "keras", "flax"]
-LABELS: Mapping[str, str] = {
+FLAVOR_LABELS: Mapping[str, str] = {
     "torch": "torch.nn",
     "torch-scratch": N_("torch from scratch"),
     "numpy": "NumPy",

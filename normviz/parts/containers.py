@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from normviz.analysis.description import Description
 from normviz.code import cs231n
-from normviz.code.programs import FLAVORS, LABELS, code, framework_names
+from normviz.code.programs import FLAVOR_LABELS, FLAVORS, code, framework_names
 from normviz.parts.html import Body, align, escape, line, scrolling, text
 from normviz.parts.part import (
     Caption,
@@ -234,7 +234,7 @@ def code_parts(e: Description, is_open: bool = False) -> Details:
     """One tab for each flavor, one for the names in each framework, and how closely the output matches torch's if torch has the layer."""
 
     def tab(flavor: str) -> tuple[str, tuple[Part, ...]]:
-        return _(LABELS[flavor]), (part_or_note(lambda: Code(code(e, flavor))),)
+        return _(FLAVOR_LABELS[flavor]), (part_or_note(lambda: Code(code(e, flavor))),)
 
     in_torch = e.torch_layer is not None
     title = _("The same in code") if in_torch else _("The same in code: torch.nn has no such layer")

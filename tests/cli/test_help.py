@@ -12,7 +12,7 @@ import pytest
 
 import normviz as nv
 from normviz.cli import app, arguments
-from normviz.code.programs import FLAVORS, LABELS
+from normviz.code.programs import FLAVOR_LABELS, FLAVORS
 from normviz.export.document import CHOICES
 from normviz.figures import palette
 from normviz.lessons.practice import settings
@@ -105,4 +105,4 @@ def test_the_options_are_the_settings_of_a_scene_and_of_a_set_of_exercises(run):
 
 def test_the_choices_of_options_are_those_of_the_library():
     assert (palette.FOLLOW, *palette.THEMES) == CHOICES
-    assert tuple(FLAVORS) == tuple(LABELS)
+    assert tuple(FLAVORS) == tuple(FLAVOR_LABELS)

@@ -13,7 +13,7 @@ import pytest
 
 import normviz as nv
 from normviz.api.pages import OF_VALUES
-from normviz.code.programs import FLAVORS, LABELS, Flavor
+from normviz.code.programs import FLAVOR_LABELS, FLAVORS, Flavor
 from normviz.export.document import CHOICES, Plotlyjs, Theme
 from normviz.figures.palette import THEMES, FigureTheme
 from normviz.lessons.pages import PAGES
@@ -238,7 +238,7 @@ def test_the_words_of_a_type_are_those_of_the_setting(page: str, name: str, kind
 
 
 def test_the_words_of_the_results_are_those_that_they_take() -> None:
-    assert set(get_args(Flavor)) == set(FLAVORS) == set(LABELS)
+    assert set(get_args(Flavor)) == set(FLAVORS) == set(FLAVOR_LABELS)
     assert set(get_args(FigureTheme)) == set(THEMES)
     assert set(get_args(Theme)) == set(CHOICES)
     assert get_args(get_args(Plotlyjs)[0]) == ("once", "inline", "cdn")

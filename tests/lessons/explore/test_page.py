@@ -3,7 +3,7 @@
 import pytest
 
 from normviz import explain
-from normviz.code.programs import FLAVORS, LABELS, code
+from normviz.code.programs import FLAVOR_LABELS, FLAVORS, code
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import format_difference
 from tests.support.driver import (
@@ -76,7 +76,7 @@ def test_every_flavor_of_code_has_a_tab():
     e = scene(app).description
     found = tabs(app)
     assert "torch" in found.pop("torch, Keras and Flax")
-    assert found == {LABELS[flavor]: code(e, flavor) for flavor in FLAVORS}
+    assert found == {FLAVOR_LABELS[flavor]: code(e, flavor) for flavor in FLAVORS}
 
 
 def test_the_torch_tab_shows_the_error_if_torch_has_no_such_layer():
