@@ -27,7 +27,7 @@ class Payload:
     """The base of what the browser gets."""
 
 
-class Written(dict[str, "Json"]):
+class JsonObject(dict[str, "Json"]):
     """A payload that is JSON already."""
 
 
@@ -75,7 +75,7 @@ def sent(value: object) -> Json:
 @cache
 def _writer(kind: type) -> Callable[[Any], Json]:
     """What writes the values of a type."""
-    if issubclass(kind, str | int | Written):
+    if issubclass(kind, str | int | JsonObject):
         return lambda value: value
     if issubclass(kind, list | tuple):
         return lambda value: [one if type(one) in PLAIN else sent(one) for one in value]

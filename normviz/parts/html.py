@@ -11,7 +11,7 @@ from typing import Literal, NewType, Protocol
 
 from markdown_it import MarkdownIt
 
-from normviz.figures.wire import Payload, Written, left_out, sent
+from normviz.figures.wire import JsonObject, Payload, left_out, sent
 from normviz.parts.glossary import Word, glossary, words_in
 from normviz.texts.errors import encodable
 from normviz.texts.languages import with_language
@@ -114,7 +114,7 @@ def data(value: object) -> str:
     return text
 
 
-FigureData = NewType("FigureData", Written)  # a payload, as JSON, and Served or Alone
+FigureData = NewType("FigureData", JsonObject)  # a payload, as JSON, and Served or Alone
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class Body:
         table     the numbers of the figure as HTML, for ``tables``
         """
         place = Alone(fixed=sends and editable) if self.turn is None or not sends else Served(self.turn)
-        self.figures.append(FigureData(Written(sent(data) | sent(place))))
+        self.figures.append(FigureData(JsonObject(sent(data) | sent(place))))
         unstyled = _("The figure needs JavaScript. In a notebook that is not trusted yet, run the cell.")
         return (
             f'<div class="nv-figure" data-figure="{len(self.figures) - 1}">'
