@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.browser.conftest import new_context
+from tests.browser.conftest import new_context, open_tab
 from tests.browser.monkey import HOVERED, Monkey
 
 pytestmark = pytest.mark.browser
@@ -16,15 +16,24 @@ ACTIONS = int(os.environ.get("MONKEY_ACTIONS", "24"))  # on each page
 EVERY = 8
 
 
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """The tab of a new visitor, so that the same seed gives the same actions after any other test.
+@pytest.fixture(scope="module")
+def visitor(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser whose first tab fills its cache.
 
-    At the end the whole context is closed: Chromium sometimes never closes a single tab that is navigating away, and the test would hang.
+    Its tabs are closed with it at the end: Chromium sometimes never closes a single tab that is navigating away, and the test would hang.
     """
     context = new_context(browser, permissions=["clipboard-read", "clipboard-write"])
-    yield context.new_page()
+    yield context
     context.close()
+
+
+@pytest.fixture
+def page(visitor: BrowserContext) -> Iterator[Page]:
+    """A tab that finds no settings of another, so that the same seed gives the same actions after any other test."""
+    visitor.clear_cookies()
+    page = open_tab(visitor)
+    yield page
+    page.goto("about:blank", wait_until="commit")  # it is at rest while the next tab is in front
 
 
 @pytest.mark.parametrize("name", HOVERED)

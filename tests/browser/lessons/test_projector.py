@@ -57,15 +57,19 @@ def expect_whole_page(lesson: Lesson) -> None:
 
 
 @pytest.mark.parametrize("address", FIT)
-def test_a_button_shows_the_page_for_a_projector_and_escape_leaves(lesson: Lesson, address: str) -> None:
-    lesson.visit(address)
+def test_a_link_shows_the_page_for_a_projector_and_escape_leads_to_the_page_with_the_button(
+    lesson: Lesson, address: str
+) -> None:
+    lesson.visit(f"{address}&present=true")
+    expect(lesson.find(".nv-present")).to_have_count(1)
+    expect(lesson.find(HEADER)).to_be_hidden()
     lesson.ready(figures=False)
-    project(lesson)
     assert lesson.page.evaluate(COVERED) == []
     assert lesson.page.get_by_role("button", name="Share", exact=True).count() == 0
     lesson.page.wait_for_function(NOTHING_SCROLLS)
     lesson.page.keyboard.press("Escape")
     expect_whole_page(lesson)
+    expect(lesson.page.get_by_role("button", name="Project", exact=True)).to_be_visible()
 
 
 def test_back_and_a_small_button_leave_too_and_nothing_else_of_the_address_changes(lesson: Lesson) -> None:
