@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import normviz as nv
-from normviz.figures.brand import wordmark
+from normviz.figures.palette import wordmark
 from tools.browser import find
 from tools.screenshots import FLAGS
 

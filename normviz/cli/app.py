@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from types import FrameType
 from typing import NoReturn
 
-from normviz.cli.signals import on_signal
+from normviz.cli.terminal import on_signal
 from normviz.texts.errors import NormvizError
 
 LARGEST_PORT = 65535

@@ -15,8 +15,7 @@ from types import FrameType
 from typing import NoReturn
 
 from normviz.cli.arguments import ALL, parsed
-from normviz.cli.signals import on_signal
-from normviz.cli.terminal import say
+from normviz.cli.terminal import on_signal, say
 from normviz.texts.errors import NormvizError, NormvizWarning
 from normviz.texts.languages import parse_language
 from normviz.texts.messages import _, in_language

@@ -13,8 +13,8 @@ from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.practice.page import SETTINGS
 from normviz.lessons.practice.settings import ALL_LEVELS, LEVELS, RISING
+from normviz.lessons.questions.page import QUESTIONS, READING_ORDER, core_place
 from normviz.lessons.questions.question import Question, facts_of, prose
-from normviz.lessons.questions.registry import QUESTIONS, READING_ORDER, core_place
 from normviz.parts.titles import app_of_environment
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, plain

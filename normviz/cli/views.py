@@ -8,7 +8,7 @@ from normviz.export.output import Choices, Output
 from normviz.export.tour_file import tour_of
 from normviz.lessons.compare.page import READY_SETS
 from normviz.lessons.pages import PAGES
-from normviz.lessons.questions.registry import QUESTIONS, current_key
+from normviz.lessons.questions.page import QUESTIONS, current_key
 from normviz.parts.containers import Table, Tabs
 from normviz.parts.part import Chart, Note, Panels, flat
 from normviz.scene.scene import SCENE_SETTINGS

@@ -7,9 +7,8 @@ from normviz.export.output import Choices, Output, output_of_view
 from normviz.export.tour_file import stop_parts
 from normviz.lessons.page import language_query
 from normviz.lessons.pages import PAGES, leads_to, setting_names, view_of_link
-from normviz.lessons.questions.page import list_parts, question_parts
+from normviz.lessons.questions.page import find_question, list_parts, question_parts
 from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import find_question
 from normviz.lessons.tours import Tour
 from normviz.parts.titles import EXPLORE, HOME, app_of_environment
 from normviz.scene.view import split_link

@@ -1,4 +1,4 @@
-"""A view of a page as one value: for a notebook, a file or a link."""
+"""A view of a page as one value, for a notebook, a file or a link; and which output of a notebook embeds plotly.js."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from normviz.analysis.checks import LARGEST_VALUE
 from normviz.export.document import Plotlyjs, Theme, check_text, check_theme, document, fragment, plotlyjs
-from normviz.export.notebook import embeds_plotly
 from normviz.export.playable import Search, search, views_data
 from normviz.export.tour_file import tour_data
 from normviz.figures.palette import FigureTheme
@@ -20,8 +19,7 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.tours import Tour
 from normviz.parts.containers import visible_parts
 from normviz.parts.html import text
-from normviz.parts.links import page_path
-from normviz.parts.part import Chart, Panels, Part, flat
+from normviz.parts.part import Chart, Panels, Part, flat, page_path
 from normviz.parts.titles import app_of_environment
 from normviz.scene.edits import with_fields
 from normviz.scene.scene import MOST_EDITABLE, Scene
@@ -31,6 +29,30 @@ from normviz.texts.messages import ENGLISH, N_, _, in_language, language
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+import sys
+
+# Which output of a notebook embeds plotly.js.
+
+
+_first: tuple[str, str] | None = None  # the cell run of the output that embeds it
+
+
+def _cell_run() -> tuple[str, str]:
+    """The identifiers of the cell and of its current run in this process's Jupyter kernel; empty if the front end has none."""
+    ipython: Any = sys.modules.get("IPython")
+    parent: dict[str, Any] = getattr(ipython and ipython.get_ipython(), "get_parent", dict)() or {}
+    return str(parent.get("metadata", {}).get("cellId") or ""), str(parent.get("header", {}).get("msg_id") or "")
+
+
+def embeds_plotly() -> bool:
+    """True if this output embeds plotly.js: the first of the process, and the first of each re-run of its cell."""
+    global _first
+    cell, message = _cell_run()
+    if _first is None or (cell == _first[0] != "" and message != _first[1]):
+        _first = (cell, message)
+        return True
+    return False
+
 
 ONCE = "once"  # the notebook's first output embeds plotly.js, and the others use it
 PLOTLYJS = "NORMVIZ_PLOTLYJS"  # the default of plotlyjs

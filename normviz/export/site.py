@@ -17,20 +17,27 @@ from normviz.export.document import BROWSER, check_theme, css, no_script, plotly
 from normviz.export.files import check_folder, locked, path_errors, short_path, whole_file
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices
-from normviz.figures.brand import FAVICON, wordmark
 from normviz.figures.bundle import bundle, classic, plotly_js, read_css
-from normviz.figures.palette import FOLLOW
+from normviz.figures.palette import FAVICON, FOLLOW, wordmark
 from normviz.figures.wire import Json
 from normviz.lessons.compare.page import READY_SETS, ReadySet
 from normviz.lessons.pages import PAGES
-from normviz.lessons.questions.page import ASKING, LONGEST_SEARCH, question_list, question_parts
+from normviz.lessons.questions.page import (
+    ASKING,
+    LONGEST_SEARCH,
+    MERGED,
+    QUESTIONS,
+    READING_ORDER,
+    current_key,
+    question_list,
+    question_parts,
+)
 from normviz.lessons.questions.question import Question, prose
-from normviz.lessons.questions.registry import MERGED, QUESTIONS, READING_ORDER, current_key
 from normviz.lessons.share.panel import report_address
 from normviz.lessons.start.page import START_STEPS
 from normviz.lessons.style import controls_style, exercises_style, share_style
 from normviz.parts.html import Body, escape, line
-from normviz.parts.links import page_path
+from normviz.parts.part import page_path
 from normviz.parts.questions import search_field
 from normviz.parts.titles import HOME, NAME, app_of_environment
 from normviz.scene.view import link

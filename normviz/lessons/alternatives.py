@@ -9,8 +9,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.pasted import refused_layer
 from normviz.layers.remedies import LayerOnShape, Remedy, is_probably_channels_last, lookalike, meant_for_channels
 from normviz.lessons.page import Page
-from normviz.parts.links import Link, Links
-from normviz.parts.part import Caption, Note, Part, Problem
+from normviz.parts.part import Caption, Link, Links, Note, Part, Problem
 from normviz.scene.edits import Reading, remedy_fields, repair, with_fields
 from normviz.scene.scene import Scene, query_of
 from normviz.scene.view import View

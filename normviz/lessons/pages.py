@@ -1,15 +1,16 @@
-"""The list of all pages, and what the app, a file and a notebook show of a view of one."""
+"""The list of all pages, what the app, a file and a notebook show of a view of one, and the question with which a page ends."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Any
 from urllib.parse import parse_qsl
 
 from normviz.figures.payload import ValuesPayload
 from normviz.figures.wire import Payload
+from normviz.layers.layer import Layer
 from normviz.lessons.alternatives import problem_parts
-from normviz.lessons.asked import asked_parts
 from normviz.lessons.compare import page as compare
 from normviz.lessons.explore import page as explore
 from normviz.lessons.gradients import page as gradients
@@ -19,6 +20,8 @@ from normviz.lessons.numerics import page as numerics
 from normviz.lessons.page import MORE, InputRow, Page
 from normviz.lessons.practice import page as practice
 from normviz.lessons.questions import page as questions
+from normviz.lessons.questions.page import OF, QUESTIONS, READING_ORDER, link_to, prediction, questions_of_page
+from normviz.lessons.questions.question import Question, answer, prose
 from normviz.lessons.start import page as start
 from normviz.lessons.step_by_step import page as step_by_step
 from normviz.lessons.story import page as story
@@ -29,17 +32,58 @@ from normviz.lessons.tours import find_tour, stop_shown, tour_bar
 from normviz.lessons.train_and_eval import page as train_and_eval
 from normviz.parts.containers import hideable_names, visible_parts
 from normviz.parts.html import Body, FigureData, Term
-from normviz.parts.links import Link
-from normviz.parts.part import Note, Panels, Part, Problem, Text
-from normviz.parts.questions import QuestionList
+from normviz.parts.part import Link, Links, Note, Panels, Part, Problem, Text
+from normviz.parts.questions import AskedQuestion, QuestionList
 from normviz.parts.titles import HOME, LEARN, LOOK_UP, TEACH, asks_for_a_view
 from normviz.scene.controls import SCENE_CONTROLS
-from normviz.scene.scene import SCENE_SETTINGS
+from normviz.scene.scene import PATTERN_FAMILY, SCENE_SETTINGS
 from normviz.scene.setting import Setting
-from normviz.scene.typed import with_view_of_typed
-from normviz.scene.view import DISPLAY_SETTINGS, Names, View, link
+from normviz.scene.view import DISPLAY_SETTINGS, Names, View, link, with_view_of_typed
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, _
+
+# The question with which a page ends: it belongs to the view, and is answered there.
+
+
+def asked_parts(page: Page, view: View) -> Iterator[Part]:
+    """The question, and a link to all questions of the page; nothing if the page has no questions."""
+    if not questions_of_page(page):
+        return
+    question = question_of(page, view)
+    shown = replace(link_to(question), text=_("See it in a figure"))
+    asked = prediction(question, (Text(answer(question)), Links((shown,), kind="next")))
+    others = Link(_("All questions of this page"), "questions", f"{OF.name}={page.name}")
+    yield AskedQuestion(prose(question.key).title, asked, others)
+
+
+def question_of(page: Page, view: View) -> Question:
+    """The page's own choice for the view; else the question about the same families of layers, of this page, and on as many axes."""
+    if (key := page.asks(view)) in QUESTIONS:
+        return QUESTIONS[key]
+    return _nearest(page.name, *_about(view))
+
+
+@lru_cache(maxsize=256)
+def _nearest(page: str, families: frozenset[str], axes: int) -> Question:
+    def distance(question: Question) -> tuple[float, bool, bool]:
+        others, other_axes = _about_question(question.key)
+        return -len(families & others) / len(families | others), question.page.name != page, other_axes != axes
+
+    return min((QUESTIONS[key] for key in READING_ORDER), key=distance)
+
+
+@cache
+def _about_question(key: str) -> tuple[frozenset[str], int]:
+    question = QUESTIONS[key]
+    return _about(question.page.view(question.query))
+
+
+def _about(view: View) -> tuple[frozenset[str], int]:
+    """The families of the layers of a view, and the number of axes of x."""
+    layers = map(Layer.parse, compare.layers_of(view)[0]) if "layers" in view.settings else [view.scene.layer]
+    families = frozenset(one.kind.family if isinstance(one, Layer) else PATTERN_FAMILY for one in layers)
+    return families, len(view.scene.shape)
+
 
 _PAGES = (
     start.PAGE,

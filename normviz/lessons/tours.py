@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from normviz.layers.layer import is_in_torch
-from normviz.parts.links import Link, TourBar
+from normviz.parts.part import Link, TourBar
 from normviz.parts.titles import EXPLORE, HOME
 from normviz.scene.view import MOST_CAPTION, MOST_STOPS, Display, read_display, split_link
 from normviz.texts.errors import NormvizError, echo, listed

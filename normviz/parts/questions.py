@@ -7,12 +7,11 @@ from math import isfinite
 from typing import ClassVar
 
 from normviz.parts.html import Body, block, escape, line, text
-from normviz.parts.links import Link
-from normviz.parts.part import Hides, Part, without_hidden
+from normviz.parts.part import Hides, Link, Part, without_hidden
 from normviz.scene.grid import roles
+from normviz.scene.setting import read_number
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, _, ngettext, plain
-from normviz.texts.numbers import read_number
 from normviz.texts.searching import finds, ideas
 
 

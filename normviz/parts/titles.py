@@ -6,7 +6,7 @@ They are apart from the pages because the server names a page in its first HTML,
 from collections.abc import Iterable, Mapping
 from os import environ
 
-from normviz.scene.foreign import CAMPAIGN
+from normviz.scene.options import CAMPAIGN
 from normviz.texts.messages import N_, _
 
 HOME = "home"  # the front page, at the address of the app

@@ -32,10 +32,20 @@ from normviz.scene.scene import (
     Scene,
     axes_of,
 )
-from normviz.scene.setting import Choice, Number, Segments, Setting, Several, Slider, TextField, Toggle, Widget
+from normviz.scene.setting import (
+    Choice,
+    Number,
+    Segments,
+    Setting,
+    Several,
+    Slider,
+    TextField,
+    Toggle,
+    Widget,
+    plain_signs,
+)
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, _, join_sentences, ngettext
-from normviz.texts.numbers import plain_signs
 from normviz.texts.searching import named
 
 

@@ -27,9 +27,9 @@ from normviz.scene.scene import (
     check_rank,
     default_at,
 )
+from normviz.scene.setting import plain_signs, read_number
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _, ngettext
-from normviz.texts.numbers import plain_signs, read_number
 
 Fields = Mapping[str, Any]
 NO_SIZES = "a pattern has no sizes to fit."  # no reader sees it: another repair is tried

@@ -6,6 +6,13 @@ A setting without a widget is changed by several controls (``scene.controls``) o
 from normviz.scene.setting import Setting, choice
 from normviz.texts.messages import N_
 
+# Names in addresses that are not settings of a view. They are apart because the server looks at an address before torch is imported.
+
+
+EMBEDDING = ("embed", "embed_options")  # Streamlit's own parameters
+CAMPAIGN = ("utm_", "fbclid", "gclid", "mc_")  # how parameters begin that other sites append to links
+
+
 DATA_LABELS = {
     "normal": N_("normal (seeded)"),
     "counting": N_("counting 0, 1, 2, …"),

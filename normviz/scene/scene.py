@@ -32,10 +32,9 @@ from normviz.layers.pasted import typed_layer
 from normviz.layers.sharing import check_index, counts
 from normviz.scene import options
 from normviz.scene.grid import Grid, grid, start_with
-from normviz.scene.setting import Number, Setting, number, or_none, write_settings
+from normviz.scene.setting import Number, Setting, number, or_none, plain_signs, read_number, write_settings
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import N_, ngettext
-from normviz.texts.numbers import plain_signs, read_number
 
 MOST_EDITABLE = 128  # elements whose values a link can hold
 LONGEST_NUMBERS = 16 * MOST_EDITABLE  # characters: "-1.23456789e-10,"

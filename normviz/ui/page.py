@@ -13,7 +13,7 @@ from typing import Literal, ParamSpec
 
 import streamlit as st
 
-from normviz.figures.brand import FAVICON, wordmark
+from normviz.figures.palette import FAVICON, wordmark
 from normviz.lessons.page import Page
 from normviz.lessons.pages import PAGES, PageView, leads_to, page_view, parts_up_to_the_figure, up_to_the_figure
 from normviz.parts.part import Part

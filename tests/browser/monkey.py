@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 from playwright.sync_api import ConsoleMessage, Error, Page
 
+from normviz.lessons.questions.page import QUESTIONS
 from normviz.lessons.questions.question import facts_of
-from normviz.lessons.questions.registry import QUESTIONS
 from tests.browser.scripts import MIDDLES, REVEAL, SCROLLER, SETTLED
 from tests.browser.watch import Watch
 

@@ -19,7 +19,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from normviz.analysis.sentences import sentence
 from normviz.figures.palette import GROUP_COLORS
-from normviz.parts.links import page_path
+from normviz.parts.part import page_path
 from normviz.parts.titles import EXPLORE
 from normviz.scene.grid import Grid
 from normviz.scene.scene import Scene

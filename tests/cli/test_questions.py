@@ -2,9 +2,8 @@
 
 import json
 
-from normviz.lessons.questions.page import prediction
+from normviz.lessons.questions.page import CORE, QUESTIONS, prediction
 from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import CORE, QUESTIONS
 
 FIELDS = ["id", "title", "topic", "core", "prompt", "options", "answer", "sources"]
 

@@ -15,8 +15,8 @@ from normviz.export.output import Choices
 from normviz.export.site import build
 from normviz.figures.palette import theme
 from normviz.lessons.practice.bank import bank
+from normviz.lessons.questions.page import find_question
 from normviz.lessons.questions.question import facts_of, prose
-from normviz.lessons.questions.registry import find_question
 from normviz.lessons.start.page import LESSON_STEPS
 from normviz.parts.titles import HOME, TITLES, full_title
 from normviz.scene import edits

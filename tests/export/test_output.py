@@ -17,7 +17,7 @@ def reset_outputs(monkeypatch):
     """Make the next output the first one of the process."""
     monkeypatch.delenv("NORMVIZ_PLOTLYJS", raising=False)
     monkeypatch.delenv("NORMVIZ_URL", raising=False)
-    monkeypatch.setattr("normviz.export.notebook._first", None)
+    monkeypatch.setattr("normviz.export.output._first", None)
 
 
 def html_of(output=None):

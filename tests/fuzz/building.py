@@ -11,9 +11,8 @@ from normviz.figures.charts import chart_payload
 from normviz.figures.payload import view_payload
 from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES, names_of_links
-from normviz.lessons.questions.page import prediction, question_parts
+from normviz.lessons.questions.page import find_question, prediction, question_parts
 from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import find_question
 from normviz.parts.containers import Table
 from normviz.parts.html import Body
 from normviz.parts.part import Chart, Panels, flat

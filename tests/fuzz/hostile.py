@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from normviz.analysis.examples import DATA, PARAMETERS
 from normviz.layers.catalogue import FAMILIES, KINDS
 from normviz.lessons.pages import PAGES
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.page import QUESTIONS
 from normviz.lessons.tours import tours
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.setting import Setting

@@ -13,7 +13,7 @@ from normviz.layers.norm import Norm
 from normviz.scene.controls import with_typed
 from normviz.scene.edits import repair
 from normviz.scene.scene import SCENE_SETTINGS
-from normviz.scene.typed import typed_query
+from normviz.scene.view import typed_query
 from normviz.texts.errors import NormvizError, echo
 from tests.fuzz import hostile
 from tests.fuzz.measure import examples, outcome

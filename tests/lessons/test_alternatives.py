@@ -3,8 +3,7 @@
 import pytest
 
 from normviz.lessons.pages import PAGES, page_view
-from normviz.parts.links import Links
-from normviz.parts.part import Caption, LayerNote, Legend, Note, Problem, flat
+from normviz.parts.part import Caption, LayerNote, Legend, Links, Note, Problem, flat
 from tests.support.needs import needs_rms_norm
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from normviz.lessons.questions.registry import CORE, QUESTIONS
+from normviz.lessons.questions.page import CORE, QUESTIONS
 from tests.support.needs import whole
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +36,7 @@ from normviz.lessons.story import page as story_page
 from normviz.lessons.models.page import REAL_MODELS, recorded_data
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.practice.bank import rows
-from normviz.lessons.questions.registry import CORE, MERGED, QUESTIONS
+from normviz.lessons.questions.page import CORE, MERGED, QUESTIONS
 from normviz.lessons.tours import tours
 from tests.support.needs import whole
 

@@ -15,11 +15,10 @@ from normviz.lessons.pages import (
     up_to_the_figure,
     view_of_link,
 )
+from normviz.lessons.questions.page import QUESTIONS, questions_of_page
 from normviz.lessons.questions.question import answer
-from normviz.lessons.questions.registry import QUESTIONS, questions_of_page
 from normviz.parts.html import Body
-from normviz.parts.links import Link
-from normviz.parts.part import Code, Legend, Panels, Part, Problem, Sentence
+from normviz.parts.part import Code, Legend, Link, Panels, Part, Problem, Sentence
 from normviz.parts.questions import AskedQuestion
 from tests.support.needs import cases_in_torch, whole
 

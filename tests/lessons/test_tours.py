@@ -16,8 +16,7 @@ from normviz.lessons.events import after
 from normviz.lessons.pages import PAGES, page_of, page_view, view_of_link
 from normviz.lessons.tours import Tour, read_tour, stop_link, tour_bar, tours
 from normviz.parts.html import Body
-from normviz.parts.links import TourBar
-from normviz.parts.part import Panels, Problem
+from normviz.parts.part import Panels, Problem, TourBar
 from normviz.scene.view import Display
 from normviz.texts.errors import NormvizError
 from tests.support.needs import whole

@@ -6,9 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.parts import glossary as module
-from normviz.parts.glossary import Word, glossary, words_in
-from normviz.parts.html import Body
+from normviz.parts import html as module
+from normviz.parts.html import Body, Word, glossary, words_in
 from normviz.parts.part import Text
 from normviz.texts import messages
 from normviz.texts.errors import NormvizError

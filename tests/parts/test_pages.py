@@ -10,13 +10,11 @@ from normviz.analysis.closed_form import closed_column
 from normviz.figures.wire import sent
 from normviz.lessons.gradients import page as gradients
 from normviz.lessons.pages import PAGES, page_view
-from normviz.lessons.questions.page import prediction, sources
+from normviz.lessons.questions.page import QUESTIONS, core_place, prediction, sources
 from normviz.lessons.questions.question import answer, prose
-from normviz.lessons.questions.registry import QUESTIONS, core_place
 from normviz.parts.containers import Table
 from normviz.parts.html import Body, block
-from normviz.parts.links import Links
-from normviz.parts.part import Caption, Chart, Heading, Note, Panels, Part, Problem, Sentence, Text, flat
+from normviz.parts.part import Caption, Chart, Heading, Links, Note, Panels, Part, Problem, Sentence, Text, flat
 from normviz.parts.questions import BareTensor, Prediction
 
 QUERIES = {

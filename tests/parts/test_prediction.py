@@ -7,9 +7,8 @@ from html import unescape
 
 import pytest
 
-from normviz.lessons.questions.page import prediction
+from normviz.lessons.questions.page import QUESTIONS, prediction
 from normviz.lessons.questions.question import facts_of, prose
-from normviz.lessons.questions.registry import QUESTIONS
 from normviz.parts.html import Body, text
 from normviz.parts.part import Text
 from normviz.parts.questions import BareTensor, Prediction

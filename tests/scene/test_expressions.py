@@ -10,7 +10,7 @@ from normviz.analysis.forward import Values, forward
 from normviz.layers.layer import Layer
 from normviz.scene.controls import with_typed
 from normviz.scene.edits import repair
-from normviz.scene.typed import typed_query
+from normviz.scene.view import typed_query
 from normviz.texts.errors import NormvizError
 from tests.support.needs import cases_in_torch
 

@@ -12,7 +12,7 @@ from normviz.analysis.description import describe
 from normviz.layers.axes import parse_layout
 from normviz.lessons.practice.case import Case
 from normviz.lessons.practice.exercise import Exercise
-from normviz.lessons.practice.picture import CELL, svg
+from normviz.lessons.practice.formats.quiz import CELL, svg
 from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS, grid, pixels, start_with
 from tests.support.javascript import evaluate
 from tests.support.strategies import shapes

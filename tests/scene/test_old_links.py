@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.lessons.models.page import REAL_MODELS
 from normviz.lessons.pages import PAGES, controls, names_of_links
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.page import QUESTIONS
 from normviz.parts.titles import EXPLORE, HOME, asks_for_a_view
 from normviz.scene.scene import SCENE_SETTINGS, commas
 from normviz.scene.view import ALL, ALL_CONTROLS, PANELS, PARTS, View, link, read_view

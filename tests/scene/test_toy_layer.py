@@ -8,6 +8,7 @@ from torch import nn
 
 import normviz as nv
 from normviz.analysis.comparison import one_of_each_family, suggestions
+from normviz.layers import naming
 from normviz.layers.catalogue import FAMILIES, KINDS, Argument, Kind, Patterns
 from normviz.layers.fit import default_layer, example_for, refit
 from normviz.layers.layer import Layer
@@ -35,6 +36,12 @@ TOY = Kind(
 class ToyNorm(nn.Module): ...
 
 
+FOUND_ONCE = (
+    suggestions,
+    naming._kinds_on,
+    naming._layers_with_axes,
+    naming.torch_layer,
+)  # what depends on the catalogue, for an x
 SHAPE, AXES = (3, 5, 7), ("n", "l", "c")
 
 
@@ -42,9 +49,11 @@ SHAPE, AXES = (3, 5, 7), ("n", "l", "c")
 def toy(monkeypatch):
     monkeypatch.setitem(KINDS, "ToyNorm", TOY)
     monkeypatch.setitem(FAMILIES, "ToyNorm", (TOY,))
-    suggestions.cache_clear()
+    for found_once in FOUND_ONCE:
+        found_once.cache_clear()
     yield
-    suggestions.cache_clear()
+    for found_once in FOUND_ONCE:
+        found_once.cache_clear()
 
 
 def test_it_is_read_from_text():

@@ -1,7 +1,7 @@
 """The lesson pages, and the parts that tests read from them."""
 
+from normviz.lessons.questions.page import QUESTIONS
 from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import QUESTIONS
 from tests.support.shown import elements, figures
 
 LESSONS = ("compare", "step_by_step", "train_and_eval", "gradients", "questions")

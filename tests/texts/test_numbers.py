@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import normviz
+from normviz.scene.setting import read_number
 from normviz.texts.messages import _, format_count, format_number, in_language, ngettext
-from normviz.texts.numbers import read_number
 from tests.support.javascript import evaluate
 
 PACKAGE = Path(normviz.__file__).parent

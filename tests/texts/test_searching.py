@@ -7,11 +7,10 @@ from html import unescape
 
 import pytest
 
+from normviz.lessons.questions.page import QUESTIONS
 from normviz.lessons.questions.question import search_text
-from normviz.lessons.questions.registry import QUESTIONS
 from normviz.parts.questions import search_field
-from normviz.scene.typed import typed_query
-from normviz.scene.view import read
+from normviz.scene.view import read, typed_query
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text
 from normviz.texts.messages import in_language

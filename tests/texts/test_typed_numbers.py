@@ -14,10 +14,9 @@ from normviz.parts.questions import Prediction
 from normviz.scene.controls import with_typed
 from normviz.scene.edits import repair, with_eps, with_pattern_text
 from normviz.scene.scene import SCENE_SETTINGS, SEED
-from normviz.scene.setting import integer, number
+from normviz.scene.setting import ASK, integer, number, plain_signs, read_number
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _, in_language
-from normviz.texts.numbers import ASK, plain_signs, read_number
 from tests.support.javascript import evaluate
 
 NAN = "gap"

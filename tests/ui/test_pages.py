@@ -3,8 +3,8 @@
 import pytest
 
 from normviz.lessons.pages import PAGES
+from normviz.lessons.questions.page import questions_of_page
 from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import questions_of_page
 from tests.support.driver import open_explore, query, scene, send_event, sentence_text, set_control
 from tests.support.lessons import LESSONS, asked_questions, compared_layers
 from tests.support.pages import check_page, follow, go_to_page, open_page

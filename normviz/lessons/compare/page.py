@@ -36,11 +36,10 @@ from normviz.scene import edits
 from normviz.scene.controls import SIZES, TENSOR, Control, Input
 from normviz.scene.grid import Grid
 from normviz.scene.scene import Scene, compact
-from normviz.scene.setting import Choice, Several, texts, word
+from normviz.scene.setting import Choice, Several, plain_signs, texts, word
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, format_difference, join_sentences, ngettext
-from normviz.texts.numbers import plain_signs
 
 # The layers of a comparison on a tensor that may have changed since they were chosen.
 

@@ -8,8 +8,7 @@ from normviz.figures.payload import Toggles, view_payload
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
 from normviz.parts.containers import code_parts
-from normviz.parts.links import Link
-from normviz.parts.part import Caption, HowMany, LayerNote, Note, Panels, Part, Sentence, part_or_note
+from normviz.parts.part import Caption, HowMany, LayerNote, Link, Note, Panels, Part, Sentence, part_or_note
 from normviz.parts.titles import EXPLORE, LOOK_UP, TITLES
 from normviz.scene.controls import ARGUMENTS, FILE_CHOICES
 from normviz.scene.scene import Scene, compact

@@ -7,11 +7,9 @@ from normviz.figures.payload import compare_payload
 from normviz.lessons.compare.page import READY_SETS
 from normviz.lessons.page import Page, language_query
 from normviz.parts.html import Body, escape, text
-from normviz.parts.links import Link, page_path
-from normviz.parts.part import Panels, Part
+from normviz.parts.part import Link, Panels, Part, page_path
 from normviz.parts.titles import EXPLORE, HOME, LEARN, LOOK_UP, TEACH, TITLES
-from normviz.scene.typed import TYPED
-from normviz.scene.view import View, read
+from normviz.scene.view import TYPED, View, read
 from normviz.texts.messages import N_, _
 
 EXAMPLE = "LayerNorm(96) on (8, 96, 56, 56)"

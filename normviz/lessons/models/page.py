@@ -18,15 +18,13 @@ from normviz.lessons.page import ControlRow, Page, in_files
 from normviz.measuring.models.names import block_name, common_name, name_pattern
 from normviz.parts.containers import Details
 from normviz.parts.html import Body, align, escape, scrolling
-from normviz.parts.links import Link
-from normviz.parts.part import Caption, Part, Sentence
+from normviz.parts.part import Caption, Link, Part, Sentence
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.scene import compact, query_of
-from normviz.scene.setting import SEVERAL, Setting, TextField, Where, choice
+from normviz.scene.setting import SEVERAL, Setting, TextField, Where, choice, plain_signs
 from normviz.scene.view import View, link
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, _, format_count, ngettext
-from normviz.texts.numbers import plain_signs
 
 OWN_LAYERS = "own"
 MOST_LAYERS, LONGEST = 40, 1500

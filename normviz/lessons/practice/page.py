@@ -14,11 +14,10 @@ from normviz.lessons.practice.bank import IndexEntry, bank, choose, index
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.settings import ALL_LEVELS, CHOICE, FIRST_FORMS, FORMS, LEVELS, OF_SET, RISING
+from normviz.lessons.questions.page import QUESTIONS
 from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import QUESTIONS
 from normviz.lessons.start.page import LESSON_STEPS
-from normviz.parts.glossary import glossary
-from normviz.parts.html import Body, escape
+from normviz.parts.html import Body, escape, glossary
 from normviz.parts.part import Hides, Part
 from normviz.parts.titles import LEARN, TITLES
 from normviz.scene.scene import SEED

@@ -1,9 +1,10 @@
-"""The data of each step's figure. All numbers are torch's; the browser maps them by sliders, looks them up, and counts marks."""
+"""Start here: the data of each step's figure, the steps, and the page. All numbers are torch's; the browser maps them by sliders, looks them up, and counts marks."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from math import prod
 from typing import Any, ClassVar
 
@@ -12,13 +13,12 @@ from torch import nn
 from torch.nn import functional as F
 
 from normviz.analysis.description import Description, describe
+from normviz.figures.palette import THEMES
 from normviz.figures.payload import parameters_data, statistics_data
 from normviz.layers.layer import Layer, is_in_torch
 from normviz.lessons.page import Page
-from normviz.parts.groups import groups_picture
 from normviz.parts.html import Body, data, escape, line
-from normviz.parts.links import Link
-from normviz.parts.part import Part
+from normviz.parts.part import Link, Part
 from normviz.parts.titles import LEARN, TITLES
 from normviz.scene.grid import roles
 from normviz.scene.setting import integer
@@ -26,6 +26,34 @@ from normviz.scene.view import View
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import read_text
 from normviz.texts.messages import N_, _, cache_by_language, format_number, join_sentences, language, ngettext, plain
+
+# A small tensor as an SVG picture: each group that shares its statistics has a color of its own.
+
+
+CELL, SIDE, GAP = 14, 13, 6
+COLORS = [f"light-dark({light},{dark})" for light, dark in zip(THEMES["light"].few, THEMES["dark"].few, strict=True)]
+
+
+def groups_picture(e: Description) -> str:
+    """Facets stand side by side; of two axes of facets, the first goes down. Readers who do not see it need a caption."""
+    place = roles(e.axes)
+    down, across = place.facets[0] if len(place.facets) > 1 else None, place.facets[-1] if place.facets else None
+
+    def size(axis: int | None) -> int:
+        return 1 if axis is None else e.shape[axis]
+
+    wide, high = size(place.col) * CELL + GAP, size(place.row) * CELL + GAP
+    groups: dict[int, list[str]] = {}
+    for index in product(*map(range, e.shape)):
+        column, line, row = (0 if axis is None else index[axis] for axis in (across, down, place.row))
+        left, top = column * wide + index[place.col] * CELL, line * high + row * CELL
+        groups.setdefault(int(e.stat_ids[index]), []).append(f"M{left} {top}h{SIDE}v{SIDE}h-{SIDE}z")
+    paths = "".join(
+        f'<path d="{"".join(cells)}" style="fill:{COLORS[group % len(COLORS)]}"/>' for group, cells in groups.items()
+    )
+    width, height = size(across) * wide - GAP, size(down) * high - GAP
+    return f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">{paths}</svg>'
+
 
 Data = dict[str, Any]
 Facts = Mapping[str, Any]

@@ -15,8 +15,7 @@ from normviz.lessons.questions.sources import PAPERS, paper
 from normviz.lessons.story import figures
 from normviz.lessons.story.figures import Facts
 from normviz.lessons.story.parts import Section, Story
-from normviz.parts.links import Link
-from normviz.parts.part import Part
+from normviz.parts.part import Link, Part
 from normviz.parts.titles import LEARN, TITLES
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError

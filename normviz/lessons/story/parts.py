@@ -5,8 +5,7 @@ from math import prod
 from typing import Any, Literal
 
 from normviz.parts.html import Body, block, data, escape, line, text
-from normviz.parts.links import Link
-from normviz.parts.part import Panels, Part
+from normviz.parts.part import Link, Panels, Part
 from normviz.texts.messages import plain
 
 

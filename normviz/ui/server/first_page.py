@@ -5,12 +5,12 @@ Our script draws it (``first_page.ts``), and removes it when the app shows the s
 
 from urllib.parse import parse_qsl
 
-from normviz.figures.brand import wordmark
+from normviz.figures.palette import wordmark
 from normviz.lessons.page import Page
 from normviz.lessons.pages import GROUPS, PAGES, leads_to, page_data, page_view, view_of_link
 from normviz.lessons.style import first_style
 from normviz.parts.html import Body, data, escape
-from normviz.parts.links import page_path
+from normviz.parts.part import page_path
 from normviz.parts.titles import LEARN, LOOK_UP, TEACH
 from normviz.scene.view import LONGEST_QUERY, Display, link
 from normviz.texts.messages import _, cache_by_language, language

@@ -1,29 +1,58 @@
-"""The server process: how it starts and stops, what it imports in the background, and what it changes in Streamlit."""
+"""The server process: how it starts, opens a browser and stops, what it imports in the background, and what it changes in Streamlit."""
 
 import gc
 import os
 import signal
+import socket
+import sys
 import threading
 import traceback
+import webbrowser
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from copy import deepcopy
 from functools import cache, wraps
 from importlib import import_module
 from pkgutil import walk_packages
+from time import sleep
 from types import FrameType, ModuleType
 from typing import Any
 
 import streamlit
+import streamlit as st
 from streamlit.cursor import Cursor, SparseList
 from streamlit.proto.NewSession_pb2 import Config, CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
+from streamlit.web.server.server_util import get_display_address, get_url
 
 from normviz import ui
 from normviz.ui import logs
-from normviz.ui.server.browser import open_if_asked
+
+# Opens the reader's browser as soon as the server listens: `streamlit run app.py -- --open`.
+
+
+OPEN = "--open"
+POLL = 0.05  # s
+
+
+def open_if_asked() -> None:
+    """Start to wait for the server, if an argument of the app asks for it."""
+    if OPEN in sys.argv[1:]:
+        threading.Thread(target=_open, daemon=True).start()
+
+
+def _open() -> None:
+    """Open the app. A machine without a browser is not an error: the address is printed, too."""
+    host = get_display_address(st.get_option("server.address") or "localhost")
+    while True:
+        with suppress(OSError), socket.create_connection((host, st.get_option("server.port")), timeout=1):
+            break
+        sleep(POLL)
+    with suppress(webbrowser.Error):
+        webbrowser.open(get_url(f"[{host}]" if ":" in host else host))
+
 
 GRACE = 3.0  # s; the documentation promises 5
 

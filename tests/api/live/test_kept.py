@@ -19,7 +19,7 @@ X = torch.arange(96.0).reshape(2, 3, 4, 4)
 @pytest.fixture(autouse=True)
 def _an_output_before(monkeypatch):
     """Another output of the notebook carries plotly.js."""
-    monkeypatch.setattr("normviz.export.notebook._first", ("", ""))
+    monkeypatch.setattr("normviz.export.output._first", ("", ""))
 
 
 def bundle_of(widget):

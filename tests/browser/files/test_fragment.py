@@ -53,7 +53,7 @@ def append(host: Host, html: str) -> None:
 @pytest.fixture
 def outputs_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The first two outputs of a notebook, and one with a chart."""
-    monkeypatch.setattr("normviz.export.notebook._first", None)
+    monkeypatch.setattr("normviz.export.output._first", None)
     outputs = (
         nv.explore("LayerNorm(4)", (2, 4)),
         nv.compare(["LayerNorm(4)", "RMSNorm(4)"], (2, 4)),

@@ -7,8 +7,8 @@ from playwright.sync_api import Dialog, Page, expect
 
 from normviz.export.site import build
 from normviz.lessons.compare.page import READY_SETS
+from normviz.lessons.questions.page import QUESTIONS, find_question
 from normviz.lessons.questions.question import facts_of, prose, search_text
-from normviz.lessons.questions.registry import QUESTIONS, find_question
 from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
 from tests.support.structure import HOSTILE

@@ -3,9 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from normviz.lessons.questions.page import question_parts
-from normviz.lessons.questions.registry import QUESTIONS
-from normviz.parts.glossary import glossary
+from normviz.lessons.questions.page import QUESTIONS, question_parts
+from normviz.parts.html import glossary
 from normviz.parts.part import Caption, Heading, Note, Sentence, Text
 from tests.browser.lessons.conftest import Show
 

@@ -7,8 +7,8 @@ from playwright.sync_api import Locator, expect
 
 from normviz.figures.palette import theme
 from normviz.lessons.pages import PAGES
+from normviz.lessons.questions.page import CORE, QUESTIONS
 from normviz.lessons.questions.question import facts_of, prose
-from normviz.lessons.questions.registry import CORE, QUESTIONS
 from tests.browser.lessons.lesson import FITS, NARROW, READY, STRAIGHT, WIDE, Lesson
 
 pytestmark = pytest.mark.browser

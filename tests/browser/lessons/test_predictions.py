@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Page, expect
 
-from normviz.lessons.questions.page import list_parts, prediction
+from normviz.lessons.questions.page import CORE, QUESTIONS, list_parts, prediction
 from normviz.lessons.questions.question import Question, facts_of, prose
-from normviz.lessons.questions.registry import CORE, QUESTIONS
 from normviz.parts.part import Note, Text
 from tests.browser.lessons.conftest import Show
 from tests.browser.lessons.lesson import NARROW, WIDE

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl
 import pytest
 from playwright.sync_api import expect
 
+from normviz.lessons.questions.page import CORE, QUESTIONS
 from normviz.lessons.questions.question import answer, facts_of, prose
-from normviz.lessons.questions.registry import CORE, QUESTIONS
 from tests.browser.lessons.lesson import READY, Lesson
 from tests.lessons.questions.searching import search
 

@@ -22,9 +22,8 @@ from normviz.export.site import build, entries, pack
 from normviz.figures.bundle import plotly_js
 from normviz.lessons.compare.page import READY_SETS
 from normviz.lessons.pages import PAGES
-from normviz.lessons.questions.page import LONGEST_SEARCH
+from normviz.lessons.questions.page import CORE, LONGEST_SEARCH, MERGED, QUESTIONS
 from normviz.lessons.questions.question import answer, facts_of, prose, search_text
-from normviz.lessons.questions.registry import CORE, MERGED, QUESTIONS
 from normviz.lessons.questions.sources import PAPERS, paper
 from normviz.texts.errors import NormvizError
 from tests.support.needs import whole

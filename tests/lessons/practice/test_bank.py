@@ -13,7 +13,7 @@ from normviz.lessons.practice.case import members
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.exercise import EXERCISE_KINDS, Exercise
 from normviz.lessons.practice.settings import BUILD, CHOICE, FIRST_FORMS, FORMS, MARK, TOPICS
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.page import QUESTIONS
 from normviz.lessons.random import Random
 from normviz.texts.errors import NormvizError
 from tests.support.javascript import evaluate

@@ -18,8 +18,7 @@ from normviz.lessons.practice.exercise import EXERCISE_KINDS
 from normviz.lessons.practice.formats.anki import anki_package
 from normviz.lessons.practice.formats.moodle import moodle_xml
 from normviz.lessons.practice.formats.qti import qti_package
-from normviz.lessons.practice.formats.quiz import item
-from normviz.lessons.practice.picture import MOST_CELLS, svg
+from normviz.lessons.practice.formats.quiz import MOST_CELLS, item, svg
 
 APP = "https://example.org/normviz"
 EXERCISES = [*choose(7, 22), *choose(7, 1, forms=["build"])]

@@ -1,7 +1,7 @@
 """What a search for words must find, as a test expects it."""
 
+from normviz.lessons.questions.page import QUESTIONS
 from normviz.lessons.questions.question import Question, search_text
-from normviz.lessons.questions.registry import QUESTIONS
 from normviz.texts.messages import without_accents
 
 

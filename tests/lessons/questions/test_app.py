@@ -3,8 +3,8 @@
 import pytest
 
 from normviz.lessons.pages import PAGES, page_view, view_of_link
+from normviz.lessons.questions.page import CORE, QUESTIONS, READING_ORDER, by_topic
 from normviz.lessons.questions.question import facts_of, prose
-from normviz.lessons.questions.registry import CORE, QUESTIONS, READING_ORDER, by_topic
 from normviz.parts.html import Body
 from tests.lessons.questions.searching import search
 from tests.support.driver import query

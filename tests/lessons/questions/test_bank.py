@@ -15,9 +15,18 @@ from normviz.lessons.compare.page import fit_layers
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions import facts as building_blocks
 from normviz.lessons.questions import question as topics
-from normviz.lessons.questions.page import prediction, view_parts
+from normviz.lessons.questions.page import (
+    BANK,
+    CORE,
+    MERGED,
+    QUESTIONS,
+    by_topic,
+    core_place,
+    find_question,
+    prediction,
+    view_parts,
+)
 from normviz.lessons.questions.question import TOPICS, Prose, Question, Topic, answer, facts_of, prose
-from normviz.lessons.questions.registry import BANK, CORE, MERGED, QUESTIONS, by_topic, core_place, find_question
 from normviz.parts.part import Heading
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.view import read

@@ -6,11 +6,9 @@ import torch
 from normviz.analysis.description import describe
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.questions.facts import module_of, normal
-from normviz.lessons.questions.page import SUMMARY
-from normviz.lessons.questions.registry import CORE, QUESTIONS
+from normviz.lessons.questions.page import CORE, QUESTIONS, SUMMARY
 from normviz.parts.html import Body
-from normviz.parts.links import Links
-from normviz.parts.part import Panels
+from normviz.parts.part import Links, Panels
 from normviz.parts.questions import AfterAnswer
 
 SHAPE = (2, 4, 3, 3)

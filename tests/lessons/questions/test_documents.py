@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from normviz.lessons.questions import sources
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.page import QUESTIONS
 from tests.support.needs import whole
 
 FORUM = {

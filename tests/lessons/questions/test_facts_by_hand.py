@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.page import QUESTIONS
 from tests.lessons.questions.by_hand import BY_HAND
 from tests.lessons.questions.derived import DERIVED
 from tests.lessons.questions.statements.measure import facts

@@ -7,8 +7,8 @@ import pytest
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions import question as module
 from normviz.lessons.questions.facts import normal, only, scene_of, which
+from normviz.lessons.questions.page import QUESTIONS, find_question, questions_of_page
 from normviz.lessons.questions.question import SHAPES, Prose, Question, answer, facts_of, format_fact, prose, reasons
-from normviz.lessons.questions.registry import QUESTIONS, find_question, questions_of_page
 from normviz.lessons.questions.sources import Source
 from normviz.texts import messages
 from normviz.texts.errors import NormvizError

@@ -8,8 +8,8 @@ import pytest
 
 from normviz.analysis.description import describe
 from normviz.lessons.questions.facts import count_gammas, normal, output
+from normviz.lessons.questions.page import QUESTIONS
 from normviz.lessons.questions.question import prose
-from normviz.lessons.questions.registry import QUESTIONS
 from tests.lessons.questions.statements.measure import nearly_equal, unit_variance, zero_mean
 
 IMAGES = (2, 3, 4, 4)

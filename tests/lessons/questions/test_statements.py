@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from normviz.lessons.questions.registry import QUESTIONS
+from normviz.lessons.questions.page import QUESTIONS
 from tests.lessons.questions.statements import (
     bugs,
     code,

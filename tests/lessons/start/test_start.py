@@ -22,6 +22,7 @@ from normviz.lessons.start.page import (
     affine,
     asked,
     depth,
+    groups_picture,
     images,
     marks,
     numbers,
@@ -29,9 +30,7 @@ from normviz.lessons.start.page import (
     read_prose,
     stream,
 )
-from normviz.parts.glossary import words_in
-from normviz.parts.groups import groups_picture
-from normviz.parts.html import Body
+from normviz.parts.html import Body, words_in
 from normviz.parts.part import Problem
 from normviz.texts.errors import NormvizError
 from tests.support.needs import HAS_RMS_NORM, whole

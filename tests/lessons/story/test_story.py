@@ -18,10 +18,9 @@ from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.questions.sources import PAPERS
 from normviz.lessons.start import page as start
 from normviz.lessons.story import figures
-from normviz.lessons.story.figures import numbers
+from normviz.lessons.story.figures import LEVELS, lake, numbers, town
 from normviz.lessons.story.page import SECTIONS, StorySection, read_story
 from normviz.lessons.story.parts import DepthFigure, LinkedFigure, Pictures, Story
-from normviz.lessons.story.scenery import LEVELS, lake, town
 from normviz.parts.containers import Table
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text

@@ -12,8 +12,7 @@ from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.teach.page import COUNT, LEVEL, PREVIEWS, SEED, Snippet, Way
 from normviz.parts.html import Body
-from normviz.parts.links import Links
-from normviz.parts.part import Code, flat
+from normviz.parts.part import Code, Links, flat
 
 PARTS = page_view(PAGES["teach"], view_of_link(PAGES["teach"], "")).parts
 WAYS = [part for part in PARTS if isinstance(part, Way)]

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from streamlit import config
 
 from normviz.lessons.pages import PAGES
-from normviz.parts.links import page_path
+from normviz.parts.part import page_path
 from normviz.parts.titles import HOME
 from normviz.scene.grid import MOST_COLUMNS, MOST_ROWS
 from normviz.texts.messages import in_language

@@ -1,4 +1,4 @@
-// Numbers as readers type them. normviz/texts/numbers.py explains the rule; one table of inputs tests both.
+// Numbers as readers type them. normviz/scene/setting.py explains the rule; one table of inputs tests both.
 
 import { _ } from "./messages.ts";
 

@@ -8,8 +8,8 @@ from normviz.analysis.description import Description
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.torch_module import torch_refusal
 from normviz.lessons.questions.facts import ROUNDING
+from normviz.lessons.questions.page import QUESTIONS
 from normviz.lessons.questions.question import Facts, facts_of
-from normviz.lessons.questions.registry import QUESTIONS
 
 Statements = dict[str, bool]
 
