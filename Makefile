@@ -28,8 +28,8 @@ BUNDLES_ARGS ?=
 WITHOUT := $(addprefix --ignore=tests/,code/frameworks scripts/test_bundles.py lessons/test_toy_page.py lessons/explore lessons/home/test_parts.py \
   $(foreach page,compare gradients numerics questions step_by_step train_and_eval,lessons/$(page)/test_app.py) \
   cli/test_app.py export/test_pictures.py export/test_wheel.py)
-QUICK := $(addprefix tests/,texts layers analysis code scene figures parts lessons scripts api) $(WITHOUT)
-CORE := $(QUICK) $(addprefix tests/,measuring export cli)
+QUICK := $(addprefix tests/,texts layers analysis code scene figures parts lessons scripts) $(WITHOUT)
+CORE := $(QUICK) $(addprefix tests/,api measuring export cli)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+from normviz.figures.wire import sent
 from normviz.lessons.style import exercises_style, page_style
 from tests.browser.conftest import NewTab
 from tests.browser.watch import Watch
@@ -48,7 +49,7 @@ def tab(marking_tab: tuple[Page, Watch]) -> Iterator[Page]:
 
 def make(tab: Page, layer: str, shape: tuple[int, ...], at: tuple[int, ...]) -> None:
     """Show the task for a layer."""
-    tab.evaluate(MAKE, task(layer, shape, at))
+    tab.evaluate(MAKE, sent(task(layer, shape, at)))
 
 
 def marked(tab: Page) -> Any:
