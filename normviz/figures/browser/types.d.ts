@@ -46,8 +46,7 @@ interface FloatArray {
 /** Which elements share a value: the group of an element is its index along ``axes``. */
 interface Sharing {
   axes: NamedAxis[];
-  /** Elements per group. */
-  size: number;
+  size: number; // elements per group
 }
 
 /** With tables for the drawn indices: the group of an element, as a number, is the sum of one entry per axis. */
@@ -79,8 +78,7 @@ interface FigureData extends Partial<Omit<Served & Alone, "alone" | "editable">>
   layers?: LayerName[];
   params?: GammaAndBeta | null;
   grid?: GridData;
-  /** In a file: the first slices that the reader has chosen; null: as in the grid. */
-  start?: number[] | null;
+  start?: number[] | null; // in a file: the first slices that the reader has chosen; null: as in the grid
 }
 
 /** What one kind of linked figure has besides the others. */
@@ -88,10 +86,8 @@ type Own<Payload> = Partial<Omit<Payload, keyof LinkedLayer>>;
 
 /** A linked figure of any kind. */
 type ViewData = FigureData & Omit<LinkedLayer, "kind" | "layer"> & Own<ViewPayload> & Own<StepsPayload> & Own<ValuesPayload> & Own<ComparePayload> & {
-  /** In a file: the gamma and beta that the reader chose. */
-  choice?: GammaBetaChoice | null;
-  /** In a file: the toggles that it has a view for, by row, axis and step. */
-  presses?: Record<string, number>;
+  choice?: GammaBetaChoice | null; // in a file: the gamma and beta that the reader chose
+  presses?: Record<string, number>; // in a file: the toggles that it has a view for, by row, axis and step
 };
 
 type Cards = ComparePayload["cards"];
@@ -142,13 +138,11 @@ interface Figure {
   root: HTMLElement;
   data: any;
   width?: number;
-  /** On a projector: the height of its panels, or of its chart. */
-  height?: number;
+  height?: number; // on a projector: the height of its panels, or of its chart
   gone?: boolean;
   latest?: FigureData;
   send?: (name: string, value: object) => void;
-  /** true: it shows nothing until plotly.js has loaded; false: it never uses plotly.js. */
-  needsPlotly?: boolean;
+  needsPlotly?: boolean; // true: it shows nothing until plotly.js has loaded; false: it never uses plotly.js
   set(data: any, mode: Mode): void | Promise<void>;
   draw?(): Promise<void>;
   showError(message: string): void;

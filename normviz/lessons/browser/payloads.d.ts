@@ -120,3 +120,67 @@ interface TrainingPayload {
   cells: Record<string, TrainedCell>;
   trained: Trained;
 }
+
+/** An exercise for the browser. Sets are positions of elements in row-major order; wrong answers name their confusions. */
+interface PracticeExercise {
+  id: string;
+  kind: string;
+  form: string;
+  level: number;
+  topic: string;
+  layer: string;
+  shape: number[];
+  names: string[];
+  facets: number[];
+  row: number | null;
+  col: number;
+  prompt: string;
+  options: [string, string][] | null; // the text of each, and the id of the confusion that it follows from or ""; in the order of display
+  answer: string | number | number[]; // a number; the sorted positions; the text of an option; or how toggles stand, as "0,1,2"
+  wrong: ([string, string | number | number[]])[]; // the ids of confusions, with the wrong answers that follow from them
+  explanation: string;
+  hint: string; // what helps where a wrong answer follows from no confusion
+  over: Record<string, string>; // the axes that are averaged in a confusion, in words
+  link: string; // the view that settles it: /explore?...
+  labels?: string[]; // the names of the toggles of the axes
+  steps?: number[][]; // how each toggle may stand
+  accepted?: (string | number | number[])[]; // how the toggles stand in every right answer
+  target?: number[]; // the positions of the elements that are to share a mean
+  at?: number[]; // the framed element
+  values?: number[]; // the elements of x
+  tolerance?: number; // how far a typed number may be off
+  numbers?: number[]; // for a pattern: the number of the group of each element
+}
+
+/** A setting of a set: a whole number, one of the options, or several of them; each option with its text. */
+interface PracticeSetting {
+  label: string;
+  low?: number;
+  high?: number;
+  several?: boolean;
+  unnamed?: string[]; // the options that a set has which names none
+  options?: [string, string][];
+}
+
+/** A documented confusion: "That is {name}.", what is true (with placeholders for the tensor), and the question to read with its title. */
+interface PracticeConfusion {
+  name: string;
+  sentence: string;
+  question: string;
+  title: string;
+  step: [number, string] | null; // the number and the title of a step of Start here
+}
+
+/** The data of the page of practice. */
+interface PracticeData {
+  set: Record<string, string>; // of the page: the value of each setting, as a link has it
+  settings: Record<string, PracticeSetting>;
+  exercises: PracticeExercise[];
+  levels: Record<number, string>; // the name of each level
+  served: boolean; // a server chooses the exercises of another set
+  confusions: Record<string, PracticeConfusion>;
+  timed: boolean;
+  controls: boolean; // the reader may change the set
+  app: string | null; // its address, "" in the app itself; null: there is no app
+  pages: Record<string, string>; // the addresses of pages next to the document, by their link in the app
+}

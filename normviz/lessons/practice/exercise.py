@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from normviz.analysis.sentences import axis_nouns
+from normviz.figures.wire import Payload, left_out
 from normviz.layers import sharing
 from normviz.layers.axes import divisors
 from normviz.lessons.explore.page import PAGE as EXPLORE_PAGE
@@ -72,6 +73,58 @@ class ExerciseKind:
             return question
         shape = _("x has shape {axes} = {shape}.", axes=case.axes_text, shape=case.shape)
         return join_sentences([shape, question])
+
+
+InBrowser = str | int | float | list[int]
+
+
+@dataclass(frozen=True)
+class PracticeExercise(Payload):
+    """An exercise for the browser. Sets are positions of elements in row-major order; wrong answers name their confusions.
+
+    options      the text of each, and the id of the confusion that it follows from or ""; in the order of display
+    answer       a number; the sorted positions; the text of an option; or how toggles stand, as "0,1,2"
+    wrong        the ids of confusions, with the wrong answers that follow from them
+    hint         what helps where a wrong answer follows from no confusion
+    over         the axes that are averaged in a confusion, in words
+    link         the view that settles it: /explore?...
+    labels       the names of the toggles of the axes
+    steps        how each toggle may stand
+    accepted     how the toggles stand in every right answer
+    target       the positions of the elements that are to share a mean
+    at           the framed element
+    values       the elements of x
+    tolerance    how far a typed number may be off
+    numbers      for a pattern: the number of the group of each element
+    """
+
+    id: str
+    kind: str
+    form: str
+    level: int
+    topic: str
+    layer: str
+    shape: tuple[int, ...]
+    names: tuple[str, ...]
+    facets: tuple[int, ...]
+    row: int | None
+    col: int
+    prompt: str
+    options: list[tuple[str, str]] | None
+    answer: InBrowser
+    wrong: list[tuple[str, InBrowser]]
+    explanation: str
+    hint: str
+    over: dict[str, str]
+    link: str
+    labels: list[str] | None = left_out(None)
+    steps: list[list[int]] | None = left_out(None)
+    accepted: list[InBrowser] | None = left_out(None)
+    target: list[int] | None = left_out(None)
+    at: tuple[int, ...] | None = left_out(None)
+    values: tuple[float, ...] | None = left_out(None)
+    tolerance: float | None = left_out(None)
+    numbers: list[int] | None = left_out(None)
 
 
 @dataclass(frozen=True)
@@ -202,63 +255,50 @@ class Exercise:
             found["accepted"] = [toggles_text(toggles, self) for toggles in self.answer]
         return found
 
-    def data(self) -> dict[str, Any]:
-        """The exercise for the browser. Sets are positions of elements in row-major order; wrong answers name their confusions.
+    def data(self) -> PracticeExercise:
+        """The exercise for the browser."""
+        case, form, built = self.case, self.about.form, self.about.form == BUILD
+        drawn = roles(case.axes)
+        return PracticeExercise(
+            id=self.id,
+            kind=self.kind,
+            form=form,
+            level=self.level,
+            topic=self.about.topic,
+            layer=case.text,
+            shape=case.shape,
+            names=case.axes,
+            facets=drawn.facets,
+            row=drawn.row,
+            col=drawn.col,
+            prompt=self.prompt,
+            options=[(self.text_of(value), confusion) for confusion, value in self.choices] if form == CHOICE else None,
+            answer=self._in_browser(self.answer),
+            wrong=[(confusion, self._in_browser(value)) for confusion, value in self.wrong],
+            explanation=self.explanation,
+            hint=_(self.about.hint, layer=case.text),
+            over={key: over for key, _value in self.wrong if (over := averaged_in(key, case))},
+            link=self.link,
+            labels=[f"{name.upper()}, {axis_nouns(name, case.axes)[1]}" for name in case.axes] if built else None,
+            steps=self.steps if built else None,
+            accepted=[commas(toggles) for toggles in self.answer] if built and isinstance(self.answer, tuple) else None,
+            target=[place(index, case.shape) for index in self.target] if built else None,
+            at=self.at or None,
+            values=self.values or None,
+            tolerance=TOLERANCE if self.values else None,
+            numbers=case.group_numbers if self.about.is_numbered else None,
+        )
 
-        form     "number", "mark", "choice" or "build"
-        answer   a number; the sorted positions; the text of an option; or how toggles stand, as "0,1,2"
-        wrong    [the id of a confusion, its answer in the same form]
-        options  [the text, the id of its confusion or ""] in the order of display, for a choice; else null
-        numbers  for a pattern: the number of the group of each element
-        hint     where a wrong answer follows from no confusion
-        over     the axes that are averaged in a confusion, by its id
-        labels, steps, accepted, target  of toggles: their names, how each may stand, how they stand in every right answer, the positions of the elements
-        """
-        case, form = self.case, self.about.form
-        found: dict[str, Any] = {
-            "id": self.id,
-            "kind": self.kind,
-            "form": form,
-            "level": self.level,
-            "topic": self.about.topic,
-            "layer": case.text,
-            "shape": list(case.shape),
-            "names": list(case.axes),
-            **vars(roles(case.axes)),
-            "prompt": self.prompt,
-            "options": None,
-            "answer": self._in_browser(self.answer),
-            "wrong": [[confusion, self._in_browser(value)] for confusion, value in self.wrong],
-            "explanation": self.explanation,
-            "hint": _(self.about.hint, layer=case.text),
-            "over": {key: over for key, _value in self.wrong if (over := averaged_in(key, case))},
-            "link": self.link,
-        }
-        if form == BUILD:
-            assert isinstance(self.answer, tuple)
-            found |= {
-                "labels": [f"{name.upper()}, {axis_nouns(name, case.axes)[1]}" for name in case.axes],
-                "steps": self.steps,
-                "accepted": [commas(toggles) for toggles in self.answer],
-                "target": [place(index, case.shape) for index in self.target],
-            }
-        if form == CHOICE:
-            found["options"] = [[self.text_of(value), confusion] for confusion, value in self.choices]
-        if self.at:
-            found["at"] = list(self.at)
-        if self.values:
-            found |= {"values": list(self.values), "tolerance": TOLERANCE}
-        if self.about.is_numbered:
-            found["numbers"] = case.group_numbers
-        return found
-
-    def _in_browser(self, answer: Answer) -> Any:
+    def _in_browser(self, answer: Answer) -> InBrowser:
         if self.about.form == MARK:
             return [place(index, self.case.shape) for index in self.elements(answer)]
         if self.about.form == BUILD:
             assert isinstance(answer, tuple)
             return commas(answer[0])
-        return self.text_of(answer) if self.about.form == CHOICE else answer
+        if self.about.form == CHOICE:
+            return self.text_of(answer)
+        assert not isinstance(answer, tuple)
+        return answer
 
     def row(self) -> list[Any]:
         """The row of the bank."""

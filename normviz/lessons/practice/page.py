@@ -2,17 +2,18 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from gzip import compress
 from typing import Any, ClassVar
 
 from normviz.analysis.checks import SEEDS
+from normviz.figures.wire import Payload, left_out, sent
 from normviz.lessons.page import Page
 from normviz.lessons.practice.bank import IndexEntry, bank, choose, index
 from normviz.lessons.practice.confusions import CONFUSIONS
-from normviz.lessons.practice.exercise import Exercise
+from normviz.lessons.practice.exercise import Exercise, PracticeExercise
 from normviz.lessons.practice.settings import ALL_LEVELS, CHOICE, FIRST_FORMS, FORMS, LEVELS, OF_SET, RISING
 from normviz.lessons.questions.page import QUESTIONS
 from normviz.lessons.questions.question import prose
@@ -80,6 +81,59 @@ class ExerciseSet:
 
 
 @dataclass(frozen=True)
+class PracticeSetting(Payload):
+    """A setting of a set: a whole number, one of the options, or several of them; each option with its text.
+
+    unnamed  the options that a set has which names none
+    """
+
+    label: str
+    low: int | None = left_out(None)
+    high: int | None = left_out(None)
+    several: bool = left_out(False)
+    unnamed: tuple[str, ...] | None = left_out(None)
+    options: list[tuple[str, str]] | None = left_out(None)
+
+
+@dataclass(frozen=True)
+class PracticeConfusion(Payload):
+    """A documented confusion: "That is {name}.", what is true (with placeholders for the tensor), and the question to read with its title.
+
+    step  the number and the title of a step of Start here
+    """
+
+    name: str
+    sentence: str
+    question: str
+    title: str
+    step: tuple[int, str] | None
+
+
+@dataclass(frozen=True)
+class PracticeData(Payload):
+    """The data of the page of practice.
+
+    set        of the page: the value of each setting, as a link has it
+    levels     the name of each level
+    served     a server chooses the exercises of another set
+    controls   the reader may change the set
+    app        its address, "" in the app itself; null: there is no app
+    pages      the addresses of pages next to the document, by their link in the app
+    """
+
+    set: dict[str, str]
+    settings: dict[str, PracticeSetting]
+    exercises: list[PracticeExercise]
+    levels: dict[int, str]
+    served: bool
+    confusions: dict[str, PracticeConfusion]
+    timed: bool
+    controls: bool
+    app: str | None
+    pages: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Practice(Part):
     """A set of exercises. ``practice.ts`` shows one at a time, checks the answers, and ends with a summary.
 
@@ -102,23 +156,23 @@ class Practice(Part):
             body.words |= {word.name: word for word in glossary()}
         exercises = self.chosen.exercises()
         pool = self.chosen.pool() if self.chosen.is_rising and not body.carries else []
-        values = {
-            "set": {one.name: one.format(value) for one, value in zip(SETTINGS, self.chosen.values, strict=True)},
-            "settings": {one.name: {"label": _(one.label), **_entries(one)} for one in SETTINGS},
-            "exercises": [one.data() for one in exercises],
-            "levels": {level: _(name) for level, name in LEVELS.items()},
-            "served": not body.carries,
-            "confusions": _confusions(),
-            "timed": self.timed,
-            "controls": self.controls,
-            "app": body.app,
-            "pages": body.pages,
-        }  # fmt: skip
+        values = PracticeData(
+            set={one.name: one.format(value) for one, value in zip(SETTINGS, self.chosen.values, strict=True)},
+            settings={one.name: _entries(one) for one in SETTINGS},
+            exercises=[one.data() for one in exercises],
+            levels={level: _(name) for level, name in LEVELS.items()},
+            served=not body.carries,
+            confusions=_confusions(),
+            timed=self.timed,
+            controls=self.controls,
+            app=body.app,
+            pages=body.pages,
+        )
         packed = _packed_bank(language.get()) if body.carries else _packed(pool, _entries_of(pool)) if pool else ""
         carried = f'<script type="text/plain" class="nv-bank">{packed}</script>' if packed else ""
         unstyled = escape(_("The exercises need JavaScript. In a notebook that is not trusted yet, run the cell."))
         return (
-            f'<div class="nv-practice" data-practice="{escape(json.dumps(values, ensure_ascii=False))}">{carried}'
+            f'<div class="nv-practice" data-practice="{escape(json.dumps(sent(values), ensure_ascii=False))}">{carried}'
             f'<div class="nv-unstyled"><p>{unstyled}</p></div></div>'
         )
 
@@ -152,37 +206,38 @@ def view_parts(view: View) -> Iterator[Part]:
     )
 
 
-def _entries(setting: Setting) -> dict[str, Any]:
+def _entries(setting: Setting) -> PracticeSetting:
     """What a reader can enter for a setting: a number, some topics, or one of the options."""
+    label = _(setting.label)
     if setting is SEED:  # its own control takes any number, for the error message
-        return {"low": SEEDS[0], "high": SEEDS[-1]}
+        return PracticeSetting(label, SEEDS[0], SEEDS[-1])
     if isinstance(setting.widget, Number):
-        return {"low": setting.widget.low, "high": setting.widget.high}
+        return PracticeSetting(label, setting.widget.low, setting.widget.high)
     if isinstance(setting.widget, Several):
         titles = {question.topic.key: question.topic.title for question in QUESTIONS.values()}
         titles |= {form: _(name) for form, name in FORMS.items()}
         unnamed = FIRST_FORMS if setting.name == "kinds" else setting.widget.options
-        options = [[key, titles[key]] for key in setting.widget.options]
-        return {"several": True, "unnamed": list(unnamed), "options": options}
+        options = [(key, titles[key]) for key in setting.widget.options]
+        return PracticeSetting(label, several=True, unnamed=tuple(unnamed), options=options)
     assert isinstance(setting.widget, Segments)
-    return {"options": [[key, _(label)] for key, label in setting.widget.options.items()]}
+    return PracticeSetting(label, options=[(key, _(label)) for key, label in setting.widget.options.items()])
 
 
-def _confusions() -> dict[str, dict[str, Any]]:
+def _confusions() -> dict[str, PracticeConfusion]:
     """All confusions, because a reader's progress may name any; ``step`` of Start here shows what is true."""
     steps = {
-        key: [number, step.prose.title]
+        key: (number, step.prose.title)
         for number, step in enumerate(LESSON_STEPS, 1)
         for key in SHOWN_BY_STEP.get(step.key, ())
     }
     return {
-        key: {
-            "name": _(CONFUSIONS[key].name),
-            "sentence": _(CONFUSIONS[key].sentence),
-            "question": CONFUSIONS[key].question if CONFUSIONS[key].question in QUESTIONS else "",
-            "title": prose(CONFUSIONS[key].question).title,
-            "step": steps.get(key),
-        }
+        key: PracticeConfusion(
+            _(CONFUSIONS[key].name),
+            _(CONFUSIONS[key].sentence),
+            CONFUSIONS[key].question if CONFUSIONS[key].question in QUESTIONS else "",
+            prose(CONFUSIONS[key].question).title,
+            steps.get(key),
+        )
         for key in CONFUSIONS
     }
 
@@ -200,7 +255,7 @@ def _entries_of(exercises: list[Exercise]) -> list[IndexEntry]:
 
 def _packed(exercises: list[Exercise], entries: list[IndexEntry]) -> str:
     """Exercises, compressed."""
-    values: dict[str, Any] = {"index": entries, "exercises": [one.data() for one in exercises]}
+    values: dict[str, Any] = {"index": entries, "exercises": [sent(one.data()) for one in exercises]}
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
     return b64encode(compress(text.encode(), 9, mtime=0)).decode()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from normviz.export.links import page_and_query
+from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES
 from normviz.lessons.practice.bank import bank, choose, choose_places, index
 from normviz.lessons.practice.case import members
@@ -133,7 +134,7 @@ def test_json_has_the_documented_fields_which_are_null_where_they_do_not_apply()
 
 def test_the_browser_gets_positions_and_confusions():
     each = only("peers", "BatchNorm2d(3)", (2, 3, 2, 2))
-    data = each.data()
+    data = sent(each.data())
     assert data["names"] == ["n", "c", "h", "w"]
     channel = each.at[1]
     same = [n * 12 + channel * 4 + place for n in range(2) for place in range(4)]

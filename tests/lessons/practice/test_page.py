@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES, PageView, page_view
 from normviz.lessons.practice.bank import bank, choose, index
 from normviz.lessons.practice.confusions import CONFUSIONS
@@ -218,7 +219,7 @@ def test_a_wrong_link_says_what_is_allowed_and_shows_the_nearest_set(query, mess
 def test_a_file_carries_all_exercises_because_no_server_chooses_them():
     carried = carried_by(LINK, Body(carries=True))
     assert carried["index"] == [list(entry) for entry in index()]
-    assert carried["exercises"] == json.loads(json.dumps([one.data() for one in bank()]))
+    assert carried["exercises"] == json.loads(json.dumps([sent(one.data()) for one in bank()]))
     assert len(part_of(page_of(LINK)).html(Body(carries=True))) < 500_000
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from normviz.figures.wire import sent
 from normviz.lessons.practice.bank import bank, choose
 from normviz.lessons.practice.settings import FORMS, LEVELS
 from tests.support.javascript import LESSONS, evaluate
@@ -116,7 +117,7 @@ def test_what_came_up_in_earlier_sets_returns_too():
 
 
 def test_the_level_of_sequences_and_images_has_no_tables():
-    pool = [one.data() for one in choose(0, 60, (), 2, tuple(FORMS))]
+    pool = [sent(one.data()) for one in choose(0, 60, (), 2, tuple(FORMS))]
     tables = {one["id"] for one in pool if len(one["shape"]) == 2}
     assert tables
     assert following([one for one in pool if one["id"] in tables], []) is None
@@ -124,7 +125,7 @@ def test_the_level_of_sequences_and_images_has_no_tables():
 
 
 def test_from_the_bank_a_reader_who_is_always_right_meets_every_level_and_build():
-    pool = [one.data() for level in LEVELS for one in choose(0, 60, (), level, tuple(FORMS))]
+    pool = [sent(one.data()) for level in LEVELS for one in choose(0, 60, (), level, tuple(FORMS))]
     walk = """(() => {
       const results = [];
       while (results.length < 12) {
@@ -176,7 +177,7 @@ def test_without_a_store_progress_is_empty_and_nothing_fails():
 
 def test_every_accepted_position_of_toggles_is_right_and_the_figure_outlines_its_elements():
     each = next(one for one in bank() if one.kind == "build" and len(one.answer) > 1)
-    data = each.data()
+    data = sent(each.data())
     for accepted in data["accepted"]:
         assert result(data, accepted)["isRight"]
         shared = "sharing(args[0].split(',').map(Number), args[1], args[2])"

@@ -14,8 +14,7 @@ interface Window {
   normvizCarried?: Promise<string>;
   normvizNumber?: number;
   normvizWatch?: boolean;
-  /** The models of a notebook's widgets, by key. */
-  normvizModels?: Map<string, any>;
+  normvizModels?: Map<string, any>; // the models of a notebook's widgets, by key
 }
 
 /** The colors. Python writes this and the next constants before a bundle. */

@@ -13,8 +13,7 @@ export interface Stage {
   values: number[]; // of the peers
   mean: number;
   variance: number;
-  /** one standard deviation to each side of the mean (RMSNorm: one root mean square of 0) */
-  spread: [number, number];
+  spread: [number, number]; // one standard deviation to each side of the mean (RMSNorm: one root mean square of 0)
 }
 
 /** ``others``: which peers are of another example */
