@@ -29,17 +29,19 @@ def test_a_reader_chooses_every_layer_and_its_arguments_and_the_selected_element
     expect_fragment(page, "#layer=DimNorm(4,dim=0)&at=0,0,0,0")
 
 
-def test_a_change_writes_the_new_groups_into_the_texts_that_are_there(show):
+def test_a_change_writes_the_new_groups_and_keeps_the_texts_that_stay(show):
     page = show("explore")
     texts = ".nv-panel-stats .nv-text text"
-    page.evaluate("texts => document.querySelectorAll(texts).forEach(text => text.kept = true)", texts)
+    page.evaluate("texts => document.querySelectorAll(texts).forEach(text => text.before = text.textContent)", texts)
     segment(page, re.compile("normalized_shape"), "H, W")
     expect_sentence(page, "LayerNorm([4, 4])")
     seen = page.evaluate(
-        "texts => [...document.querySelectorAll(texts)].map(text => [text.kept, text.textContent])", texts
+        "texts => [...document.querySelectorAll(texts)].map(text => [text.textContent, text.before ?? ''])", texts
     )
-    planes = [[True, str(plane)] for plane in range(6) for _ in range(16)]
-    assert sorted(seen) == sorted(2 * planes)  # each in a muted and in a strong text
+    planes = [str(plane) for plane in range(6) for _ in range(16)]
+    assert sorted(text for text, _ in seen) == sorted(2 * planes)  # each in a muted and in a strong text
+    kept = [[text, before] for text, before in seen if before]
+    assert kept == 2 * 16 * [["0", "0"]]  # the first channel of the first example
 
 
 def test_the_toggles_lead_to_positions_with_and_without_a_name_and_the_others_to_the_app(show):
