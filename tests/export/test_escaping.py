@@ -1,7 +1,10 @@
 """Hostile text is shown as text in every part, every option and every output."""
 
+import dataclasses
 import json
 import re
+from dataclasses import is_dataclass, replace
+from typing import Any
 
 import pytest
 
@@ -18,15 +21,18 @@ PLAIN = "word"
 (VIEW,) = [part for part in flat(explore("LayerNorm(3)", (2, 3)).parts) if isinstance(part, Panels)]
 
 
-def replace_words(data: object, text: str) -> object:
+def replace_words(data: Any, text: str) -> Any:
     """The data of a figure with all its words replaced by ``text``."""
     words = {"title", "caption", "pattern", "label", "value", "note", "layer", "name"}
+    if is_dataclass(data) and not isinstance(data, type):
+        fields = {field.name: getattr(data, field.name) for field in dataclasses.fields(data) if field.init}
+        return replace(data, **replace_words(fields, text))
     if isinstance(data, dict):
         return {
             key: text if key in words and isinstance(value, str) else replace_words(value, text)
             for key, value in data.items()
         }
-    return [replace_words(value, text) for value in data] if isinstance(data, list | tuple) else data
+    return type(data)(replace_words(value, text) for value in data) if type(data) in (list, tuple) else data
 
 
 def parts(text: str) -> list[Part]:
@@ -47,6 +53,10 @@ def parts(text: str) -> list[Part]:
         Beside((Text(text),), (Code(text),)),
         Panels(replace_words(VIEW.data, text), VIEW.events),
     ]
+
+
+def test_every_title_of_the_figure_is_replaced() -> None:
+    assert {panel.title for panel in replace_words(VIEW.data, PLAIN).panels} == {PLAIN}
 
 
 @pytest.mark.parametrize("text", HOSTILE)
