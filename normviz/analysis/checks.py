@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import nan
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ MOST_ELEMENTS = 2**20  # elements of the largest tensor that is computed
 LARGEST_VALUE = 1e12  # float32 can square it
 
 
-def read_integer(name: str, value: Any, allowed: range) -> int:
+def read_integer(name: str, value: object, allowed: range) -> int:
     """``value`` as an int. Raises NormvizError unless it is an integer in ``allowed``.
 
     >>> read_integer("steps", 20, range(1, 501))
@@ -38,7 +38,7 @@ def read_integer(name: str, value: Any, allowed: range) -> int:
     return int(value)
 
 
-def read_number(name: str, value: Any, low: float, high: float) -> float:
+def read_number(name: str, value: object, low: float, high: float) -> float:
     """``value`` as a float. Raises NormvizError unless it is a number from ``low`` to ``high``."""
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else nan
@@ -55,7 +55,7 @@ def read_number(name: str, value: Any, low: float, high: float) -> float:
     return number
 
 
-def read_numbers(name: str, values: Any, most: int, largest: float = LARGEST_VALUE) -> Array:
+def read_numbers(name: str, values: object, most: int, largest: float = LARGEST_VALUE) -> Array:
     """A float64 copy of ``values``. Raises NormvizError unless they are 1 to ``most`` numbers from -``largest`` to ``largest``."""
     try:
         values = values.detach().cpu().double().numpy() if isinstance(values, Tensor) else values
@@ -81,7 +81,7 @@ def check_count(name: str, count: int, most: int) -> None:
         )
 
 
-def read_tensor(x: Any, function: str) -> Tensor:
+def read_tensor(x: object, function: str) -> Tensor:
     """x as a tensor on the CPU. Raises NormvizError unless it is a tensor of at most 2^20 elements."""
     tensor = as_tensor(x).cpu()
     if not 1 <= tensor.numel() <= MOST_ELEMENTS:
@@ -97,7 +97,7 @@ def read_tensor(x: Any, function: str) -> Tensor:
     return tensor
 
 
-def read_float64(x: Any, function: str) -> Tensor:
+def read_float64(x: object, function: str) -> Tensor:
     """``read_tensor`` in float64. Raises NormvizError for NaN and for numbers whose squares may overflow."""
     tensor = read_tensor(x, function)
     _check_size("x", bool((tensor.abs() <= LARGEST_VALUE).all()), LARGEST_VALUE)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -164,7 +164,7 @@ class BackwardTerms:
         return (self.dxhat - sum(subtracted, torch.zeros((), dtype=torch.float64))) / self.sigma
 
 
-def backward_terms(e: Description, dout: Any) -> BackwardTerms:
+def backward_terms(e: Description, dout: object) -> BackwardTerms:
     """The backward pass in closed form, by means over statistics groups and sums over parameter groups.
 
         dxhat  = dout * gamma
@@ -197,7 +197,7 @@ def backward_terms(e: Description, dout: Any) -> BackwardTerms:
 
 
 @torch.enable_grad()  # a caller may be under no_grad
-def autograd_backward(e: Description, dout: Any) -> Gradients:
+def autograd_backward(e: Description, dout: object) -> Gradients:
     """The gradients by torch autograd, through torch's own layer if there is one. Raises NormvizError like ``backward_terms``."""
     wide, dout = _wide(e, dout)
     stored = wide.layer_values()
@@ -239,7 +239,7 @@ class ParameterSum:
     dbeta: float | None
 
 
-def parameter_sum(e: Description, at: Sequence[int], dout: Any) -> ParameterSum:
+def parameter_sum(e: Description, at: Sequence[int], dout: object) -> ParameterSum:
     """The elements that are summed for the gradient of the gamma and beta that x[at] uses: its parameter group.
 
     e     a description with values, of at most 4,096 elements.
@@ -258,7 +258,7 @@ def parameter_sum(e: Description, at: Sequence[int], dout: Any) -> ParameterSum:
     return ParameterSum(elements, for_gamma, for_beta, float(for_gamma.sum()), dbeta)
 
 
-def _wide(e: Description, dout: Any, most: int = MOST_IN_BACKWARD) -> tuple[Description, Tensor]:
+def _wide(e: Description, dout: object, most: int = MOST_IN_BACKWARD) -> tuple[Description, Tensor]:
     wide, dout = in_float64(e, most, N_("a backward pass")), as_tensor(dout).to("cpu", torch.float64)
     if tuple(dout.shape) != e.shape:
         raise NormvizError(

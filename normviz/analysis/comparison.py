@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from normviz.analysis.description import Description, describe, describe_shape
 from normviz.analysis.invariance import invariances, reduced_copy, train_equals_eval
@@ -80,7 +79,7 @@ class Comparison:
         return tuple(_row(e) for e in self.descriptions)
 
 
-def compare(layers: Sequence[str | Layer | Norm], shape: Any, layout: str) -> Comparison:
+def compare(layers: Sequence[str | Layer | Norm], shape: object, layout: str) -> Comparison:
     """The layers on one tensor.
 
     layers  two to six: their text, such as ``"GroupNorm(2, 4)"``, or values
@@ -126,7 +125,7 @@ def _number_problem(layers: object) -> str:
     )
 
 
-def _describe(layer: str | Layer | Norm, shape: Any, layout: str) -> Description:
+def _describe(layer: str | Layer | Norm, shape: object, layout: str) -> Description:
     spec = Layer.parse(layer) if isinstance(layer, str) else layer
     try:
         e = describe_shape(spec, shape, layout) if isinstance(shape, tuple) else describe(spec, shape, layout=layout)

@@ -58,7 +58,12 @@ class Description:
 
     @classmethod
     def of(
-        cls, layer: nn.Module | str | Norm | Layer, x: Any, *, layout: str | None = None, values: Values | None = None
+        cls,
+        layer: nn.Module | str | Norm | Layer,
+        x: object,
+        *,
+        layout: str | None = None,
+        values: Values | None = None,
     ) -> Self:
         """The layer on x. It takes the arguments of ``normviz.explain``, but refuses a module with a forward of its own.
 
@@ -214,7 +219,7 @@ class Description:
         return tuple(filter(None, notes))
 
 
-def _one_index(given: tuple[Any, ...]) -> Any:
+def _one_index(given: tuple[object, ...]) -> Any:
     """The index, which is given as one sequence or as one number for each axis."""
     return given[0] if len(given) == 1 and not isinstance(given[0], Integral) else given
 
@@ -252,7 +257,7 @@ def spec_of(layer: object) -> Layer | Norm:
     )
 
 
-def spec_on(layer: object, x: Any, layout: str | None = None) -> Layer | Norm:
+def spec_on(layer: object, x: object, layout: str | None = None) -> Layer | Norm:
     """``spec_of``. For a layer without its arguments, the error has an example that takes x, if there is one."""
     try:
         return spec_of(layer)

@@ -109,7 +109,7 @@ class Trace:
         )
 
 
-def as_tensor(x: Any) -> Tensor:
+def as_tensor(x: object) -> Tensor:
     """x as a floating-point tensor, not copied. Raises NormvizError for other types, with the conversion to write."""
     convert = "x.astype('float32')" if isinstance(x, np.ndarray) else "x.float()"
     if isinstance(x, np.ndarray):

@@ -38,12 +38,12 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 
 @checked_call
 def check(
-    fn: Callable[..., Any],
+    fn: Callable[..., object],
     x: X | Array,
     like: str | Layer | Norm | nn.Module | None = None,
     *,
     layout: str | None = None,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
     shapes: Sequence[Sequence[int]] = (),
     backward: bool | None = None,
     timeout: float | None = None,
@@ -110,13 +110,13 @@ def check(
 
 @checked_call
 def check_backward(
-    backward: Callable[..., Any],
+    backward: Callable[..., object],
     x: X | Array,
     like: str | Layer | Norm | nn.Module,
     *,
-    forward: Callable[..., Any],
+    forward: Callable[..., object],
     layout: str | None = None,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
     timeout: float | None = None,
 ) -> Check:
     """Whether ``backward`` gives the gradients of ``like``: dx, dgamma and dbeta for a random dout.

@@ -22,7 +22,7 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 
 
 @checked_call
-def norms(model: nn.Module, *inputs: Any, **kwargs: Any) -> Norms:
+def norms(model: nn.Module, *inputs: object, **kwargs: object) -> Norms:
     """The normalizations that run in ``model(*inputs, **kwargs)``, in order: found by what they do, not by the names of their classes.
 
     What a module of your own does otherwise than the layer in its row is in ``departures``, such as an eps outside the root.

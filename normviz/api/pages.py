@@ -81,7 +81,7 @@ def page_function(also: Sequence[str] = (), without: Sequence[str] = ()) -> Call
         names = [one.keyword_name for one in settings]
 
         @wraps(function)
-        def run(*args: Any, **kwargs: Any) -> Output:
+        def run(*args: object, **kwargs: object) -> Output:
             for name, value in kwargs.items():
                 if name not in named.parameters:
                     raise _unknown(page, name, value, names)
@@ -137,7 +137,7 @@ def _where(setting: Setting) -> str:
     return f"; with {listed(rule.in_words)}" if isinstance(rule, Where) else ""
 
 
-def _unknown(page: str, name: str, value: Any, names: Iterable[str]) -> NormvizError:
+def _unknown(page: str, name: str, value: object, names: Iterable[str]) -> NormvizError:
     """Why the page's function does not take this argument."""
     if f"{name}_" in names:
         return NormvizError("{name} is a word of Python; write {name}_=...", name=name)
@@ -440,11 +440,11 @@ def _divided(page: str, settings: Settings) -> tuple[dict[str, Any], dict[str, A
     return own, scene, display
 
 
-def _read(setting: Setting, value: Any) -> Any:
+def _read(setting: Setting, value: object) -> Any:
     return setting.parse(setting.text(value))
 
 
-def _with(view: View, at: Any, scene: Settings, display: Display) -> View:
+def _with(view: View, at: object, scene: Settings, display: Display) -> View:
     """The view with these settings of the scene, and how it is shown."""
     fields = {{"from": "start"}.get(name, name): _read(SCENE_SETTINGS[name], value) for name, value in scene.items()}
     fields |= {"at": None} if at == "none" else {}
@@ -452,7 +452,9 @@ def _with(view: View, at: Any, scene: Settings, display: Display) -> View:
     return replace(view, scene=shown, display=display)
 
 
-def _view(page: str, layer: AnyLayer | None, x: Any, settings: Settings, start: str = "LayerNorm([4, 3, 5])") -> View:
+def _view(
+    page: str, layer: AnyLayer | None, x: object, settings: Settings, start: str = "LayerNorm([4, 3, 5])"
+) -> View:
     """The view of a page on the layer and x; ``start`` is shown without a layer.
 
     Raises NormvizError for an argument that it ignores.
@@ -473,7 +475,7 @@ def _view(page: str, layer: AnyLayer | None, x: Any, settings: Settings, start: 
     return view
 
 
-def _x_or_shape(x: Any, shape: Any) -> Any:
+def _x_or_shape(x: object, shape: object) -> Any:
     if x is not None and shape is not None:
         raise NormvizError("x and shape are both given; leave shape={shape} out.", shape=echo(shape))
     return shape if x is None else x
@@ -531,7 +533,7 @@ def _without_tensor(page: str, settings: Settings) -> Output:
     return output_of_view(page, view)
 
 
-def _compared(layers: Sequence[AnyLayer], x: Any, settings: Settings) -> tuple[Any, tuple[str, ...], Comparison]:
+def _compared(layers: Sequence[AnyLayer], x: object, settings: Settings) -> tuple[Any, tuple[str, ...], Comparison]:
     """x or its shape, the layers as the setting ``layers`` holds them, and the comparison."""
     layout = settings.get("layout")
     if isinstance(layers, Iterable) and not isinstance(layers, str | nn.Module):
@@ -547,7 +549,7 @@ def _compared(layers: Sequence[AnyLayer], x: Any, settings: Settings) -> tuple[A
     return x, texts, comparison
 
 
-def _on_common_axes(layers: Sequence[AnyLayer], x: Any, layout: str | None) -> Comparison:
+def _on_common_axes(layers: Sequence[AnyLayer], x: object, layout: str | None) -> Comparison:
     """The comparison with the axis names of the first layer; if another one has no such names, such as groups of a batch, with its own."""
     given: Any = layers
     if not layers:
@@ -563,7 +565,7 @@ def _on_common_axes(layers: Sequence[AnyLayer], x: Any, layout: str | None) -> C
     raise refusal
 
 
-def _or_example(x: Any, layers: Sequence[AnyLayer], layout: str | None) -> Any:
+def _or_example(x: object, layers: Sequence[AnyLayer], layout: str | None) -> Any:
     """x; if it is None, the shape of an example that the layers take."""
     if x is not None:
         return x
@@ -589,7 +591,7 @@ def _takes(layer: AnyLayer, shape: tuple[int, ...]) -> bool:
     return True
 
 
-def _spec(layer: AnyLayer, x: Any, layout: str) -> str | Layer | Norm:
+def _spec(layer: AnyLayer, x: object, layout: str) -> str | Layer | Norm:
     """The layer; of a module, the Layer or the Norm that computes the same."""
     if not isinstance(layer, nn.Module):
         return layer

@@ -107,7 +107,7 @@ def _argument(name: str, text: str, expected: Description | None, dtype: torch.d
         ) from error
 
 
-def _as_kind(value: Any, kind: str) -> Any:
+def _as_kind(value: object, kind: str) -> Any:
     return value.numpy() if isinstance(value, Tensor) and kind == probe.ARRAYS else value
 
 

@@ -39,7 +39,7 @@ class Cache(NamedTuple):
 
 
 def layernorm_forward(
-    x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, ln_param: Mapping[str, Any]
+    x: ArrayLike, gamma: ArrayLike, beta: ArrayLike, ln_param: Mapping[str, object]
 ) -> tuple[Array, Cache]:
     """Normalize each row: y = (x - mean) / sqrt(var + eps) * gamma + beta, in training and at test time.
 
@@ -192,7 +192,7 @@ def _per_column(name: str, value: ArrayLike, columns: int, rows: int | None = No
     return array
 
 
-def _from_0_to_1(param: Mapping[str, Any], dictionary: str, name: str, default: float) -> float:
+def _from_0_to_1(param: Mapping[str, object], dictionary: str, name: str, default: float) -> float:
     value = param.get(name, default)
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
         message = N_('{dictionary}["{name}"]={value} must be a number from 0 to 1, such as {default}.')

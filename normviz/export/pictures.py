@@ -238,7 +238,7 @@ async def _evaluate(tab: Tab, expression: str) -> Any:
     return response["result"].get("value")
 
 
-async def _send(tab: Tab, command: str, **options: Any) -> Any:
+async def _send(tab: Tab, command: str, **options: object) -> Any:
     response = await tab.send_command(command, options)
     if "error" in response:
         raise RuntimeError(response["error"]["message"])

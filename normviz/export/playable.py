@@ -204,7 +204,7 @@ def _toggled(file: FileControls, found: Mapping[Key, FollowedView]) -> dict[Key,
     return toggled
 
 
-def _playable_row(row: InputRow, ways: Mapping[str, Mapping[Any, Key]]) -> InputRow:
+def _playable_row(row: InputRow, ways: Mapping[str, Mapping[object, Key]]) -> InputRow:
     """The inputs that lead to more than one view, and those for the sizes."""
 
     def kept(inputs: Iterable[Input]) -> list[Input]:

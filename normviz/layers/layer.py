@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
+import torch
 from torch import nn
 
 from normviz.layers.arguments import READERS, kind_of_module, layer_not_in_torch, module_arguments, not_in_torch
@@ -171,7 +172,7 @@ class Layer:
         )
         return replace(self, name=next(siblings).name)
 
-    def module(self, dtype: Any = None) -> nn.Module:
+    def module(self, dtype: torch.dtype | None = None) -> nn.Module:
         """A new torch module.
 
         dtype  of its parameters; None: torch's default
@@ -284,7 +285,7 @@ def _bind(kind: Kind, positional: tuple[Any, ...], named: Mapping[str, Any]) -> 
     return tuple((argument.name, _bound_value(kind, argument, values)) for argument in kind.arguments)
 
 
-def _bound_value(kind: Kind, argument: Argument, values: Mapping[str, Any]) -> Any:
+def _bound_value(kind: Kind, argument: Argument, values: Mapping[str, object]) -> Any:
     value = values.get(argument.name, argument.default)
     if value is REQUIRED:
         raise IncompleteError(N_("{layer} needs {name}, as in {example}."), kind, layer=kind.name, name=argument.name)

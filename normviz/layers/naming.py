@@ -7,7 +7,6 @@ A Norm has a name by what it computes on an x of a given shape (``torch_layer``,
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 from normviz.layers.catalogue import FAMILIES, KINDS, Kind, listed_families
 from normviz.layers.fit import default_layer, kind_for
@@ -30,7 +29,7 @@ def layers_on(shape: tuple[int, ...], axes: tuple[str, ...]) -> Iterator[Layer]:
                 yield from (Layer.make(kind.name, **given) for given in sizes)
 
 
-def _described(norm: Norm, shape: tuple[int, ...], kinds: Iterable[Kind], **options: Any) -> Iterator[Layer]:
+def _described(norm: Norm, shape: tuple[int, ...], kinds: Iterable[Kind], **options: object) -> Iterator[Layer]:
     """The layers of these kinds that may be ``norm`` on an x of ``shape``, with its gamma, beta and running statistics, and these options."""
     affine, groups = norm.params is not None, counts(norm, shape).statistics // shape[0]  # the groups of each example
     options |= {"affine": affine, "elementwise_affine": affine, "bias": norm.bias or not affine}
@@ -46,7 +45,7 @@ def _described(norm: Norm, shape: tuple[int, ...], kinds: Iterable[Kind], **opti
 
 
 @lru_cache(maxsize=4096)
-def _layer(name: str, training: bool, arguments: tuple[tuple[str, Any], ...]) -> Layer:
+def _layer(name: str, training: bool, arguments: tuple[tuple[str, object], ...]) -> Layer:
     return Layer.make(name, training=training, **dict(arguments))
 
 
@@ -175,7 +174,7 @@ def layer_with_axes(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], l
 
 @lru_cache(maxsize=4096)
 def _layers_with_axes(
-    norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], options: tuple[tuple[str, Any], ...]
+    norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], options: tuple[tuple[str, object], ...]
 ) -> tuple[Layer, ...]:
     layers = _described(norm, shape, _kinds_on(axes), **dict(options))
     return tuple(layer for layer in layers if _has_axes(layer, norm, axes))

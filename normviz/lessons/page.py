@@ -417,7 +417,7 @@ class Page:
         """The page's setting of this name, if there is one."""
         return next((one for one in self.settings if one.name == name), None)
 
-    def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def parse(self, given: Mapping[str, object]) -> dict[str, Any]:
         """The page's settings. Raises NormvizError for an unknown name or an invalid value."""
         return parse_given(self.settings, given)
 
@@ -514,17 +514,17 @@ class Page:
 
     # What a view ignores of what a caller gives
 
-    def experiment(self, settings: Mapping[str, Any]) -> Experiment | None:
+    def experiment(self, settings: Mapping[str, object]) -> Experiment | None:
         """The experiment that these settings choose, if the page has experiments."""
         return next((one for one in self.experiments if one.name == settings["show"]), None)
 
-    def on_tensor(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+    def on_tensor(self, settings: Mapping[str, object]) -> dict[str, Any]:
         """The settings that a caller gives with a layer or an x: without ``show``, they choose an experiment that shows them."""
         show = self.setting("show")
         shows = [one.name for one in self.experiments if one.needs == "tensor"]
         return {"show": shows[0], **settings} if show and shows and show.default not in shows else {**settings}
 
-    def ignored(self, settings: Mapping[str, Any], names: Collection[str]) -> str | None:
+    def ignored(self, settings: Mapping[str, object], names: Collection[str]) -> str | None:
         """The message about the first of these arguments and settings that a view with these settings ignores, if there is one."""
         if problem := without_effect(self.settings, settings, names):
             return problem
@@ -542,7 +542,7 @@ class Page:
             ignored |= set() if shown.needs else {SEED.name}
         return next((self.no_effect(name, settings) for name in names if name in ignored), None)
 
-    def no_effect(self, name: str, settings: Mapping[str, Any], cause: str = "show") -> str:
+    def no_effect(self, name: str, settings: Mapping[str, object], cause: str = "show") -> str:
         """The message about an argument that does nothing here, because of the setting ``cause``, if the page has that setting."""
         said = f"({cause}={settings[cause]!r})" if cause in settings else ""
         return _("{name} has no effect on {view}; leave it out.", name=name, view=self.name + said)

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain
-from typing import Any
 from urllib.parse import parse_qsl
 
 from normviz.figures.payload import ValuesPayload
@@ -152,7 +151,7 @@ def _of_another_page(page: Page, given: Mapping[str, str]) -> str | None:
     return None
 
 
-def of_other_pages(page: Page, name: str, value: Any) -> str:
+def of_other_pages(page: Page, name: str, value: object) -> str:
     """The message about a setting that this page does not have."""
     others = [one.name for one in PAGES.values() if one.setting(name)]
     said = {"name": name, "value": value, "page": page.name, "pages": listed(others, "and")}

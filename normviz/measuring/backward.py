@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -254,7 +253,7 @@ def _detached(reference: Reference, x: Tensor, given: Mapping[str, Tensor], deta
 # A backward function that is written by hand
 
 
-def compare_by_hand(backward: Callable[..., Any], compared: LayerComparison) -> list[Difference]:
+def compare_by_hand(backward: Callable[..., object], compared: LayerComparison) -> list[Difference]:
     """Compare ``backward(dout, cache)`` with the gradients of the layer. The compared function is forward, which makes the cache.
 
     The values of gamma and beta are the given ones, then others: ones and zeros would hide a missing gamma.
@@ -275,7 +274,7 @@ def compare_by_hand(backward: Callable[..., Any], compared: LayerComparison) -> 
 
 
 def _returned(
-    backward: Callable[..., Any], function: Function, x: Tensor, values: Mapping[int, Tensor], dout: Tensor
+    backward: Callable[..., object], function: Function, x: Tensor, values: Mapping[int, Tensor], dout: Tensor
 ) -> list[Tensor]:
     """What backward returns."""
     with torch.no_grad():

@@ -11,7 +11,6 @@ from functools import partial
 from itertools import count
 from math import prod
 from numbers import Integral
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -78,7 +77,7 @@ class Finding:
     text: str = field(default="", repr=False)
 
 
-def measure_module(module: nn.Module, x: Any, layout: str | None, whole: bool = False) -> Finding:
+def measure_module(module: nn.Module, x: object, layout: str | None, whole: bool = False) -> Finding:
     """What a module of the reader's own computes, and nothing else. Raises NormvizError if it cannot be measured.
 
     whole  never measure a smaller tensor instead of x
@@ -206,7 +205,7 @@ def compare(
     )
 
 
-def compare_backward(backward: Callable[..., Any], function: Function, x: Tensor, expected: Description) -> Finding:
+def compare_backward(backward: Callable[..., object], function: Function, x: Tensor, expected: Description) -> Finding:
     """How the gradients of a backward pass differ from those of the expected layer. ``function``: the forward pass."""
     reference = reference_of(function, expected)
     compared = LayerComparison(function, expected, reference, x)
@@ -240,7 +239,7 @@ def compare_backward(backward: Callable[..., Any], function: Function, x: Tensor
     )
 
 
-def kind_and_tensor(fn: Callable[..., Any], x: Any, params: Mapping[str, Any] | None) -> tuple[str, Tensor]:
+def kind_and_tensor(fn: Callable[..., object], x: object, params: Mapping[str, object] | None) -> tuple[str, Tensor]:
     """What ``fn`` takes, and x as a tensor; values for it, if only its shape is given."""
     probe.check_callable(fn)
     if params is not None and not isinstance(params, Mapping):
@@ -255,7 +254,7 @@ def kind_and_tensor(fn: Callable[..., Any], x: Any, params: Mapping[str, Any] | 
     return kind, probe.generic(shape, _usual_dtype(fn, kind, params))
 
 
-def _usual_dtype(fn: Callable[..., Any], kind: str, params: Mapping[str, Any] | None) -> torch.dtype:
+def _usual_dtype(fn: Callable[..., object], kind: str, params: Mapping[str, object] | None) -> torch.dtype:
     """The dtype of an x of which only the shape is given: that of the parameters; else float32 for torch and JAX, float64 for NumPy."""
     tensors = list(fn.parameters()) if isinstance(fn, nn.Module) else []
     for value in [*tensors, *(params or {}).values()]:
@@ -264,7 +263,7 @@ def _usual_dtype(fn: Callable[..., Any], kind: str, params: Mapping[str, Any] | 
     return torch.float64 if kind == probe.ARRAYS else torch.float32
 
 
-def _known_layers(fn: Any) -> list[Layer]:
+def _known_layers(fn: object) -> list[Layer]:
     known = _known(fn)
     return [] if known is None else [known]
 
@@ -442,7 +441,7 @@ def _takes(expected: Description, shape: tuple[int, ...]) -> bool:
         return False
 
 
-def _known(module: Any) -> Layer | None:
+def _known(module: object) -> Layer | None:
     """The layer of a module of torch.nn; None for anything else."""
     try:
         return Layer.of(module) if isinstance(module, nn.Module) else None

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import permutations
 from math import inf, isclose, prod, sqrt
-from typing import Any
 
 import numpy as np
 import torch
@@ -435,10 +434,10 @@ class Measurement:
 
 
 def measure(
-    fn: Callable[..., Any],
+    fn: Callable[..., object],
     x: Tensor,
     kind: str = probe.TENSORS,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
     allowed: Callable[[Index], bool] = bool,
     most_inputs: int = probe.MOST_INPUTS,
     whole: bool = False,

@@ -57,7 +57,7 @@ def own_class(layer: AnyLayer) -> str:
     return ""
 
 
-def _measured(module: nn.Module, x: Any, layout: str | None) -> Description | None:
+def _measured(module: nn.Module, x: object, layout: str | None) -> Description | None:
     tensor, shape = tensor_and_shape(x)
     x = shape if tensor is None else tensor  # a module takes no array
     try:
@@ -79,7 +79,7 @@ def _dtype(module: nn.Module) -> torch.dtype:
     return next((tensor.dtype for tensor in tensors if tensor.is_floating_point()), torch.float32)
 
 
-def _frozen(module: nn.Module, x: Any, found: Finding, layout: str | None) -> Description | None:
+def _frozen(module: nn.Module, x: object, found: Finding, layout: str | None) -> Description | None:
     """A module with stored statistics: the layer of torch in eval mode, or a Norm with 1 + gamma, with gamma and beta such that the output is the same."""
     statistics = [dict(module.named_buffers()).get(name) for name in ("running_mean", "running_var")]
     mean, var = (None if one is None else one.detach().clone() for one in statistics)

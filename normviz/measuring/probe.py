@@ -107,7 +107,7 @@ LIBRARIES = ("torch", "numpy", "builtins", "einops", "functools", "types")
 DEEPEST, MOST_OBJECTS = 6, 2000  # limits of the search
 
 
-def found_in(fn: Callable[..., Any]) -> tuple[list[nn.Module], list[Tensor], bool]:
+def found_in(fn: Callable[..., object]) -> tuple[list[nn.Module], list[Tensor], bool]:
     """The modules that ``fn`` may use, its other tensors, and whether it may use arrays of NumPy or JAX.
 
     They are found in attributes, containers and the functions that fn calls.
@@ -133,7 +133,7 @@ def found_in(fn: Callable[..., Any]) -> tuple[list[nn.Module], list[Tensor], boo
     return list(modules.values()), others, any(isinstance(one, np.ndarray) or is_jax(one) for one in seen.values())
 
 
-def _referred(value: Any) -> Iterable[Any]:
+def _referred(value: object) -> Iterable[Any]:
     """What a function, an object or a container refers to."""
     if isinstance(value, dict):
         return value.values()
@@ -160,7 +160,7 @@ def _referred(value: Any) -> Iterable[Any]:
     return ()
 
 
-def names_in(fn: Callable[..., Any]) -> dict[int, str]:
+def names_in(fn: Callable[..., object]) -> dict[int, str]:
     """The names of the tensors to which a function, or the object that it is, refers directly, by the id of the tensor."""
     owner = called_object(fn)
     named: dict[str, Any] = {} if owner is None else dict(vars(owner))
@@ -174,7 +174,7 @@ def names_in(fn: Callable[..., Any]) -> dict[int, str]:
     return {id(value): name for name, value in named.items() if isinstance(value, Tensor)}
 
 
-def called_object(fn: Any) -> Any:
+def called_object(fn: object) -> Any:
     """The callable object, or the object of a bound method; None for functions (also scripted), classes and modules."""
     owner = getattr(fn, "__self__", None) if inspect.isroutine(fn) else fn
     known = nn.Module | functools.partial | type | jit.ScriptFunction
@@ -182,7 +182,7 @@ def called_object(fn: Any) -> Any:
     return owner if has_attributes and not inspect.isroutine(owner) and not inspect.ismodule(owner) else None
 
 
-def _registered(fn: Any) -> Iterable[Tensor]:
+def _registered(fn: object) -> Iterable[Tensor]:
     return chain(fn.parameters(), fn.buffers()) if isinstance(fn, nn.Module) else ()
 
 
@@ -488,7 +488,7 @@ class _ConversionsRaise(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def _array_kind(output: Any) -> str | None:
+def _array_kind(output: object) -> str | None:
     """Whether the output, or the first one of a tuple, is an array of NumPy or JAX; None for a tensor."""
     found = output[0] if isinstance(output, tuple | list) and output else output
     return JAX if is_jax(found) else ARRAYS if isinstance(found, np.ndarray) else None
@@ -503,12 +503,12 @@ def unbound(fn: Any) -> Any:
     return functools.partial(module.apply, variables)
 
 
-def is_jax(value: Any) -> bool:
+def is_jax(value: object) -> bool:
     """Whether it is an array of JAX, which is not imported for this."""
     return type(value).__module__.partition(".")[0] in ("jax", "jaxlib")
 
 
-def from_jax(array: Any) -> Tensor:
+def from_jax(array: object) -> Tensor:
     """A tensor with a copy of the values of a JAX array."""
     return torch.from_dlpack(array).clone()
 
@@ -520,7 +520,7 @@ def check_callable(fn: object) -> None:
         raise NormvizError("{fn} is not a function of a tensor; give a function or a module.", fn=echo(fn))
 
 
-def kind_of(fn: Callable[..., Any], x: Any) -> str:
+def kind_of(fn: Callable[..., object], x: object) -> str:
     """What a function takes: what x is. If x is only a shape, a function that refers to NumPy or JAX, and not to torch, takes their arrays."""
     if is_jax(x):
         return JAX
@@ -534,7 +534,7 @@ def kind_of(fn: Callable[..., Any], x: Any) -> str:
     return JAX if libraries & {"jax", "flax", "jaxlib"} else ARRAYS if "numpy" in libraries else TENSORS
 
 
-def _libraries(fn: Callable[..., Any]) -> set[str]:
+def _libraries(fn: Callable[..., object]) -> set[str]:
     """The libraries to which a function and the functions that it calls refer."""
     found: set[str] = set()
     waiting, seen = [fn], set()
@@ -555,7 +555,7 @@ def _libraries(fn: Callable[..., Any]) -> set[str]:
 
 
 @contextmanager
-def isolated(fn: Callable[..., Any], x: Tensor, kind: str, params: Mapping[str, Any]) -> Iterator[Function]:
+def isolated(fn: Callable[..., object], x: Tensor, kind: str, params: Mapping[str, object]) -> Iterator[Function]:
     """``fn`` as a Function. Afterwards its tensors and modules and the random states of torch, NumPy and Python are as before.
 
     Raises NormvizError if fn cannot be called with x, or if it is random.
@@ -617,7 +617,7 @@ def _named_tensors(value: Any, name: str = "", is_parameter: bool = True) -> Ite
         yield name, value
 
 
-def _own_tensor(value: Any) -> Any:
+def _own_tensor(value: object) -> Any:
     """A number array as a tensor of its own; anything else as it is."""
     if is_jax(value) and is_number_array(value):
         return from_jax(value)
@@ -626,7 +626,7 @@ def _own_tensor(value: Any) -> Any:
     return value.detach().clone() if isinstance(value, Tensor) else value
 
 
-def _checked(output: Any, x: Tensor) -> Tensor:
+def _checked(output: object, x: Tensor) -> Tensor:
     """The output as a tensor; the first one of ``(out, cache)``."""
     found = output[0] if isinstance(output, tuple | list) and output else output
     if is_jax(found):

@@ -5,7 +5,6 @@ The module is copied; neither it nor its buffers change.
 
 import copy
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -73,7 +72,7 @@ def _other_mode(
         yield Difference("training", _("another output in {mode} mode", mode=mode), _("the same output"), sentence)
 
 
-def _run(module: nn.Module, x: Tensor, arguments: Mapping[str, Any]) -> Tensor | None:
+def _run(module: nn.Module, x: Tensor, arguments: Mapping[str, object]) -> Tensor | None:
     try:
         with torch.set_grad_enabled(module.training):
             output = module(x.clone(), **arguments)

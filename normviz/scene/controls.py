@@ -58,7 +58,7 @@ class Changeable(Protocol):
     def settings(self) -> Any: ...
     def with_scene(self, reading: Reading) -> Any: ...
     def with_settings(self, problem: str | None = None, **values: Any) -> Any: ...
-    def after_input(self, keys: tuple[str, ...], values: tuple[Any, ...], changed: Any) -> Any: ...
+    def after_input(self, keys: tuple[str, ...], values: tuple[object, ...], changed: Any) -> Any: ...
 
 
 V = TypeVar("V", bound=Changeable)
@@ -164,7 +164,7 @@ def _translated(widget: Widget | None) -> Widget:
 def on_scene(edit: Callable[[Scene, Any], Reading]) -> Callable[[Any, Any], Any]:
     """An edit of a view from an edit of its scene; for an invalid value, only the error message changes."""
 
-    def change(view: Changeable, value: Any) -> Any:
+    def change(view: Changeable, value: object) -> Any:
         try:
             return view.with_scene(edit(view.scene, value))
         except NormvizError as error:

@@ -49,7 +49,7 @@ class Reading:
     remedies: tuple[Remedy, ...] = ()
 
 
-def repair(**wanted: Any) -> Reading:
+def repair(**wanted: object) -> Reading:
     """The scene with these fields; if they are not valid, the nearest valid scene and the reason.
 
     >>> repair(shape=(2, 3), at=(5, 5)).scene.at
@@ -104,7 +104,7 @@ def remedy_fields(remedy: Remedy) -> dict[str, Any]:
     return {"layer": remedy.layer, "shape": remedy.shape, "layout": remedy.layout}
 
 
-def with_fields(scene: Scene, dropped: Collection[str] = (), /, **changed: Any) -> Reading:
+def with_fields(scene: Scene, dropped: Collection[str] = (), /, **changed: object) -> Reading:
     """The scene with these fields changed, and without the ``dropped`` ones: they follow from the others."""
     dropped = {*dropped, "chosen", "gamma", "beta"} if "layer" in changed else dropped  # they belong to the layer
     kept = [field.name for field in fields(scene) if field.name not in dropped]
@@ -276,7 +276,7 @@ def with_layer(scene: Scene, layer: Layer | Norm) -> Reading:
     return with_fields(scene, layer=layer)
 
 
-def with_arguments(scene: Scene, **arguments: Any) -> Reading:
+def with_arguments(scene: Scene, **arguments: object) -> Reading:
     """Change arguments of the layer, or its mode (``training``). A pattern has neither and is not changed."""
     if not isinstance(scene.layer, Layer):
         return Reading(scene)

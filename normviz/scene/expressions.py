@@ -73,7 +73,7 @@ def _misread(name: str, takes: list[str]) -> NormvizError:
 ALIASES = {"input": "x", "tensor": "x", "axis": "dim", "axes": "dim", "keepdims": "keepdim", "epsilon": "eps"}
 
 
-def _literal(given: Nodes, name: str, default: Any = None) -> Any:
+def _literal(given: Nodes, name: str, default: object = None) -> Any:
     if name not in given:
         return default
     try:
@@ -89,7 +89,7 @@ def _unknown(node: ast.expr) -> NormvizError:
     )
 
 
-def _axes(given: Nodes, scene: Scene, default: Any = None) -> tuple[int, ...]:
+def _axes(given: Nodes, scene: Scene, default: object = None) -> tuple[int, ...]:
     """The axes of ``dim``, counted from 0; all for None."""
     dims = _literal(given, "dim", default)
     rank = len(scene.shape)

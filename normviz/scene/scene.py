@@ -63,7 +63,7 @@ def query_of(layer: Layer | Norm | str, shape: tuple[int, ...], layout: str = ""
     return query | {"layout": layout} if layout else query
 
 
-def _parse_numbers(name: str, text: str, most: int, convert: Callable[[str], Any], example: str) -> tuple[Any, ...]:
+def _parse_numbers(name: str, text: str, most: int, convert: Callable[[str], object], example: str) -> tuple[Any, ...]:
     words = plain_signs(text).replace("(", "").replace(")", "").strip(" ,").split(",")
     if len(text) > LONGEST_NUMBERS:
         raise NormvizError(
@@ -105,7 +105,7 @@ def axes_of(layout: str) -> tuple[str, ...]:
     return parse_layout(layout, sum(letter.isalpha() for letter in layout))
 
 
-def check_seed(seed: Any, given: Any) -> int:
+def check_seed(seed: object, given: object) -> int:
     """The seed. Raises NormvizError, with the value as ``given``, unless it is a whole number from 0 to 2^31 - 1."""
     if not isinstance(seed, Integral) or isinstance(seed, bool) or int(seed) not in SEEDS:
         raise NormvizError(
@@ -148,7 +148,7 @@ def _for_all(setting: Setting) -> Setting:
     return replace(setting, parse=one.parse, format=one.format, applies=PARAMS.applies)
 
 
-def _numbers(setting: Setting, most: int, convert: Callable[[str], Any], example: str = "") -> Callable[[str], Any]:
+def _numbers(setting: Setting, most: int, convert: Callable[[str], object], example: str = "") -> Callable[[str], Any]:
     """The parser of a list of numbers."""
     return lambda text: _parse_numbers(setting.name, text, most, convert, example or setting.example)
 

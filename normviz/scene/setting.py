@@ -176,7 +176,7 @@ LIMITS = N_("{label} ({low} to {high})")
 LIMITS_OR_NONE = N_("{label} ({low} to {high}, or none)")
 
 
-def always(view: Any) -> bool:
+def always(view: object) -> bool:
     """A setting that applies to every view of its page."""
     return True
 
@@ -191,7 +191,7 @@ class Where:
     def __call__(self, view: Any) -> bool:
         return self.holds(view.settings)
 
-    def holds(self, settings: Mapping[str, Any]) -> bool:
+    def holds(self, settings: Mapping[str, object]) -> bool:
         """Whether it applies where the settings of the page have these values."""
         return settings[self.name] in self.values if self.values else bool(settings[self.name])
 
@@ -288,7 +288,7 @@ class Setting:
         """The name in Python: ``from`` is a word of the language."""
         return f"{self.name}_" if iskeyword(self.name) else self.name
 
-    def text(self, value: Any) -> str:
+    def text(self, value: object) -> str:
         """What a caller gives as the value, as a link has it: ``count=64``, ``time=True``, ``hide=["layer", "code"]``."""
         if hasattr(value, "tolist"):  # an array, or a number of NumPy or torch
             value = value.tolist()
@@ -299,7 +299,7 @@ class Setting:
             return ",".join(map(str, value))
         return value if isinstance(value, str) else Written("none" if value is None else value)
 
-    def shown(self, value: Any) -> str:
+    def shown(self, value: object) -> str:
         """The value in a message."""
         return self.format(value) if isinstance(value, int | float) else echo(self.format(value))
 
@@ -336,7 +336,7 @@ def read_settings(settings: Sequence[Setting], query: Mapping[str, str]) -> tupl
     return values | implied(settings, values, query), next(iter(problems.values()), None)
 
 
-def implied(settings: Sequence[Setting], values: Mapping[str, Any], named: Collection[str]) -> dict[str, Any]:
+def implied(settings: Sequence[Setting], values: Mapping[str, object], named: Collection[str]) -> dict[str, Any]:
     """What the named settings say of one that is not named: ``count=64`` says show=sequences.
 
     If they say different things, it is the first that counts; defaults count only where there is no other value, and say the same.
@@ -358,7 +358,7 @@ def implied(settings: Sequence[Setting], values: Mapping[str, Any], named: Colle
     return found
 
 
-def without_effect(settings: Iterable[Setting], values: Mapping[str, Any], named: Collection[str]) -> str | None:
+def without_effect(settings: Iterable[Setting], values: Mapping[str, object], named: Collection[str]) -> str | None:
     """The message about the first named setting that does nothing where the others have these values, if there is one.
 
     >>> show = choice("show", {"modes": "", "sequences": ""})
@@ -378,7 +378,7 @@ def without_effect(settings: Iterable[Setting], values: Mapping[str, Any], named
     return None
 
 
-def parse_given(settings: Sequence[Setting], given: Mapping[str, Any]) -> dict[str, Any]:
+def parse_given(settings: Sequence[Setting], given: Mapping[str, object]) -> dict[str, Any]:
     """The values of the settings. Raises NormvizError for an unknown name or an invalid value."""
     known = {setting.name: setting for setting in settings}
     values = {name: setting.default for name, setting in known.items()}
@@ -406,7 +406,7 @@ class Written(str):
         return str(self)
 
 
-def write_settings(settings: Sequence[Setting], values: Mapping[str, Any]) -> dict[str, str]:
+def write_settings(settings: Sequence[Setting], values: Mapping[str, object]) -> dict[str, str]:
     """The part of a link that holds the values that are not defaults."""
     return {
         setting.name: setting.format(values[setting.name])
@@ -448,7 +448,7 @@ def literal(options: Iterable[str]) -> str:
 
 
 def choice(
-    name: str, options: Mapping[str, str], default: str | None = None, *, segments: bool = True, **rest: Any
+    name: str, options: Mapping[str, str], default: str | None = None, *, segments: bool = True, **rest: object
 ) -> Setting:
     """One of a few words, each with its label; by default the first."""
     widget = Segments(options) if segments else Choice(options)
@@ -466,21 +466,21 @@ NUMBER = N_("{name}={value} must be a number from {low} to {high}.")
 NUMBER_OR_NONE = N_("{name}={value} must be a number, or none, from {low} to {high}.")
 
 
-def integer(name: str, low: int, high: int, default: int, stops: str = "", **rest: Any) -> Setting:
+def integer(name: str, low: int, high: int, default: int, stops: str = "", **rest: object) -> Setting:
     """A whole number from ``low`` to ``high``. Its control takes a text, or is a slider with ``stops``: "2 4 8"."""
     return _numeric(name, low, high, default, int, INTEGER, _with_stops(stops, rest))
 
 
-def number(name: str, low: float, high: float, default: float, stops: str = "", **rest: Any) -> Setting:
+def number(name: str, low: float, high: float, default: float, stops: str = "", **rest: object) -> Setting:
     """A number from ``low`` to ``high``; ``stops`` as for ``integer``."""
     return _numeric(name, low, high, default, float, NUMBER, _with_stops(stops, rest))
 
 
-def _with_stops(stops: str, rest: Mapping[str, Any]) -> dict[str, Any]:
+def _with_stops(stops: str, rest: Mapping[str, object]) -> dict[str, Any]:
     return {"widget": slider(*stops.split()), **rest} if stops else {**rest}
 
 
-def number_or_none(name: str, low: float, high: float, default: float, stops: str = "", **rest: Any) -> Setting:
+def number_or_none(name: str, low: float, high: float, default: float, stops: str = "", **rest: object) -> Setting:
     """A number from ``low`` to ``high``, or none; ``stops`` as for ``integer``."""
     rest = _with_stops(stops, rest)
     plain = _numeric(name, low, high, default, float, NUMBER_OR_NONE, {})
@@ -492,7 +492,7 @@ def number_or_none(name: str, low: float, high: float, default: float, stops: st
     )  # fmt: skip
 
 
-def or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
+def or_none(read: Callable[[str], object]) -> Callable[[str], Any]:
     """The parser of a value that may be none."""
     return lambda text: None if text.strip().lower() == "none" else read(text)
 
@@ -534,7 +534,7 @@ def _numeric(
     default: float,
     kind: type[int] | type[float],
     message: str,
-    rest: Mapping[str, Any],
+    rest: Mapping[str, object],
 ) -> Setting:
     def read(text: str) -> float:
         return read_number(text, name, whole=kind is int) if len(text) <= LONGEST_NUMBER else nan
@@ -553,7 +553,7 @@ def _numeric(
     return Setting(name, default, parse, number_in_link, clamp, **options)
 
 
-def _in_text_input(low: float, high: float, rest: Mapping[str, Any]) -> dict[str, Any]:
+def _in_text_input(low: float, high: float, rest: Mapping[str, object]) -> dict[str, Any]:
     return {"widget": TextField(20), "width": 190, "limits": (_short(low), _short(high)), **rest}
 
 

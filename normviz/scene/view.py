@@ -381,7 +381,7 @@ class View:
         """The view as its link reads back."""
         return replace(self, problem=None, substitute=False, remedies=(), refused=())
 
-    def after_input(self, keys: tuple[str, ...], values: tuple[Any, ...], changed: View) -> View:
+    def after_input(self, keys: tuple[str, ...], values: tuple[object, ...], changed: View) -> View:
         """The view after a reader has entered ``values`` in the inputs ``keys``: ``changed``, with what it refuses."""
         mine, theirs = (
             (view.scene.layout, type(view.scene.layer), view.settings.get("show")) for view in (self, changed)

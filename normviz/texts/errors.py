@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from numbers import Integral
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from normviz.texts.messages import N_, _, language
 
@@ -122,7 +122,7 @@ def checked_call(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def check_call(function: str, known: Signature, args: Sequence[object], kwargs: Mapping[str, Any]) -> None:
+def check_call(function: str, known: Signature, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
     """Raise CallError if the arguments do not fit; the function takes an x or a ``given``, and its sizes are given one by one; or no layer."""
     parameters = known.parameters
     places = [one for one in parameters.values() if one.kind == one.POSITIONAL_OR_KEYWORD]

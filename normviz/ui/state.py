@@ -133,7 +133,7 @@ def change(
     _mark_changed(known, by)
 
 
-def sync_widget(known: Session, key: str, value: Any) -> str:
+def sync_widget(known: Session, key: str, value: object) -> str:
     """Set the widget's value before it is created; returns the key.
 
     A widget that already has the value is not set again: that would undo an edit that has not reached the server yet.
@@ -144,14 +144,14 @@ def sync_widget(known: Session, key: str, value: Any) -> str:
     return key
 
 
-def remember_sent(known: Session, values: Mapping[str, Any]) -> None:
+def remember_sent(known: Session, values: Mapping[str, object]) -> None:
     """The widgets with these keys show these values."""
     if len(known.sent) >= MOST_SENT:
         known.sent.clear()
     known.sent.update(values)
 
 
-def sync_labels(known: Session, key: str, labels: Sequence[str], value: Any) -> None:
+def sync_labels(known: Session, key: str, labels: Sequence[str], value: object) -> None:
     """Set the value again if its labels have changed: the browser holds the label of the chosen option."""
     if known.labels.get(key) != labels:
         st.session_state[key] = value

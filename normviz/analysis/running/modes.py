@@ -87,7 +87,7 @@ def warm_up(
     return WarmedUp(layer, x, axes, module)
 
 
-def _read_batches(layer: Layer, x: Tensor, batches: Iterable[Any]) -> list[Tensor]:
+def _read_batches(layer: Layer, x: Tensor, batches: Iterable[object]) -> list[Tensor]:
     found = [read_tensor(batch, "warmup") for batch in batches]
     read_integer("warmup", len(found), WARM_UPS)
     _check_work(len(found), max((batch.numel() for batch in found), default=1))
@@ -171,7 +171,7 @@ class TrainAndEval:
 @torch.no_grad()
 def train_and_eval(
     layer: str | Layer,
-    x: Any,
+    x: object,
     warmup: WarmUp = 20,
     seed: int = 0,
     layout: str | None = None,
@@ -268,7 +268,7 @@ class OneExample:
 
 @torch.no_grad()
 def one_example(
-    layer: str | Layer, x: Any, example: int = 0, warmup: WarmUp = 20, seed: int = 0, layout: str | None = None
+    layer: str | Layer, x: object, example: int = 0, warmup: WarmUp = 20, seed: int = 0, layout: str | None = None
 ) -> OneExample:
     """Pass one example of x alone through the module after its warm-up, in both modes; compare with its output within x.
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import accumulate
 from math import inf, log, log1p
-from typing import Any
 
 import numpy as np
 
@@ -36,7 +35,7 @@ def other_momentum(momentum: float) -> float:
     return float(1 - Decimal(repr(read_number("momentum", momentum, 0, 1))))
 
 
-def moving_average(values: Any, momentum: float | None, start: float = 0.0) -> Array:
+def moving_average(values: object, momentum: float | None, start: float = 0.0) -> Array:
     """torch's moving average of ``values`` (steps,) after each step: ``(1 - momentum) * average + momentum * value``.
 
     momentum  the weight of the new value, 0 to 1; None: ``1 / t`` at step t, the mean of all values so far
@@ -70,7 +69,7 @@ class TwoForms:
     largest_difference: float
 
 
-def two_forms(values: Any, momentum: float, dtype: str = "float64") -> TwoForms:
+def two_forms(values: object, momentum: float, dtype: str = "float64") -> TwoForms:
     """Both common forms of the moving average on the same values, from 0 on: equal except for rounding.
 
     values    (steps,)
@@ -108,7 +107,7 @@ def half_life(momentum: float | None) -> float:
     return 0.0 if momentum == 1 else log(1 / 2) / log1p(-momentum)
 
 
-def _series(values: Any) -> Array:
+def _series(values: object) -> Array:
     series = read_numbers("values", values, VALUES[-1])
     if series.ndim != 1:
         raise NormvizError(

@@ -6,7 +6,6 @@ torch's SyncBatchNorm does not run on the CPU, so this combination is compared w
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
-from typing import Any
 
 import numpy as np
 import torch
@@ -71,7 +70,7 @@ def combine(counts: NDArray[np.int64], means: Array, variances: Array) -> tuple[
     return frozen_array(mean), frozen_array(var)
 
 
-def read_sizes(sizes: Any, x: Tensor) -> tuple[int, ...]:
+def read_sizes(sizes: object, x: Tensor) -> tuple[int, ...]:
     """``sizes`` as a tuple. Raises NormvizError unless they are integers that add up to the number of examples of x."""
     if not isinstance(sizes, list | tuple) or not 1 <= len(sizes) <= len(DEVICES):
         raise NormvizError(
@@ -139,7 +138,7 @@ class Sharded:
 
 
 @torch.no_grad()
-def shard(x: Any, sizes: Sequence[int]) -> Sharded:
+def shard(x: object, sizes: Sequence[int]) -> Sharded:
     """Split a batch into shards; normalize each shard alone, with the combined statistics, and the whole batch.
 
     x      (N, C) or (N, C, ...): at least two values in each channel, at most 2^20 in all; computed in float64
@@ -196,7 +195,7 @@ def _batch_norm(batch: Tensor) -> nn.BatchNorm1d:
 
 
 @torch.no_grad()
-def accumulation_difference(layer: str | Layer, x: Any, sizes: Sequence[int]) -> float:
+def accumulation_difference(layer: str | Layer, x: object, sizes: Sequence[int]) -> float:
     """The largest difference between the outputs of a whole batch and of its micro-batches, in train mode.
 
     layer  a layer of torch.nn, as text or as a ``Layer``

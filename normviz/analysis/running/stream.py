@@ -6,7 +6,6 @@ float64 and in train mode, and its buffers are recorded after every step.
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import torch
@@ -106,7 +105,7 @@ class Run(History):
 
 
 @torch.no_grad()
-def follow(batches: Any, momentum: float | None = 0.1) -> History:
+def follow(batches: object, momentum: float | None = 0.1) -> History:
     """Pass batches of one feature, one after another, to ``torch.nn.BatchNorm1d(1, momentum=momentum)`` in train mode.
 
         running_mean = (1 - momentum) * running_mean + momentum * mean

@@ -3,7 +3,6 @@
 import warnings
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -65,7 +64,7 @@ def attempt(module: nn.Module, x: Tensor) -> Pass:
 
 
 @torch.no_grad()
-def torch_refusal(layer: str | Layer, x: Any) -> str:
+def torch_refusal(layer: str | Layer, x: object) -> str:
     """torch's error message for x, in the layer's own mode; "" if torch accepts x.
 
     >>> torch_refusal("InstanceNorm1d(2)", torch.zeros(3, 2, 1))

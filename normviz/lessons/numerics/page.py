@@ -37,13 +37,13 @@ DTYPE = choice("dtype", {name: name for name in DTYPES}, "float32", label=N_("dt
 LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}}
 
 
-def logarithmic(title: str, between: Sequence[float], ticks: Mapping[float, str], **more: Any) -> dict[str, Any]:
+def logarithmic(title: str, between: Sequence[float], ticks: Mapping[float, str], **more: object) -> dict[str, Any]:
     """An axis between two powers of ten; ``ticks`` are the labels by number."""
     named = {"tickvals": list(ticks), "ticktext": list(ticks.values())}
     return axis(title, type="log", range=list(between), **named, **more)
 
 
-def over_powers(title: str, low: float, high: float, every: int = 1, **more: Any) -> dict[str, Any]:
+def over_powers(title: str, low: float, high: float, every: int = 1, **more: object) -> dict[str, Any]:
     """A logarithmic axis whose ticks are powers of ten."""
     exponents = (i for i in range(ceil(low), floor(high) + 1) if i % every == 0)
     return logarithmic(title, [low, high], powers(exponents), **more)
@@ -68,7 +68,7 @@ def place(value: float, zero: float, not_finite: float) -> float:
     return max(value, zero) if isfinite(value) else not_finite
 
 
-def note(x: float, y: float, text: str, **more: Any) -> dict[str, Any]:
+def note(x: float, y: float, text: str, **more: object) -> dict[str, Any]:
     """Text at 10^x; ``y`` is a fraction of the chart's height."""
     return {"x": x, "y": y, "yref": "paper", "text": text, "showarrow": False, **more}
 

@@ -18,6 +18,7 @@ from normviz.scene.view import read
 from normviz.texts.errors import NormvizError
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor, nn
 
 ROUNDING = 1e-5  # larger than float32's rounding of outputs near 1
@@ -69,14 +70,14 @@ def skewness(x: Tensor) -> float:
     return float(((x - x.mean()) / x.std(correction=0)).pow(3).mean())
 
 
-def module_of(layer: str, dtype: object = None) -> nn.Module:
+def module_of(layer: str, dtype: torch.dtype | None = None) -> nn.Module:
     """A fresh module of torch.nn, from the layer's text."""
     parsed = Layer.parse(layer)
     assert isinstance(parsed, Layer)
     return parsed.module(dtype)
 
 
-def output(layer: str, x: Any) -> Tensor:
+def output(layer: str, x: object) -> Tensor:
     """The output of a fresh layer on x, computed by torch's own layer where torch has it.
 
     >>> from normviz.analysis.examples import from_values

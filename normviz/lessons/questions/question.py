@@ -152,7 +152,7 @@ def _filled(question: Question, name: str, text: str) -> str:
     return CODE_SPAN.sub(lambda code: code[0].replace("−", "-"), filled)
 
 
-def format_fact(value: Any) -> str:
+def format_fact(value: object) -> str:
     """A fact as the answer prints it: floats with three digits, tiny floats with two, booleans as yes or no.
 
     >>> format_fact(-131072), format_fact(1.234567), format_fact(1.7166e-05), format_fact(True)

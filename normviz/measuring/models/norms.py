@@ -303,7 +303,7 @@ def _explained(failure: Failure) -> str:
     )
 
 
-def _check_inputs(inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+def _check_inputs(inputs: Sequence[object], kwargs: Mapping[str, object]) -> None:
     """Raise NormvizError if a model that failed got nothing, or a shape instead of a tensor."""
     if not inputs and not kwargs:
         raise NormvizError("the model got no inputs; give them too, as in nv.norms(model, torch.randn(2, 3, 8, 8)).")
@@ -317,7 +317,7 @@ def _check_inputs(inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
 
 @one_at_a_time
 def normalizations(
-    model: nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+    model: nn.Module, inputs: tuple[object, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[NormRow, ...], int, tuple[str, ...], str]:
     """The normalizations that run in ``model(*inputs, **kwargs)``, the number of elements of the parameters of the model, the notes about
     it, and where the forward pass failed and why, or "".

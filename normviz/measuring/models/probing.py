@@ -120,7 +120,7 @@ def _functions(call: Call) -> Iterator[Callable[[Tensor], Any]]:
             yield partial(_with_others, call.module, call.others, value)
 
 
-def _with_others(module: nn.Module, others: tuple[Any, ...], value: float, x: Tensor) -> Any:
+def _with_others(module: nn.Module, others: tuple[object, ...], value: float, x: Tensor) -> Any:
     return module(x, *(torch.full_like(x, value) if other is LIKE_X else other for other in others))
 
 

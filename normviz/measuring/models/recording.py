@@ -186,7 +186,7 @@ class Recorder(TorchFunctionMode):
         self.failure: Failure | None = None
         self.outer = sys.exc_info()[1]  # an error that is handled while the model is called
 
-    def before(self, module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    def before(self, module: nn.Module, args: tuple[object, ...], kwargs: Mapping[str, object]) -> None:
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
         self.running.append((module, [tuple(tensor.shape) for tensor in tensors]))
         call = None
@@ -253,7 +253,7 @@ class Recorder(TorchFunctionMode):
         return name if name and elements == x.numel() else ""
 
 
-def _kept(value: Any, shape: Shape) -> Any:
+def _kept(value: object, shape: Shape) -> Any:
     """An argument, without its tensors."""
     if isinstance(value, Tensor):
         return LIKE_X if tuple(value.shape) == shape and value.is_floating_point() else OTHER
@@ -271,7 +271,7 @@ def layer_of(module: nn.Module) -> Layer | None:
 
 
 def record(
-    model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    model: nn.Module, args: tuple[object, ...], kwargs: Mapping[str, object]
 ) -> tuple[tuple[Call, ...], Failure | None]:
     """Run the model once: the calls in the order in which they began, and where it failed. Nothing is changed."""
     recorder, failure = Recorder(model), None

@@ -188,7 +188,7 @@ def _without_empty_runs(receive: Callable[..., None]) -> Callable[..., None]:
     """Keep the start of a run of fragments until its next event. If that event says that another run replaces this one, drop both."""
 
     @wraps(receive)
-    def receive_later(session: Any, runner: ScriptRunner | None, event: ScriptRunnerEvent, **values: Any) -> None:
+    def receive_later(session: object, runner: ScriptRunner | None, event: ScriptRunnerEvent, **values: object) -> None:
         if event == ScriptRunnerEvent.SCRIPT_STARTED and values.get("fragment_ids_this_run"):
             setattr(runner, START, values)
             return
