@@ -14,11 +14,10 @@ from normviz.analysis.forward import Trace, Values, as_tensor, check_types, larg
 from normviz.layers import sharing
 from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
-from normviz.layers.fit import example_on
+from normviz.layers.fit import example_on, is_probably_channels_last, meant_for_channels
 from normviz.layers.layer import IncompleteError, Layer, check_is_object
 from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
-from normviz.layers.remedies import is_probably_channels_last, meant_for_channels
 from normviz.layers.torch_errors import check
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, ngettext

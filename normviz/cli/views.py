@@ -9,8 +9,7 @@ from normviz.export.tour_file import tour_of
 from normviz.lessons.compare.page import READY_SETS
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.page import QUESTIONS, current_key
-from normviz.parts.containers import Table, Tabs
-from normviz.parts.part import Chart, Note, Panels, flat
+from normviz.parts.part import Chart, Note, Panels, Table, Tabs, flat
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.texts.errors import NormvizError, closest, echo, listed
 

@@ -17,9 +17,8 @@ from normviz.figures.plotly_figure import panels_figure
 from normviz.figures.wire import Json, sent
 from normviz.lessons.pages import PAGES
 from normviz.lessons.tours import Tour
-from normviz.parts.containers import visible_parts
 from normviz.parts.html import text
-from normviz.parts.part import Chart, Panels, Part, flat, page_path
+from normviz.parts.part import Chart, Panels, Part, flat, page_path, visible_parts
 from normviz.parts.titles import app_of_environment
 from normviz.scene.edits import with_fields
 from normviz.scene.scene import MOST_EDITABLE, Scene

@@ -37,8 +37,7 @@ from normviz.lessons.share.panel import report_address
 from normviz.lessons.start.page import START_STEPS
 from normviz.lessons.style import controls_style, exercises_style, share_style
 from normviz.parts.html import Body, escape, line
-from normviz.parts.part import page_path
-from normviz.parts.questions import search_field
+from normviz.parts.part import page_path, search_field
 from normviz.parts.titles import HOME, NAME, app_of_environment
 from normviz.scene.view import link
 from normviz.texts.errors import NormvizError, listed

@@ -7,9 +7,8 @@ from normviz.export.playable import VERSION, FileView, FileViews, Pool
 from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES, page_view, view_of_link
 from normviz.lessons.tours import Tour, find_tour, read_tour, stop_link, tour_bar, tours
-from normviz.parts.containers import Table
 from normviz.parts.html import Body
-from normviz.parts.part import Chart, Panels, Part, flat
+from normviz.parts.part import Chart, Panels, Part, Table, flat
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import ngettext
 

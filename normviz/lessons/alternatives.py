@@ -5,9 +5,9 @@ from dataclasses import replace
 from math import prod
 
 from normviz.analysis.description import describe_shape
+from normviz.layers.fit import LayerOnShape, Remedy, is_probably_channels_last, lookalike, meant_for_channels
 from normviz.layers.layer import Layer
 from normviz.layers.pasted import refused_layer
-from normviz.layers.remedies import LayerOnShape, Remedy, is_probably_channels_last, lookalike, meant_for_channels
 from normviz.lessons.page import Page
 from normviz.parts.part import Caption, Link, Links, Note, Part, Problem
 from normviz.scene.edits import Reading, remedy_fields, repair, with_fields

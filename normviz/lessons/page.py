@@ -14,8 +14,7 @@ from normviz.figures.payload import ViewPayload
 from normviz.figures.wire import Payload, left_out
 from normviz.layers.layer import Layer
 from normviz.lessons.tours import stop_shown
-from normviz.parts.containers import visible_parts
-from normviz.parts.part import Link, Note, Panels, Part
+from normviz.parts.part import Link, Note, Panels, Part, visible_parts
 from normviz.parts.titles import HOME
 from normviz.scene.controls import (
     ARGUMENTS,

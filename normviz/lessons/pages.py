@@ -29,10 +29,20 @@ from normviz.lessons.teach import page as teach
 from normviz.lessons.teach.page import Way
 from normviz.lessons.tours import find_tour, stop_shown, tour_bar
 from normviz.lessons.train_and_eval import page as train_and_eval
-from normviz.parts.containers import hideable_names, visible_parts
 from normviz.parts.html import Body, FigureData, Term
-from normviz.parts.part import Link, Links, Note, Panels, Part, Problem, Text
-from normviz.parts.questions import AskedQuestion, QuestionList
+from normviz.parts.part import (
+    AskedQuestion,
+    Link,
+    Links,
+    Note,
+    Panels,
+    Part,
+    Problem,
+    QuestionList,
+    Text,
+    hideable_names,
+    visible_parts,
+)
 from normviz.parts.titles import HOME, LEARN, LOOK_UP, TEACH, asks_for_a_view
 from normviz.scene.controls import SCENE_CONTROLS
 from normviz.scene.scene import PATTERN_FAMILY, SCENE_SETTINGS

@@ -24,7 +24,21 @@ from normviz.texts.messages import _, plain
 
 if TYPE_CHECKING:
     from normviz.figures.charts import Lines
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from math import isfinite
+
+from normviz.code import cs231n
+from normviz.code.programs import FLAVOR_LABELS, FLAVORS, code, framework_names
+from normviz.parts.html import scrolling, text
 from normviz.parts.titles import HOME
+from normviz.scene.grid import roles
+from normviz.scene.setting import read_number
+from normviz.scene.view import Display
+from normviz.texts.errors import echo, listed
+from normviz.texts.messages import N_, format_count, format_difference, ngettext
+from normviz.texts.searching import finds, ideas
 
 Hides = Callable[["Part", str], bool]
 Index = tuple[int, ...]
@@ -415,3 +429,544 @@ class TourBar(Part):
 
     def plain_text(self) -> str:
         return self.caption
+
+
+# A small tensor that is drawn before anything is computed: its shape, or its values.
+
+
+@dataclass(frozen=True)
+class BareTensor(Part):
+    """x without groups. ``browser/tensor.ts`` draws it, and leaves out the middle of long axes.
+
+    axes    the letter of each axis
+    at      the framed element, or None
+    values  of x in row-major order, or None: then its cells are empty
+    """
+
+    shape: tuple[int, ...]
+    axes: tuple[str, ...]
+    at: tuple[int, ...] | None = None
+    values: tuple[float, ...] | None = None
+    name: ClassVar[str] = "panels"
+
+    def html(self, body: Body) -> str:
+        drawn = {"shape": self.shape, "names": self.axes, **vars(roles(self.axes))}
+        given = {key: value for key, value in (("at", self.at), ("values", self.values)) if value is not None}
+        return (
+            f'<figure class="nv-bare"><div class="nv-tensor" data-tensor="{escape(json.dumps(drawn | given))}"></div>'
+            f"<figcaption>{escape(self.plain_text())}</figcaption></figure>"
+        )
+
+    def plain_text(self) -> str:
+        return _("x has the shape {axes} = {shape}.", axes=f"({', '.join(self.axes).upper()})", shape=self.shape)
+
+
+# Predict first, then see the answer.
+
+NOT_A_NUMBER = N_("{guess} is not a number; write one, such as 48.")
+TOLERANCE = 1e-6  # relative error of a numeric guess
+
+
+@dataclass(frozen=True)
+class Prediction(Part):
+    """A question with its answer, which the reader opens after a prediction.
+
+    prompt   what to predict
+    options  the text of each choice by its key; empty if a number is asked for
+    right    the key of the right choice, or the right number
+    answer   the parts that are shown with the answer, below the options
+    key      of the question: the browser keeps a guess and an opened answer only for the same question
+    reasons  why each wrong choice tempts, by its key; shown with the answer
+    about    a picture of what the question is about
+    shown    the parts that take its place with the answer: beside the options, where there is room
+    """
+
+    prompt: str
+    options: Mapping[str, str]
+    right: str | float
+    answer: tuple[Part, ...]
+    key: str = ""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    about: Part | None = None
+    shown: tuple[Part, ...] = ()
+    name: ClassVar[str] = "guess"
+
+    @property
+    def children(self) -> tuple[Part, ...]:
+        return (*self.answer, *self.shown)
+
+    def is_right(self, guess: str) -> bool:
+        """Is the guess, the key of a choice or a number, right? Raises NormvizError if it is neither."""
+        if self.options:
+            if guess not in self.options:
+                raise NormvizError(
+                    "guess={guess} is not a choice; choose {options}.", guess=echo(guess), options=listed(self.options)
+                )
+            return guess == self.right
+        number, right = read_number(guess, whole=str(self.right).lstrip("-").isdigit()), float(self.right)
+        if not isfinite(number):
+            raise NormvizError(NOT_A_NUMBER, guess=echo(guess))
+        return abs(number - right) <= TOLERANCE * max(1.0, abs(right))
+
+    def html(self, body: Body) -> str:
+        """The page's script compares the guess with ``data-right``; without scripts, the answer can still be opened."""
+        texts = {
+            "question": self.key,
+            "right": self.right,
+            "correct": _("Your prediction is correct."),
+            "predicted": _("You predicted: {guess}."),
+            "wrong": _("That is not correct."),
+            "not-a-number": _(NOT_A_NUMBER),
+            "right-option": _("✓ right answer"),
+            "wrong-option": _("✗ your prediction"),
+        }
+        shown = f'<div class="nv-shown">\n{body.html(self.shown)}</div>' if self.shown else ""
+        attributes = "".join(f' data-{name}="{escape(str(value))}"' for name, value in texts.items())
+        return (
+            f'<div class="nv-prediction"{attributes}>\n<div class="nv-predict">{block(self.prompt)}\n{self._field(body)}</div>\n'
+            f"{self.about.html(body) if self.about else ''}\n"
+            f'<details class="nv-answer"><summary><span>{escape(_("Show the answer"))}</span><span>{escape(_("Hide the answer"))}</span></summary>\n'
+            f'<p class="nv-verdict" role="status" hidden></p>\n{body.html(self.answer)}</details>{shown}</div>'
+        )
+
+    def _field(self, body: Body) -> str:
+        label = escape(plain(self.prompt))
+        if not self.options:
+            hint = escape(_("a number"))
+            field = f'<input type="text" inputmode="text" maxlength="40" autocomplete="off" placeholder="{hint}" aria-label="{label}">'
+            return f'{field}<p class="nv-refusal" role="status"></p>'
+        name = body.unique("guess")
+        # Why a choice tempts is outside its label: the style shows it with the answer.
+        reasons = {key: f'<p class="nv-reason">{line(reason)}</p>' for key, reason in self.reasons.items() if reason}
+        choices = "".join(
+            f'<label class="nv-option"><input type="radio" name="{name}" value="{escape(key)}"><span>{line(option)}</span><span class="nv-mark"></span></label>{reasons.get(key, "")}'
+            for key, option in self.options.items()
+        )
+        return f'<div role="radiogroup" aria-label="{label}">{choices}</div>'
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        if hides(self, self.name):
+            return ()
+        answer, shown = without_hidden(self.answer, hides), without_hidden(self.shown, hides)
+        return (replace(self, answer=answer, shown=shown),)
+
+    def plain_text(self) -> str:
+        options = "\n".join(f"- {plain(option)}" for option in self.options.values())
+        others = "\n".join(
+            f"- {_('{title}: {caption}', title=plain(self.options[key]), caption=plain(reason))}"
+            for key, reason in self.reasons.items()
+        )
+        wrong = f"{_('The other options:')}\n\n{others}" if others else ""
+        return "\n\n".join(filter(None, (plain(self.prompt), options, _("Answer:"), text(self.children), wrong)))
+
+
+@dataclass(frozen=True)
+class AfterAnswer(Part):
+    """What follows a question: it is shown while the answer before it is open."""
+
+    parts: tuple[Part, ...]
+    name: ClassVar[str] = "text"
+
+    @property
+    def children(self) -> tuple[Part, ...]:
+        return self.parts
+
+    def html(self, body: Body) -> str:
+        return f'<section class="nv-after-answer">\n{body.html(self.parts)}</section>'
+
+    def plain_text(self) -> str:
+        return text(self.parts)
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        parts = without_hidden(self.parts, hides)
+        return (replace(self, parts=parts),) if parts else ()
+
+
+@dataclass(frozen=True)
+class AskedQuestion(Part):
+    """A question at the end of a page, and a link to all questions of the page. Where the link leads nowhere, there is nothing."""
+
+    title: str
+    asked: Prediction
+    others: Link
+    name: ClassVar[str] = "questions"
+
+    def html(self, body: Body) -> str:
+        others = self.others.html(body)
+        if not others:
+            return ""
+        return (
+            f'<section class="nv-asked"><h2>{line(self.title)}</h2>\n{self.asked.html(body)}\n'
+            f'<p class="nv-small">{others}</p></section>'
+        )
+
+    def plain_text(self) -> str:
+        return ""
+
+
+# The list of questions: the core path, all questions by topic, the reader's progress, and a search.
+
+NOTHING_FOUND = N_("No question has these words. Try fewer, such as gamma or eval.")
+CORE_PATH = N_("The core path")
+
+
+def search_field(name: str, count: int, longest: int) -> str:
+    """A field that searches ``count`` questions, and a line for what it has found."""
+    label = ngettext("Search {n} question", "Search {n} questions", count)
+    examples = _("gamma, batch of one, or an error message of torch")
+    known = escape(json.dumps([[idea.names, idea.words] for idea in ideas()], ensure_ascii=False))
+    return (
+        f'<label for="{name}">{escape(label)}</label><input id="{name}" type="search" maxlength="{longest}" '
+        f'data-ideas="{known}" autocomplete="off" placeholder="{escape(examples)}"><p class="nv-small" role="status"></p>'
+    )
+
+
+@dataclass(frozen=True)
+class QuestionEntry:
+    """A link to a question.
+
+    key    of the question: next to the link, the browser shows how the reader has answered
+    words  by which a search finds it, in lower case and without accents
+    """
+
+    link: Link
+    key: str
+    words: str
+
+
+@dataclass(frozen=True)
+class QuestionList(Part):
+    """The core path, and every question in its topic. A topic is closed, unless a search finds something in it.
+
+    While a reader types, the questions whose words contain every typed word, or one that means the same, are shown, and the path is not.
+
+    path       the questions of the core path, in order
+    topics     the key, the title and the entries of each
+    typed      the search in the page's address
+    longest    the number of characters that can be typed
+    found      what the search leads to besides the questions
+    has_field  whether the reader can search
+    """
+
+    path: tuple[QuestionEntry, ...]
+    topics: tuple[tuple[str, str, tuple[QuestionEntry, ...]], ...]
+    typed: str
+    longest: int
+    found: tuple[Part, ...] = ()
+    has_field: bool = True
+    name: ClassVar[str] = "search"
+
+    @property
+    def children(self) -> tuple[Part, ...]:
+        return self.found
+
+    def html(self, body: Body) -> str:
+        """The page's script hides and shows links by their ``data-words``; without scripts, the address decides which are shown."""
+        has_links = any(self._finds(entry) for *_names, entries in self.topics for entry in entries)
+        topics = "".join(self._topic(key, title, entries, body) for key, title, entries in self.topics)
+        none = f'<p class="nv-note-box nv-none"{_hidden(has_links or bool(self.found))}>{escape(_(NOTHING_FOUND))}</p>'
+        field = ""
+        if self.has_field:
+            count = sum(len(entries) for *_names, entries in self.topics)
+            field = f'<div class="nv-search">{search_field(body.unique("search"), count, self.longest)}</div>'
+        found = f'<div class="nv-found">{body.html(self.found)}</div>' if self.found else ""
+        by_topic = f'<h2 class="nv-by-topic">{escape(_("All questions by topic"))}</h2>' if self.path else ""
+        return f'{field}{found}{self._path(body)}{by_topic}\n<div class="nv-topics">{topics}</div>{none}'
+
+    def _finds(self, entry: QuestionEntry) -> bool:
+        return finds(self.typed, entry.words)
+
+    def _path(self, body: Body) -> str:
+        if not self.path:
+            return ""
+        items = "".join(_item(entry, body) for entry in self.path)
+        return (
+            f'<section class="nv-path"{_hidden(bool(self.typed.strip()))}><h2>{escape(_(CORE_PATH))}</h2>'
+            f'<p class="nv-small">{escape(_("Each question needs only what came before it."))}</p><ol class="nv-links nv-links-path">{items}</ol>'
+            f'<p class="nv-small nv-how-far"><span class="nv-progress" role="status"></span> '
+            f'<button type="button" class="nv-reset" hidden>{escape(_("Reset progress"))}</button></p></section>'
+        )
+
+    def _topic(self, key: str, title: str, entries: tuple[QuestionEntry, ...], body: Body) -> str:
+        """``data-found`` marks a topic that a search has opened: it closes with the search."""
+        finds = [self._finds(entry) for entry in entries]
+        items = "".join(
+            _item(entry, body, f' data-words="{escape(entry.words)}"{_hidden(not is_found)}')
+            for entry, is_found in zip(entries, finds, strict=True)
+        )
+        is_open = ' open data-found="yes"' if self.typed.strip() and any(finds) else ""
+        return (
+            f'<details class="nv-topic" data-topic="{escape(key)}"{is_open}{_hidden(not any(finds))}><summary><h3>{line(title)}</h3>'
+            f'<span class="nv-count" data-all="{len(entries)}">{len(entries)}</span></summary>'
+            f'<ul class="nv-links nv-links-list">{items}</ul></details>'
+        )
+
+    def plain_text(self) -> str:
+        found = [(title, [entry for entry in entries if self._finds(entry)]) for _key, title, entries in self.topics]
+        lists = [_plain_list(plain(title), entries) for title, entries in found if entries]
+        path = [_plain_list(_(CORE_PATH), self.path)] if self.path and not self.typed.strip() else []
+        return "\n\n".join([*(part.plain_text() for part in self.found), *path, *lists]) or _(NOTHING_FOUND)
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        return (replace(self, has_field=False),) if hides(self, self.name) else (self,)
+
+
+def _item(entry: QuestionEntry, body: Body, attributes: str = "") -> str:
+    shown = entry.link.html(body) or line(entry.link.text)
+    return f'<li data-question="{escape(entry.key)}"{attributes}><span class="nv-outcome"></span>{shown}</li>'
+
+
+def _plain_list(title: str, entries: Sequence[QuestionEntry]) -> str:
+    return "\n".join([title, "", *(f"- {plain(entry.link.text)}" for entry in entries)])
+
+
+def _hidden(is_hidden: bool) -> str:
+    return " hidden" if is_hidden else ""
+
+
+# The parts of a page that contain other parts.
+
+
+@dataclass(frozen=True)
+class Tabs(Part):
+    """Labels, and the parts that each tab shows. They are hidden together."""
+
+    tabs: tuple[tuple[str, tuple[Part, ...]], ...]
+    name: ClassVar[str] = "code"
+
+    @property
+    def children(self) -> tuple[Part, ...]:
+        return tuple(part for _label, parts in self.tabs for part in parts)
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset({self.name})
+
+    def html(self, body: Body) -> str:
+        """All tabs are in the HTML; the first one is visible."""
+        name = body.unique("t")
+        heads, panels = [], []
+        for number, (label, parts) in enumerate(self.tabs):
+            key, selected = f"{name}-{number}", number == 0
+            heads.append(
+                f'<button type="button" role="tab" data-tab="{key}" aria-selected="{str(selected).lower()}" '
+                f'tabindex="{0 if selected else -1}">{escape(label)}</button>'
+            )
+            panels.append(
+                f'<div class="nv-tab" role="tabpanel" data-panel="{key}" aria-label="{escape(label)}"'
+                f"{'' if selected else ' hidden'}>{body.html(parts)}</div>"
+            )
+        return (
+            f'<div class="nv-tabs"><div class="nv-heads" role="tablist">{"".join(heads)}</div>{"".join(panels)}</div>'
+        )
+
+    def plain_text(self) -> str:
+        """All tabs; if they are versions of the same code, only the first."""
+        has_code = any(isinstance(part, Code) for part in self.tabs[0][1])
+        return text(Details(label, parts) for label, parts in (self.tabs[:1] if has_code else self.tabs))
+
+
+@dataclass(frozen=True)
+class Details(Part):
+    """A collapsible section, closed at first."""
+
+    title: str
+    parts: tuple[Part, ...]
+    of: str = "details"
+    is_open: bool = False
+    name: ClassVar[str] = "details"
+
+    @property
+    def hidden_by(self) -> str:
+        return self.of
+
+    @property
+    def children(self) -> tuple[Part, ...]:
+        return self.parts
+
+    def html(self, body: Body) -> str:
+        return f'<details class="nv-more"{" open" if self.is_open else ""}><summary>{line(self.title)}</summary>{body.html(self.parts)}</details>'
+
+    def plain_text(self) -> str:
+        title = _("{title}: {caption}", title=plain(self.title).rstrip(".。"), caption="").rstrip()
+        return "\n\n".join(filter(None, (title, text(self.parts))))
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        parts = without_hidden(self.parts, hides)
+        return (replace(self, parts=parts),) if parts and not hides(self, self.hidden_by) else ()
+
+
+@dataclass(frozen=True)
+class Beside(Part):
+    """Two columns if there is room; ``widths`` is their ratio."""
+
+    left: tuple[Part, ...]
+    right: tuple[Part, ...]
+    widths: tuple[int, int] = (1, 1)
+
+    @property
+    def children(self) -> tuple[Part, ...]:
+        return (*self.left, *self.right)
+
+    def html(self, body: Body) -> str:
+        left, right = self.widths
+        return (
+            f'<div class="nv-beside-parts" style="--nv-left:{left}fr;--nv-right:{right}fr">'
+            f"<div>{body.html(self.left)}</div><div>{body.html(self.right)}</div></div>"
+        )
+
+    def plain_text(self) -> str:
+        return text(self.children)
+
+    def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
+        left, right = without_hidden(self.left, hides), without_hidden(self.right, hides)
+        return (replace(self, left=left, right=right),) if left and right else (*left, *right)
+
+
+# A table.
+
+Cell = str | int | bool | None
+
+
+@dataclass(frozen=True)
+class Table(Part):
+    """One line for each row. A ``transposed`` table has one column for each row; the values of its first column are the heads.
+
+    heads  of the columns
+    rows   the values of each row; None: it has no such value
+    code   the numbers of the columns whose values are code
+    five   whether only five lines are visible until the reader asks for all
+    """
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    code: tuple[int, ...] = ()
+    transposed: bool = False
+    five: bool = False
+    name: ClassVar[str] = "table"
+
+    def cells(self) -> list[list[str]]:
+        """The cells as Markdown, the heads first."""
+        lines = [
+            list(self.heads),
+            *([_cell(value, i in self.code) for i, value in enumerate(row)] for row in self.rows),
+        ]
+        if not self.transposed:
+            return lines
+        first, *others = (list(column) for column in zip(*lines, strict=True))
+        return [["", *first[1:]], *others]
+
+    def html(self, body: Body) -> str:
+        """As Markdown would show it. Most cells are the same after a change, and ``line`` has kept them."""
+        heads, *rows = ([line(cell) for cell in cells] for cells in self.cells())
+        head = [f"<th>{cell}</th>" if cell else "<td></td>" for cell in heads]  # the corner of a table names nothing
+        table = ["<table>", "<thead>", _row(head), "</thead>", "<tbody>", *map(self._row, rows), "</tbody>", "</table>"]
+        box = scrolling("\n".join(table), _("Table"), "nv-table-box")
+        if not self.five:
+            return box
+        label = escape(ngettext("All {n} row", "All {n} rows", len(rows)))
+        return f'{box}<details class="nv-all-rows"><summary>{label}</summary></details>'
+
+    def _row(self, cells: Sequence[str]) -> str:
+        first, *others = cells
+        head = f'<th scope="row">{first}</th>' if self.transposed and first else f"<td>{first}</td>"
+        return _row([head, *(f"<td>{cell}</td>" for cell in others)])
+
+    def plain_text(self) -> str:
+        return align([list(map(plain, cells)) for cells in self.cells()]) if self.rows else ""
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "\n".join(["<tr>", *cells, "</tr>"])
+
+
+def _cell(value: Cell, is_code: bool) -> str:
+    """The value as Markdown."""
+    if value is None or isinstance(value, bool):
+        return {True: _("yes"), False: _("no"), None: "–"}[value]
+    if isinstance(value, int):
+        return format_count(value)
+    return f"`{value}`" if is_code and value else value
+
+
+# The parts of a page that its link does not hide, and the caption that the link adds.
+
+Figure = Panels | Chart
+
+
+def visible_parts(parts: Iterable[Part], display: Display) -> list[Part]:
+    """The parts that are not hidden, with the caption below the last figure.
+
+    ``hide=all`` does not hide the tables of a page that has no other figure; a projector shows the whole text of a question.
+    """
+    given = list(parts)
+    tables_stay = not any(isinstance(part, Figure) for part in flat(given))
+    is_question = any(isinstance(part, Prediction) for part in given)
+
+    def hides(part: Part, name: str) -> bool:
+        if tables_stay and isinstance(part, Table):
+            return name in display.hide
+        of_question = is_question and name in (Prediction.name, Text.name)
+        return (replace(display, present=False) if of_question else display).hides(name)
+
+    visible = list(without_hidden(given, hides))
+    if display.caption:
+        visible.insert(_below_the_figure(visible), Legend(display.caption))
+    return visible
+
+
+def hideable_names(parts: Iterable[Part]) -> set[str]:
+    """The names of everything in the parts that can be hidden."""
+    return {name for part in parts for name in part.names} - {""}
+
+
+def _below_the_figure(parts: Sequence[Part]) -> int:
+    for kind in (Figure, Table):
+        places = [place for place, part in enumerate(parts) if any(isinstance(inner, kind) for inner in flat([part]))]
+        if places:
+            return places[-1] + 1
+    return len(parts)
+
+
+# The layer as code in tabs, and the difference between its output and torch's.
+
+
+def code_parts(e: Description, is_open: bool = False) -> Details:
+    """One tab for each flavor, one for the names in each framework, and how closely the output matches torch's if torch has the layer."""
+
+    def tab(flavor: str) -> tuple[str, tuple[Part, ...]]:
+        return _(FLAVOR_LABELS[flavor]), (part_or_note(lambda: Code(code(e, flavor))),)
+
+    in_torch = e.torch_layer is not None
+    title = _("The same in code") if in_torch else _("The same in code: torch.nn has no such layer")
+    flavors = sorted(FLAVORS, key=lambda flavor: not in_torch and flavor == "torch")
+    names = (_("torch, Keras and Flax"), (part_or_note(lambda: _names_table(e)),))
+    parts: list[Part] = [Tabs((*map(tab, flavors), names))]
+    if e.agreement is not None and e.torch_layer is not None:
+        agreement = _(
+            "The output matches torch.nn.{layer}: largest difference {difference}",
+            layer=(e.torch_layer.on_axis_1(len(e.shape)) if e.torch_layer.kind.channels_last else e.torch_layer).name,
+            difference=format_difference(e.agreement),
+        )
+        parts.append(Caption(agreement, of="code"))
+    return Details(title, tuple(parts), "code", is_open)
+
+
+def _names_table(e: Description) -> Table:
+    """The names of the layer's arguments and values in torch, Keras and Flax."""
+    rows = ((row.label, row.torch, row.keras, row.flax) for row in framework_names(e))
+    return Table(("", "torch", "Keras", "Flax"), tuple(rows))
+
+
+def course_pair() -> tuple[Part, ...]:
+    """The course's forward and backward functions, and their difference from torch."""
+    differences = _(", ").join(
+        f"{name} {format_difference(difference)}" for name, difference in cs231n.largest_differences().items()
+    )
+    text = _(
+        "For x of shape (N, D): one mean and one variance for each row, one gamma and one beta for each column. "
+        "Largest differences from torch: {differences}.",
+        differences=differences,
+    )
+    pairs = tuple((f"{name}_forward, {name}_backward", (Code(cs231n.source(name)),)) for name in cs231n.PAIRS)
+    return Text(text), Tabs(pairs)

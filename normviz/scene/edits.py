@@ -11,10 +11,19 @@ from typing import Any
 
 from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import LETTER, MAX_TEXT, Pattern, example_shape, layout_text, parse_layout
-from normviz.layers.fit import carried, default_layer, example_for, kind_for, layer_for, refit, suitable_kind
+from normviz.layers.fit import (
+    Remedy,
+    carried,
+    default_layer,
+    example_for,
+    kind_for,
+    layer_for,
+    refit,
+    remedies,
+    suitable_kind,
+)
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.layers.remedies import Remedy, remedies
 from normviz.layers.sharing import check_index
 from normviz.scene.grid import grid, start_with
 from normviz.scene.scene import (

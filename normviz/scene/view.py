@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import SplitResult, quote, urlsplit
 
+from normviz.layers.fit import LayerOnShape, Remedy, is_lookalike
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.pasted import MOST_TEXT, parse_layer_on_shape, refused_layer, typed_layer
-from normviz.layers.remedies import LayerOnShape, Remedy, is_lookalike
 from normviz.scene.controls import with_typed
 from normviz.scene.edits import Reading, repair
 from normviz.scene.expressions import KERAS, expressed_layer

@@ -15,9 +15,7 @@ from normviz.lessons.practice.page import Practice
 from normviz.lessons.start.page import Lesson
 from normviz.lessons.story.parts import Story
 from normviz.lessons.train_and_eval.training import Training
-from normviz.parts.containers import Table
-from normviz.parts.part import Chart, Code, Note, Panels, Sentence, flat
-from normviz.parts.questions import QuestionList
+from normviz.parts.part import Chart, Code, Note, Panels, QuestionList, Sentence, Table, flat
 from normviz.texts.errors import NormvizError
 from tests.support.needs import needs_rms_norm
 

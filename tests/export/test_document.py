@@ -7,8 +7,7 @@ import pytest
 
 import normviz as nv
 from normviz.export.document import VERSION, document, fragment
-from normviz.parts.containers import Table, Tabs
-from normviz.parts.part import Caption, Code, Heading, Note, Sentence, Text
+from normviz.parts.part import Caption, Code, Heading, Note, Sentence, Table, Tabs, Text
 from normviz.texts.errors import NormvizError
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'</style></script>[a](javascript:alert(1))"

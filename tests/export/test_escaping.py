@@ -11,9 +11,23 @@ import pytest
 from normviz.api.pages import explore
 from normviz.export.document import document, fragment
 from normviz.figures.charts import Lines
-from normviz.parts.containers import Beside, Details, Table, Tabs
-from normviz.parts.part import Caption, Chart, Code, Heading, Note, Panels, Part, Sentence, Text, flat
-from normviz.parts.questions import Prediction
+from normviz.parts.part import (
+    Beside,
+    Caption,
+    Chart,
+    Code,
+    Details,
+    Heading,
+    Note,
+    Panels,
+    Part,
+    Prediction,
+    Sentence,
+    Table,
+    Tabs,
+    Text,
+    flat,
+)
 from normviz.texts.errors import NormvizError
 from tests.support.structure import HOSTILE, Structure, same_structure
 

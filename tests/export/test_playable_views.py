@@ -6,8 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from normviz.export.playable import search
-from normviz.export.playable_controls import MOST_VIEWS
+from normviz.export.playable import MOST_VIEWS, search
 from normviz.lessons.compare.page import READY_SETS, layers_of
 from normviz.lessons.pages import PAGES
 from normviz.texts.errors import NormvizError

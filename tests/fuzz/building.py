@@ -13,9 +13,8 @@ from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES, names_of_links
 from normviz.lessons.questions.page import find_question, prediction, question_parts
 from normviz.lessons.questions.question import prose
-from normviz.parts.containers import Table
 from normviz.parts.html import Body
-from normviz.parts.part import Chart, Panels, flat
+from normviz.parts.part import Chart, Panels, Table, flat
 from normviz.scene.scene import Scene
 from normviz.scene.view import View, read_view
 from normviz.texts.errors import NormvizError

@@ -4,8 +4,8 @@ import pytest
 
 from normviz.analysis.description import describe
 from normviz.layers.axes import parse_layout
+from normviz.layers.fit import is_lookalike, lookalike
 from normviz.layers.layer import Layer
-from normviz.layers.remedies import is_lookalike, lookalike
 
 LOOKALIKES = [
     # a layer on a tensor, and its look-alike

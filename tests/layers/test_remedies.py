@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 
 from normviz.layers.axes import parse_layout
+from normviz.layers.fit import is_probably_channels_last, meant_for_channels, remedies
 from normviz.layers.layer import Layer
-from normviz.layers.remedies import is_probably_channels_last, meant_for_channels, remedies
 from tests.layers.refusals import REFUSALS, torch_error
 from tests.support.needs import needs_refused_eps
 from tests.support.strategies import IN_TORCH, layers_that_may_not_fit

@@ -10,9 +10,8 @@ from normviz.lessons.compare.page import READY_SETS
 from normviz.lessons.pages import PAGES, page_data
 from normviz.lessons.pages import page_view as page_of
 from normviz.lessons.practice.bank import choose
-from normviz.parts.containers import Details, Table
 from normviz.parts.html import Body
-from normviz.parts.part import Caption, Chart, Note, Panels, Sentence, Text, flat
+from normviz.parts.part import Caption, Chart, Details, Note, Panels, Sentence, Table, Text, flat
 from normviz.texts import messages
 from normviz.texts.messages import in_language
 from tests.support.languages import Bracketed

@@ -18,8 +18,7 @@ from normviz.lessons.pages import (
 from normviz.lessons.questions.page import QUESTIONS, questions_of_page
 from normviz.lessons.questions.question import answer
 from normviz.parts.html import Body
-from normviz.parts.part import Code, Legend, Link, Panels, Part, Problem, Sentence
-from normviz.parts.questions import AskedQuestion
+from normviz.parts.part import AskedQuestion, Code, Legend, Link, Panels, Part, Problem, Sentence
 from tests.support.needs import cases_in_torch, whole
 
 QUERIES = [

@@ -12,10 +12,23 @@ from normviz.lessons.gradients import page as gradients
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.questions.page import QUESTIONS, core_place, prediction, sources
 from normviz.lessons.questions.question import answer, prose
-from normviz.parts.containers import Table
 from normviz.parts.html import Body, block
-from normviz.parts.part import Caption, Chart, Heading, Links, Note, Panels, Part, Problem, Sentence, Text, flat
-from normviz.parts.questions import BareTensor, Prediction
+from normviz.parts.part import (
+    BareTensor,
+    Caption,
+    Chart,
+    Heading,
+    Links,
+    Note,
+    Panels,
+    Part,
+    Prediction,
+    Problem,
+    Sentence,
+    Table,
+    Text,
+    flat,
+)
 
 QUERIES = {
     "explore": ["", "shape=2,6&layer=BatchNorm1d(6)", "shape=4,3,5&layer=Norm('n l c -> l c','l c')", "shape=4096,4096&layer=LayerNorm(4096)"],

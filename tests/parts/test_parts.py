@@ -7,9 +7,24 @@ import pytest
 
 from normviz.figures.charts import Lines
 from normviz.figures.wire import Payload
-from normviz.parts.containers import Beside, Details, Table, Tabs
 from normviz.parts.html import Body, block, text
-from normviz.parts.part import Caption, Chart, Code, Heading, Legend, Note, Part, Sentence, Text, flat, part_or_note
+from normviz.parts.part import (
+    Beside,
+    Caption,
+    Chart,
+    Code,
+    Details,
+    Heading,
+    Legend,
+    Note,
+    Part,
+    Sentence,
+    Table,
+    Tabs,
+    Text,
+    flat,
+    part_or_note,
+)
 from normviz.texts.errors import NormvizError
 
 HEADS, ROWS = ("layer", "means"), (("A", 2), ("B", 13))

@@ -10,8 +10,7 @@ import pytest
 from normviz.lessons.questions.page import QUESTIONS, prediction
 from normviz.lessons.questions.question import facts_of, prose
 from normviz.parts.html import Body, text
-from normviz.parts.part import Text
-from normviz.parts.questions import BareTensor, Prediction
+from normviz.parts.part import BareTensor, Prediction, Text
 from normviz.texts.errors import NormvizError
 from tests.support.javascript import PARTS, evaluate
 

@@ -4,8 +4,23 @@ import pytest
 
 from normviz.lessons.pages import PAGES
 from normviz.lessons.train_and_eval.training import Training
-from normviz.parts.containers import Beside, Details, Table, Tabs, hideable_names, visible_parts
-from normviz.parts.part import Caption, Chart, Code, Legend, Note, Panels, Sentence, Text, flat
+from normviz.parts.part import (
+    Beside,
+    Caption,
+    Chart,
+    Code,
+    Details,
+    Legend,
+    Note,
+    Panels,
+    Sentence,
+    Table,
+    Tabs,
+    Text,
+    flat,
+    hideable_names,
+    visible_parts,
+)
 from normviz.scene.view import PANELS, PARTS, Display
 
 TABLE = Table(("a",), ((1,),))

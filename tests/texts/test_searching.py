@@ -9,7 +9,7 @@ import pytest
 
 from normviz.lessons.questions.page import QUESTIONS
 from normviz.lessons.questions.question import search_text
-from normviz.parts.questions import search_field
+from normviz.parts.part import search_field
 from normviz.scene.view import read, typed_query
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text

@@ -10,7 +10,7 @@ import pytest
 from normviz.layers.layer import Layer
 from normviz.lessons.compare import page as compare
 from normviz.lessons.models import page as models
-from normviz.parts.questions import Prediction
+from normviz.parts.part import Prediction
 from normviz.scene.controls import with_typed
 from normviz.scene.edits import repair, with_eps, with_pattern_text
 from normviz.scene.scene import SCENE_SETTINGS, SEED

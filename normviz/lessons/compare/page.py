@@ -23,14 +23,12 @@ from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.analysis.sentences import groups_note
 from normviz.figures.payload import CARDS, Cards, compare_payload
 from normviz.layers.axes import parse_layout
-from normviz.layers.fit import carried
+from normviz.layers.fit import carried, lookalike
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.layers.remedies import lookalike
 from normviz.lessons.alternatives import lookalike_links
 from normviz.lessons.page import ControlRow, Page, title_on_tensor
-from normviz.parts.containers import Table
-from normviz.parts.part import Caption, Index, Panels, Part, Sentence, Text, part_or_note
+from normviz.parts.part import Caption, Index, Panels, Part, Sentence, Table, Text, part_or_note
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene import edits
 from normviz.scene.controls import SIZES, TENSOR, Control, Input

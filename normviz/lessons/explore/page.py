@@ -7,8 +7,7 @@ from normviz.analysis.sentences import groups_note, pairs_note, sentence
 from normviz.figures.payload import Toggles, view_payload
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
-from normviz.parts.containers import code_parts
-from normviz.parts.part import Caption, HowMany, LayerNote, Link, Note, Panels, Part, Sentence, part_or_note
+from normviz.parts.part import Caption, HowMany, LayerNote, Link, Note, Panels, Part, Sentence, code_parts, part_or_note
 from normviz.parts.titles import EXPLORE, LOOK_UP, TITLES
 from normviz.scene.controls import ARGUMENTS, FILE_CHOICES
 from normviz.scene.scene import Scene, compact

@@ -31,8 +31,20 @@ from normviz.figures.payload import PanelValues, values_payload
 from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import GAMMA_AND_BETA, SCENE_ROWS, Experiment, Page, in_files, settings_of, shown_by
-from normviz.parts.containers import Details, course_pair
-from normviz.parts.part import Caption, Index, LayerNote, Note, Panels, Part, Sentence, Text, part_or_note, value_part
+from normviz.parts.part import (
+    Caption,
+    Details,
+    Index,
+    LayerNote,
+    Note,
+    Panels,
+    Part,
+    Sentence,
+    Text,
+    course_pair,
+    part_or_note,
+    value_part,
+)
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.controls import ARGUMENTS, FILE_LAYER, LAYER, MORE_ABOUT_LAYER, MORE_ABOUT_X, NAMES, SIZES, TENSOR
 from normviz.scene.grid import pixels

@@ -16,9 +16,8 @@ from normviz.layers.layer import Layer, is_in_torch
 from normviz.layers.pasted import parse_layer_on_shape
 from normviz.lessons.page import ControlRow, Page, in_files
 from normviz.measuring.models.names import block_name, common_name, name_pattern
-from normviz.parts.containers import Details
 from normviz.parts.html import Body, align, escape, scrolling
-from normviz.parts.part import Caption, Link, Part, Sentence
+from normviz.parts.part import Caption, Details, Link, Part, Sentence
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.scene import compact, query_of
 from normviz.scene.setting import SEVERAL, Setting, TextField, Where, choice, plain_signs

@@ -20,8 +20,7 @@ from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons.page import ControlRow, Experiment, Page, in_files, settings_of, shown_by
-from normviz.parts.containers import Cell, Details, Table
-from normviz.parts.part import Caption, Chart, Part, Sentence, Text
+from normviz.parts.part import Caption, Cell, Chart, Details, Part, Sentence, Table, Text
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.setting import choice, number, power, power_of_ten
 from normviz.scene.view import View

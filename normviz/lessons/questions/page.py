@@ -10,8 +10,19 @@ from normviz.lessons.models import page as models
 from normviz.lessons.page import Page
 from normviz.lessons.questions.question import TOPICS, Question, Topic, answer, facts_of, prose, reasons, search_text
 from normviz.lessons.questions.topics import frameworks, numbers, parameters, running_statistics, statistics, training
-from normviz.parts.part import Caption, Heading, Link, Links, Part, Text
-from normviz.parts.questions import AfterAnswer, BareTensor, Prediction, QuestionEntry, QuestionList
+from normviz.parts.part import (
+    AfterAnswer,
+    BareTensor,
+    Caption,
+    Heading,
+    Link,
+    Links,
+    Part,
+    Prediction,
+    QuestionEntry,
+    QuestionList,
+    Text,
+)
 from normviz.parts.titles import LEARN, TITLES
 from normviz.scene.scene import Scene
 from normviz.scene.setting import Where, text, word

@@ -6,8 +6,7 @@ from normviz.analysis.sentences import sentence
 from normviz.figures.payload import steps_payload
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
-from normviz.parts.containers import Details, course_pair
-from normviz.parts.part import LayerNote, Note, Panels, Part, Sentence, part_or_note
+from normviz.parts.part import Details, LayerNote, Note, Panels, Part, Sentence, course_pair, part_or_note
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.controls import FILE_CHOICES
 from normviz.scene.scene import compact

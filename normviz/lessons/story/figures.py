@@ -21,8 +21,7 @@ from normviz.figures.payload import PanelValues, compare_payload, values_payload
 from normviz.layers.layer import is_in_torch
 from normviz.lessons.start.page import SIZES, depth
 from normviz.lessons.story.parts import DepthFigure, LinkedFigure, Pictures, StoryControl, StoryPicture
-from normviz.parts.containers import Table
-from normviz.parts.part import Panels
+from normviz.parts.part import Panels, Table
 from normviz.scene.grid import grid
 from normviz.texts.messages import _, cache_by_language, english, format_difference, format_number
 

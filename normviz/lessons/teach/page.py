@@ -8,9 +8,8 @@ from normviz.lessons.page import Page
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.tours import tours
-from normviz.parts.containers import Details
 from normviz.parts.html import Body, block, escape, line
-from normviz.parts.part import Caption, Code, Link, Links, Part, Text
+from normviz.parts.part import Caption, Code, Details, Link, Links, Part, Text
 from normviz.parts.titles import TEACH, TITLES
 from normviz.scene.scene import compact
 from normviz.scene.view import View, read

@@ -19,8 +19,7 @@ from normviz.layers.axes import example_axis
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons.page import Experiment
-from normviz.parts.containers import Cell, Table
-from normviz.parts.part import Index, Note, Part, Sentence, Text, part_or_note, value_part
+from normviz.parts.part import Cell, Index, Note, Part, Sentence, Table, Text, part_or_note, value_part
 from normviz.scene.scene import OWN, Scene
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError

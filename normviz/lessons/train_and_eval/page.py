@@ -37,8 +37,7 @@ from normviz.lessons.page import (
 )
 from normviz.lessons.train_and_eval.modes import MODES
 from normviz.lessons.train_and_eval.training import TRAINING_SETTINGS, training_parts
-from normviz.parts.containers import Beside, Cell, Details, Table
-from normviz.parts.part import Chart, Part, Sentence, Text
+from normviz.parts.part import Beside, Cell, Chart, Details, Part, Sentence, Table, Text
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene import edits
 from normviz.scene.controls import Control, Input, inputs_of

@@ -17,9 +17,8 @@ import torch
 from numpy.typing import NDArray
 
 from normviz.figures.wire import Payload
-from normviz.parts.containers import Details, Table
 from normviz.parts.html import Body, line, text
-from normviz.parts.part import Caption, Hides, Part, Sentence, Text, without_hidden
+from normviz.parts.part import Caption, Details, Hides, Part, Sentence, Table, Text, without_hidden
 from normviz.scene.setting import word
 from normviz.scene.view import View
 from normviz.texts.languages import paragraphs

@@ -15,10 +15,10 @@ import torch
 from torch import nn
 
 from normviz.analysis.description import Description, describe
+from normviz.layers.fit import is_probably_channels_last
 from normviz.layers.layer import Layer, check_is_object
 from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
-from normviz.layers.remedies import is_probably_channels_last
 from normviz.layers.torch_errors import check
 from normviz.measuring.models.probing import Found, Prober, lacks_a_number
 from normviz.measuring.models.recording import Call, Failure, Shape, layer_of, record, sealed, unwrapped

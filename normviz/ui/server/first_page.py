@@ -15,8 +15,8 @@ from normviz.parts.titles import LEARN, LOOK_UP, TEACH
 from normviz.scene.view import LONGEST_QUERY, Display, link
 from normviz.texts.messages import _, cache_by_language, language
 from normviz.ui.assets import component
-from normviz.ui.component import data_of
 from normviz.ui.load import turn
+from normviz.ui.page import data_of
 
 MOST = 150_000  # characters of data: more would hold up the scripts of the app
 KEPT = 32  # pages in memory

@@ -5,9 +5,8 @@ from playwright.sync_api import Page, expect
 
 from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES, page_data
-from normviz.parts.containers import Details, Table, Tabs
 from normviz.parts.html import Body
-from normviz.parts.part import Chart, Code, Link, Links, Note, Panels, Part, Sentence, Text, flat
+from normviz.parts.part import Chart, Code, Details, Link, Links, Note, Panels, Part, Sentence, Table, Tabs, Text, flat
 from tests.browser.lessons.conftest import Show
 
 pytestmark = pytest.mark.browser

@@ -3,9 +3,8 @@
 import pytest
 
 from normviz.lessons.pages import PAGES
-from normviz.parts.containers import Table, Tabs
 from normviz.parts.html import Body
-from normviz.parts.part import Panels, flat
+from normviz.parts.part import Panels, Table, Tabs, flat
 
 LAYERS = "shape=2,4,3,5&layers=BatchNorm2d(4);LayerNorm([4,3,5])"
 

@@ -5,7 +5,7 @@ import pytest
 from normviz.lessons import pages
 from normviz.lessons.pages import PAGES, page_view
 from normviz.parts.html import Body
-from normviz.ui.component import data_of
+from normviz.ui.page import data_of
 from tests.support.driver import open_explore, query, send_event
 from tests.support.pages import open_page
 from tests.support.shown import components, page_data

@@ -8,9 +8,8 @@ import pytest
 from normviz.export.links import output_of_query
 from normviz.lessons.models.page import REAL_MODELS, NormTable, Strip, recorded, tables
 from normviz.lessons.pages import PAGES, page_view
-from normviz.parts.containers import Details
 from normviz.parts.html import Body
-from normviz.parts.part import Problem, Sentence
+from normviz.parts.part import Details, Problem, Sentence
 from normviz.texts.messages import plain
 from tests.support.needs import cases_in_torch, needs_rms_norm
 

@@ -7,9 +7,8 @@ import pytest
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.lessons.numerics.page import SETTINGS
 from normviz.lessons.pages import PAGES
-from normviz.parts.containers import Details, Table
 from normviz.parts.html import Body
-from normviz.parts.part import Chart, Sentence, flat
+from normviz.parts.part import Chart, Details, Sentence, Table, flat
 from normviz.scene.setting import read_settings, write_settings
 from tests.fuzz.building import build
 from tests.support.needs import cases_in_torch

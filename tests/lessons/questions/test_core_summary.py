@@ -8,8 +8,7 @@ from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.questions.facts import module_of, normal
 from normviz.lessons.questions.page import CORE, QUESTIONS, SUMMARY
 from normviz.parts.html import Body
-from normviz.parts.part import Links, Panels
-from normviz.parts.questions import AfterAnswer
+from normviz.parts.part import AfterAnswer, Links, Panels
 
 SHAPE = (2, 4, 3, 3)
 LAYERS = ("BatchNorm2d(4)", "LayerNorm([4, 3, 3])", "InstanceNorm2d(4)", "GroupNorm(2, 4)")

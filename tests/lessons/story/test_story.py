@@ -21,7 +21,7 @@ from normviz.lessons.story import figures
 from normviz.lessons.story.figures import LEVELS, lake, numbers, town
 from normviz.lessons.story.page import SECTIONS, StorySection, read_story
 from normviz.lessons.story.parts import DepthFigure, LinkedFigure, Pictures, Story
-from normviz.parts.containers import Table
+from normviz.parts.part import Table
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text
 from tests.support.needs import needs_rms_norm, whole
