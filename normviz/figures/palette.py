@@ -7,6 +7,7 @@ from base64 import b64encode
 from dataclasses import dataclass
 from typing import Literal
 
+from normviz.figures.wire import Payload
 from normviz.texts.errors import NormvizError, echo, listed
 
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # the same widths on every system
@@ -15,7 +16,7 @@ GROUP_COLORS = 16
 
 
 @dataclass(frozen=True)
-class Theme:
+class Theme(Payload):
     """CSS colors.
 
     faint       text on the veil and its hatching

@@ -12,25 +12,6 @@ type Word = string | { code: string } | { strong: string };
 type Phrase = Word[];
 type Values = Record<string, string | number>;
 
-interface Colors {
-  background: string;
-  card: string;
-  text: string;
-  muted: string;
-  faint: string;
-  border: string;
-  accent: string;
-  veil: string;
-  hatch: string;
-  group: string;
-  none: string;
-  ink: string[];
-  few: string[];
-  more: string[];
-  parameters: string[];
-  values: string[];
-}
-
 /** Little-endian float32 in base64; ``values`` instead of ``data`` for numbers that the browser computed. */
 interface PackedArray {
   shape: number[];
@@ -153,7 +134,7 @@ interface Figure {
 interface PictureSource {
   root: FigureElement;
   data: any;
-  colors: Colors;
+  colors: Theme;
   active?: Index | null;
   panels?: Map<string, any>;
   readout?(index: Index | null): Phrase[];

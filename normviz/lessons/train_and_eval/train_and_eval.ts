@@ -19,7 +19,7 @@ type Point = [number, number];
 
 export class TrainingView {
   data: TrainingData;
-  colors: Colors;
+  colors: Theme;
   turns: Turns;
   trained: Trained = { norm: "", batch: "" }; // what the reader has chosen
   given?: string; // the server's choice

@@ -3,7 +3,7 @@
 export const GROUP_COLORS = 16; // the same as in normviz.figures.palette
 
 /** Plotly's color scale, as normviz.figures.palette.stops makes it. */
-export function colorScale(colors: Colors, scale: string, groups: number): ColorScale {
+export function colorScale(colors: Theme, scale: string, groups: number): ColorScale {
   if (scale === "groups") {
     const shown = [...colors.few, ...colors.more].slice(0, groups), { length } = shown;
     return shown.flatMap((color, i) => [[i / length, color], [(i + 1) / length, color]] as ColorScale);
@@ -31,7 +31,7 @@ export function shownAs(figure: Pick<PanelData, "scale" | "groups" | "low" | "hi
 }
 
 /** The color of one of ``groups`` groups. */
-export function groupColor(colors: Colors, groups: number, id: number) {
+export function groupColor(colors: Theme, groups: number, id: number) {
   const figure = { scale: "groups", groups, low: -0.5, high: groups - 0.5 } as const;
   return formatHex(colorAt(colorScale(colors, "groups", groups), placeOnScale(figure, id)));
 }

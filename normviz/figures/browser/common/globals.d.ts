@@ -18,7 +18,7 @@ interface Window {
 }
 
 /** The colors. Python writes this and the next constants before a bundle. */
-declare const THEMES: Record<Mode, Colors>;
+declare const THEMES: Record<Mode, Theme>;
 /** English text -> its translation, or its translated plural forms. */
 declare const TRANSLATIONS: Record<string, string | string[]>;
 /** Which plural form a number takes. */

@@ -33,7 +33,7 @@ interface DotChanges {
   cancel: () => void;
   choose: (choice: GammaBetaChoice | null, isFinal: boolean) => void;
 }
-type DistributionView = PanelHost & { given: DecodedData; colors: Colors; changes: DotChanges; width: number; distribution?: Distribution };
+type DistributionView = PanelHost & { given: DecodedData; colors: Theme; changes: DotChanges; width: number; distribution?: Distribution };
 /** ``top``: of its strip */
 type Row = { stage: Stage; top: number; dots: ({ x: number, y: number } | null)[] };
 

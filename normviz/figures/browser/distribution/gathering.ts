@@ -14,7 +14,7 @@ const ARRIVE = 0.42, LEAVE = 0.6; // the share of the time at which values reach
 
 /** in px, from the corner of the view */
 type Point = [number, number];
-type GatheringView = PanelHost & { colors: Colors; distribution?: Distribution };
+type GatheringView = PanelHost & { colors: Theme; distribution?: Distribution };
 
 /** The numbers of at most 60 values, evenly spaced. */
 export const someOf = (count: number) => Array.from({ length: Math.min(MOST, count) }, (_, i) => Math.floor((i * count) / Math.min(MOST, count)));

@@ -22,7 +22,7 @@ export class Cube {
   whole: Corner; // the lengths of the axes, and those that are drawn
   size: Corner;
   unit = 0; // px; 0 until the cube is drawn
-  colors: Colors; // known once the cube has been drawn
+  colors: Theme; // known once the cube has been drawn
   flat = 1; // height of a brick, in units
   origin = [0, 0];
   view: { active: Index | null };
@@ -47,7 +47,7 @@ export class Cube {
     this.cache.clear();
   }
 
-  draw(width: number, height: number, colors: Colors) {
+  draw(width: number, height: number, colors: Theme) {
     this.colors = colors;
     this.flat = this.size.s > 6 ? 0.5 : 0.9; // many positions: flatter bricks
     const across = (this.size.n + this.size.c) * COS30, down = (this.size.n + this.size.c) * SIN30 + this.size.s * this.flat;

@@ -23,7 +23,7 @@ const BAR_STEPS = 21;
 export class Panel implements DrawnPanel {
   figure: PanelData;
   data: DecodedData;
-  colors: Colors;
+  colors: Theme;
   scale: ColorScale = [];
   geometry: Geometry; // known once the panel has been drawn
   total?: { width: number, height: number };
@@ -184,7 +184,7 @@ export class Panel implements DrawnPanel {
     return place ? broadcastAt({ shape: this.geometry.extent, values }, place) : NaN;
   }
 
-  draw(width: number, height: number, colors: Colors) {
+  draw(width: number, height: number, colors: Theme) {
     const room = marginsOf(this);
     this.under = room.under;
     this.left = room.left;

@@ -33,7 +33,7 @@ export class PagePainter {
     this.canvas = document.createElement("canvas").getContext("2d") as CanvasRenderingContext2D;
   }
 
-  svg(heading: string, colors: Colors): PictureSvg {
+  svg(heading: string, colors: Theme): PictureSvg {
     const { view, plot, parts } = this, box = view.root.getBoundingClientRect(), above = heading ? HEADING : 0;
     this.left = box.left - MARGIN;
     this.top = box.top - MARGIN - above;

@@ -9,7 +9,7 @@ export interface DrawnPanel {
   view: PanelHost;
   figure: PanelData;
   data: DecodedData;
-  colors: Colors;
+  colors: Theme;
   scale: ColorScale;
   geometry: Geometry;
   ranks: Map<number, number>; // the rank of each drawn group, by its id
@@ -38,7 +38,7 @@ export interface DrawnPanel {
   readonly isId: boolean; // it shows the ids of groups, no values
   readonly range: Pick<PanelData, "scale" | "groups" | "low" | "high">;
   set(figure: PanelData, data: DecodedData): void;
-  draw(width: number, height: number, colors: Colors): void;
+  draw(width: number, height: number, colors: Theme): void;
   each(visit: (index: Index) => void): void;
   valueAt(index: Index): number;
   colorOf(index: Index): RGB | null;

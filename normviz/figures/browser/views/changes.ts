@@ -2,7 +2,7 @@
 // app until the server answers, in a file until the next view.
 
 /** ``given``: without changes */
-type ChangeableView = PanelHost & { colors: Colors, given: DecodedData, turns: Turns, heightOf(panel: DrawnPanel): number, refresh(): void, send(name: string, value: object): void };
+type ChangeableView = PanelHost & { colors: Theme, given: DecodedData, turns: Turns, heightOf(panel: DrawnPanel): number, refresh(): void, send(name: string, value: object): void };
 /** ``at``: of the whole tensor */
 type NewValue = { at: Index; value: number };
 type Edit = { at: Index; before: number; after: number };

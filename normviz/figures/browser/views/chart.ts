@@ -9,7 +9,7 @@ import { addChartTools } from "../speaking/tables.ts";
 
 export class ChartView {
   data: ChartData;
-  colors: Colors;
+  colors: Theme;
   mode: Mode = "light";
   drawn: string | null = null; // the chart and the theme that are drawn
   width = 0;
@@ -85,7 +85,7 @@ export class ChartView {
   /** The theme's color by its meaning: "accent", "few.0", "muted". */
   color(name?: string | null) {
     if (!name) return null;
-    const [key, at] = name.split("."), found = this.colors[key as keyof Colors];
+    const [key, at] = name.split("."), found = this.colors[key as keyof Theme];
     return at === undefined ? found : found[Number(at)];
   }
 

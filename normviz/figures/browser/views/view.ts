@@ -36,7 +36,7 @@ export class FigureView implements PanelHost {
   /** The first drawn slice of each axis, if the reader moved them and no response has come. */
   start: number[] | null = null;
   mode: Mode = "light";
-  colors: Colors;
+  colors: Theme;
   turns: Turns;
   panels = new Map<string, Panel>();
   pointed: Index | null = null; // the element under the pointer
