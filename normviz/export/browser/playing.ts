@@ -56,8 +56,7 @@ export class Player implements PageHost {
     this.views = unpackViews(packed);
     this.show = show;
     this.ownsAddress = whole && /^(file|https?|blob):$/.test(location.protocol); // a frame with srcdoc has no address of its own
-    this.notice = html("p", "nv-note-box nv-no-view");
-    this.notice.setAttribute("role", "status");
+    this.notice = html("p", "nv-note-box nv-no-view", null, "", { role: "status" });
     this.bar = new ControlBar(root, (key, value) => this.choose(key, value), () => this.open(0));
     this.bar.root.after(this.notice);
     this.fixed = this.addFixedLine();

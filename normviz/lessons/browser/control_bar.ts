@@ -186,17 +186,14 @@ function addEntry(parent: HTMLElement, type: string, name: string, attributes: R
 
 /** ``options``: the value and the label of each */
 function addSelect(parent: HTMLElement, name: string, options: [string, string][], input?: InputData) {
-  const select = html("select", "nv-control-field", parent);
-  select.id = name;
-  select.disabled = Boolean(input?.disabled);
+  const select = html("select", "nv-control-field", parent, "", { id: name, disabled: Boolean(input?.disabled) });
   for (const [value, label] of options) html("option", "", select, label).value = value;
   if (input) select.value = String(input.value);
   return select;
 }
 
 function addSegments(parent: HTMLElement, input: InputData, name: string) {
-  const group = html("div", "nv-segments", parent);
-  group.setAttribute("role", "radiogroup");
+  const group = html("div", "nv-segments", parent, "", { role: "radiogroup" });
   group.setAttribute("aria-labelledby", `${name}-label`);
   (input.options ?? []).forEach((label, number) => {
     const segment = html("label", "nv-segment", group), radio = html("input", "", segment);
@@ -224,8 +221,7 @@ function addSeveral(parent: HTMLElement, input: InputData, name: string) {
   const chosen = input.value as string[], options = input.options ?? [], box = html("div", "nv-several", parent);
   const canChoose = (texts: string[]) => !input.values || input.values.includes(sumOf(options, texts));
   for (const text of chosen) {
-    const chip = html("button", "nv-several-chip", box, `${text} ×`);
-    chip.type = "button";
+    const chip = html("button", "nv-several-chip", box, `${text} ×`, { type: "button" });
     chip.dataset.text = text;
     chip.setAttribute("aria-label", _("Remove {layer}", { layer: text }));
     chip.disabled = chosen.length < 3 || !canChoose(chosen.filter((one) => one !== text));

@@ -36,11 +36,8 @@ export class ExerciseView {
     writeWithCode(this.prompt, exercise.prompt, exercise.layer.replace(/\.eval\(\)$/, ""));
     if (exercise.form !== "mark") this.tensor = drawTensor(this.root, exercise);
     this.field = makeField(this.root, exercise, { label: this.prompt.id, draft: options.draft, tensor: this.tensor, onChange: () => this.changed() });
-    this.hint = html("div", "nv-exercise-hint", this.root);
-    this.hint.role = "status";
-    this.feedback = html("div", "nv-exercise-feedback", this.root);
-    this.feedback.role = "status";
-    this.feedback.tabIndex = -1;
+    this.hint = html("div", "nv-exercise-hint", this.root, "", { role: "status" });
+    this.feedback = html("div", "nv-exercise-feedback", this.root, "", { role: "status", tabIndex: -1 });
     this.actions = html("div", "nv-exercise-actions", this.root);
     const check = button("nv-practice-main", this.actions, _("Check"), () => {});
     check.type = "submit";
@@ -115,8 +112,7 @@ export class ExerciseView {
 export function addLink(parent: HTMLElement, text: string, link: string, addressOf: (link: string) => string | null) {
   const address = addressOf(link), [, page, query] = link.match(/^\/(\w*)(.*)$/s) as RegExpMatchArray;
   if (!address) return;
-  const found = html("a", "nv-go", parent, text);
-  found.href = address;
+  const found = html("a", "nv-go", parent, text, { href: address });
   Object.assign(found.dataset, { page, query });
 }
 

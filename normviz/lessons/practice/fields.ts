@@ -20,14 +20,10 @@ type FieldOptions = Parameters<typeof makeField>[2];
 
 class ChoiceField {
   root: HTMLDivElement;
-
-  get needed() {
-    return _("Choose an answer.");
-  }
+  needed = _("Choose an answer.");
 
   constructor(parent: HTMLElement, { kind, options }: PracticeExercise, { label, draft, onChange }: FieldOptions) {
-    this.root = html("div", "nv-choices", parent);
-    this.root.role = "radiogroup";
+    this.root = html("div", "nv-choices", parent, "", { role: "radiogroup" });
     this.root.setAttribute("aria-labelledby", label);
     for (const [choice] of options ?? []) {
       const option = html("label", "nv-option nv-choice", this.root), radio = html("input", "", option);
@@ -142,13 +138,13 @@ class BuildField {
   items: HTMLElement[];
   line: HTMLParagraphElement;
   standing: number[];
+  needed = "";
 
   constructor(parent: HTMLElement, exercise: PracticeExercise, { label, draft, tensor, onChange }: FieldOptions) {
     const { names, steps = [] } = exercise;
     this.exercise = exercise;
     this.cells = tensor ? findAll(tensor, "[data-position]") : [];
-    this.root = html("div", "nv-toggles nv-build", parent);
-    this.root.role = "group";
+    this.root = html("div", "nv-toggles nv-build", parent, "", { role: "group" });
     this.root.setAttribute("aria-labelledby", label);
     html("span", "", this.root, _("mean over"));
     const group = html("span", "nv-toggle-group", this.root);
@@ -157,8 +153,7 @@ class BuildField {
         this.press(number, by);
         onChange();
       }));
-    this.line = html("p", "nv-small nv-build-line", parent);
-    this.line.role = "status";
+    this.line = html("p", "nv-small nv-build-line", parent, "", { role: "status" });
     for (const cell of this.cells) cell.classList.toggle("nv-build-target", exercise.target?.includes(Number(cell.dataset.position)));
     this.standing = steps.map(([first]) => first);
     const kept = typeof draft === "string" ? draft.split(",").map(Number) : [];
@@ -172,10 +167,6 @@ class BuildField {
 
   get value() {
     return this.draft;
-  }
-
-  get needed() {
-    return "";
   }
 
   /** Whether the toggle of an axis counts groups. */

@@ -25,8 +25,7 @@ export class SetForm {
     this.onOpen = onOpen;
     this.linkOf = linkOf;
     this.opener = button("nv-practice-quiet nv-set-opener", head, _("Choose exercises"), () => this.toggle());
-    this.root = html("form", "nv-set");
-    Object.assign(this.root, { hidden: true, noValidate: true, id: `nv-set-${uniqueNumber()}` });
+    this.root = html("form", "nv-set", null, "", { hidden: true, noValidate: true, id: `nv-set-${uniqueNumber()}` });
     this.opener.setAttribute("aria-controls", this.root.id);
     this.opener.ariaExpanded = "false";
     head.after(this.root);
@@ -41,8 +40,7 @@ export class SetForm {
     button("nv-practice-quiet", actions, _("New exercises"), () => this.openNew());
     const label = html("label", "", sharing);
     this.linkLabel = html("span", "", label);
-    this.link = html("textarea", "", label);
-    Object.assign(this.link, { readOnly: true, rows: 1 });
+    this.link = html("textarea", "", label, "", { readOnly: true, rows: 1 });
     this.progress = html("div", "", this.root);
     const copy = button("nv-practice-quiet", sharing, _("Copy"), () => void copyFrom(copy, this.link));
     this.root.addEventListener("input", () => this.updateLink());

@@ -25,32 +25,26 @@ class Practice {
   page: PageView;
   data: PracticeData;
   bank;
-  root: HTMLDivElement;
-  place: HTMLSpanElement;
-  level: HTMLSpanElement;
-  track: HTMLSpanElement;
-  score: HTMLSpanElement;
-  time: HTMLSpanElement;
+  root = html("div", "nv-practice-root");
+  head = html("div", "nv-practice-head", this.root);
+  place = html("span", "nv-practice-place", this.head);
+  level = html("span", "nv-practice-level", this.head);
+  track = html("span", "nv-practice-track", this.head);
+  score = html("span", "nv-practice-score", this.head);
+  time = html("span", "nv-practice-time", this.head);
   form?: SetForm;
-  card: HTMLDivElement;
-  timer: number;
+  card = html("div", "nv-practice-card", this.root);
+  timer = setInterval(() => this.tick(), 1000);
 
   constructor(root: HTMLElement, page: PageView) {
     this.page = page;
     this.data = JSON.parse(root.dataset.practice ?? "") as PracticeData;
     const choose = bankIn(root);
     this.bank = this.data.served ? null : choose;
-    this.root = html("div", "nv-practice-root", root);
-    const head = html("div", "nv-practice-head", this.root);
-    this.place = html("span", "nv-practice-place", head);
-    this.level = html("span", "nv-practice-level", head);
-    this.track = html("span", "nv-practice-track", head);
-    this.score = html("span", "nv-practice-score", head);
-    this.time = html("span", "nv-practice-time", head);
+    root.append(this.root);
+    this.track.ariaHidden = "true";
     this.time.hidden = !this.data.timed;
-    if (this.data.controls) this.form = new SetForm(head, this.data, (set, timed) => this.open(set, timed), (set, timed) => this.linkOf(set, timed));
-    this.card = html("div", "nv-practice-card", this.root);
-    this.timer = setInterval(() => this.tick(), 1000);
+    if (this.data.controls) this.form = new SetForm(this.head, this.data, (set, timed) => this.open(set, timed), (set, timed) => this.linkOf(set, timed));
     if (this.data.set.level === RISING && choose) void choose(this.data.set).then((pool) => this.begin(this.data.set, pool));
     else this.begin(this.data.set, this.data.exercises);
     if (!this.bank) return;
@@ -246,8 +240,7 @@ class Practice {
       else if (number === at) step.dataset.result = "here";
       return step;
     }));
-    this.track.ariaHidden = "true";
-    find(this.root, ".nv-practice-head").classList.toggle("nv-practice-ended", at >= count);
+    this.head.classList.toggle("nv-practice-ended", at >= count);
   }
 
   // The time stops while the page is out of sight, and after the last answer.

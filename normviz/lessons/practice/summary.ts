@@ -9,8 +9,7 @@ import { drawProgress } from "./progress.ts";
 
 export function drawSummary(parent: HTMLElement, results: PracticeResult[], options: SummaryOptions) {
   const { set, addressOf, onRestart, onNew, onHarder } = options, root = html("div", "nv-practice-summary", parent);
-  const title = html("h2", "", root, scoreText(results, options));
-  title.tabIndex = -1;
+  html("h2", "", root, scoreText(results, options), { tabIndex: -1 });
   const found = confusionsOf(results, options.data);
   if (found.length) {
     html("h3", "", root, _("What came up"));

@@ -68,8 +68,7 @@ export class ShareDialog {
     html("h2", "", head, _("Share this view")).id = this.id("title");
     button("nvs-button nvs-close", head, _("Close"), () => this.root.close());
     this.body = html("div", "nvs-body", this.root);
-    this.status = html("div", "nvs-voice", this.root);
-    this.status.setAttribute("role", "status");
+    this.status = html("div", "nvs-voice", this.root, "", { role: "status" });
   }
 
   show() {

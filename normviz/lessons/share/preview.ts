@@ -65,9 +65,7 @@ export class Preview {
     this.slack = width ? FONT_SLACK : FONT_SLACK + LINE_SLACK;
     this.onMeasured(null);
     this.frame?.remove();
-    this.frame = html("iframe", "nvs-frame", this.box);
-    this.frame.title = _("Preview of the embedded view");
-    this.frame.src = url;
+    this.frame = html("iframe", "nvs-frame", this.box, "", { title: _("Preview of the embedded view"), src: url });
     this.note.hidden = false;
     this.note.textContent = _("Loading the preview …");
     this.scale();

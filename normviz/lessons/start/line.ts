@@ -12,8 +12,7 @@ export class Line {
 
   constructor(parent: HTMLElement, range: [number, number]) {
     this.range = range;
-    this.root = html("div", "nv-line", parent);
-    this.root.role = "img";
+    this.root = html("div", "nv-line", parent, "", { role: "img" });
     for (const tick of ticksIn(range, 8)) this.at(html("span", tick ? "nv-line-tick" : "nv-line-tick nv-line-zero", this.root, formatNumber(tick)), tick);
   }
 

@@ -37,8 +37,7 @@ export class MarksFigure implements StartFigure {
     if (data.tasks.length > 1) data.tasks.forEach(({ label }, i) => button("nv-chip", this.choices, label, () => this.choose(i)));
     this.about = html("p", "nv-start-about", parent);
     this.place = html("div", "", parent);
-    this.status = html("p", "nv-start-status", parent);
-    this.status.role = "status";
+    this.status = html("p", "nv-start-status", parent, "", { role: "status" });
     this.choose(0);
   }
 

@@ -28,8 +28,7 @@ export class PixelsFigure implements StartFigure {
     this.toggle = button("nv-button", parent, "", () => this.fold(!this.isUnfolded));
     const places = data.tasks.map((_task, i) => html("div", i ? "nv-pixels-table" : "nv-pixels-images", parent));
     this.markings = data.tasks.map((task, i) => new Marking(places[i], task, { onChange: () => this.changed() }));
-    this.status = html("p", "nv-start-status", parent);
-    this.status.role = "status";
+    this.status = html("p", "nv-start-status", parent, "", { role: "status" });
     this.sources = data.tasks[1].texts?.map((text) => data.tasks[0].texts?.indexOf(text) ?? 0) ?? [];
     this.show();
   }

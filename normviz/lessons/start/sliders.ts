@@ -148,8 +148,7 @@ export class DepthChart implements StartFigure {
   constructor(parent: HTMLElement, data: DepthData, judge: (isDone: boolean) => void) {
     this.data = data;
     html("p", "nv-depth-title", parent, _("How spread out the values are, layer by layer; from one line to the next: × {factor}", { factor: formatNumber(10 ** DECADES) }));
-    this.chart = html("div", "nv-depth", parent);
-    this.chart.role = "img";
+    this.chart = html("div", "nv-depth", parent, "", { role: "img" });
     for (let power = -DECADES; power <= DECADES; power += DECADES) {
       const line = html("span", "nv-depth-line", this.chart, formatNumber(10 ** power));
       line.style.bottom = `${heightOf(10 ** power)}%`;

@@ -34,26 +34,22 @@ class StartLesson {
   at = 0;
   root: HTMLElement;
   steps: HTMLElement[];
-  path: HTMLElement;
+  path = html("nav", "nv-start-path");
   places: HTMLButtonElement[];
   again: HTMLButtonElement;
-  foot: HTMLDivElement;
-  solve: HTMLButtonElement;
-  next: HTMLButtonElement;
+  foot = html("div", "nv-start-foot");
+  solve = button("nv-button", this.foot, _("Show me"), () => this.showHow());
+  next = button("nv-start-go", this.foot, _("Next"), () => this.show(this.at + 1, true));
   ending: HTMLElement[];
   said: HTMLParagraphElement;
 
   constructor(root: HTMLElement) {
     this.root = root;
     this.steps = findAll(root, ":scope > .nv-start-step");
-    this.path = html("nav", "nv-start-path", null);
     this.path.ariaLabel = _("Steps");
     root.prepend(this.path);
     this.places = this.steps.map((_step, i) => button("nv-start-place", this.path, String(i + 1), () => this.show(i, true)));
     this.again = button("nv-start-again", this.path, _("Start again"), () => this.restart());
-    this.foot = html("div", "nv-start-foot", null);
-    this.solve = button("nv-button", this.foot, _("Show me"), () => this.showHow());
-    this.next = button("nv-start-go", this.foot, _("Next"), () => this.show(this.at + 1, true));
     this.ending = findAll(root, ":scope > :is(.nv-start-after, .nv-start-learnt)");
     this.steps.at(-1)?.append(...this.ending);
     this.said = html("p", "nv-hidden", root); // read by screen readers only

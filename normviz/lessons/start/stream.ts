@@ -55,8 +55,7 @@ export class StreamFigure implements StartFigure {
     const heads = this.table.createTHead().insertRow(), framed = formatNumber(data.batches[0][0]);
     for (const head of [_("mode"), _("mean of the batch"), _("running mean"), _("output for {value}", { value: framed })]) html("th", "", heads, head).scope = "col";
     this.rows = this.table.createTBody();
-    this.said = html("p", "nv-hidden", parent);
-    this.said.role = "status";
+    this.said = html("p", "nv-hidden", parent, "", { role: "status" });
     this.draw();
   }
 

@@ -213,8 +213,7 @@ export class Marking {
 }
 
 function addHead(line: HTMLElement, role: "rowheader" | "columnheader") {
-  const head = html("span", "", line);
-  head.role = role;
+  const head = html("span", "", line, "", { role });
   return head;
 }
 

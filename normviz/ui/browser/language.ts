@@ -26,13 +26,8 @@ export function rememberLinked({ name }: ReaderLanguage, page: string) {
 /** A list of the languages. The page is loaded again in the chosen one, because all of its texts change. */
 export function addLanguages(parent: HTMLElement, known: Frame["languages"], shown: ReaderLanguage, page: string) {
   if (known.length < 2) return;
-  const list = html("select", "nvs-button nvs-language", parent);
-  list.setAttribute("aria-label", _("Language"));
-  for (const [name, text, tag] of known) {
-    const option = html("option", "", list, text);
-    option.value = name;
-    option.lang = tag;
-  }
+  const list = html("select", "nvs-button nvs-language", parent, "", { ariaLabel: _("Language") });
+  for (const [name, text, tag] of known) html("option", "", list, text, { value: name, lang: tag });
   list.value = shown.name;
   list.addEventListener("change", () => {
     remember(list.value, page);

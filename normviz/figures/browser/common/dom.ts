@@ -32,17 +32,19 @@ export function svg<Tag extends keyof SVGElementTagNameMap>(tag: Tag, attributes
   return element;
 }
 
-export function html<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, className?: string, parent?: Element | null, text?: string): HTMLElementTagNameMap[Tag] {
+/** ``properties``: such as ``{ role: "status", title }`` */
+export function html<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag, className?: string, parent?: Element | null, text?: string, properties?: Partial<HTMLElementTagNameMap[Tag]>,
+): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag);
   if (className) element.className = className;
-  if (text !== undefined) element.textContent = text;
+  if (text) element.textContent = text;
   parent?.appendChild(element);
-  return element;
+  return properties ? Object.assign(element, properties) : element;
 }
 
 export function button(className: string, parent: Element | null, text: string, onClick: () => void) {
-  const element = html("button", className, parent, text);
-  element.type = "button";
+  const element = html("button", className, parent, text, { type: "button" });
   element.addEventListener("click", onClick);
   return element;
 }

@@ -16,10 +16,10 @@ const TYPING = "input:not([type=range])";
 export class ReadoutTools {
   view: ReadoutView;
   box: HTMLElement;
-  root: HTMLDivElement;
-  undoButton: HTMLButtonElement;
-  field: HTMLInputElement;
-  message: HTMLDivElement;
+  root = html("div", "nv-ask");
+  undoButton = button("nv-button", this.root, _("Undo"), () => this.undo());
+  field = html("input", "nv-index", html("code", "", this.root));
+  message = html("div", "nv-index-message", this.root);
 
   constructor(view: ReadoutView) {
     this.view = view;
@@ -27,11 +27,8 @@ export class ReadoutTools {
     view.line = html("div", "nv-said", this.box);
     view.line.id = this.box.id;
     this.box.removeAttribute("id");
-    this.root = html("div", "nv-ask", this.box);
-    this.undoButton = button("nv-button", this.root, _("Undo"), () => this.undo());
+    this.box.append(this.root);
     this.undoButton.title = _("Take the last change of a value back: Ctrl+Z");
-    this.field = html("input", "nv-index", html("code", "", this.root));
-    this.message = html("div", "nv-index-message", this.root);
     this.message.id = `nv-index-${uniqueNumber()}`;
     this.message.setAttribute("role", "alert");
     this.field.type = "text";
