@@ -27,7 +27,7 @@ ROOMS = {  # the file, and the modules whose payloads are in it
     "parts/browser/payloads.d.ts": ("parts.html",),
     "lessons/browser/payloads.d.ts": ("lessons.page", "lessons.pages", "lessons.share.panel", "lessons.train_and_eval.training", "lessons.practice.page"),
     "export/browser/payloads.d.ts": ("export.playable", "export.document"),
-    "ui/browser/payloads.d.ts": ("ui.component",),
+    "ui/browser/payloads.d.ts": ("ui.page",),
     "api/live/payloads.d.ts": ("api.live.widget",),
 }  # fmt: skip
 FIRST_LINE = "// Made by tools/payload_types.py from the dataclasses of Python. Do not edit it."
