@@ -492,7 +492,10 @@ def _reachable(file: FileControls, keys: set[str], known: Mapping[Key, FollowedV
 
 
 def _toggled(file: FileControls, found: Mapping[Key, FollowedView]) -> dict[Key, FollowedView]:
-    """The views that the toggles lead to from layers with a button, besides those found: on each tensor of the file for which there is room."""
+    """The views to which the toggles lead from layers with a button, without the views already found.
+
+    If there is no room for all such views of a tensor, it has none of them.
+    """
     with_button, toggled = families_with_button(), dict[Key, FollowedView]()
     for start in file.starts:
         shape, more = start.scene.shape, dict[Key, FollowedView]()

@@ -42,8 +42,9 @@ def carried(
 ) -> tuple[Layer, str | None]:
     """The layer with the same idea on an x with other axes; and a sentence, if it has no counterpart and another layer takes its place.
 
-    BatchNorm, InstanceNorm and GroupNorm stay with the channels. LayerNorm and RMSNorm normalize the usual axes of the new x if they
-    normalized the usual ones of the old; all but the first, if they did so; or the same letters. With the same axes, only sizes change.
+    BatchNorm, InstanceNorm and GroupNorm stay with the channels. LayerNorm and RMSNorm that normalized the usual axes of the old x normalize
+    the usual axes of the new x. If they normalized all axes but the first, they still do. Otherwise the letters of the axes stay the same.
+    With the same axes, only sizes change.
 
     Raises NormvizError if the family has no layer for such an x, as InstanceNorm for (N, D).
 

@@ -367,7 +367,7 @@ class Page:
         return shown.asks if shown else ""
 
     def is_exercise(self, view: View) -> bool:
-        """Whether a view is a question, or a set of exercises: what is shared then grows with its answers."""
+        """Whether a view is a question or a set of exercises; answers of the reader are then added to what is shared."""
         return False
 
     # What is said of a view
@@ -461,7 +461,7 @@ class Page:
         }
 
     def names_something(self, query: Mapping[str, str]) -> bool:
-        """Whether a query has more than what is hidden and how the view is shown, and the selected element of a tour."""
+        """Whether a query names a setting of the page or of the scene; in a tour, the selected element does not count."""
         names = {*SCENE_SETTINGS, *(setting.name for setting in self.settings)}
         return not query.keys().isdisjoint(names - {"at"} if "tour" in query else names)
 

@@ -25,7 +25,7 @@ Ids = NDArray[np.int64]
 Run = Callable[[Tensor], Tensor]
 PROBES, FEW_PROBES = 5, 3
 LARGE = 2**16  # elements of an x that is measured with few probes
-MOST = 0.6  # the share of the outputs that a formula must give; by chance, each factor gives one of the probes
+MOST = 0.6  # a formula must give this share of the outputs; any factor gives the output of one probe by chance
 SMALL = 1e-3  # a smaller input does not tell its factor
 
 
@@ -555,7 +555,7 @@ def constant_of(divisor: str, elements: int) -> float:
 def with_divisor(found: Measurement, eps: float) -> Measurement:
     """The measurement with another divisor, if that explains both a constant factor and an eps that is not the expected one.
 
-    With the sum of squares over d, the output is that with m times the root of d / m, and eps is d / m times as large.
+    Dividing the sum of squares by d instead of m multiplies the output by the root of d / m, and eps acts as if it were d / m times as large.
     """
     if found.formula is None or found.formula.kind is None or found.divisor != BIASED or found.eps is None:
         return found

@@ -253,8 +253,8 @@ class Function:
     modules    that the function uses
     tensors    that it uses: parameters and buffers of the modules, other tensors that it refers to, leaves of autograd's graph, those in
                ``params``, and numbers there with the name of a gamma or beta
-    numbers    the ids of these numbers, as tensors
-    fixed      the positions of those of which no other values are tried
+    numbers    the ids of the tensors that were made from these numbers
+    fixed      the positions of the tensors that always keep their values
     given_params  ``params`` as they were given
     constants  the ids of tensors outside of the modules that need no gradient
     has_arrays whether it may use arrays of NumPy or JAX that are not among the tensors

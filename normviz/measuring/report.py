@@ -394,8 +394,8 @@ def text(
     if found.instead is not None:
         sentences.append(
             ngettext(
-                "x has {n:,} element; a smaller one of shape {shape} was measured, and one input of {whole} reaches the same axes.",
-                "x has {n:,} elements; a smaller one of shape {shape} was measured, and one input of {whole} reaches the same axes.",
+                "x has {n:,} element, so a smaller x of shape {shape} was measured. In x of shape {whole}, a change of one input reaches outputs along the same axes.",
+                "x has {n:,} elements, so a smaller x of shape {shape} was measured. In x of shape {whole}, a change of one input reaches outputs along the same axes.",
                 prod(found.instead),
                 shape=found.shape,
                 whole=found.instead,

@@ -85,7 +85,8 @@ class GammaBeta:
 def candidates(function: Function, expected: Description) -> list[GammaBeta]:
     """The tensors that may be gamma and beta: those with the usual names, otherwise every choice of as many as there are.
 
-    A tensor that the function stores and does not use is thus no gamma or beta that it may lack. The first choice has both, if there are two.
+    So a tensor with another name, which the function may store and never use, does not stand for a gamma or beta that is missing. The first
+    choice has both gamma and beta, if there are two tensors.
     """
     if expected.norm.params is None:
         return [GammaBeta()]
@@ -292,7 +293,7 @@ class LayerComparison:
             norm = replace(reference.norm, eps=torch.finfo(_computes_in(x.dtype)).eps)
             reference = replace(reference, norm=norm)
         self.function, self.expected, self.reference, self.x = function, expected, reference, x
-        self.near = False  # whether rounding hides for x far from zero whether the function is right
+        self.near = False  # for x far from zero, rounding may hide whether the function is right
         self.alive = self.started = candidates(function, expected)
         self.best = self.alive[0] if self.alive else GammaBeta()
         usable = x.double()[torch.isfinite(x.double())]

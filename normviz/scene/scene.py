@@ -191,7 +191,7 @@ SCENE_SETTINGS: Mapping[str, Setting] = {
 
 # What a reader of a notebook brings: an x, and a module with its own gamma, beta and running statistics
 
-OWN = "own"  # among the example data: the reader's own x; among the values of gamma and beta: the module's own
+OWN = "own"  # as ``data``, it is the reader's own x; as ``params``, it is gamma and beta of the reader's module
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,7 +312,7 @@ class Scene:
     at                    the selected element, or None
     start                 the first slice that is drawn on each axis, for a tensor that is not drawn whole
     own                   in a notebook, the reader's own x and module: where ``data`` or ``params`` is "own", and they fit
-    chosen                the layer that the reader chose and the axes of x at that time, if x has changed since; in no link
+    chosen                if x has changed since the reader chose a layer: that layer, and the axes that x had then; never in a link
 
     Raises NormvizError unless the layer takes the tensor and the other fields fit it.
     """

@@ -339,7 +339,8 @@ def read_settings(settings: Sequence[Setting], query: Mapping[str, str]) -> tupl
 def implied(settings: Sequence[Setting], values: Mapping[str, object], named: Collection[str]) -> dict[str, Any]:
     """What the named settings say of one that is not named: ``count=64`` says show=sequences.
 
-    If they say different things, it is the first that counts; defaults count only where there is no other value, and say the same.
+    Values other than the defaults count. If they say different things, the first of them counts. If all values are defaults, they count
+    where they say the same.
 
     >>> show = choice("show", {"stream": "", "sequences": ""})
     >>> count = integer("count", 2, 256, 32, applies=Where("show", ("sequences",)))

@@ -130,8 +130,8 @@ def with_toggle(scene: Scene, row: str, axis: str, by: int = 1) -> Reading:
 def with_toggle_of_file(scene: Scene, row: str, axis: str, by: int = 1) -> Scene | None:
     """The scene after a press in a file; None for a position that a file does not have.
 
-    A file has no gamma, one for each channel, and one for each normalized element, which follows the axes of the mean; with groups of
-    channels, one of the first two.
+    In a file, a layer has no gamma, one gamma for each channel, or one for each normalized element. Where it has one for each normalized
+    element, the axes of gamma follow the axes of the mean. With groups of channels, it has no gamma or one for each channel.
     """
     axes, reading = scene.axes, with_toggle(scene, row, axis, by)
     after, channel = reading.scene, {"c" if "c" in axes else "d"}

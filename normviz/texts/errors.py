@@ -123,7 +123,10 @@ def checked_call(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def check_call(function: str, known: Signature, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
-    """Raise CallError if the arguments do not fit; the function takes an x or a ``given``, and its sizes are given one by one; or no layer."""
+    """Raise CallError if the arguments do not fit, if the sizes of x are given one by one, or if the layer is missing.
+
+    function, known  the name and the signature of the function, which may take an x or a ``given``
+    """
     parameters = known.parameters
     places = [one for one in parameters.values() if one.kind == one.POSITIONAL_OR_KEYWORD]
     kinds = {one.kind for one in parameters.values()}

@@ -423,7 +423,7 @@ def test_the_text_begins_with_what_the_function_does():
 def test_a_sample_is_told():
     large = Measurement(Reach((100, 50), {(0, 0): None, (9, 9): None}), torch.float64, None)
     assert text(replace(large, instead=(500, 600))).endswith(
-        "statistics. x has 300,000 elements; a smaller one of shape (100, 50) was measured, and one input of (500, 600) reaches the same axes."
+        "statistics. x has 300,000 elements, so a smaller x of shape (100, 50) was measured. In x of shape (500, 600), a change of one input reaches outputs along the same axes."
     )
     assert text(large).endswith(
         "x has 5,000 elements; only 2 of them were changed to see which outputs depend on them."
