@@ -19,13 +19,11 @@ export class ControlBar {
   page: Document;
   closeOutside;
   name = `nv-input-${uniqueNumber()}`;
-  root = html("div", "nv-controls");
+  root = html("div", "nv-controls", null, "", { role: "group", ariaLabel: _("Controls") });
 
   constructor(parent: HTMLElement, onInput: OnInput, onReset: () => void) {
     this.onInput = onInput;
     this.onReset = onReset;
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", _("Controls"));
     this.fold = window.parent === window ? new Fold(this.root) : null; // a frame is as high as the unfolded controls
     this.rows = html("div", "nv-control-rows", this.root);
     this.tools = html("div", "nv-control-tools"); // placed at the end of the first row

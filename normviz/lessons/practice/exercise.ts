@@ -19,7 +19,7 @@ export class ExerciseView {
   hint: HTMLDivElement;
   feedback: HTMLDivElement;
   actions: HTMLDivElement;
-  root = html("form", "nv-exercise");
+  root = html("form", "nv-exercise", null, "", { noValidate: true });
   prompt = html("h2", "nv-exercise-prompt", this.root);
 
   constructor(parent: HTMLElement, exercise: PracticeExercise, options: ExerciseOptions) {
@@ -27,7 +27,6 @@ export class ExerciseView {
     this.options = options;
     parent.append(this.root);
     this.root.dataset.exercise = exercise.id;
-    this.root.noValidate = true;
     this.root.addEventListener("submit", (event) => {
       event.preventDefault();
       this.check();

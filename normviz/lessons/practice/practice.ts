@@ -29,7 +29,7 @@ class Practice {
   head = html("div", "nv-practice-head", this.root);
   place = html("span", "nv-practice-place", this.head);
   level = html("span", "nv-practice-level", this.head);
-  track = html("span", "nv-practice-track", this.head);
+  track = html("span", "nv-practice-track", this.head, "", { ariaHidden: "true" });
   score = html("span", "nv-practice-score", this.head);
   time = html("span", "nv-practice-time", this.head);
   form?: SetForm;
@@ -42,7 +42,6 @@ class Practice {
     const choose = bankIn(root);
     this.bank = this.data.served ? null : choose;
     root.append(this.root);
-    this.track.ariaHidden = "true";
     this.time.hidden = !this.data.timed;
     if (this.data.controls) this.form = new SetForm(this.head, this.data, (set, timed) => this.open(set, timed), (set, timed) => this.linkOf(set, timed));
     if (this.data.set.level === RISING && choose) void choose(this.data.set).then((pool) => this.begin(this.data.set, pool));

@@ -11,17 +11,15 @@ export class ReportButton {
   to: string;
   view: () => Reported;
   root = html("div", "nvs-root nvs-report");
-  text = html("textarea", "nvs-voice", this.root);
+  text = html("textarea", "nvs-voice", this.root, "", { readOnly: true, tabIndex: -1, ariaHidden: "true" });
   button = button("nvs-report-button", this.root, _("Report an error in this page"), () => this.report());
-  note = html("span", "", this.root);
+  note = html("span", "", this.root, "", { role: "status" });
 
   /** ``to``: where reports go: an address with the placeholders {title} and {text}; "": the text is copied */
   constructor(parent: HTMLElement, to: string, view: () => Reported) {
     this.to = to;
     this.view = view;
     parent.append(this.root);
-    Object.assign(this.text, { readOnly: true, tabIndex: -1, ariaHidden: "true" });
-    this.note.setAttribute("role", "status");
   }
 
   async report() {

@@ -34,7 +34,7 @@ class StartLesson {
   at = 0;
   root: HTMLElement;
   steps: HTMLElement[];
-  path = html("nav", "nv-start-path");
+  path = html("nav", "nv-start-path", null, "", { ariaLabel: _("Steps") });
   places: HTMLButtonElement[];
   again: HTMLButtonElement;
   foot = html("div", "nv-start-foot");
@@ -46,7 +46,6 @@ class StartLesson {
   constructor(root: HTMLElement) {
     this.root = root;
     this.steps = findAll(root, ":scope > .nv-start-step");
-    this.path.ariaLabel = _("Steps");
     root.prepend(this.path);
     this.places = this.steps.map((_step, i) => button("nv-start-place", this.path, String(i + 1), () => this.show(i, true)));
     this.again = button("nv-start-again", this.path, _("Start again"), () => this.restart());

@@ -38,7 +38,7 @@ export class TrainingView {
   chart = this.addPanel(_("Right test points, in %"));
   planes = { eval: this.addPanel("eval()"), train: this.addPanel("train()") };
   texts = html("div", "nv-training-texts", this.root);
-  liveRegion = html("div", "nv-hidden", this.root);
+  liveRegion = html("div", "nv-hidden", this.root, "", { role: "status" });
 
   constructor(parent: HTMLElement) {
     parent.append(this.root);
@@ -47,7 +47,6 @@ export class TrainingView {
       svg("path", { class: `nv-training-line nv-training-${kind}`, d: "M0,6h26" }, svg("svg", { width: 26, height: 12, "aria-hidden": "true" }, item));
       item.append(text);
     }
-    this.liveRegion.role = "status";
     this.observer = watchWidth(this.root, () => this.data && visibleWidth(this.root) !== this.width && this.draw());
     offerPictures(this);
   }

@@ -19,7 +19,7 @@ export class ReadoutTools {
   root = html("div", "nv-ask");
   undoButton = button("nv-button", this.root, _("Undo"), () => this.undo());
   field = html("input", "nv-index", html("code", "", this.root));
-  message = html("div", "nv-index-message", this.root);
+  message = html("div", "nv-index-message", this.root, "", { id: `nv-index-${uniqueNumber()}`, role: "alert" });
 
   constructor(view: ReadoutView) {
     this.view = view;
@@ -29,8 +29,6 @@ export class ReadoutTools {
     this.box.removeAttribute("id");
     this.box.append(this.root);
     this.undoButton.title = _("Take the last change of a value back: Ctrl+Z");
-    this.message.id = `nv-index-${uniqueNumber()}`;
-    this.message.setAttribute("role", "alert");
     this.field.type = "text";
     this.field.setAttribute("aria-label", _("Index of the selected element"));
     this.field.setAttribute("aria-describedby", this.message.id);

@@ -16,12 +16,11 @@ import type { Turns } from "./turns.ts";
 export class SlicesBar {
   axes = new Map<number, { text: HTMLElement, slider: HTMLInputElement }>();
   view: SlicedView;
-  root = html("div", "nv-slices");
+  root = html("div", "nv-slices", null, "", { hidden: true });
   note = html("span", "nv-note", this.root);
 
   constructor(view: SlicedView) {
     this.view = view;
-    this.root.hidden = true;
     view.root.prepend(this.root);
   }
 

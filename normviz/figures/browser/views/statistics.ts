@@ -7,13 +7,12 @@ import { listStatistics } from "../tensor/sharing.ts";
 
 export class StatisticsTable {
   data: DecodedData;
-  root = html("details", "nv-table");
+  root = html("details", "nv-table", null, "", { hidden: true });
   title = html("summary", "", this.root);
   body = html("div", "", this.root);
 
   constructor(parent: HTMLElement) {
     parent.append(this.root);
-    this.root.hidden = true;
     this.root.addEventListener("toggle", () => this.fill());
   }
 

@@ -57,7 +57,7 @@ export class FigureView implements PanelHost {
   root = html("div", "nv-view");
   sharingRow = html("div", "nv-row nv-sharing", this.root);
   line = html("div", "nv-readout", this.root);
-  liveRegion = html("div", "nv-hidden", this.root);
+  liveRegion = html("div", "nv-hidden", this.root, "", { role: "status" });
   counts = html("dl", "nv-counts", this.root);
   valuesRow = html("div", "nv-row nv-values", this.root);
   arithmetic = html("section", "nv-worked", this.root);
@@ -69,7 +69,6 @@ export class FigureView implements PanelHost {
   constructor(parent: HTMLElement) {
     parent.append(this.root);
     this.line.id = this.readoutId;
-    this.liveRegion.setAttribute("role", "status");
     addTools(this);
     this.observer = watchWidth(this.root, () => this.resized());
     offerPictures(this);
