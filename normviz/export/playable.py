@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, zip_longest
@@ -28,16 +28,7 @@ from normviz.lessons.page import InputData, InputRow, Page, RowData, input_data
 from normviz.lessons.pages import PageView, page_view
 from normviz.parts.html import Body, FigureData
 from normviz.parts.part import visible_parts
-from normviz.scene.controls import (
-    FILE_ARGUMENTS,
-    FILE_SWITCHES,
-    SIZES,
-    Input,
-    families_for,
-    family_label,
-    family_of,
-    layout_axes,
-)
+from normviz.scene.controls import SIZES, Input, families_for, family_label, family_of, layout_axes
 from normviz.scene.edits import Reading, with_fields, with_tensor
 from normviz.scene.scene import FIELD_NAMES, PATTERN_FAMILY, SCENE_SETTINGS, commas
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
@@ -131,8 +122,6 @@ def _one_of_each_family(layers: Sequence[str]) -> list[str]:
 # The controls of a file: the controls of the app, limited to options that lead to a view of the file.
 
 Shape = tuple[int, ...]
-SIZE = "size_"  # the prefix of the keys of the size inputs
-TENSOR = ("layout", *(f"{SIZE}{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"))
 
 
 class FileControls:
@@ -183,7 +172,7 @@ class FileControls:
             return [False, True]
         if isinstance(widget, Several):
             return list(self.sets.near(view)) if self.sets else []
-        axis = _axis_of(shown, view)
+        axis = view.scene.axes.index(shown.axis)
         return sorted({shape[axis] for shape in self._alike(view)})
 
     def settled(self, view: View) -> View:
@@ -197,33 +186,30 @@ class FileControls:
 
     def _has(self, shown: Input) -> bool:
         widget = shown.widget
-        if isinstance(widget, Number) and not shown.key.startswith(SIZE):  # a page's own, with many values
+        if isinstance(widget, Number) and not shown.axis:  # a page's own, with many values
             return False
         if isinstance(widget, TextField) or (isinstance(widget, Slider) and widget.typed):  # too many values for a file
             return bool(self._few_values(shown))
-        if shown.key == "layer":  # any text
-            return False
-        if shown.key == "set":
+        if shown.in_file == "sets":
             return self.sets is None or self.sets.has_ready_sets
-        in_layer = shown.key in (*FILE_ARGUMENTS, *FILE_SWITCHES)
-        return not shown.disabled and not (in_layer and self.given)
+        in_layer = shown.in_file in ("argument", "switch")
+        return shown.in_file != "nothing" and not shown.disabled and not (in_layer and self.given)
 
     def _has_in_more(self, shown: Input) -> bool:
-        known = shown.key in (*FILE_SWITCHES, *TENSOR) or self.page.setting(shown.key.removeprefix("set_"))
-        return bool(known) and self._has(shown)
+        return (shown.in_file == "switch" or _is_of_tensor(shown) or shown.setting is not None) and self._has(shown)
 
     def _of_file(self, shown: Input, view: View) -> Input:
         """The input with the file's options."""
-        if shown.key == "layout":
+        if shown.in_file == "layouts":
             found = {one.scene.layout for one in (view, *self.starts)}
             layouts = sorted(found, key=lambda each: (len(each), each))
             return replace(shown, widget=Segments({each: layout_axes(each) for each in layouts}), edit=self._to_layout)
-        if isinstance(shown.widget, Number):
-            axis = _axis_of(shown, view)
+        if shown.axis:
+            axis = view.scene.axes.index(shown.axis)
             return replace(shown, edit=lambda one, size: self._to_size(one, axis, size))
-        if shown.key == "set":
+        if shown.in_file == "sets":
             return replace(shown, edit=lambda one, key: self.start if key == OWN_SET else shown.edit(self.start, key))
-        if shown.key == "family":
+        if shown.in_file == "layers":
             return self._layers(shown, view)
         if isinstance(shown.widget, Several):
             return self._several(shown, view)
@@ -231,12 +217,11 @@ class FileControls:
 
     def _few_values(self, shown: Input) -> Sequence[Any]:
         """The few values that a file offers of a setting with too many."""
-        setting = self.page.setting(shown.key.removeprefix("set_"))
-        return setting.in_file if setting else ()
+        return shown.setting.in_file if shown.setting else ()
 
     def _of_few(self, shown: Input) -> Input:
         """The input with the few values that the file offers, and its own; its label has no limits."""
-        setting, widget = self.page.setting(shown.key.removeprefix("set_")), shown.widget
+        setting, widget = shown.setting, shown.widget
         assert setting
         few: Slider | Choice = Choice({each: each for each in (*setting.in_file, shown.value)})
         if isinstance(widget, Slider) and not widget.typed:
@@ -331,9 +316,8 @@ def _valid(view: View) -> View:
     return view
 
 
-def _axis_of(shown: Input, view: View) -> int:
-    """The position of the axis whose size an input shows."""
-    return view.scene.axes.index(shown.key.removeprefix(SIZE))
+def _is_of_tensor(shown: Input) -> bool:
+    return shown.in_file == "layouts" or bool(shown.axis)
 
 
 Key = tuple[tuple[str, str], ...]
@@ -453,7 +437,7 @@ def search(
     followed: set[str] = set()
     left_out: set[str] = set()
     for keys in page.file_choices[: 1 if few else None]:
-        more = found | _reachable(file, {*keys, *(TENSOR if shapes else ())}, found)
+        more = found | _reachable(file, keys, found)
         size = sum(prod(one.view.scene.shape) for one in more.values())
         if found and (len(more) > MOST_VIEWS or size > MOST_ELEMENTS):
             left_out.update(keys)
@@ -477,8 +461,8 @@ def key_of(page: Page, view: View) -> Key:
     return tuple(sorted((setting, text) for setting, text in query.items() if setting not in SELECTED))
 
 
-def _reachable(file: FileControls, keys: set[str], known: Mapping[Key, FollowedView]) -> dict[Key, FollowedView]:
-    """The views that the controls ``keys`` lead to. The search ends when it has more than MOST_VIEWS."""
+def _reachable(file: FileControls, keys: Collection[str], known: Mapping[Key, FollowedView]) -> dict[Key, FollowedView]:
+    """The views that the controls ``keys``, and in a file with several tensors those of the tensor, lead to. The search ends when it has more than MOST_VIEWS."""
     found: dict[Key, FollowedView] = {}
     waiting = deque(FollowedView(file, view) for view in (file.starts[0], *map(file.settled, file.starts[1:])))
     while waiting and len(found) <= MOST_VIEWS:
@@ -486,7 +470,7 @@ def _reachable(file: FileControls, keys: set[str], known: Mapping[Key, FollowedV
         if one.key not in found:
             one = found[one.key] = known.get(one.key, one)
             for shown in one.inputs:
-                if shown.key in keys:
+                if shown.key in keys or (len(file.shapes) > 1 and _is_of_tensor(shown)):
                     waiting.extend(one.options(shown).values())
     return found
 
@@ -515,7 +499,7 @@ def _playable_row(row: InputRow, ways: Mapping[str, Mapping[object, Key]]) -> In
     """The inputs that lead to more than one view, and those for the sizes."""
 
     def kept(inputs: Iterable[Input]) -> list[Input]:
-        return [one for one in inputs if len(ways[one.key]) > 1 or one.key in TENSOR[1:]]
+        return [one for one in inputs if len(ways[one.key]) > 1 or one.axis]
 
     more = [column for column in map(kept, row.more) if column]
     return replace(row, groups=list(map(kept, row.groups)), more=more)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from normviz.analysis.checks import MOST_ELEMENTS
 from normviz.analysis.sentences import axes_in_words
@@ -62,6 +62,7 @@ class Changeable(Protocol):
 
 
 V = TypeVar("V", bound=Changeable)
+InFile = Literal["options", "nothing", "layouts", "layers", "argument", "switch", "sets"]
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,10 @@ class Input:
     widget    what kind of input it is
     edit      a function from a view and a new value to the changed view
     together  the keys of the inputs whose values ``edit`` takes as one tuple
+    in_file   what a file offers of it: all options, nothing, the layouts or the layers of the file, ready-made sets; or that it is an argument
+              or a switch of a layer, which a file with layers of its own does not change
+    axis      the axis whose size it is
+    setting   the page's setting whose input it is
     """
 
     key: str
@@ -85,6 +90,9 @@ class Input:
     help: str | None = None
     disabled: bool = False
     together: tuple[str, ...] = ()
+    in_file: InFile = "options"
+    axis: str = ""
+    setting: Setting | None = None
 
     def changed(self, view: V, value: Any) -> V:
         """The view after the reader has entered ``value``; None, for a deselected choice, changes nothing."""
@@ -146,9 +154,8 @@ def _page_input(setting: Setting, view: Changeable) -> Input:
         except NormvizError as error:
             return view.with_settings(problem=str(error))
 
-    return Input(
-        setting.key, setting.input_label, value, widget, edit, setting.width, _(setting.help) if setting.help else None
-    )
+    help_text = _(setting.help) if setting.help else None
+    return Input(setting.key, setting.input_label, value, widget, edit, setting.width, help_text, setting=setting)
 
 
 def _translated(widget: Widget | None) -> Widget:
@@ -216,7 +223,9 @@ def _first_layouts(view: Changeable) -> list[Input]:
         MOST_ELEMENTS,
     )
     help_text = join_sentences([axes_in_words(map(axes_of, options.options)), limit])
-    return [Input("layout", _("Tensor"), layout, options, on_scene(edits.with_layout), help=help_text)]
+    return [
+        Input("layout", _("Tensor"), layout, options, on_scene(edits.with_layout), help=help_text, in_file="layouts")
+    ]
 
 
 def _all_layouts(view: Changeable) -> list[Input]:
@@ -232,7 +241,7 @@ def _sizes(view: Changeable) -> list[Input]:
 
     def of_axis(axis: str, size: int) -> Input:
         edit, width = on_scene(lambda scene, value: edits.with_size(scene, axis, value)), 76 if size < 1000 else 120
-        return Input(f"size_{axis}", axis.upper(), size, whole, edit, width)
+        return Input(f"size_{axis}", axis.upper(), size, whole, edit, width, axis=axis)
 
     return list(map(of_axis, view.scene.axes, view.scene.shape))
 
@@ -244,7 +253,7 @@ def _names(view: Changeable) -> list[Input]:
     """The names of layers as buttons."""
     now = family_of(view.scene)
     names = Segments({family: family_label(family) for family in _including(families_with_button(), now)})
-    return [Input("family", _("Layer"), now, names, on_scene(_with_family))]
+    return [Input("family", _("Layer"), now, names, on_scene(_with_family), in_file="layers")]
 
 
 def _layer_as_code(view: Changeable) -> list[Input]:
@@ -259,7 +268,7 @@ def _layer_as_code(view: Changeable) -> list[Input]:
         "F.layer_norm(x, x.shape[1:]) or x.mean((0, 2, 3)); or paste an error message of torch. It is read, never executed."
     )
     label = _("Layer as code, or an error of torch")
-    return [Input("layer", label, text, widget, on_scene(with_typed), 260, help_text)]
+    return [Input("layer", label, text, widget, on_scene(with_typed), 260, help_text, in_file="nothing")]
 
 
 def family_of(scene: Scene) -> str:
@@ -348,7 +357,7 @@ def _arguments(view: Changeable) -> list[Input]:
         return []
     is_short = len(options) <= MOST_SEGMENTS
     widget: Widget = Segments(options) if is_short else Choice(options)
-    return [Input(key, label, value, widget, edit, None if is_short else 140)]
+    return [Input(key, label, value, widget, edit, None if is_short else 140, in_file="argument")]
 
 
 def _pattern(view: Changeable) -> list[Input]:
@@ -437,7 +446,8 @@ def _flag(name: str) -> Control:
         ):  # no layer of torch has it: a reader writes it
             return []
         label, disabled = _(FLAG_LABELS[name]), name == "bias" and not layer.affine
-        return [Input(name, label, layer.given[name], Toggle(), on_argument(name), disabled=disabled)]
+        kind: InFile = "switch" if name in FILE_SWITCHES else "options"
+        return [Input(name, label, layer.given[name], Toggle(), on_argument(name), disabled=disabled, in_file=kind)]
 
     return Control(name, name, inputs)
 
@@ -447,7 +457,7 @@ def _mode(view: Changeable) -> list[Input]:
     if not isinstance(layer, Layer) or "track_running_stats" not in layer.given:
         return []
     options = Segments({True: "train()", False: "eval()"})
-    return [Input("training", _("Mode"), layer.training, options, on_argument("training"))]
+    return [Input("training", _("Mode"), layer.training, options, on_argument("training"), in_file="switch")]
 
 
 TENSOR = Control("tensor", N_("Tensor"), _first_layouts)

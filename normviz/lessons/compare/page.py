@@ -330,7 +330,15 @@ def _ready_sets(view: View) -> list[Input]:
     shown = ready_set(view.scene, layers_of(view)[0])
     options = {OWN_SET: _("your own")} | {key: ready.title for key, ready in READY_SETS.items()}
     return [
-        Input("set", _("Ready-made sets"), shown.key if shown else OWN_SET, Choice(options), _with_ready_set, width=270)
+        Input(
+            "set",
+            _("Ready-made sets"),
+            shown.key if shown else OWN_SET,
+            Choice(options),
+            _with_ready_set,
+            width=270,
+            in_file="sets",
+        )
     ]
 
 
