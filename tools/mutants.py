@@ -48,7 +48,9 @@ MOST_SECONDS = 3  # of the tests of a mutant, the fastest first; a survivor of t
 MOST_TIME = 5 * MOST_SECONDS  # then the mutant does not end
 MOST_MEMORY = 8 * 2**30
 MESSAGES = ("_", "N_", "ngettext", "NormvizError")  # their first arguments are messages
-FORWARD = [f"tests/analysis/test_{name}.py" for name in ("forward", "forward_agreement", "forward_types", "moments", "steps")]
+FORWARD = [
+    f"tests/analysis/test_{name}.py" for name in ("forward", "forward_agreement", "forward_types", "moments", "steps")
+]
 CORE = ["tests/layers", "tests/texts", *FORWARD]
 # The tests of the modules in a folder of normviz.
 TESTS = {"layers": CORE, "analysis": CORE, "measuring": ["tests/measuring", "tests/api/test_layers.py"]}
