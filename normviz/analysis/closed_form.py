@@ -4,7 +4,7 @@ With sigma = sqrt(var + eps), xhat = (x - mean) / sigma and m elements in a stat
 
     d y_i / d x_j = gamma_i / sigma * (delta_ij - 1/m - xhat_i xhat_j / m)
 
-A layer with zero-centered gamma has 1 + gamma_i in place of gamma_i; its dgamma is the same sum.
+A layer with zero-centered gamma has 1 + gamma_i in place of gamma_i, and the same dgamma.
 The second term comes from the mean and is absent without centering (RMSNorm); the third comes from the variance. With running
 statistics both are absent, and the Jacobian is diagonal. The formula is exact for every eps, because sigma and xhat include it.
 """

@@ -94,7 +94,7 @@ class Perturbation:
 
     @property
     def difference(self) -> float:
-        """The largest difference between the quotient and the derivative; it decreases with h, then increases by rounding."""
+        """The largest difference between the quotient and the derivative. With a smaller h, the difference decreases, then increases by rounding."""
         return largest_difference(self.quotient, self.exact)
 
 

@@ -121,10 +121,10 @@ def check_backward(
 ) -> Check:
     """Whether ``backward`` gives the gradients of ``like``: dx, dgamma and dbeta for a random dout.
 
-    backward  called as ``backward(dout, cache)``; it returns dx, or (dx, dgamma, dbeta)
+    backward  called as ``backward(dout, cache)`` to get dx, or (dx, dgamma, dbeta)
     x         a tensor, an array of NumPy or JAX, or a shape
     like      the layer, as in ``check``
-    forward   called as ``forward(x, **params)``; it returns (out, cache)
+    forward   called as ``forward(x, **params)`` to get (out, cache)
     layout    axis letters, as in ``check``
     params    further arguments of forward by name, as in ``check``
     timeout   seconds after which the check ends, at the next call

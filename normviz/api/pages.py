@@ -429,7 +429,7 @@ def open(link: str) -> Output:
 
 
 def _divided(page: str, settings: Settings) -> tuple[dict[str, Any], dict[str, Any], Display]:
-    """The settings of the page; those of the scene, as the fields of a Scene; and how the view is shown. None stands for the default."""
+    """The settings of the page, the settings of the scene as fields of a Scene, and how the view is shown. None stands for the default."""
     given = {name.rstrip("_"): value for name, value in settings.items()}
     own = {name: value for name, value in given.items() if PAGES[page].setting(name)}
     others = {name: value for name, value in given.items() if name not in own and value is not None}

@@ -44,7 +44,7 @@ class Result:
         return self.output().with_(**options)
 
     def figure(self, theme: FigureTheme = "light") -> go.Figure:
-        """The main figure as a plain Plotly figure; it cannot follow a page, so its theme is "light" or "dark".
+        """The main figure as a plain Plotly figure. A plain figure cannot follow a page, so its theme is "light" or "dark".
 
         Raises NormvizError if there is none, and for another theme.
 

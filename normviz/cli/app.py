@@ -18,7 +18,7 @@ LARGEST_PORT = 65535
 
 
 def start(args: argparse.Namespace) -> None:
-    """Start the app; this ends when it is stopped. Raises NormvizError if Streamlit is not installed, or if the port or the address cannot be used."""
+    """Start the app, and return when it is stopped. Raises NormvizError if Streamlit is not installed, or if the port or the address cannot be used."""
     if find_spec("streamlit") is None:
         raise NormvizError('the app needs Streamlit, which is not installed; run pip install "normviz[app]".')
     if args.port is not None and not 1 <= args.port <= LARGEST_PORT:

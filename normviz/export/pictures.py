@@ -145,7 +145,7 @@ class Picture:
 def draw(html: str, kind: str, scale_of: Callable[[Picture], float], browser: str, patience: float) -> list[bytes]:
     """The contents of a file for each figure of a page, in the page's order.
 
-    html      the page; it must not need a network
+    html      the page, which must not need a network
     kind      "svg", "png" or "pdf"
     scale_of  the factor by which a picture is larger than on the page
     browser   the path of the program

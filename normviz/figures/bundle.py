@@ -28,7 +28,7 @@ MAPS = b"https://unpkg.com/maplibre-gl@^4.3.2/dist/maplibre-gl.css", b""
 
 @cache
 def bundle(name: str, language: str = ENGLISH) -> str:
-    """A script in a language, as an ES module; its first line gives it the colors and the messages."""
+    """A script in a language, as an ES module whose first line has the colors and the messages."""
     script = (BUNDLES / f"{name}.js").read_text(encoding="utf-8")
     return constants(tuple(_messages()[name]), language) + script[script.index("\n") :]
 

@@ -57,7 +57,7 @@ class Kind:
     module         the class of torch, or of this file if it moves the channels of x for a layer of torch; None if there is none.
     channel_axis   the channel axis of x, or None; 0 if x has no batch axis.
     unbatched_rank the rank of an x without a batch axis (InstanceNorm), or None.
-    missing        arguments that the installed torch does not have; they are not in ``arguments``.
+    missing        arguments that the installed torch does not have, and that are not in ``arguments``.
     label          how lists call the family; "": by its name.
     place          the place of the family in lists of layers; 0: in none, as SyncBatchNorm, which is BatchNorm on several devices.
     """
@@ -366,7 +366,7 @@ def listed_families() -> list[str]:
 
 
 def families_with_button() -> list[str]:
-    """The families of torch in lists of layers; those that subtract no mean are last."""
+    """The families of torch in lists of layers. The families that subtract no mean are last."""
     names = [family for family in listed_families() if FAMILIES[family][0].in_torch]
     return sorted(names, key=lambda family: not FAMILIES[family][0].center)
 

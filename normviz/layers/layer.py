@@ -183,8 +183,7 @@ class Layer:
         True
         """
         if self.kind.module is None:
-            name = f"{self.name}(..., zero_centered_gamma=True)" if self.zero_centered_gamma else self.name
-            raise NormvizError("torch.nn has no {layer}; use its 'torch-scratch' code.", layer=name)
+            raise NormvizError("torch.nn has no {layer}; use its 'torch-scratch' code.", layer=name_outside_torch(self))
         taken = [argument.name for argument in self.kind.arguments if argument.in_torch]
         given = {name: self.given[name] for name in taken}
         arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
@@ -312,6 +311,11 @@ def check_is_object(value: object) -> None:
 
 
 CALL = re.compile(r"(\w+)\(([^()]*)")
+
+
+def name_outside_torch(layer: Layer) -> str:
+    """What torch.nn does not have: "DimNorm", or "RMSNorm(..., zero_centered_gamma=True)"."""
+    return f"{layer.name}(..., zero_centered_gamma=True)" if layer.zero_centered_gamma else layer.name
 
 
 def is_in_torch(text: str) -> bool:

@@ -22,7 +22,7 @@ class Norm:
     params   the axes of gamma (and beta), ``"c h w"``; ``""`` for one scalar; None for no gamma.
     center   whether the mean is subtracted. If False (RMSNorm), "var" is the mean of x^2.
     eps      added to the variance inside the square root; None is the machine epsilon of the dtype of the computation.
-    bias     whether there is a beta; it needs a gamma.
+    bias     whether there is a beta. A layer with a beta has a gamma.
     running  whether mean and variance are running statistics, not computed from x.
     sizes    the sizes of split axes: ``{"g": 2}`` for ``"n (g k) h w -> n g"``.
     zero_centered_gamma  whether the layer multiplies by 1 + gamma, so that a new gamma is 0, as in Gemma's RMSNorm. It needs a gamma.

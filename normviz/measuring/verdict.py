@@ -344,7 +344,7 @@ class LayerComparison:
         return trace.mean, (trace.var + trace.eps).sqrt()
 
     def rounds_to(self, dtype: torch.dtype, x: Tensor, values: Mapping[int, Tensor]) -> Error:
-        """The error of the output; it is ok if rounding to this dtype explains it, and rounding to float32 does not."""
+        """The error of the output. An error is ok if rounding to this dtype explains it, and rounding to float32 does not."""
         tensors = self.function.with_values(values)
         output, exact = self.function(x, values), self.exact(x, values)
         coarse, fine = (

@@ -80,7 +80,8 @@ def words_in(text: str) -> tuple[Word, ...]:
     ['axis']
     """
     lower = text.lower()
-    words = [word for word in glossary() if word.stem in lower]  # most words are not in the text; this shows it soonest
+    # Most words are not in the text, and their stems show it soonest.
+    words = [word for word in glossary() if word.stem in lower]
     found = [word for word in words for form, whole in word.patterns if form in lower and whole.search(lower)]
     return tuple(dict.fromkeys(found))
 

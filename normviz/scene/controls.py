@@ -441,9 +441,8 @@ def _flag(name: str) -> Control:
         layer = view.scene.layer
         if not isinstance(layer, Layer) or name not in layer.given:
             return []
-        if (
-            name == "zero_centered_gamma" and not layer.zero_centered_gamma
-        ):  # no layer of torch has it: a reader writes it
+        # No layer of torch has zero_centered_gamma: a reader writes it.
+        if name == "zero_centered_gamma" and not layer.zero_centered_gamma:
             return []
         label, disabled = _(FLAG_LABELS[name]), name == "bias" and not layer.affine
         kind: InFile = "switch" if name in FILE_SWITCHES else "options"

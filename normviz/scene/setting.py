@@ -213,7 +213,7 @@ class Setting:
     about, example  a description, as a message, and an example value: for the documentation and the command line; without ``about``, the
                     options are the description
     type            of its keyword in Python, for help and type checkers
-    keyword         whether the functions of all its pages take it; those that only links have do not
+    keyword         whether the functions of all its pages take it, and not only links
     widget          the widget of its control; None if it has no control of its own
     width, help     of the control: in pixels, and as a message
     limits          the smallest and the largest value, as shown in the label; ``or_none``: the value may also be none

@@ -65,7 +65,7 @@ class EpsOutcome:
 def eps_table(spread: float = 1e-4, seed: int = 0, epsilons: Sequence[float] = EPSILONS) -> tuple[EpsOutcome, ...]:
     """A group with standard deviation ``spread`` around 0, with every eps in every dtype.
 
-    spread    10^-12 to 10^3; its square is the variance.
+    spread    10^-12 to 10^3, the root of the variance.
     seed      of the noise.
     epsilons  up to 8, each from 1e-30 to 1.
 

@@ -179,7 +179,7 @@ def train_and_eval(
 ) -> TrainAndEval:
     """Pass the same x through train() and eval() of one torch module, after some batches in train mode.
 
-    layer   a layer of torch.nn, as text or as a ``Layer``; its own mode is ignored
+    layer   a layer of torch.nn, as text or as a ``Layer``, whose own mode is ignored
     x       a tensor or array that the layer takes in both modes
     warmup  the number of batches before x, 0 to 100: drawn with the mean and standard deviation of each channel of x.
             Or the batches themselves.

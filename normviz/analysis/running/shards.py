@@ -142,7 +142,7 @@ def shard(x: object, sizes: Sequence[int]) -> Sharded:
     """Split a batch into shards; normalize each shard alone, with the combined statistics, and the whole batch.
 
     x      (N, C) or (N, C, ...): at least two values in each channel, at most 2^20 in all; computed in float64
-    sizes  (K,): the number of examples on each device, in order; they add up to N
+    sizes  (K,): the number of examples on each device, in order, N in all
 
     Raises NormvizError for other inputs, with torch's words if BatchNorm refuses the whole batch.
     Source: Chan, Golub & LeVeque 1979; ``torch.nn.SyncBatchNorm``.
@@ -200,7 +200,7 @@ def accumulation_difference(layer: str | Layer, x: object, sizes: Sequence[int])
 
     layer  a layer of torch.nn, as text or as a ``Layer``
     x      (N, ...), at most 2^20 elements; computed in float64
-    sizes  (K,): examples in each micro-batch, in order; they add up to N
+    sizes  (K,): the number of examples in each micro-batch, in order, N in all
 
     Raises NormvizError for other inputs, with torch's error message if the layer refuses the batch or a micro-batch.
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from normviz.analysis.checks import MOST_ELEMENTS, read_tensor
-from normviz.layers.layer import Layer
+from normviz.layers.layer import Layer, name_outside_torch
 from normviz.texts.errors import NormvizError, echo
 
 
@@ -21,7 +21,8 @@ def torch_layer_of(layer: str | Layer) -> Layer:
         )
     if found.kind.module is None:
         raise NormvizError(
-            "torch.nn has no {layer}; give a layer of torch.nn, such as BatchNorm2d(3).", layer=found.name
+            "torch.nn has no {layer}; give a layer of torch.nn, such as BatchNorm2d(3).",
+            layer=name_outside_torch(found),
         )
     sizes = [found.given[argument.name] for argument in found.kind.sizes]
     if any((prod(size) if isinstance(size, tuple) else size) > MOST_ELEMENTS for size in sizes):

@@ -70,7 +70,7 @@ class ExerciseSet:
         return self.seed, self.count, self.topics, RISING if self.is_rising else self.level or ALL_LEVELS, self.forms
 
     def exercises(self) -> list[Exercise]:
-        """The exercises of the set; those of a rising set are not known before."""
+        """The exercises of the set. The exercises of a rising set are not known before."""
         return [] if self.is_rising else choose(self.seed, self.count, self.topics, self.level, self.forms)
 
     def pool(self) -> list[Exercise]:

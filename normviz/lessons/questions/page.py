@@ -168,7 +168,7 @@ def sources(question: Question) -> str:
 
 
 def list_parts(typed: str = "") -> Iterator[Part]:
-    """The core path and the questions by topic; those that the search finds, or the view that a pasted error message is about."""
+    """The core path and the questions by topic, the questions that a search finds, or the view that a pasted error message is about."""
     yield question_list(list(QUESTIONS), typed, tuple(pasted_parts(typed)))
 
 

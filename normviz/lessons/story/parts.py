@@ -53,7 +53,7 @@ class StoryFigure(Part):
 
 @dataclass(frozen=True)
 class LinkedFigure(StoryFigure):
-    """A linked figure; its states are data of figures of one kind."""
+    """A linked figure. The states of the figure are data of figures of one kind."""
 
     states: tuple[Panels, ...]
 

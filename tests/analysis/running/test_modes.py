@@ -197,6 +197,7 @@ def test_there_is_no_error_if_torch_runs():
 x23 = torch.zeros(2, 3)
 WRONG = [
     (lambda: train_and_eval("ChannelsFirstLayerNorm(3)", x23), "torch.nn has no ChannelsFirstLayerNorm; give a layer of torch.nn, such as BatchNorm2d(3)."),
+    (lambda: train_and_eval("LayerNorm(3, zero_centered_gamma=True)", x23), "torch.nn has no LayerNorm(..., zero_centered_gamma=True); give a layer of torch.nn, such as BatchNorm2d(3)."),
     (lambda: train_and_eval(Norm("n d -> n"), x23), "Norm('n d -> n') has no train and eval mode"),
     (lambda: train_and_eval("Norm('n d -> n')", x23), "Norm('n d -> n') has no train and eval mode"),
     (lambda: train_and_eval(nn.LayerNorm(3), x23), "has no train and eval mode"),
