@@ -21,7 +21,7 @@ from typing import Any
 
 import streamlit
 import streamlit as st
-from streamlit.cursor import Cursor, SparseList
+from streamlit.cursor import Cursor
 from streamlit.proto.NewSession_pb2 import Config, CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
@@ -176,11 +176,11 @@ def _filled_once(fill: Callable[..., None], kind: type[Config | CustomThemeConfi
 
 
 def _copied(cursor: Cursor, memo: dict[int, Any]) -> Cursor:
-    """A deep copy of a place on the page. Its elements for the time of a computation are the only value in it that can change; it has none as a rule."""
-    copied = object.__new__(type(cursor))
-    vars(copied).update(vars(cursor))
-    elements = cursor.transient_elements
-    copied._transient_elements = deepcopy(elements, memo) if elements else SparseList()
+    """A deep copy of a place on the page. Made by its class, it takes less memory. Only while something is computed, it has elements of its own."""
+    copied = type(cursor)(cursor.root_container, cursor.parent_path)  # type: ignore[arg-type]
+    copied._index, copied._transient_index = cursor.index, cursor._transient_index  # type: ignore[attr-defined]
+    if cursor.transient_elements:
+        copied._transient_elements = deepcopy(cursor.transient_elements, memo)
     return copied
 
 
