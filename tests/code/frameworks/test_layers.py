@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
@@ -20,11 +21,20 @@ from normviz.layers.layer import Layer
 from normviz.lessons.questions.topics.frameworks import keras_updates
 from normviz.lessons.questions.topics.statistics import REAL, padded_sequences
 from tests.code.frameworks.layer_table import LAYERS
-from tests.code.frameworks.run_programs import assert_agrees, call, run, with_random_values
+from tests.code.frameworks.run_programs import (
+    assert_agree,
+    assert_output,
+    call,
+    on_values_of,
+    run,
+    run_together,
+    with_random_values,
+)
 from tests.lessons.questions.statements.measure import facts
 from tests.support.strategies import layers_that_fit, norms
 
-FEW = settings(max_examples=max(1, settings().max_examples // 15))  # jax compiles each operation for each shape
+ONCE = settings(max_examples=max(1, settings().max_examples // 60))
+TOGETHER = 4  # layers of an example, which jax compiles as one
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -54,19 +64,26 @@ def test_the_programs_run_as_pasted_with_keras_on_jax(packages):
     assert imported() == {"flax", "jax", "keras"}
 
 
-@pytest.mark.parametrize(("layer", "shape", "keras", "flax"), LAYERS)
-def test_the_program_uses_the_layer_with_these_patterns_and_gives_the_output_and_the_counts(
-    layer, shape, keras, flax, packages
-):
-    e = with_random_values(layer, shape)
+@pytest.fixture(scope="module")
+def programs(packages):
+    """The description and the program of each row of the table, in each framework."""
+    rows = [with_random_values(layer, shape) for layer, shape, *_ in LAYERS]
+    cases = [(e, flavor) for e in rows for flavor in FRAMEWORKS]
+    found = iter(run_together(cases))
+    return [(e, {flavor: next(found) for flavor in FRAMEWORKS}) for e in rows]
+
+
+@pytest.mark.parametrize("number", range(len(LAYERS)), ids=[f"{layer} on {shape}" for layer, shape, *_ in LAYERS])
+def test_the_program_uses_the_layer_with_these_patterns_and_gives_the_output_and_the_counts(number, programs, packages):
+    (e, by_flavor), (*_, keras, flax) = programs[number], LAYERS[number]
     count = next(row for row in framework_names(e) if row.key == "count")
     for flavor, prefix, name in (("keras", "keras.layers.", keras), ("flax", "nnx.", flax)):
         found = FRAMEWORKS[flavor].layer(AxisNumbers.of(e))
         assert (found.name if found else "") == (prefix + name if name else "")
         assert ("from scratch" in code(e, flavor)) == ("def normalize" in code(e, flavor)) == (not name)
-        program = assert_agrees(e, flavor)
+        assert_output(by_flavor[flavor], e)
         if name:
-            assert getattr(count, flavor) == PARAMETER_COUNTS[flavor](program["layer"], packages)
+            assert getattr(count, flavor) == PARAMETER_COUNTS[flavor](by_flavor[flavor]["layer"], packages)
 
 
 def count_in_keras(layer, packages):
@@ -90,20 +107,25 @@ def test_the_table_has_every_layer_of_the_catalogue():
     assert {Layer.parse(layer).name for layer, *rest in LAYERS if isinstance(layer, str)} == set(KINDS)
 
 
-@FEW
-@given(drawn=layers_that_fit())
-def test_the_programs_of_any_layer_of_the_catalogue_give_its_output(drawn):
-    e = with_random_values(*drawn)
-    for flavor in FRAMEWORKS:
-        assert_agrees(e, flavor)
+@ONCE
+@given(drawn=st.lists(layers_that_fit(), min_size=TOGETHER, max_size=TOGETHER))
+def test_the_programs_of_any_layer_of_the_catalogue_give_its_output(packages, drawn):
+    assert_agree([(with_random_values(*one), flavor) for one in drawn for flavor in FRAMEWORKS])
 
 
-@FEW
-@given(drawn=norms() | norms(running=True))
-def test_the_programs_of_any_norm_give_its_output(drawn):
-    e = with_random_values(*drawn)
-    for flavor in FRAMEWORKS:
-        assert_agrees(e, flavor)
+@ONCE
+@given(drawn=st.lists(norms() | norms(running=True), min_size=TOGETHER, max_size=TOGETHER))
+def test_the_programs_of_any_norm_give_its_output(packages, drawn):
+    assert_agree([(with_random_values(*one), flavor) for one in drawn for flavor in FRAMEWORKS])
+
+
+@pytest.mark.parametrize(
+    "layer", ["LayerNorm([3, 5])", "BatchNorm2d(4).eval()", "Norm('n (k g) h w -> n g','c',sizes={'g': 2})"]
+)
+@pytest.mark.parametrize("flavor", FRAMEWORKS)
+def test_a_program_gives_its_output_without_a_compiler_around_it_too(packages, layer, flavor):
+    e = with_random_values(layer, (2, 4, 3, 5))
+    assert_output(on_values_of(e, flavor), e)
 
 
 def test_the_running_variance_is_biased_as_the_program_says(packages):
@@ -130,7 +152,7 @@ def test_the_programs_are_exact_for_x_far_from_0(packages):
     error = np.asarray(fast(packages["jnp"].asarray(e.x.numpy()))) - e.trace.output.numpy()
     assert np.abs(error).max() > 1
     for flavor in FRAMEWORKS:
-        assert_agrees(e, flavor)
+        assert_output(on_values_of(e, flavor), e)
 
 
 def test_the_scale_of_keras_rms_normalization_is_on_the_last_axes_for_any_axis(packages):
