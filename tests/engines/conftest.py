@@ -1,4 +1,7 @@
-"""The three engines, one after the other: each starts once, and its journeys use one window. An error in its console fails the journey."""
+"""The engines, one after the other: each starts once, and its journeys use one window. An error in its console fails the journey.
+
+The journeys are made in Firefox and in WebKit: what they show in Chromium is tested in `tests/browser`.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -11,7 +14,7 @@ from tests.engines.reader import LAPTOP, Reader
 from tools.browser import find_firefox, find_webkit
 
 
-@pytest.fixture(scope="session", params=["chromium", "firefox", "webkit"])
+@pytest.fixture(scope="session", params=["firefox", "webkit"])
 def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """A window of the engine. One that is not installed, or does not start, skips its journeys."""
     folder = tmp_path_factory.mktemp(request.param)

@@ -77,13 +77,17 @@ class Reader:
         """Load a page of the app, with its query."""
         self.load(f"{self.server}/{page.removeprefix(HOME)}")
 
-    def explore(self, query: str) -> Scene:
-        """Show a scene on Explore. If Explore is open, the app is not loaded again, as with Back."""
-        if self.address.startswith(f"{self.server}/explore?") and self.evaluate(READY):
+    def visit(self, page: str) -> None:
+        """Go to a page of the app, with its query. If the app is open, it is not loaded again, as with Back."""
+        if self.address.startswith(f"{self.server}/") and self.evaluate(READY):
             self.engine.move(1, 1)
-            self.evaluate(NAVIGATE, f"/explore?{query}")
+            self.evaluate(NAVIGATE, f"/{page}")
         else:
-            self.open(f"explore?{query}")
+            self.open(page)
+
+    def explore(self, query: str) -> Scene:
+        """Show a scene on Explore."""
+        self.visit(f"explore?{query}")
         return self.shows(read(dict(parse_qsl(query))).scene)
 
     # What is seen
