@@ -183,10 +183,10 @@ class Output:
         >>> len(nv.open("/?shape=2,3&layer=LayerNorm(3)").figure("dark").data) > 0
         True
         """
-        shown = next((part for part in flat(self.parts) if isinstance(part, Panels | Chart)), None)
-        if shown is None:
+        figure = next((part for part in flat(self.parts) if isinstance(part, Panels | Chart)), None)
+        if figure is None:
             raise NormvizError("{title} has no figure, only text and tables; use to_html().", title=self.title)
-        return shown.lines.figure(theme) if isinstance(shown, Chart) else panels_figure(shown.data, theme)
+        return figure.lines.figure(theme) if isinstance(figure, Chart) else panels_figure(figure.data, theme)
 
     @checked_call
     def to_html(
@@ -324,12 +324,12 @@ def output_of_view(
     """
     if language.get() != ENGLISH:  # the links of the file name its language
         view = replace(view, display=replace(view.display, lang=language.get()))
-    shown = PAGES[page]
-    query = shown.whole_query(view) if _has_link(view.scene) else None
-    made = visible_parts(shown.parts(view) if parts is None else parts, view.display)
+    of_page = PAGES[page]
+    query = of_page.whole_query(view) if _has_link(view.scene) else None
+    made = visible_parts(of_page.parts(view) if parts is None else parts, view.display)
     return Output(
         tuple(made),
-        title_of(page, shown.file_title(view)),
+        title_of(page, of_page.file_title(view)),
         page,
         query,
         view=view if parts is None else None,

@@ -163,16 +163,16 @@ class FileControls:
             for row in rows
         ]
 
-    def values(self, shown: Input, view: View) -> list[Any]:
+    def values(self, field: Input, view: View) -> list[Any]:
         """The values of an input that a reader may choose, in order."""
-        widget = shown.widget
+        widget = field.widget
         if isinstance(widget, Choice | Segments | Slider):
             return list(widget.options)
         if isinstance(widget, Toggle):
             return [False, True]
         if isinstance(widget, Several):
             return list(self.sets.near(view)) if self.sets else []
-        axis = view.scene.axes.index(shown.axis)
+        axis = view.scene.axes.index(field.axis)
         return sorted({shape[axis] for shape in self._alike(view)})
 
     def settled(self, view: View) -> View:
@@ -184,56 +184,56 @@ class FileControls:
         has_tensor = any(SIZES in group for row in self.page.rows(view) for group in (*row.groups, *row.more))
         return replace(view, settings=settings, scene=view.scene if has_tensor else self.start.scene)
 
-    def _has(self, shown: Input) -> bool:
-        widget = shown.widget
-        if isinstance(widget, Number) and not shown.axis:  # a page's own, with many values
+    def _has(self, field: Input) -> bool:
+        widget = field.widget
+        if isinstance(widget, Number) and not field.axis:  # a page's own, with many values
             return False
         if isinstance(widget, TextField) or (isinstance(widget, Slider) and widget.typed):  # too many values for a file
-            return bool(self._few_values(shown))
-        if shown.in_file == "sets":
+            return bool(self._few_values(field))
+        if field.in_file == "sets":
             return self.sets is None or self.sets.has_ready_sets
-        in_layer = shown.in_file in ("argument", "switch")
-        return shown.in_file != "nothing" and not shown.disabled and not (in_layer and self.given)
+        in_layer = field.in_file in ("argument", "switch")
+        return field.in_file != "nothing" and not field.disabled and not (in_layer and self.given)
 
-    def _has_in_more(self, shown: Input) -> bool:
-        return (shown.in_file == "switch" or _is_of_tensor(shown) or shown.setting is not None) and self._has(shown)
+    def _has_in_more(self, field: Input) -> bool:
+        return (field.in_file == "switch" or _is_of_tensor(field) or field.setting is not None) and self._has(field)
 
-    def _of_file(self, shown: Input, view: View) -> Input:
+    def _of_file(self, field: Input, view: View) -> Input:
         """The input with the file's options."""
-        if shown.in_file == "layouts":
+        if field.in_file == "layouts":
             found = {one.scene.layout for one in (view, *self.starts)}
             layouts = sorted(found, key=lambda each: (len(each), each))
-            return replace(shown, widget=Segments({each: layout_axes(each) for each in layouts}), edit=self._to_layout)
-        if shown.axis:
-            axis = view.scene.axes.index(shown.axis)
-            return replace(shown, edit=lambda one, size: self._to_size(one, axis, size))
-        if shown.in_file == "sets":
-            return replace(shown, edit=lambda one, key: self.start if key == OWN_SET else shown.edit(self.start, key))
-        if shown.in_file == "layers":
-            return self._layers(shown, view)
-        if isinstance(shown.widget, Several):
-            return self._several(shown, view)
-        return self._of_few(shown) if self._few_values(shown) else shown
+            return replace(field, widget=Segments({each: layout_axes(each) for each in layouts}), edit=self._to_layout)
+        if field.axis:
+            axis = view.scene.axes.index(field.axis)
+            return replace(field, edit=lambda one, size: self._to_size(one, axis, size))
+        if field.in_file == "sets":
+            return replace(field, edit=lambda one, key: self.start if key == OWN_SET else field.edit(self.start, key))
+        if field.in_file == "layers":
+            return self._layers(field, view)
+        if isinstance(field.widget, Several):
+            return self._several(field, view)
+        return self._of_few(field) if self._few_values(field) else field
 
-    def _few_values(self, shown: Input) -> Sequence[Any]:
+    def _few_values(self, field: Input) -> Sequence[Any]:
         """The few values that a file offers of a setting with too many."""
-        return shown.setting.in_file if shown.setting else ()
+        return field.setting.in_file if field.setting else ()
 
-    def _of_few(self, shown: Input) -> Input:
+    def _of_few(self, field: Input) -> Input:
         """The input with the few values that the file offers, and its own; its label has no limits."""
-        setting, widget = shown.setting, shown.widget
+        setting, widget = field.setting, field.widget
         assert setting
-        few: Slider | Choice = Choice({each: each for each in (*setting.in_file, shown.value)})
+        few: Slider | Choice = Choice({each: each for each in (*setting.in_file, field.value)})
         if isinstance(widget, Slider) and not widget.typed:
-            few = Slider({each: widget.options[each] for each in sorted({*setting.in_file, shown.value})})
-        return replace(shown, label=_(setting.label), widget=few)
+            few = Slider({each: widget.options[each] for each in sorted({*setting.in_file, field.value})})
+        return replace(field, label=_(setting.label), widget=few)
 
-    def _layers(self, shown: Input, view: View) -> Input:
+    def _layers(self, field: Input, view: View) -> Input:
         """The control of the layer: the file's own list of layers, or all without the patterns that a reader types."""
         if not self.given:
             listed = [family for family in families_for(view.scene) if family != PATTERN_FAMILY]
-            listed += [shown.value] if shown.value not in listed else []
-            return replace(shown, widget=Choice({family: _name(family, view) for family in listed}), width=168)
+            listed += [field.value] if field.value not in listed else []
+            return replace(field, widget=Choice({family: _name(family, view) for family in listed}), width=168)
         shape = view.scene.shape
         fitted = {number: views[shape] for number, views in enumerate(self.given) if shape in views}
         labels = {number: str(one.scene.layer) for number, one in fitted.items()}
@@ -242,16 +242,16 @@ class FileControls:
         def edit(one: View, number: int) -> View:
             return one.with_scene(with_fields(one.scene, layer=fitted[number].scene.layer))
 
-        return replace(shown, value=now, widget=Choice(labels), edit=edit, width=None)
+        return replace(field, value=now, widget=Choice(labels), edit=edit, width=None)
 
-    def _several(self, shown: Input, view: View) -> Input:
+    def _several(self, field: Input, view: View) -> Input:
         """The layers that the file offers on the view's tensor."""
         assert self.sets
         options, most = self.sets.layers(view), self.sets.most(view)
         return replace(
-            shown,
+            field,
             label=_("Layers ({fewest} to {most})", fewest=FEWEST, most=most),
-            value=tuple(one for one in options if one in shown.value),
+            value=tuple(one for one in options if one in field.value),
             widget=Several(options, most),
         )
 
@@ -316,8 +316,8 @@ def _valid(view: View) -> View:
     return view
 
 
-def _is_of_tensor(shown: Input) -> bool:
-    return shown.in_file == "layouts" or bool(shown.axis)
+def _is_of_tensor(field: Input) -> bool:
+    return field.in_file == "layouts" or bool(field.axis)
 
 
 Key = tuple[tuple[str, str], ...]
@@ -358,18 +358,18 @@ class FollowedView:
 
     @property
     def inputs(self) -> Iterator[Input]:
-        return (shown for row in self.rows for shown in row.all_inputs)
+        return (field for row in self.rows for field in row.all_inputs)
 
-    def options(self, shown: Input) -> dict[Any, FollowedView]:
+    def options(self, field: Input) -> dict[Any, FollowedView]:
         """Each value of an input, and the view after it; values that give an error are left out."""
-        if shown.key not in self._options:
-            self._options[shown.key] = dict(self._followed(shown))
-        return self._options[shown.key]
+        if field.key not in self._options:
+            self._options[field.key] = dict(self._followed(field))
+        return self._options[field.key]
 
-    def _followed(self, shown: Input) -> Iterator[tuple[Any, FollowedView]]:
+    def _followed(self, field: Input) -> Iterator[tuple[Any, FollowedView]]:
         file = self.file
-        for value in file.values(shown, self.view):
-            following = file.settled(after(file.page, self.view, entering(shown, value)))
+        for value in file.values(field, self.view):
+            following = file.settled(after(file.page, self.view, entering(field, value)))
             if not file.page.problem(following):
                 yield value, FollowedView(file, following)
 
@@ -406,8 +406,8 @@ class Search:
 
     def _playable_view(self, one: FollowedView, found: Mapping[Key, FollowedView]) -> PlayableView:
         ways = {
-            shown.key: {value: to.key for value, to in one.options(shown).items() if to.key in found}
-            for shown in one.inputs
+            field.key: {value: to.key for value, to in one.options(field).items() if to.key in found}
+            for field in one.inputs
         }
         made = page_view(one.file.page, one.view, one.page_rows)
         if one.key in self.toggled:
@@ -417,8 +417,8 @@ class Search:
 
     def labels_left_out(self) -> list[str]:
         """The labels of the inputs that the views would have, but whose options are left out."""
-        inputs = (shown for one in self.views.values() for shown in one.inputs)
-        return list(dict.fromkeys(shown.label for shown in inputs if shown.key in self.left_out))
+        inputs = (field for one in self.views.values() for field in one.inputs)
+        return list(dict.fromkeys(field.label for field in inputs if field.key in self.left_out))
 
 
 def search(
@@ -469,9 +469,9 @@ def _reachable(file: FileControls, keys: Collection[str], known: Mapping[Key, Fo
         one = waiting.popleft()
         if one.key not in found:
             one = found[one.key] = known.get(one.key, one)
-            for shown in one.inputs:
-                if shown.key in keys or (len(file.shapes) > 1 and _is_of_tensor(shown)):
-                    waiting.extend(one.options(shown).values())
+            for field in one.inputs:
+                if field.key in keys or (len(file.shapes) > 1 and _is_of_tensor(field)):
+                    waiting.extend(one.options(field).values())
     return found
 
 
@@ -614,22 +614,22 @@ def _state(page: Page, view: View) -> dict[str, str]:
 
 def _row(row: InputRow, one: PlayableView, numbers: Mapping[Key, int]) -> RowData:
     def inputs(found: Sequence[Input]) -> list[InputData]:
-        return [_input(shown, one.ways[shown.key], numbers) for shown in found]
+        return [_input(field, one.ways[field.key], numbers) for field in found]
 
     note = row.note if row.more and row.note else None
     return RowData(key=row.key, inputs=inputs(row.inputs), more=list(map(inputs, row.more)), note=note, reset=row.reset)
 
 
-def _input(shown: Input, options: Mapping[Any, Key], numbers: Mapping[Key, int]) -> InputData:
+def _input(field: Input, options: Mapping[Any, Key], numbers: Mapping[Key, int]) -> InputData:
     """The input with the values that lead to a view, and the numbers of the views that they lead to."""
-    data = replace(input_data(shown), to=[numbers[key] for key in options.values()])
-    if isinstance(shown.widget, Choice | Segments | Slider):
-        labels = [shown.widget.options[value] for value in options]
-        return replace(data, value=list(options).index(shown.value), options=labels)
-    if isinstance(shown.widget, Several):  # each value as the bits of its options
-        places = {option: 2**place for place, option in enumerate(shown.widget.options)}
+    data = replace(input_data(field), to=[numbers[key] for key in options.values()])
+    if isinstance(field.widget, Choice | Segments | Slider):
+        labels = [field.widget.options[value] for value in options]
+        return replace(data, value=list(options).index(field.value), options=labels)
+    if isinstance(field.widget, Several):  # each value as the bits of its options
+        places = {option: 2**place for place, option in enumerate(field.widget.options)}
         return replace(data, values=[sum(map(places.__getitem__, value)) for value in options], closed=True)
-    if isinstance(shown.widget, Number):
+    if isinstance(field.widget, Number):
         values = list(options)
         data = replace(data, values=values, low=values[0], high=values[-1])
         return data if len(values) > 1 else replace(data, disabled=True, why=_("This size is fixed in this file."))

@@ -142,9 +142,9 @@ def index_page(listed_entries: Sequence[Entry], theme: str, beside: Sequence[str
     return page(NAME, html, body, theme, home=True, switch=language_switch(beside, INDEX))
 
 
-def _card(entry: Entry, shown: ReadySet) -> str:
-    words = f"{shown.key} {shown.title} {' '.join(shown.layers)} {shown.text}"
-    about = f"<ul>{' '.join(f'<li><code>{escape(text)}</code></li>' for text in shown.layers)}</ul>"
+def _card(entry: Entry, ready: ReadySet) -> str:
+    words = f"{ready.key} {ready.title} {' '.join(ready.layers)} {ready.text}"
+    about = f"<ul>{' '.join(f'<li><code>{escape(text)}</code></li>' for text in ready.layers)}</ul>"
     where = f'<a href="{escape(entry.file)}">{line(entry.title)}</a>'
     return f'<li class="ns-card" data-words="{escape(words.lower())}">{where}{about}</li>'
 

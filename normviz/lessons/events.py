@@ -25,9 +25,9 @@ def after(page: Page, view: View, event: Event) -> View:
         return view
 
 
-def entering(shown: Input, value: Any) -> Event:
+def entering(field: Input, value: Any) -> Event:
     """The event that a reader enters ``value`` in this input."""
-    return {"name": "input", "input": shown, "value": value}
+    return {"name": "input", "input": field, "value": value}
 
 
 def _input(page: Page, view: View, event: Event) -> View:
@@ -35,8 +35,8 @@ def _input(page: Page, view: View, event: Event) -> View:
     if "input" in event:
         given: Input = event["input"]
         return given.changed(view, event["value"])
-    shown = {one.key: one for row in page.input_rows(view) for one in row.all_inputs}[event["key"]]
-    return shown.changed(view, entered(shown, event["value"]))
+    field = {one.key: one for row in page.input_rows(view) for one in row.all_inputs}[event["key"]]
+    return field.changed(view, entered(field, event["value"]))
 
 
 def _select(page: Page, view: View, event: Event) -> View:

@@ -72,12 +72,12 @@ class InputRow:
     @property
     def inputs(self) -> list[Input]:
         """Its inputs without those behind the button More."""
-        return [shown for group in self.groups for shown in group]
+        return [field for group in self.groups for field in group]
 
     @property
     def all_inputs(self) -> list[Input]:
         """Its inputs, and those behind the button More."""
-        return [*self.inputs, *(shown for column in self.more for shown in column)]
+        return [*self.inputs, *(field for column in self.more for field in column)]
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,9 @@ class ControlRow:
 
         own, more = ([inputs(each) for each in place] for place in (self.groups, self.more))
         names |= {MORE} if any(more) else set()
-        shown = more if any(more) and not hides(MORE) else []
-        note = self.note(view) if shown else ""
-        return InputRow(self.key, self.gap, own, shown, note, self.reset and not hides("reset"), frozenset(names))
+        behind_more = more if any(more) and not hides(MORE) else []
+        note = self.note(view) if behind_more else ""
+        return InputRow(self.key, self.gap, own, behind_more, note, self.reset and not hides("reset"), frozenset(names))
 
 
 def _why_no_mode(view: View) -> str:
@@ -201,20 +201,20 @@ def rows_data(rows: Sequence[InputRow]) -> list[RowData]:
     ]
 
 
-def input_data(shown: Input) -> InputData:
+def input_data(field: Input) -> InputData:
     """An input for the browser, where an option is known by its number in the list."""
-    widget = shown.widget
+    widget = field.widget
     data = InputData(
-        key=shown.key,
-        label=shown.label,
+        key=field.key,
+        label=field.label,
         kind=type(widget).__name__.lower(),
-        value=shown.value,
-        help=shown.help or "",
-        disabled=shown.disabled,
-        together=shown.together,
+        value=field.value,
+        help=field.help or "",
+        disabled=field.disabled,
+        together=field.together,
     )
     if isinstance(widget, Choice | Segments | Slider):
-        number, options = list(widget.options).index(shown.value), list(widget.options.values())
+        number, options = list(widget.options).index(field.value), list(widget.options.values())
         return replace(data, value=number, options=options, typed=isinstance(widget, Choice) and widget.accept_new)
     if isinstance(widget, Several):
         return replace(data, options=list(widget.options), most=widget.most)
@@ -225,15 +225,15 @@ def input_data(shown: Input) -> InputData:
     return data
 
 
-def entered(shown: Input, value: Any) -> Any:
+def entered(field: Input, value: Any) -> Any:
     """The value of an input from what the control bar sends: the option of its number, else the value itself."""
     value = encodable(value) if isinstance(value, str) else value
-    if isinstance(shown.widget, Choice) and shown.widget.accept_new and isinstance(value, str):
+    if isinstance(field.widget, Choice) and field.widget.accept_new and isinstance(value, str):
         return value
-    if isinstance(shown.widget, Choice | Segments | Slider):
-        return list(shown.widget.options)[value]
-    if isinstance(shown.widget, TextField) and not isinstance(value, str):
-        raise TypeError(f"{shown.key} takes a text")
+    if isinstance(field.widget, Choice | Segments | Slider):
+        return list(field.widget.options)[value]
+    if isinstance(field.widget, TextField) and not isinstance(value, str):
+        raise TypeError(f"{field.key} takes a text")
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -363,8 +363,8 @@ class Page:
 
     def asks(self, view: View) -> str:
         """The key of the question with which a view ends; "": one about the view's layers."""
-        shown = self.experiment(view.settings)
-        return shown.asks if shown else ""
+        experiment = self.experiment(view.settings)
+        return experiment.asks if experiment else ""
 
     def is_exercise(self, view: View) -> bool:
         """Whether a view is a question or a set of exercises; answers of the reader are then added to what is shared."""
@@ -379,8 +379,8 @@ class Page:
 
     def share_title(self, view: View) -> str:
         """What a view shows, in one line: the title of an iframe."""
-        shown = self.experiment(view.settings)
-        title = f"{self.title}: {_(shown.label)}" if shown else self.title
+        experiment = self.experiment(view.settings)
+        title = f"{self.title}: {_(experiment.label)}" if experiment else self.title
         return title_on_tensor(title, str(view.scene.layer), view) if self.call(view) else title
 
     def file_title(self, view: View) -> str:
@@ -508,8 +508,8 @@ class Page:
     def answer_parts(self, query: str) -> list[Part]:
         """The parts that the answer to a question shows of a view: all of an experiment, else the figure. A click changes nothing else."""
         parts = self.parts(self.view(query))
-        shown = [part for part in parts if self.experiments or isinstance(part, Panels | Note)]
-        return [_for_answer(part) if isinstance(part, Panels) else part for part in shown]
+        kept = [part for part in parts if self.experiments or isinstance(part, Panels | Note)]
+        return [_for_answer(part) if isinstance(part, Panels) else part for part in kept]
 
     # What a view ignores of what a caller gives
 
@@ -527,18 +527,20 @@ class Page:
         """The message about the first of these arguments and settings that a view with these settings ignores, if there is one."""
         if problem := without_effect(self.settings, settings, names):
             return problem
-        shown, of_tensor = self.experiment(settings), [name for name in OF_TENSOR if name != SEED.name]
+        experiment, of_tensor = self.experiment(settings), [name for name in OF_TENSOR if name != SEED.name]
         given = [name for name in of_tensor if name in names]
-        if given and shown and self.uses == "tensor" and shown.needs != "tensor":
+        if given and experiment and self.uses == "tensor" and experiment.needs != "tensor":
             return _(
                 "show={show} has batches of its own and does not use {names}; use show='modes', or leave {names} out.",
-                show=repr(shown.name),
+                show=repr(experiment.name),
                 names=listed(given, "and"),
             )
         ignored = set() if self.uses == "tensor" else {*of_tensor}
-        if shown:
-            ignored |= {*shown.ignores} - (set() if "x" in names else {"layout"})  # it chooses the axes of the example
-            ignored |= set() if shown.needs else {SEED.name}
+        if experiment:
+            ignored |= {*experiment.ignores} - (
+                set() if "x" in names else {"layout"}
+            )  # it chooses the axes of the example
+            ignored |= set() if experiment.needs else {SEED.name}
         return next((self.no_effect(name, settings) for name in names if name in ignored), None)
 
     def no_effect(self, name: str, settings: Mapping[str, object], cause: str = "show") -> str:
@@ -556,8 +558,8 @@ class Page:
 
     def draws(self, view: View) -> bool:
         """Whether a view draws random numbers, besides those of x."""
-        shown = self.experiment(view.settings)
-        return shown is not None and (shown.needs == "seed" or shown.draws(view))
+        experiment = self.experiment(view.settings)
+        return experiment is not None and (experiment.needs == "seed" or experiment.draws(view))
 
 
 def title_on_tensor(title: str, layers: str, view: View) -> str:

@@ -112,37 +112,37 @@ def _drawing(known: Session, key: str, inputs: Iterable[Input]) -> Iterator[None
 # Inputs as Streamlit widgets
 
 
-def draw(known: Session, page: Page, shown: Input, only_changes: bool = False) -> None:
+def draw(known: Session, page: Page, field: Input, only_changes: bool = False) -> None:
     """Draw the input. ``only_changes``: ignore a callback that leaves the view as it is."""
-    if isinstance(shown.widget, Choice) and shown.widget.dynamic_labels:
-        sync_labels(known, shown.key, list(shown.widget.options.values()), shown.value)
-    callback = {"on_change": _apply, "args": (page, shown, only_changes, known.name, script_name())}
-    options = {"key": sync_widget(known, shown.key, shown.value), "help": shown.help} | callback
-    _widget(shown, options if shown.width is None else options | {"width": shown.width})
+    if isinstance(field.widget, Choice) and field.widget.dynamic_labels:
+        sync_labels(known, field.key, list(field.widget.options.values()), field.value)
+    callback = {"on_change": _apply, "args": (page, field, only_changes, known.name, script_name())}
+    options = {"key": sync_widget(known, field.key, field.value), "help": field.help} | callback
+    _widget(field, options if field.width is None else options | {"width": field.width})
 
 
 @at_link
-def _apply(known: Session, page: Page, shown: Input, only_changes: bool, name: str | None, script: str) -> None:
+def _apply(known: Session, page: Page, field: Input, only_changes: bool, name: str | None, script: str) -> None:
     """The callback of an input, drawn on the page that the session and Streamlit call ``name`` and ``script``."""
     if script == script_name():
         come_back(known, name, page)
     note_message(known)
-    if is_late(known, shown.key):
+    if is_late(known, field.key):
         return
-    keys = shown.together
-    value = tuple(widget_value(known, key) for key in keys) if keys else widget_value(known, shown.key)
-    change(known, entering(shown, value), page, only_changes=only_changes)
+    keys = field.together
+    value = tuple(widget_value(known, key) for key in keys) if keys else widget_value(known, field.key)
+    change(known, entering(field, value), page, only_changes=only_changes)
     redraw(known)
 
 
-def _widget(shown: Input, options: dict[str, Any]) -> None:
+def _widget(field: Input, options: dict[str, Any]) -> None:
     """The input as a widget of its kind.
 
     The value is also the default: a browser that redraws a widget starts with the default, and would report a different value as the
     reader's choice.
     """
-    label, value = shown.label, shown.value
-    match shown.widget:
+    label, value = field.label, field.value
+    match field.widget:
         case Number(low, high):
             st.number_input(label, min_value=low, max_value=high, value=value, step=1, **options)
         case TextField(most, placeholder):
@@ -160,7 +160,7 @@ def _widget(shown: Input, options: dict[str, Any]) -> None:
         case Slider(labels):
             st.select_slider(label, list(labels), value, format_func=labels.__getitem__, **options)
         case Toggle():
-            st.toggle(label, value=value, disabled=shown.disabled, **options)
+            st.toggle(label, value=value, disabled=field.disabled, **options)
 
 
 # Rows, the popover More, and "Back to the start"
@@ -189,8 +189,8 @@ def _draw_group(known: Session, page: Page, key: str, row: int, place: int, give
     """
     inputs = given.pop() if given else rows_of(known, page, current_view(known, page))[row].groups[place]
     with _drawing(known, key, inputs):
-        for shown in inputs:
-            draw(known, page, shown)
+        for field in inputs:
+            draw(known, page, field)
 
 
 @st.fragment
@@ -222,11 +222,11 @@ def _more(known: Session, page: Page, row: int) -> None:
     ):
         if popover.open:
             shown_row = rows_of(known, page, current_view(known, page))[row]
-            with _drawing(known, MORE_CONTROLS, [shown for inputs in shown_row.more for shown in inputs]):
+            with _drawing(known, MORE_CONTROLS, [field for inputs in shown_row.more for field in inputs]):
                 for place, inputs in zip(st.columns(len(shown_row.more), gap="medium"), shown_row.more, strict=True):
                     with place:
-                        for shown in inputs:
+                        for field in inputs:
                             # A control that disappears may report its value once more.
-                            draw(known, page, shown, only_changes=True)
+                            draw(known, page, field, only_changes=True)
                         if shown_row.note and inputs is shown_row.more[-1]:
                             st.caption(shown_row.note)
