@@ -45,9 +45,10 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 
 # How gamma and beta are used. ``g`` and ``b`` are gamma and beta of each element.
 
+UNUSED = N_("It does not use gamma.")
 FACTORS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     N_("It multiplies by beta, not by gamma."): lambda g, b: b,
-    N_("It does not use gamma."): lambda g, b: torch.ones_like(g),
+    UNUSED: lambda g, b: torch.ones_like(g),
     N_("It divides by gamma instead of multiplying by it."): lambda g, b: 1 / g,
     N_("It multiplies by -gamma, not by gamma."): lambda g, b: -g,
     N_("It multiplies by gamma^2, not by gamma."): lambda g, b: g * g,
@@ -256,7 +257,7 @@ def _wrong_factor(uses: list[Use], has_gamma: bool, has_beta: bool, norm: Norm) 
         return constant_factor(_number(one.factor for one in uses))
     name = norm.factor
     for message, use in FACTORS.items():
-        possible = (has_beta or "beta" not in message) and not norm.zero_centered_gamma
+        possible = message == UNUSED if norm.zero_centered_gamma else has_beta or "beta" not in message
         if possible and all(_is(one.factor, use(one.gamma, one.beta)) for one in uses):
             return Difference("gamma", _("another factor"), name, _(message))
     number = _number(one.factor / one.gamma for one in uses)

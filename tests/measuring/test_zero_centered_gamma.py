@@ -92,6 +92,11 @@ def test_a_function_and_its_gradients():
     assert [one.what for one in found.differences] == ["backward"]
 
 
+def test_a_gamma_that_is_not_used():
+    found = nv.check(lambda x, gamma: rms_norm(x, 0 * gamma), X, like=NORM, params={"gamma": torch.full((4,), 0.25)})
+    assert str(found) == "It does not use gamma."
+
+
 def test_a_backward_function():
     def forward(x, gamma):
         root = (x.square().mean(-1, keepdim=True) + 1e-6).sqrt()
