@@ -1,6 +1,6 @@
 """The Explore page in a browser: the first view, clicks, and the controls that need more than one change.
 
-What a single control changes is tested without a browser, in tests/ui/explore.
+What a single control changes is tested without a browser, in tests/lessons/explore.
 """
 
 import pytest
