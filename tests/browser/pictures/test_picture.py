@@ -140,7 +140,7 @@ def fonts_of_a_picture(tab: Page) -> Iterator[None]:
     style.evaluate("style => style.remove()")
 
 
-# Show a file above the page.
+# Show a document above the page, which may not load files.
 COVER = """address => new Promise((shown) => {
   const frame = document.createElement("iframe");
   frame.style.cssText = "position: fixed; inset: 0; width: 100%; height: 100%; border: 0";
@@ -150,9 +150,7 @@ COVER = """address => new Promise((shown) => {
 }).then(() => {})"""
 
 
-def test_a_picture_opened_alone_looks_like_the_page_in_its_own_font(
-    tab, draw_figure, fonts_of_a_picture, tmp_path, subtests
-):
+def test_a_picture_opened_alone_looks_like_the_page_in_its_own_font(tab, draw_figure, fonts_of_a_picture, subtests):
     for name, scheme in (("view", "light"), ("view", "dark"), ("compare", "light"), ("compare", "dark")):
         with subtests.test(name, scheme=scheme):
             draw_figure(name, scheme)
@@ -164,8 +162,7 @@ def test_a_picture_opened_alone_looks_like_the_page_in_its_own_font(
             root = tab.locator(".nv-view").bounding_box()
             svg = image(tab, "svg")[1]
             heading = 34
-            (tmp_path / "still.svg").write_bytes(svg)
-            tab.evaluate(COVER, (tmp_path / "still.svg").as_uri())
+            tab.evaluate(COVER, f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}")
             clip = {"x": box["x"] - root["x"] + 16, "y": box["y"] - root["y"] + 16 + heading}
             still = tab.screenshot(clip=clip | {"width": box["width"], "height": box["height"]})
             differ = tab.evaluate(DIFFER, [base64.b64encode(png).decode() for png in (live, still)])
