@@ -18,6 +18,7 @@ from typing import Literal, NewType, Union, get_args, get_origin
 
 import numpy as np
 
+from normviz.figures.palette import Theme
 from normviz.figures.wire import LEFT_OUT, GridData, Payload
 from normviz.scene.grid import Grid
 
@@ -30,6 +31,7 @@ ROOMS = {  # the file, and the modules whose payloads are in it
     "ui/browser/payloads.d.ts": ("ui.page",),
     "api/live/payloads.d.ts": ("api.live.widget",),
 }  # fmt: skip
+SENT = (Payload, Theme)  # a theme is in front of each script; the command reads its name, and loads no NumPy
 FIRST_LINE = "// Made by tools/payload_types.py from the dataclasses of Python. Do not edit it."
 SIMPLE = {str: "string", int: "number", float: "number", bool: "boolean", NoneType: "null", object: "unknown"}
 DESCRIBED = re.compile(r"^(\w+)  +(.+)$", re.MULTILINE)  # a field in a docstring
@@ -40,7 +42,7 @@ def text_of(modules: Sequence[ModuleType], known: set[type]) -> str:
     blocks = [FIRST_LINE]
     for module in modules:
         for kind in vars(module).values():
-            if isinstance(kind, type) and issubclass(kind, Payload) and is_dataclass(kind):
+            if isinstance(kind, type) and issubclass(kind, SENT) and is_dataclass(kind):
                 blocks += _with_parts(kind, known)
     return "\n\n".join(blocks) + "\n"
 

@@ -7,7 +7,6 @@ from base64 import b64encode
 from dataclasses import dataclass
 from typing import Literal
 
-from normviz.figures.wire import Payload
 from normviz.texts.errors import NormvizError, echo, listed
 
 FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # the same widths on every system
@@ -16,7 +15,7 @@ GROUP_COLORS = 16
 
 
 @dataclass(frozen=True)
-class Theme(Payload):
+class Theme:
     """CSS colors.
 
     faint       text on the veil and its hatching

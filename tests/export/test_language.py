@@ -96,7 +96,7 @@ def test_the_command_writes_a_file_in_a_language(brackets, tmp_path, capsys):
 def test_a_widget_keeps_its_language(brackets):
     widget = nv.live("LayerNorm(3)", (2, 3), lang="xb")
     assert widget.query.endswith("lang=xb")
-    assert r"\u27e6" in widget._esm
+    assert "⟦" in widget._esm
     widget.query = "shape=2,3&layer=LayerNorm(4)&lang=en"
     assert widget.problem.startswith("⟦")
     sent = []

@@ -12,7 +12,7 @@ from normviz.lessons.pages import page_view as page_of
 from normviz.lessons.practice.bank import choose
 from normviz.parts.html import Body
 from normviz.parts.part import Caption, Chart, Details, Note, Panels, Sentence, Table, Text, flat
-from normviz.texts import messages
+from normviz.texts import languages, messages
 from normviz.texts.messages import in_language
 from tests.support.languages import Bracketed
 from tests.support.languages import brackets as brackets
@@ -45,7 +45,9 @@ CODE_LABELS = {"", "eps", "dx", "dgamma", "dbeta", "< 0", "torch", "Keras", "Fla
 
 @pytest.fixture
 def marked(monkeypatch):
-    monkeypatch.setattr(messages, "translations", lambda name: Bracketed())
+    monkeypatch.setattr(messages, "_read_catalogue", lambda folder, name: Bracketed())
+    read = languages.read_text
+    monkeypatch.setattr(languages, "read_text", lambda path: f"⟦{read(path).strip()}⟧")  # a text of several sentences
 
 
 def texts(part):
