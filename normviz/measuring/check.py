@@ -484,7 +484,7 @@ def norm_of(found: Measurement, names: Sequence[str]) -> Norm | None:
             eps=None if is_machine_eps else eps.value,
             bias=found.has_beta,
             running=found.running,
-            zero_centered_gamma=found.gamma is not None and found.gamma.zero_centered,
+            zero_centered_gamma=found.gamma is not None and bool(found.gamma.zero_centered),
         )
         described = Description(norm, found.shape, tuple(names))
         params = described.param_ids

@@ -152,12 +152,12 @@ class Learned:
 
     ids       int64, the shape of x: elements with the same number use the same element of the parameter
     constant  factor = constant * parameter. It is 1, or a number that follows from the group's size
-    zero_centered  whether 1 + the parameter is used instead of the parameter
+    zero_centered  whether 1 + the parameter is used instead of the parameter; None: something else that follows from it
     """
 
     ids: Ids
     constant: float = 1.0
-    zero_centered: bool = False
+    zero_centered: bool | None = False
 
 
 def measure_learned(
@@ -199,7 +199,7 @@ def _factor(factors: tuple[Tensor, Tensor], pairs: list[tuple[Tensor, Tensor]], 
             if ids is not None:
                 constant = float((factors[0] / (added + first.flatten()[ids])).median())
                 return Learned(ids.numpy(), constant, zero_centered=bool(added))
-    return Learned(equal_ids(factors[0], dtype))
+    return Learned(equal_ids(factors[0], dtype), zero_centered=None)
 
 
 def _offset(offsets: tuple[Tensor, Tensor], pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype) -> Learned | None:

@@ -180,7 +180,7 @@ def _eps(found: Measurement, norm: Norm, dtype: torch.dtype) -> Iterator[Differe
 def _parameters(found: Measurement, expected: Description) -> Iterator[Difference]:
     ids, bias = expected.param_ids, expected.norm.bias
     gamma, beta = _gamma_fits(found, ids), _beta_fits(found, ids if bias else None)
-    if found.gamma is not None and found.gamma.zero_centered != expected.norm.zero_centered_gamma:
+    if found.gamma is not None and found.gamma.zero_centered == (not expected.norm.zero_centered_gamma):
         own, wanted = ("1 + gamma", "gamma") if found.gamma.zero_centered else ("gamma", "1 + gamma")
         yield Difference("gamma", own, wanted, _("It multiplies by {own}, not by {wanted}.", own=own, wanted=wanted))
     elif not gamma and found.gamma is None:

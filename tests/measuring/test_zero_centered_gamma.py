@@ -146,3 +146,15 @@ def test_stored_statistics_and_1_plus_gamma():
     e = nv.explain(frozen, x)
     assert e.norm.running
     assert torch.allclose(e.trace.output, frozen(x), atol=1e-5)
+
+
+@needs_rms_norm
+@pytest.mark.parametrize("factor", [lambda g: 2 + g, lambda g: 1 - g, lambda g: g * g])
+def test_a_factor_that_is_neither_is_called_neither(factor):
+    def fn(x, gamma):
+        return x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt() * factor(gamma)
+
+    like = "RMSNorm(4, eps=1e-6, zero_centered_gamma=True)"
+    found = nv.check(fn, (3, 5, 4), like=like, params={"gamma": torch.rand(4)})
+    assert "It uses gamma, but not as one factor." in str(found)
+    assert "It multiplies by gamma" not in str(found)
