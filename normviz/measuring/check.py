@@ -55,15 +55,7 @@ USUAL_EPS = 1e-5  # assumed where eps cannot be measured, as with stored statist
 class Finding:
     """What a function computes, and how it differs from what it should compute: what ``normviz.check`` finds.
 
-    norm         the Norm that computes the same, or None
-    layer        the text of the torch layer that computes the same, or None
-    reduced      the numbers of the axes over which the statistics are taken: those along which elements reach each other; () for stored statistics
-    differences  from the expected layer; without one, from any normalization that a Norm describes
-    sampled      whether x was too large to move every element: then some elements, or a smaller x, were measured
-    notes        what the check does not judge, and differences that show only for x unlike the given one, as sentences
-    expected     what it should be; None without ``like``
-    measured     the parts of the formula; None if the outputs are right without them
-    text         the result in sentences
+    ``normviz.Check``, which adds what a reader asks of it, describes the fields.
     """
 
     norm: Norm | None

@@ -265,7 +265,7 @@ def _wrong_factor(uses: list[Use], has_gamma: bool, has_beta: bool, norm: Norm) 
         of_product = f"({name})" if norm.zero_centered_gamma else name
         sentence = _("It multiplies by {n:g}*{name}, not by {name}.", n=number, name=of_product)
     else:
-        sentence = _("It uses {name}, but not as one factor.", name="gamma")
+        sentence = _("It uses gamma, but not as one factor.")
     return Difference("gamma", _("another factor"), name, sentence)
 
 
