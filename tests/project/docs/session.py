@@ -16,7 +16,9 @@ from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 SERVER = get_context("forkserver")
 SERVER.set_forkserver_preload(["torch", "numpy", __name__])
@@ -32,7 +34,8 @@ def ran(run: Callable[[Any], Any], given: Any, folder: Path) -> Any:
     """The result of ``run(given)``, one of the functions below, in a new process whose current directory is the folder."""
     ours, theirs = SERVER.Pipe(duplex=False)
     process = SERVER.Process(target=_child, args=(run, given, str(folder), theirs))
-    process.start()
+    with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):  # the new process would run the file of that module
+        process.start()
     theirs.close()
     try:
         assert ours.poll(LONGEST), f"it takes more than {LONGEST} seconds"

@@ -4,10 +4,12 @@ import ast
 import re
 import shlex
 import shutil
+import sys
 import tomllib
 from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import yaml
@@ -110,3 +112,11 @@ def test_a_block_that_nobody_runs_is_a_failure(tmp_path: Path):
         (block,) = blocks(text)
         with pytest.raises((AssertionError, pytest.fail.Exception)):
             _try(block, "", tmp_path)
+
+
+def test_a_block_runs_without_the_app_that_an_earlier_test_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    app = ModuleType("__main__")  # Streamlit's runner leaves such a module
+    app.__file__ = str(tmp_path / "app.py")
+    (tmp_path / "app.py").write_text("import normviz\n")
+    monkeypatch.setitem(sys.modules, "__main__", app)
+    assert session.ran(session.python, "print(1)", tmp_path) == "1\n"
