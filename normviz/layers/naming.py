@@ -81,7 +81,7 @@ def layer_of_channels(norm: Norm, names: Sequence[str], shape: tuple[int, ...]) 
         channel = list(names).index("c")
         order = [0, channel, *(i for i in range(1, len(names)) if i != channel)]
         layer = usual_layer(norm.permuted(order), tuple(shape[i] for i in order))
-    return layer if layer is not None and (layer.kind.in_torch or layer.zero_centered_gamma) else None
+    return layer if layer is not None and layer.kind.in_torch else None
 
 
 def _first_equivalent(layers: Iterable[Layer], norm: Norm, shape: tuple[int, ...]) -> Layer | None:

@@ -539,10 +539,10 @@ def _spare(names: Sequence[str]) -> Iterator[str]:
 
 def _similar(norm: Norm, names: Sequence[str], shape: tuple[int, ...]) -> str:
     """The name of ``layer_of_channels``; "" if there is none."""
-    layer = layer_of_channels(norm, names, shape)
+    layer = layer_of_channels(replace(norm, zero_centered_gamma=False), names, shape)
     if layer is None:
         return ""
-    return _("{layer} with 1 + gamma", layer=layer.name) if layer.zero_centered_gamma else layer.name
+    return _("{layer} with 1 + gamma", layer=layer.name) if norm.zero_centered_gamma else layer.name
 
 
 def usual_axes(rank: int) -> tuple[str, ...]:

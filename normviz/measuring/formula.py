@@ -568,8 +568,7 @@ def with_divisor(found: Measurement, eps: float) -> Measurement:
         return found
     if not isclose(constant**2, ratio, rel_tol=EPS_TOLERANCE):
         return found
-    gamma = None if found.gamma is None else replace(found.gamma, constant=1.0)
-    return replace(found, divisor=f"{found.elements * ratio:.4g}", eps=Eps(eps, "inside"), gamma=gamma)
+    return replace(found, divisor=f"{found.elements * ratio:.4g}", eps=Eps(eps, "inside"))
 
 
 def _others(shape: Index, dtype: torch.dtype, x: Tensor | None) -> list[Tensor]:

@@ -34,6 +34,8 @@ from normviz.measuring.report import (
     constant_value,
     eps_differences,
     has_groups,
+    multiple,
+    other_factor,
     other_values,
     rounds,
     unexpected,
@@ -261,6 +263,9 @@ def _wrong_factor(uses: list[Use], has_gamma: bool, has_beta: bool, norm: Norm) 
         if possible and all(_is(one.factor, use(one.gamma, one.beta)) for one in uses):
             return Difference("gamma", _("another factor"), name, _(message))
     number = _number(one.factor / one.gamma for one in uses)
+    stored = _number(one.factor / (one.gamma - 1) for one in uses) if norm.zero_centered_gamma else None
+    if stored is not None:
+        return other_factor(multiple(stored, "gamma"), name)
     if number is not None:
         of_product = f"({name})" if norm.zero_centered_gamma else name
         sentence = _("It multiplies by {n:g}*{name}, not by {name}.", n=number, name=of_product)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from normviz.analysis.description import Description
 from normviz.layers.norm import Norm
-from normviz.measuring.formula import BIASED, EPS_TOLERANCE, SUM, UNBIASED, Ids, Learned, Measurement
+from normviz.measuring.formula import BIASED, EPS_TOLERANCE, SUM, UNBIASED, Ids, Learned, Measurement, constant_of
 from normviz.measuring.groups import Axis, from_ids, refines, same_partition
 from normviz.measuring.verdict import Error
 from normviz.texts.errors import listed
@@ -181,8 +181,8 @@ def _parameters(found: Measurement, expected: Description) -> Iterator[Differenc
     ids, bias = expected.param_ids, expected.norm.bias
     gamma, beta = _gamma_fits(found, ids), _beta_fits(found, ids if bias else None)
     if found.gamma is not None and found.gamma.zero_centered == (not expected.norm.zero_centered_gamma):
-        own, wanted = ("1 + gamma", "gamma") if found.gamma.zero_centered else ("gamma", "1 + gamma")
-        yield Difference("gamma", own, wanted, _("It multiplies by {own}, not by {wanted}.", own=own, wanted=wanted))
+        if not found.running:  # then a stored variance is in the factor, too
+            yield other_factor(_factor(found, found.gamma), expected.norm.factor)
     elif not gamma and found.gamma is None:
         yield constant_factor(constant_value(found.gammas))
     elif not gamma and ids is None:
@@ -215,6 +215,28 @@ def unexpected(name: str, expected: Description) -> Difference:
         sentence = _("It multiplies by a gamma, and {layer} has none.", layer=expected.title)
         return Difference("gamma", "gamma", _("no gamma"), sentence)
     return Difference("beta", "beta", _("no beta"), _("It adds a beta, and {layer} has none.", layer=expected.title))
+
+
+def _factor(found: Measurement, gamma: Learned) -> str:
+    """What a function multiplies by, such as "2*gamma"."""
+    name = "1 + gamma" if gamma.zero_centered else "gamma"
+    return multiple(float(f"{gamma.constant / constant_of(found.divisor, found.elements):.3g}"), name)
+
+
+def multiple(number: float, factor: str) -> str:
+    """The product of a number and gamma, or 1 + gamma.
+
+    >>> multiple(2, "1 + gamma"), multiple(-1, "gamma"), multiple(1, "1 + gamma")
+    ('2*(1 + gamma)', '-gamma', '1 + gamma')
+    """
+    if number == 1:
+        return factor
+    sign = "-" if number == -1 else f"{number:g}*"
+    return f"{sign}({factor})" if " " in factor else f"{sign}{factor}"
+
+
+def other_factor(own: str, wanted: str) -> Difference:
+    return Difference("gamma", own, wanted, _("It multiplies by {own}, not by {wanted}.", own=own, wanted=wanted))
 
 
 CLOSE = 2e-4  # relative
@@ -379,6 +401,8 @@ def text(
     sentences = []
     if expected is None and found is not None:
         sentences = [_groups(found, axes, similar)]
+        if found.gamma is not None and found.gamma.zero_centered and not similar and not found.running:
+            sentences.append(_("It multiplies by {factor}.", factor=_factor(found, found.gamma)))
     elif expected is not None and not differs:
         sentences = [_same(expected)]
     for one in differs:

@@ -119,6 +119,8 @@ def test_a_forgotten_keepdim(fn, like):
 
 OWN = [
     (lambda self, x: 2 * rms_norm(x, 1e-6) * (1 + self.weight), "another factor", "It multiplies by 2*(1 + gamma), not by (1 + gamma)."),
+    (lambda self, x: 2 * rms_norm(x, 1e-6) * self.weight, "2*gamma", "It multiplies by 2*gamma, not by 1 + gamma."),
+    (lambda self, x: -rms_norm(x, 1e-6) * self.weight, "-gamma", "It multiplies by -gamma, not by 1 + gamma."),
     (lambda self, x: rms_norm(x, 1e-6) * self.weight, "gamma", "It multiplies by gamma, not by 1 + gamma."),
     (lambda self, x: rms_norm(x, 1e-6), "another factor", "It does not use gamma."),
 ]  # fmt: skip

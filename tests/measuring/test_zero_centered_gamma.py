@@ -1,7 +1,10 @@
 """Layers that multiply by 1 + gamma, such as Gemma's RMSNorm: explain, check and norms say the same of them."""
 
+from dataclasses import replace
+
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 import normviz as nv
@@ -158,3 +161,66 @@ def test_a_factor_that_is_neither_is_called_neither(factor):
     found = nv.check(fn, (3, 5, 4), like=like, params={"gamma": torch.rand(4)})
     assert "It uses gamma, but not as one factor." in str(found)
     assert "It multiplies by gamma" not in str(found)
+
+
+@needs_rms_norm
+def test_a_multiple_of_1_plus_gamma_is_not_called_1_plus_gamma():
+    def fn(x, gamma):
+        return 2 * rms_norm(x, gamma)
+
+    found = nv.check(fn, X, like="RMSNorm(4, eps=1e-6)", params={"gamma": torch.rand(4)})
+    assert str(found) == "It multiplies by 2*(1 + gamma), not by gamma."
+
+
+@pytest.mark.parametrize("correction", [1, -2])
+def test_a_wrong_variance_is_no_factor_of_gamma(correction):
+    def fn(x, gamma):
+        return (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, correction=correction) + 1e-5).sqrt() * gamma
+
+    like = Norm("n l c -> n l", "c", bias=False, zero_centered_gamma=True)
+    found = nv.check(fn, X, like=like, params={"gamma": torch.rand(4)})
+    assert [one.what for one in found.differences] == ["variance", "gamma"]
+    assert found.differences[1].sentence == "It multiplies by gamma, not by 1 + gamma."
+
+
+class Batch(nn.Module):
+    """BatchNorm2d, whose weight is one factor of each channel."""
+
+    def __init__(self, times):
+        super().__init__()
+        self.norm = nn.BatchNorm2d(3, affine=False)
+        self.weight, self.bias = nn.Parameter(torch.tensor([0.5, -0.2, 0.3])), nn.Parameter(torch.ones(3))
+        self.times = times
+
+    def forward(self, x):
+        return self.norm(x) * self.times(self.weight)[:, None, None] + self.bias[:, None, None]
+
+
+IMAGES = torch.randn(4, 3, 2, 2, generator=torch.Generator().manual_seed(5))
+BATCH = Norm("n c h w -> c", "c", zero_centered_gamma=True)
+
+
+def test_layers_that_torch_has_only_with_gamma_are_named_with_1_plus_gamma():
+    train, stored = nv.check(Batch(lambda w: 1 + w), IMAGES), nv.check(Batch(lambda w: 1 + w).eval(), IMAGES)
+    assert (str(train), train.layer) == (
+        "Your function averages over N, H and W (like BatchNorm2d with 1 + gamma).",
+        None,
+    )
+    assert str(stored) == "Your function uses stored statistics (like BatchNorm2d with 1 + gamma)."
+    assert train.norm == BATCH
+    groups = nv.check(lambda x, gamma: F.group_norm(x, 2) * (1 + gamma), (2, 4, 3), params={"gamma": torch.rand(4, 1)})
+    assert str(groups).endswith("along C (like GroupNorm with 1 + gamma).")
+
+
+@pytest.mark.parametrize(("times", "factor"), [(lambda w: 2 * w, "2*gamma"), (lambda w: -w, "-gamma"), (lambda w: w, "gamma")])  # fmt: skip
+def test_the_factor_with_stored_statistics(times, factor):
+    found = nv.check(Batch(times).eval(), IMAGES, like=replace(BATCH, running=True), backward=False)
+    assert str(found) == f"It multiplies by {factor}, not by 1 + gamma."
+
+
+def test_without_the_name_of_a_layer_the_factor_is_told():
+    def fn(x, gamma):
+        return F.layer_norm(x.movedim(1, 2), (3,)).movedim(1, 2) * (1 + gamma)
+
+    found = nv.check(fn, (2, 3, 4), params={"gamma": torch.rand(4)})
+    assert str(found) == "Your function averages over C. It multiplies by 1 + gamma."
