@@ -23,7 +23,7 @@ from pathlib import Path
 import yaml
 
 from normviz.lessons.questions.sources import PAPERS
-from normviz.texts.languages import FRONT_MATTER
+from normviz.texts.languages import FRONT_MATTER, front_matter
 from tools.translations import ENGLISH, prose_files, python_messages, script_messages
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,8 +49,7 @@ class Claim:
 def claims() -> Iterator[Claim]:
     """All claims, file by file."""
     for path in prose_files():
-        if found := FRONT_MATTER.match((ENGLISH / path).read_text(encoding="utf-8")):
-            yield from _read((ENGLISH / path).relative_to(ROOT).as_posix(), yaml.safe_load(found[1])["claims"])
+        yield from _read((ENGLISH / path).relative_to(ROOT).as_posix(), front_matter(path).get("claims", []))
     for path, listed in yaml.safe_load(OTHER_TEXTS.read_text(encoding="utf-8")).items():
         yield from _read(path, listed)
 

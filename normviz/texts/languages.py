@@ -1,9 +1,13 @@
 """The languages of the app: those that have a catalogue, and English."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from normviz.texts import messages
 from normviz.texts.errors import NormvizError, closest, echo, listed
@@ -127,11 +131,12 @@ def html_attributes() -> str:
 
 
 # The prose of a language: the Markdown and YAML files of ``normviz/locale/<language>/``.
-# The first line of a translated file may say from which English it was made; see docs/translating.md. An English file may begin with the list of
-# its claims (tools/claims.py). Readers of the files see neither.
+# The first line of a translated file may say from which English it was made; see docs/translating.md. An English file may begin with front matter:
+# its claims (tools/claims.py), and what a question consists of beside its prose. Readers of the files see neither.
 
 OWN = Path(__file__).parents[1] / "locale" / ENGLISH
 STAMP = re.compile(r"\A(?:<!-- English: (?P<markdown>\w+) -->|# English: (?P<yaml>\w+))\n+")
+YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C takes a fifth of the time
 FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n+", re.DOTALL)
 
 
@@ -144,6 +149,17 @@ def read_text(path: str) -> str:
     found = (messages.LOCALE / language.get() / path, messages.LOCALE / ENGLISH / path)
     file = next((file for file in found if file.is_file()), OWN / path)
     return FRONT_MATTER.sub("", STAMP.sub("", file.read_text(encoding="utf-8")))
+
+
+@cache
+def front_matter(path: str) -> Mapping[str, Any]:
+    """What the front matter of the English file ``path`` declares; no translation repeats it.
+
+    >>> front_matter("questions/s0.md")["kind"]
+    'gammas'
+    """
+    found = FRONT_MATTER.match((OWN / path).read_text(encoding="utf-8"))
+    return yaml.load(found[1], YAML) if found else {}
 
 
 def paragraphs(name: str, **values: object) -> str:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl
 
-from normviz.analysis.description import describe
+import torch
+from torch import Tensor, nn
+
+from normviz.analysis.description import Description, describe
 from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference, run_module
-from normviz.analysis.running.torch_module import buffers
+from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.code.programs import KERAS_LAYERS
 from normviz.layers.layer import Layer
 from normviz.scene.scene import Scene
 from normviz.scene.view import read
-from normviz.texts.errors import NormvizError
+from normviz.texts.errors import NormvizError, listed
+from normviz.texts.languages import front_matter
 
-if TYPE_CHECKING:
-    import torch
-    from torch import Tensor, nn
-
+Facts = Mapping[str, Any]  # the placeholders of an answer, and "right"
 ROUNDING = 1e-5  # larger than float32's rounding of outputs near 1
 
 
@@ -53,14 +57,20 @@ def which(both: str = "both", neither: str = "neither", **pair: bool) -> str:
     )
 
 
+@lru_cache(maxsize=256)
 def scene_of(query: str) -> Scene:
     """The scene of a page with this query."""
     return read(dict(parse_qsl(query))).scene
 
 
-def x_of(query: str) -> Tensor:
-    """The values of x on a page with this query."""
-    x = scene_of(query).description.x
+def view_of(key: str) -> Scene:
+    """The scene of the view that shows the answer of a question."""
+    return scene_of(front_matter(f"questions/{key}.md")["view"].partition("?")[2])
+
+
+def x_of(key: str) -> Tensor:
+    """The values of x on that view."""
+    x = view_of(key).description.x
     assert x is not None
     return x
 
@@ -125,3 +135,76 @@ def keras_default(argument: str) -> float:
     """
     batch_norm = next(layer for layer in KERAS_LAYERS.layers if layer.name.endswith(".BatchNormalization"))
     return batch_norm.defaults[argument]
+
+
+# Facts that the front matter of a question declares: a kind, of a layer, on a shape, such as "gammas of LayerNorm(4) on 2,4".
+
+MEASURE = re.compile(r"(?P<kind>\w+)(?: of (?P<layer>.+?))?(?: and (?P<other>.+?))?(?: on (?P<shape>[\d,]+))?")
+
+COUNTS: dict[str, Callable[[Description], Any]] = {
+    "statistics": lambda e: e.counts.statistics,
+    "elements": lambda e: e.counts.elements_per_statistic,
+    "gamma_shape": lambda e: e.counts.gamma_shape,
+    "gammas": lambda e: prod(e.counts.gamma_shape or (0,)),
+    "parameters": lambda e: e.counts.parameters,
+    "buffers": lambda e: e.counts.buffers,
+    "users": lambda e: prod(e.shape) // prod(e.counts.gamma_shape or ()),
+    "size": lambda e: prod(e.shape),
+}
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What the front matter of a question declares.
+
+    facts    a kind for each placeholder of the answer, or a value
+    kind     the kind whose value is right
+    options  the value of that kind, or another kind, for each option; without them, the answer is a number
+    layer    the layer of kinds that name none
+    shape    its x, for kinds that name none
+    at       the selected element
+    """
+
+    layer: str
+    shape: tuple[int, ...]
+    at: tuple[int, ...]
+    facts: Mapping[str, Any]
+    kind: str
+    options: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, front: Mapping[str, Any], query: str) -> Declared:
+        """The declaration of a front matter; layer and shape are by default those of the view with this query."""
+        scene = scene_of(query)
+        layer, shape = front.get("layer", str(scene.layer)), tuple(front.get("shape", scene.shape))
+        at = scene.at or (0,) * len(shape)
+        return cls(layer, shape, at, front.get("facts", {}), front.get("kind", ""), front.get("options", {}))
+
+    def values(self) -> dict[str, Any]:
+        """The facts, with ``"right"`` if a kind says what is right."""
+        found = {name: self.value(measure) for name, measure in self.facts.items()}
+        if self.kind:
+            right = self.value(self.kind)
+            true = {option: right == self.value(measure) for option, measure in self.options.items()}
+            found["right"] = only(**true) if true else right
+        return found
+
+    def value(self, measure: object) -> Any:
+        """The value of a kind; a number, or a list of sizes, stands for itself."""
+        if not isinstance(measure, str):
+            return tuple(measure) if isinstance(measure, list) else measure
+        named = MEASURE.fullmatch(measure)
+        if named is None or named["kind"] not in (*COUNTS, "peers", "words", "difference"):
+            raise NormvizError(
+                "{fact} is no kind of fact; a kind, such as gammas of LayerNorm(4) on 2,4, is one of {kinds}.",
+                fact=measure,
+                kinds=listed([*COUNTS, "peers", "words", "difference"]),
+            )
+        shape = tuple(map(int, named["shape"].split(","))) if named["shape"] else self.shape
+        layer, kind = named["layer"] or self.layer, named["kind"]
+        if kind == "words":
+            return torch_refusal(layer, normal(*shape))
+        if kind == "difference":
+            return largest_difference(output(layer, normal(*shape)), output(named["other"], normal(*shape)))
+        e = describe(layer, shape)
+        return len(e.parameter_peers(self.at)) if kind == "peers" else COUNTS[kind](e)

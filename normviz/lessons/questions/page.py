@@ -1,15 +1,20 @@
 """All questions, and their page as parts: the list, and one question with its answer and the figure that shows it."""
 
 from collections.abc import Collection, Iterator
-from functools import lru_cache
-from urllib.parse import parse_qsl
 
 from normviz.lessons.alternatives import pasted_parts
 from normviz.lessons.compare import page as compare
+from normviz.lessons.explore import page as explore
+from normviz.lessons.gradients import page as gradients
 from normviz.lessons.models import page as models
+from normviz.lessons.numerics import page as numerics
 from normviz.lessons.page import Page
+from normviz.lessons.questions.facts import Declared, Facts, scene_of
 from normviz.lessons.questions.question import TOPICS, Question, Topic, answer, facts_of, prose, reasons, search_text
+from normviz.lessons.questions.sources import read_source
 from normviz.lessons.questions.topics import frameworks, numbers, parameters, running_statistics, statistics, training
+from normviz.lessons.step_by_step import page as step_by_step
+from normviz.lessons.train_and_eval import page as train_and_eval
 from normviz.parts.part import (
     AfterAnswer,
     BareTensor,
@@ -24,20 +29,134 @@ from normviz.parts.part import (
     Text,
 )
 from normviz.parts.titles import LEARN, TITLES
-from normviz.scene.scene import Scene
 from normviz.scene.setting import Where, text, word
-from normviz.scene.view import View, read
+from normviz.scene.view import View
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.languages import paragraphs
+from normviz.texts.languages import front_matter, paragraphs
 from normviz.texts.messages import N_, _, english
 
 # All questions, topic by topic, in the order in which they are listed.
 
 
-BANK = (statistics, parameters, running_statistics, numbers, frameworks, training)
-_all = (value for module in BANK for value in vars(module).values() if isinstance(value, Question))
-_declared = [question for question in _all if question.is_in_torch]
-QUESTIONS = {question.key: question for question in sorted(_declared, key=lambda one: TOPICS.index(one.topic))}
+KEYS = [
+    "s1a",
+    "s0a",
+    "s2e",
+    "s2f",
+    "q4",
+    "q3",
+    "q8",
+    "s3a",
+    "s1f",
+    "s1e",
+    "s1",
+    "s0",
+    "s0b",
+    "s0e",
+    "s1b",
+    "s0c",
+    "s0d",
+    "s0f",
+    "s0g",
+    "q5",
+    "q6",
+    "q9",
+    "s2l",
+    "q39",
+    "q45",
+    "q41",
+    "s3i",
+    "q7",
+    "s0h",
+    "q26",
+    "q21",
+    "q40",
+    "s2",
+    "s2h",
+    "q1",
+    "q2",
+    "q20",
+    "s2j",
+    "s3f",
+    "s3b",
+    "s1c",
+    "q16",
+    "s3k",
+    "s1d",
+    "q17",
+    "q10",
+    "q38",
+    "s2a",
+    "q12",
+    "s3l",
+    "q43",
+    "q42",
+    "q44",
+    "s2c",
+    "q14",
+    "q37",
+    "s2r",
+    "s3j",
+    "s2s",
+    "s2b",
+    "q27",
+    "s2g",
+    "q36",
+    "q22",
+    "q13",
+    "s2o",
+    "q24",
+    "q23",
+    "q15",
+    "q46",
+    "s1g",
+    "s3c",
+    "s3",
+    "s3d",
+    "s3e",
+    "s3g",
+    "s2p",
+    "s2m",
+    "s2q",
+    "q11",
+    "q18",
+    "q19",
+    "q25",
+    "q28",
+    "q29",
+    "q30",
+    "q31",
+    "q32",
+    "q33",
+    "q34",
+    "q35",
+]
+ANSWERING = (compare.PAGE, explore.PAGE, gradients.PAGE, numerics.PAGE, step_by_step.PAGE, train_and_eval.PAGE)
+COMPUTING = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (statistics, parameters, running_statistics, numbers, frameworks, training)
+}
+
+
+def read_question(key: str) -> Question:
+    """The question in the file with this name: what its front matter declares, and the function that computes the rest of its facts."""
+    front = front_matter(f"questions/{key}.md")
+    name, _mark, query = front["view"].removeprefix("/").partition("?")
+    page = next(page for page in ANSWERING if page.name == name)
+    topic = next(topic for topic in TOPICS if topic.key == front["topic"])
+    module, _dot, function = front.get("computed", "").partition(".")
+    computed = getattr(COMPUTING[module], function) if module else dict
+    x = front.get("x", "")
+
+    def facts() -> Facts:
+        return {**Declared.read(front, x or query).values(), **computed()}
+
+    return Question(
+        key, topic, facts, page, query, tuple(map(read_source, front["sources"])), x, front.get("needs", "")
+    )
+
+
+QUESTIONS = {key: question for key in KEYS if (question := read_question(key)).is_in_torch}
 
 MERGED = {
     "s1h": "q22",
@@ -150,14 +269,9 @@ def prediction(question: Question, answer: tuple[Part, ...] = (), shown: tuple[P
     )
 
 
-@lru_cache(maxsize=256)
-def _scene_of(query: str) -> Scene:
-    return read(dict(parse_qsl(query))).scene
-
-
 def _tensor(question: Question) -> BareTensor:
     """The tensor that the prompt is about; an element that the prompt names is framed."""
-    scene = _scene_of(question.x or question.query)
+    scene = scene_of(question.x or question.query)
     named = scene.at is not None and f"x[{', '.join(map(str, scene.at))}]" in prose(question.key).predict
     return BareTensor(scene.shape, scene.axes, scene.at if named else None, scene.values)
 

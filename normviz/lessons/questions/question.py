@@ -10,14 +10,14 @@ every language, in the app, in files, on the site and in JSON, and the order in 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.layers.layer import is_in_torch
 from normviz.lessons.page import Page
+from normviz.lessons.questions.facts import Facts
 from normviz.lessons.questions.sources import Source
 from normviz.lessons.random import Random
 from normviz.texts.errors import NormvizError, listed
@@ -25,7 +25,6 @@ from normviz.texts.languages import read_text
 from normviz.texts.messages import N_, _, english, format_count, format_number, language
 from normviz.texts.searching import simplified
 
-Facts = Mapping[str, Any]
 TINY = 1e-3  # smaller facts are mostly rounding
 CODE_SPAN = re.compile(r"`[^`]*`")
 DTYPE = re.compile(r"\bb?float\d+")
@@ -45,12 +44,6 @@ class Topic:
     def title(self) -> str:
         """The heading above the topic's questions."""
         return _(self.english)
-
-    def question(
-        self, key: str, page: Page, query: str, sources: Sequence[Source], x: str = "", needs: str = ""
-    ) -> Callable[[Callable[[], Facts]], Question]:
-        """Make a question of the decorated function, which computes its facts."""
-        return lambda facts: Question(key, self, facts, page, query, tuple(sources), x, needs)
 
 
 @dataclass(frozen=True)

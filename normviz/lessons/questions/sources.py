@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+LINK = re.compile(r"\[(.+)\]\((.+)\)")
 
 
 @dataclass(frozen=True)
@@ -18,14 +21,28 @@ class Source:
         return f"[{self.name}]({self.address})" if self.address else self.name
 
 
-def issue(project: str, number: int, kind: str = "issues") -> Source:
-    """An issue on GitHub, or a pull request with ``kind="pull"``.
+def read_source(text: str) -> Source:
+    """The source that a question names: an issue, a pull request, a page of torch or Keras, a paper, a document, or a Markdown link.
 
-    >>> issue("pytorch", 71465).address
-    'https://github.com/pytorch/pytorch/issues/71465'
+    >>> read_source("pull onnx 8445").address, read_source("[A blog](https://a.org)").name
+    ('https://github.com/onnx/onnx/pull/8445', 'A blog')
     """
-    label = "PR #" if kind == "pull" else "#"
-    return Source(f"{project} {label}{number}", f"https://github.com/{REPOSITORIES[project]}/{kind}/{number}")
+    if link := LINK.fullmatch(text):
+        return Source(*link.groups())
+    form, _space, name = text.partition(" ")
+    return FORMS[form](name) if name else DOCUMENTS[form]
+
+
+def issue(text: str) -> Source:
+    """An issue on GitHub: ``pytorch 71465``."""
+    project, _space, number = text.partition(" ")
+    return Source(f"{project} #{number}", f"https://github.com/{REPOSITORIES[project]}/issues/{number}")
+
+
+def pull(text: str) -> Source:
+    """A pull request on GitHub: ``onnx 8445``."""
+    project, _space, number = text.partition(" ")
+    return Source(f"{project} PR #{number}", f"https://github.com/{REPOSITORIES[project]}/pull/{number}")
 
 
 def torch_page(name: str) -> Source:
@@ -46,6 +63,7 @@ def paper(subject: str) -> Source:
     return Source(name, f"https://arxiv.org/abs/{number}")
 
 
+FORMS = {"issue": issue, "pull": pull, "torch": torch_page, "keras": keras_page, "paper": paper}
 REPOSITORIES = {
     "pytorch": "pytorch/pytorch",
     "ConvNeXt": "facebookresearch/ConvNeXt",
@@ -71,14 +89,16 @@ REPOSITORIES = {
     "timm": "huggingface/pytorch-image-models",
     "gemma_pytorch": "google/gemma_pytorch",
 }
-FLAX_PAGE = Source(
-    "flax.linen.LayerNorm",
-    "https://flax.readthedocs.io/en/latest/api_reference/flax.linen/layers.html#flax.linen.LayerNorm",
-)
-FORUM = Source("PyTorch forum: PyTorch doc about LayerNormalization is confusing")
-COURSE = Source("stats.stackexchange: question on CS231n's layernorm_forward")
-ANNOTATED = Source("labml: annotated LayerNorm")
-ARTICLE = Source("Article: LayerNorm vs BatchNorm")
+DOCUMENTS = {
+    "flax": Source(
+        "flax.linen.LayerNorm",
+        "https://flax.readthedocs.io/en/latest/api_reference/flax.linen/layers.html#flax.linen.LayerNorm",
+    ),
+    "forum": Source("PyTorch forum: PyTorch doc about LayerNormalization is confusing"),
+    "course": Source("stats.stackexchange: question on CS231n's layernorm_forward"),
+    "annotated": Source("labml: annotated LayerNorm"),
+    "article": Source("Article: LayerNorm vs BatchNorm"),
+}
 PAPERS = {
     "BatchNorm": ("Ioffe & Szegedy 2015", "1502.03167"),
     "LayerNorm": ("Ba, Kiros & Hinton 2016", "1607.06450"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from importlib import import_module
 from time import process_time
+from types import FunctionType
 from urllib.parse import parse_qsl
 
 import pytest
@@ -15,8 +15,9 @@ from normviz.lessons.compare.page import fit_layers
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions import facts as building_blocks
 from normviz.lessons.questions import question as topics
+from normviz.lessons.questions.facts import Facts
 from normviz.lessons.questions.page import (
-    BANK,
+    COMPUTING,
     CORE,
     MERGED,
     QUESTIONS,
@@ -30,6 +31,7 @@ from normviz.lessons.questions.question import TOPICS, Prose, Question, Topic, a
 from normviz.parts.part import Heading
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.view import read
+from normviz.texts.languages import OWN, front_matter
 from tests.lessons.questions.searching import search
 from tests.lessons.questions.test_documents import SETTLED, WITHOUT_STATEMENT
 from tests.support.needs import whole
@@ -95,9 +97,21 @@ def test_an_old_link_shows_the_question_in_the_app_and_in_files(key):
 
 
 @whole
-def test_keys_are_unique_and_each_module_has_one_topic():
-    questions = [value for module in BANK for value in vars(module).values() if isinstance(value, Question)]
-    assert sorted(QUESTIONS) == sorted(question.key for question in questions)
+def test_each_file_is_one_question_listed_by_topic_and_each_function_computes_one():
+    assert sorted(QUESTIONS) == sorted(file.stem for file in (OWN / "questions").glob("*.md"))
+    computed = Counter(front_matter(f"questions/{key}.md").get("computed", "") for key in QUESTIONS)
+    named = {
+        f"{module}.{name}"
+        for module, topic in COMPUTING.items()
+        for name, value in vars(topic).items()
+        if isinstance(value, FunctionType) and value.__annotations__.get("return") in ("Facts", Facts)
+    }
+    assert {name for name in computed if name} == named
+    assert max(times for name, times in computed.items() if name) == 1
+
+
+@whole
+def test_questions_are_listed_topic_by_topic():
     declared = [value for value in vars(topics).values() if isinstance(value, Topic)]
     assert declared == list(TOPICS)
     assert list(by_topic(list(QUESTIONS.values()))) == declared
@@ -253,7 +267,8 @@ def test_every_option_of_a_document_s_question_is_checked_with_torch(key: str, m
 
     question = QUESTIONS[key]
     monkeypatch.setattr(building_blocks, "only", record)
-    monkeypatch.setattr(import_module(question.facts.__module__), "only", record, raising=False)
+    for module in COMPUTING.values():
+        monkeypatch.setattr(module, "only", record, raising=False)
     question.facts()
     options = prose(key).options
     assert [set(one) for one in checked] == ([set(options)] if options else [])

@@ -108,7 +108,8 @@ ARTICLE = {
     "it is more efficient": "s3l",
     "the moving variance averages batch_var (torch: the unbiased one)": "q12",
 }
-DOCUMENTS = {sources.FORUM: FORUM, sources.COURSE: COURSE, sources.ANNOTATED: ANNOTATED, sources.ARTICLE: ARTICLE}
+STATEMENTS = {"forum": FORUM, "course": COURSE, "annotated": ANNOTATED, "article": ARTICLE}
+DOCUMENTS = {sources.DOCUMENTS[name]: statements for name, statements in STATEMENTS.items()}
 SETTLED = {key for statements in DOCUMENTS.values() for key in statements.values()}
 WITHOUT_STATEMENT = {"s2"}
 

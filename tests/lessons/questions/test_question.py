@@ -6,7 +6,7 @@ import pytest
 
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions import question as module
-from normviz.lessons.questions.facts import normal, only, scene_of, which
+from normviz.lessons.questions.facts import Declared, normal, only, scene_of, which
 from normviz.lessons.questions.page import QUESTIONS, find_question, questions_of_page
 from normviz.lessons.questions.question import SHAPES, Prose, Question, answer, facts_of, format_fact, prose, reasons
 from normviz.lessons.questions.sources import Source
@@ -175,6 +175,56 @@ def test_every_question_belongs_to_one_page():
     pages = [questions_of_page(name) for name in {question.page for question in QUESTIONS.values()}]
     assert sum(map(len, pages)) == len(QUESTIONS)
     assert questions_of_page(PAGES["start"]) == []
+
+
+# Facts that a front matter declares.
+
+VIEW = "shape=2,3,4,4&layer=LayerNorm([3,4,4])&at=0,2,0,3"
+
+
+@pytest.mark.parametrize(
+    ("measure", "value"),
+    [
+        ("statistics", 2),
+        ("elements", 48),
+        ("gammas", 48),
+        ("gamma_shape", (3, 4, 4)),
+        ("parameters", 96),
+        ("peers", 1),  # the same place in the other image
+        ("users", 2),
+        ("size", 96),
+        ("gammas of BatchNorm2d(3)", 3),
+        ("buffers of BatchNorm2d(3)", 7),  # 3 means, 3 variances, and the number of batches
+        ("gammas of BatchNorm2d(3,affine=False)", 0),
+        ("elements of LayerNorm([4,4]) on 5,4,4", 16),
+        ("words of GroupNorm(2,3)", "num_channels (3) must be divisible by num_groups (2)"),
+        ("difference of LayerNorm([3,4,4]) and GroupNorm(1,3)", 0.0),
+        (25.3, 25.3),
+        ([3, 4], (3, 4)),
+    ],
+)
+def test_the_value_of_a_declared_fact(measure, value):
+    assert Declared.read({}, VIEW).value(measure) == (
+        pytest.approx(value, abs=1e-6) if isinstance(value, float) else value
+    )
+
+
+def test_the_right_option_is_the_one_with_the_value_of_the_kind():
+    front = {"facts": {"n": "gammas"}, "kind": "gammas", "options": {"one": 2, "elements": "elements", "all": "size"}}
+    assert Declared.read(front, VIEW).values() == {"n": 48, "right": "elements"}
+    small = {**front, "layer": "LayerNorm([4])", "shape": [2, 4]}
+    assert Declared.read(small, VIEW).values() == {"n": 4, "right": "elements"}
+    assert Declared.read({"kind": "gammas"}, VIEW).values() == {"right": 48}
+    with pytest.raises(NormvizError, match=r"exactly one of the options \['a', 'b'\] must be true"):
+        Declared.read({**front, "options": {"a": 3, "b": 4}}, VIEW).values()
+
+
+@pytest.mark.parametrize("measure", ["gamas of LayerNorm(4)", "how many?"])
+def test_a_fact_of_no_kind_raises_an_error(measure):
+    with pytest.raises(
+        NormvizError, match=r"is no kind of fact; a kind, such as gammas of LayerNorm\(4\) on 2,4, is one of"
+    ):
+        Declared.read({}, VIEW).value(measure)
 
 
 # Building blocks of facts.

@@ -19,23 +19,25 @@ from normviz.analysis.rounding.groups import DTYPES, torch_output
 from normviz.analysis.rounding.variance import sweep
 from normviz.code.cs231n import layernorm_backward, layernorm_forward
 from normviz.layers.layer import Layer
-from normviz.lessons.gradients.page import PAGE as GRADIENTS_PAGE
-from normviz.lessons.numerics.page import PAGE as NUMERICS_PAGE
-from normviz.lessons.questions.facts import ROUNDING, keras_default, module_of, normal, only, output, skewness, x_of
-from normviz.lessons.questions.question import NUMBERS, Facts
-from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, FLAX_PAGE, Source, issue, paper, torch_page
-from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
+from normviz.lessons.questions.facts import (
+    ROUNDING,
+    Facts,
+    keras_default,
+    module_of,
+    normal,
+    only,
+    output,
+    skewness,
+    x_of,
+)
 from normviz.texts.messages import format_count
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-TWO_SPREADS = "shape=2,4&layer=LayerNorm(4)&values=0.01,-0.01,0.01,-0.01,10,-10,10,-10&at=0,2&step=5"
 
-
-@NUMBERS.question("s2g", STEP_BY_STEP_PAGE, TWO_SPREADS, [ANNOTATED])
 def variance_with_eps() -> Facts:
-    x = x_of(TWO_SPREADS).double()
+    x = x_of("s2g").double()
     y, var = output("LayerNorm(4)", x), x.var(1, correction=0)
     small, large = y.var(1, correction=0).tolist()
     return {
@@ -48,17 +50,8 @@ def variance_with_eps() -> Facts:
     }
 
 
-ONE_FAR = f"shape=1,17&layer=LayerNorm(17)&values={'0,' * 16}100&at=0,16&step=5"
-
-
-@NUMBERS.question(
-    "q36",
-    STEP_BY_STEP_PAGE,
-    ONE_FAR,
-    [Source("Cross Validated 299890", "https://stats.stackexchange.com/questions/299890"), paper("BatchNorm")],
-)
 def one_far_value() -> Facts:
-    x = x_of(ONE_FAR).double()
+    x = x_of("q36").double()
     y = output("LayerNorm(17)", x)
     largest = round(float(y.max()), 3)
     return {"largest": largest, "before": skewness(x), "after": skewness(y), "right": largest}
@@ -68,14 +61,6 @@ BERT_EPS = 1e-12
 SPREAD = 1e-3
 
 
-@NUMBERS.question(
-    "q22",
-    NUMERICS_PAGE,
-    f"show=eps&spread={SPREAD:g}",
-    [issue("transformers", 532), torch_page("LayerNorm"), COURSE, ARTICLE],
-    x="shape=256,1",
-    needs="float16",
-)
 def size_of_eps() -> Facts:
     keras, torch_eps = keras_default("epsilon"), float(Layer.make("BatchNorm1d", 1).given["eps"])
     table = {(o.dtype, o.eps): o for o in eps_table(SPREAD, epsilons=(keras, torch_eps, BERT_EPS))}
@@ -104,12 +89,6 @@ def normalize_by_hand(x: Tensor, correction: int) -> Tensor:
     return (x - x.mean()) / (x.var(correction=correction) + 1e-5) ** 0.5
 
 
-@NUMBERS.question(
-    "q13",
-    STEP_BY_STEP_PAGE,
-    "shape=1,4&layout=ND&layer=LayerNorm([4])&values=0,0,6,6&step=4&at=0,3",
-    [issue("pytorch", 22617), torch_page("LayerNorm"), torch_page("torch.var")],
-)
 def torch_var() -> Facts:
     x, many = from_values((0.0, 0.0, 6.0, 6.0), (1, 4)), normal(1, 1024)
     layer, hand = output("LayerNorm(4)", x), normalize_by_hand(x, 1)
@@ -125,12 +104,8 @@ def torch_var() -> Facts:
     }
 
 
-SQUARES = "shape=1,2&layer=RMSNorm(2)&values=1,3&at=0,1&step=2"
-
-
-@NUMBERS.question("s2o", STEP_BY_STEP_PAGE, SQUARES, [ANNOTATED])
 def squared_mean() -> Facts:
-    x = x_of(SQUARES)
+    x = x_of("s2o")
     squares = float(x.square().mean())
     return {"squares": squares, "squared": float(x.mean()) ** 2, "var": float(x.var(correction=0)), "right": squares}
 
@@ -139,13 +114,6 @@ DISTANCE, DRAWS = 1e6, 16
 FLAX_EPS = 1e-6  # default of flax.linen.LayerNorm and GroupNorm; BatchNorm's is 1e-5
 
 
-@NUMBERS.question(
-    "q24",
-    NUMERICS_PAGE,
-    f"show=variance&dtype=float32&distance={DISTANCE:.0f}",
-    [issue("pytorch", 51102), FLAX_PAGE, ANNOTATED],
-    x="shape=1,256",
-)
 def cancellation() -> Facts:
     """Groups of 256 values of standard deviation 1 around a million, in float32."""
     found = [{e.method: e for e in sweep("float32", (DISTANCE,), seed=seed, eps=FLAX_EPS)} for seed in range(DRAWS)]
@@ -167,39 +135,21 @@ def format_elements(x: Tensor) -> str:
     return ", ".join(f"{value + 0.0:.3g}" for value in x.flatten().tolist())
 
 
-@NUMBERS.question(
-    "q23",
-    STEP_BY_STEP_PAGE,
-    "shape=1,3&layout=ND&layer=RMSNorm([3])&values=9,10,11&step=3&at=0,2",
-    [issue("pytorch", 155527), torch_page("RMSNorm"), paper("RMSNorm")],
-)
 def rms_norm() -> Facts:
-    x = from_values((9.0, 10.0, 11.0), (1, 3))
+    x = x_of("q23")
     rms, layer = output("RMSNorm(3)", x), output("LayerNorm(3)", x)
     centered = x - x.mean()
-    difference = largest_difference(output("RMSNorm(3, eps=1e-05)", centered), output("LayerNorm(3)", centered))
-    parameters = [describe(name, (1, 3)).counts.parameters for name in ("RMSNorm(3)", "LayerNorm(3)")]
     options = {"centred": layer, "ones": x / x, "same": x}
     return {
         "rms": format_elements(rms),
         "layer": format_elements(layer),
-        "gap": difference,
-        "parameters": parameters[0],
-        "layer_parameters": parameters[1],
+        "gap": largest_difference(output("RMSNorm(3, eps=1e-05)", centered), output("LayerNorm(3)", centered)),
         "eps": no_eps("float32").computing_eps,
         "wide": no_eps("float64").computing_eps,
         "right": min(options, key=lambda key: largest_difference(options[key], rms)),
     }
 
 
-@NUMBERS.question(
-    "q15",
-    NUMERICS_PAGE,
-    "show=single&dtype=float32",
-    [issue("pytorch", 19250), paper("LayerNorm")],
-    x="shape=4,1",
-    needs="RMSNorm(1)",
-)
 def one_element() -> Facts:
     found = {d.layer: d for d in single_elements() if d.output is not None}
     layer, rms, group = (found[name] for name in ("LayerNorm(1)", "RMSNorm(1)", "GroupNorm(4, 4)"))
@@ -216,18 +166,6 @@ def one_element() -> Facts:
     }
 
 
-@NUMBERS.question(
-    "q46",
-    STEP_BY_STEP_PAGE,
-    "shape=2,4&layer=RMSNorm(4)&params=random&step=4&at=0,2",
-    [
-        issue("transformers", 30236),
-        issue("gemma_pytorch", 67, "pull"),
-        issue("pytorch", 147203, "pull"),
-        torch_page("RMSNorm"),
-    ],
-    x="shape=64,64",
-)
 def order_of_casting() -> Facts:
     """The normalized values cast to bfloat16 before or after they are multiplied by gamma, both also bfloat16."""
     half, eps = torch.bfloat16, 1e-6
@@ -249,7 +187,6 @@ def order_of_casting() -> Facts:
     }
 
 
-@NUMBERS.question("s1g", GRADIENTS_PAGE, "show=parameters&shape=4,6&layer=LayerNorm(6)&at=1,4", [COURSE])
 def backward_sums() -> Facts:
     x, dout = normal(4, 6).double(), upstream((4, 6))
     gamma = 1 + normal(6, seed=1).double().numpy() / 2

@@ -14,11 +14,9 @@ from normviz.analysis.running.shards import accumulation_difference, even_sizes,
 from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR, Stream, follow, run, settle
 from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.layers.layer import Layer
-from normviz.lessons.compare.page import PAGE as COMPARE_PAGE
-from normviz.lessons.explore.page import PAGE as EXPLORE_PAGE
 from normviz.lessons.questions.facts import (
     ROUNDING,
-    count_buffers,
+    Facts,
     keras_default,
     module_of,
     normal,
@@ -26,15 +24,11 @@ from normviz.lessons.questions.facts import (
     output,
     scene_of,
     which,
+    x_of,
 )
-from normviz.lessons.questions.question import RUNNING_STATISTICS, SMALL_BATCHES, TRAIN_AND_EVAL, Facts
-from normviz.lessons.questions.sources import ANNOTATED, ARTICLE, COURSE, issue, paper, torch_page
-from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
 from normviz.lessons.train_and_eval.modes import both_modes
-from normviz.lessons.train_and_eval.page import PAGE as TRAIN_AND_EVAL_PAGE
 
 
-@RUNNING_STATISTICS.question("s2a", TRAIN_AND_EVAL_PAGE, "show=stream&batch_size=64", [ANNOTATED], x="shape=64,1")
 def time_to_settle() -> Facts:
     steps, keras = (
         settle(Stream(batch_size=64, momentum=momentum, steps=200), tolerance=0.25).expected_mean_steps
@@ -53,13 +47,6 @@ def time_to_settle() -> Facts:
     }
 
 
-@RUNNING_STATISTICS.question(
-    "q12",
-    TRAIN_AND_EVAL_PAGE,
-    "show=stream&batch_size=4",
-    [issue("pytorch", 19902), issue("pytorch", 62399), issue("tensorflow", 55545), torch_page("BatchNorm1d"), ARTICLE],
-    x="shape=4,1&values=0,0,6,6",
-)
 def two_variances() -> Facts:
     x = from_values((0.0, 0.0, 6.0, 6.0), (4, 1))
     history = follow(x.T, momentum=1.0)
@@ -78,7 +65,6 @@ WEIGHTED = "moving * momentum + batch * rest"  # rest = 1 - momentum
 STEPPED = "moving - (moving - batch) * rest"
 
 
-@RUNNING_STATISTICS.question("s3l", TRAIN_AND_EVAL_PAGE, "show=stream", [ARTICLE], x="shape=8,1")
 def forms_of_the_average() -> Facts:
     means, old = run(Stream(batch_size=8)).batch_mean, other_momentum(0.1)
     single, double = (two_forms(means, old, dtype=dtype) for dtype in ("float32", "float64"))
@@ -100,20 +86,11 @@ def forms_of_the_average() -> Facts:
     }
 
 
-TWO_LEVELS = (0.0, 0.0, 6.0, 6.0, 20.0, 20.0, 26.0, 26.0)  # a dark and a bright image
-TRACKED = "InstanceNorm2d(1,momentum=1.0,track_running_stats=True)"
-
-
-@RUNNING_STATISTICS.question(
-    "q43",
-    COMPARE_PAGE,
-    f"shape=2,1,2,2&layers={TRACKED};BatchNorm2d(1,momentum=1.0)&values={','.join(f'{value:g}' for value in TWO_LEVELS)}&at=0,0,0,1",
-    [issue("pytorch", 58843), issue("pytorch", 1283, "pull"), torch_page("InstanceNorm2d")],
-)
 @torch.no_grad()
 def variance_between_images() -> Facts:
-    x = from_values(TWO_LEVELS, (2, 1, 2, 2))
-    instance, batch = module_of(TRACKED), module_of("BatchNorm2d(1, momentum=1.0)")
+    x = x_of("q43")  # a dark and a bright image
+    texts = "InstanceNorm2d(1, momentum=1.0, track_running_stats=True)", "BatchNorm2d(1, momentum=1.0)"
+    instance, batch = map(module_of, texts)
     outputs = [(layer(x), layer.eval()(x))[1] for layer in (instance, batch)]
     within, whole = (float(layer.get_buffer("running_var")) for layer in (instance, batch))
     return {
@@ -132,7 +109,6 @@ def variance_between_images() -> Facts:
 LAYER, BATCH = "LayerNorm(6)", "BatchNorm1d(6)"
 
 
-@TRAIN_AND_EVAL.question("s1c", TRAIN_AND_EVAL_PAGE, "show=modes&shape=4,6&layer=BatchNorm1d(6)", [COURSE])
 def layer_norm_modes() -> Facts:
     layer, batch = (
         both_modes(scene_of(f"shape=4,6&layer={text}").description, 0).largest_difference for text in (LAYER, BATCH)
@@ -143,12 +119,6 @@ def layer_norm_modes() -> Facts:
 WARM_UP = 20  # batches, the page's default
 
 
-@TRAIN_AND_EVAL.question(
-    "q16",
-    TRAIN_AND_EVAL_PAGE,
-    "show=modes&shape=6,3&layout=ND&layer=BatchNorm1d(3)&data=scales&at=0,2",
-    [issue("pytorch", 5406), torch_page("BatchNorm1d"), paper("BatchNorm")],
-)
 def eval_changes_outputs() -> Facts:
     """``train_and_eval`` runs without an optimizer and under ``no_grad``."""
     x = example("scales", (6, 3), ("n", "d"))
@@ -177,7 +147,6 @@ def _uses(norm: torch.nn.Module, x: torch.Tensor, mean: torch.Tensor, var: torch
     return largest_difference(by_hand, norm(x).detach()) < ROUNDING
 
 
-@TRAIN_AND_EVAL.question("s3k", TRAIN_AND_EVAL_PAGE, "show=modes&shape=6,3&layer=BatchNorm1d(3)&at=2,1", [ARTICLE])
 def running_mean_used() -> Facts:
     x, differences = normal(6, 3), {}
     for mode in (True, False):
@@ -194,62 +163,33 @@ def running_mean_used() -> Facts:
     }
 
 
-@TRAIN_AND_EVAL.question(
-    "s1d", COMPARE_PAGE, "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6);GroupNorm(2,6)&at=1,4", [COURSE]
-)
 def buffers_kept() -> Facts:
     kept = buffers(BATCH)
-    return {
-        "layer": count_buffers(LAYER),
-        "batch": count_buffers(BATCH),
-        "mean": prod(kept["running_mean"]),
-        "var": prod(kept["running_var"]),
-        "right": count_buffers(LAYER),
-    }
+    return {"mean": prod(kept["running_mean"]), "var": prod(kept["running_var"])}
 
 
-@TRAIN_AND_EVAL.question(
-    "q17",
-    TRAIN_AND_EVAL_PAGE,
-    "show=modes&shape=4,3,5&layout=NCL&layer=BatchNorm1d(3,track_running_stats=False)&at=0,1,2",
-    [issue("pytorch", 37823), torch_page("BatchNorm1d")],
-)
 def untracked() -> Facts:
     text, x = "BatchNorm1d(3, track_running_stats=False)", normal(4, 3, 5)
     alone, single = one_example(text, x).eval, one_example(text, normal(4, 3)).eval
-    tracked = one_example("BatchNorm1d(3)", x).eval
     change = alone.difference or 0.0
     return {
-        "buffers": count_buffers(text),
-        "default_buffers": count_buffers("BatchNorm1d(3)"),
         "difference": change,
-        "tracked": tracked.difference or 0.0,
+        "tracked": one_example("BatchNorm1d(3)", x).eval.difference or 0.0,
         "words": single.refusal,
         "right": "refuses" if alone.refusal else "batch" if change > ROUNDING else "running",
     }
 
 
-@TRAIN_AND_EVAL.question(
-    "q10",
-    COMPARE_PAGE,
-    "shape=2,3,4,4&layers=InstanceNorm2d(3,track_running_stats=True);"
-    "InstanceNorm2d(3,track_running_stats=True).eval();BatchNorm2d(3).eval()&at=0,1,0,3",
-    [issue("pytorch", 58843), torch_page("InstanceNorm2d")],
-)
 def instance_norm_tracking() -> Facts:
-    x, text = normal(2, 3, 4, 4), "InstanceNorm2d(3, track_running_stats=True)"
-    train, evaluated = describe(text, x), describe(f"{text}.eval()", x)
+    x = normal(2, 3, 4, 4)
     held = Values(running_mean=x.mean((0, 2, 3)), running_var=x.var((0, 2, 3)))
     instance, batch = (
         Layer.make(name, 3, affine=False, track_running_stats=True, training=False)
         for name in ("InstanceNorm2d", "BatchNorm2d")
     )
     return {
-        "train": train.counts.statistics,
-        "eval": evaluated.counts.statistics,
         "difference": largest_difference(run_module(instance, x, held), run_module(batch, x, held)),
-        "change": train_and_eval(text, x).largest_difference,
-        "right": evaluated.counts.statistics,
+        "change": train_and_eval("InstanceNorm2d(3, track_running_stats=True)", x).largest_difference,
     }
 
 
@@ -259,7 +199,6 @@ SMALL, LARGE = 4, 64  # batch sizes
 TWO_IMAGES = (2, 3, 16, 16)
 CORRELATION = 0.5  # correlation of two pixels of one image
 # Validation error in percent with two images per GPU: Wu & He 2018, table 2.
-TWO_PER_GPU = {"batch_error": 34.7, "group_error": 24.1}
 
 
 def spread_of_mean(images: int, pixels: int, correlation: float) -> float:
@@ -271,12 +210,10 @@ def spread_of_mean(images: int, pixels: int, correlation: float) -> float:
     return sqrt(TRUE_VAR * (correlation + (1 - correlation) / pixels) / images)
 
 
-@SMALL_BATCHES.question("s2c", TRAIN_AND_EVAL_PAGE, "show=batches", [ANNOTATED, paper("GroupNorm")], x="shape=64,1")
 def small_batches() -> Facts:
-    found, (images, channels, *sizes) = spread(SmallBatches()), TWO_IMAGES
+    found, (images, _channels, *sizes) = spread(SmallBatches()), TWO_IMAGES
     small, large = (found.batch_size.tolist().index(size) for size in (SMALL, LARGE))
     factor = float(found.expected_spread[small] / found.expected_spread[large])
-    measured = float(found.mean_spread[small] / found.mean_spread[large])
     return {
         "factor": factor,
         "small": SMALL,
@@ -284,44 +221,21 @@ def small_batches() -> Facts:
         "small_spread": float(found.mean_spread[small]),
         "large_spread": float(found.mean_spread[large]),
         "draws": SmallBatches().draws,
-        "measured": measured,
-        "values": describe(f"BatchNorm2d({channels})", TWO_IMAGES).counts.elements_per_statistic,
+        "measured": float(found.mean_spread[small] / found.mean_spread[large]),
         "independent": spread_of_mean(images, prod(sizes), 0),
         "correlation": CORRELATION,
         "correlated": spread_of_mean(images, prod(sizes), CORRELATION),
-        **TWO_PER_GPU,
         "right": factor,
     }
 
 
-@SMALL_BATCHES.question(
-    "q14",
-    TRAIN_AND_EVAL_PAGE,
-    "show=batches",
-    [issue("fastai", 1352), torch_page("BatchNorm2d"), torch_page("InstanceNorm2d")],
-    x="shape=1,3,4,4",
-)
 def one_value() -> Facts:
     image, pixel = normal(1, 3, 4, 4), normal(1, 3, 1, 1)
     refused = bool(torch_refusal("BatchNorm2d(3)", image)), bool(torch_refusal("BatchNorm2d(3)", pixel))
-    return {
-        "words": torch_refusal("BatchNorm2d(3)", pixel),
-        "values": image[:, 0].numel(),
-        "instance": torch_refusal("InstanceNorm2d(3)", normal(8, 3, 1, 1)),
-        "right": {(True, True): "every", (False, True): "pixel", (False, False): "none"}.get(refused, "image"),
-    }
+    options = {(True, True): "every", (False, True): "pixel", (False, False): "none"}
+    return {"values": image[:, 0].numel(), "right": options.get(refused, "image")}
 
 
-TWO_ROWS = "shape=2,3&layer=BatchNorm1d(3)&values=1000,5,3,50,6,3.5&at=0,0&step=5"
-
-
-@SMALL_BATCHES.question(
-    "q37",
-    STEP_BY_STEP_PAGE,
-    TWO_ROWS,
-    [issue("pytorch", 9602), torch_page("BatchNorm1d")],
-    x="shape=2,1&values=1000,50",
-)
 def two_rows() -> Facts:
     text, apart = "BatchNorm1d(1)", 0.001
     x, nearer, close = (from_values((high, 50.0), (2, 1)) for high in (1000.0, 60.0, 50.0))
@@ -345,22 +259,13 @@ def two_rows() -> Facts:
     }
 
 
-@SMALL_BATCHES.question("s2r", EXPLORE_PAGE, "shape=1,6&layer=LayerNorm(6)&at=0,4", [ANNOTATED])
 def batch_of_one() -> Facts:
     x = normal(3, 6)
-    words = {text: torch_refusal(text, x[:1]) for text in ("LayerNorm(6)", "BatchNorm1d(6)")}
-    return {
-        "words": words["BatchNorm1d(6)"],
-        "gap": largest_difference(output("LayerNorm(6)", x)[:1], output("LayerNorm(6)", x[:1])),
-        "buffers": count_buffers("BatchNorm1d(6)"),
-        "none": count_buffers("LayerNorm(6)"),
-        "right": which(layer=words["LayerNorm(6)"] == "", batch=words["BatchNorm1d(6)"] == ""),
-    }
+    layer, batch = (torch_refusal(text, x[:1]) == "" for text in ("LayerNorm(6)", "BatchNorm1d(6)"))
+    gap = largest_difference(output("LayerNorm(6)", x)[:1], output("LayerNorm(6)", x[:1]))
+    return {"gap": gap, "right": which(layer=layer, batch=batch)}
 
 
-@SMALL_BATCHES.question(
-    "s3j", TRAIN_AND_EVAL_PAGE, "show=modes&shape=4,3,2,2&layer=BatchNorm2d(3)&at=0,1,0,1", [ARTICLE], x="shape=1,3,2,2"
-)
 def no_batch_axis() -> Facts:
     x = normal(4, 3, 2, 2)
     single, bare = (torch_refusal("BatchNorm2d(3).eval()", image) for image in (x[:1], x[0]))
@@ -375,27 +280,6 @@ def no_batch_axis() -> Facts:
     }
 
 
-LLAMA_2_BATCH = 4_000_000  # tokens in a batch, over all devices: Touvron et al. 2023, table 1
-WORDS = (1, 16, 4)  # one sequence on a device: batch, token, feature
-
-
-@SMALL_BATCHES.question(
-    "s2s", EXPLORE_PAGE, "shape=1,16,4&layer=ChannelsLastBatchNorm(4)&at=0,5,1", [ANNOTATED, paper("Llama 2")]
-)
-def language_models() -> Facts:
-    batch, layer = (describe(text, WORDS).counts for text in ("ChannelsLastBatchNorm(4)", "LayerNorm(4)"))
-    return {
-        "sequences": WORDS[0],
-        "values": batch.elements_per_statistic,
-        "tokens": LLAMA_2_BATCH,
-        "layer": layer.elements_per_statistic,
-        "right": batch.elements_per_statistic,
-    }
-
-
-@SMALL_BATCHES.question(
-    "s2b", TRAIN_AND_EVAL_PAGE, "show=sequences", [ANNOTATED, paper("LayerNorm")], x="shape=32,30&layout=NL"
-)
 def time_steps() -> Facts:
     found = per_time_step(Sequences())
     first, last = int(found.left[0]), int(found.left[-1])
@@ -409,20 +293,6 @@ def time_steps() -> Facts:
     }
 
 
-@SMALL_BATCHES.question(
-    "q27",
-    TRAIN_AND_EVAL_PAGE,
-    "show=devices&devices=2",
-    [
-        issue("pytorch", 2584),
-        issue("pytorch", 46516),
-        torch_page("SyncBatchNorm"),
-        torch_page("DataParallel"),
-        paper("BatchNorm"),
-        ANNOTATED,
-    ],
-    x="shape=26,2",
-)
 def gpus() -> Facts:
     x = example("scales", (26, 2), ("n", "c"))
     sizes = even_sizes(26, 2)

@@ -10,12 +10,7 @@ from torch.optim.swa_utils import AveragedModel, update_bn
 from torch.utils.checkpoint import CheckpointFunction
 
 from normviz.analysis.forward import largest_difference
-from normviz.lessons.gradients.page import PAGE as GRADIENTS_PAGE
-from normviz.lessons.questions.facts import ROUNDING, module_of, normal, only
-from normviz.lessons.questions.question import DEPENDENCE, PARAMETERS, RUNNING_STATISTICS, TRAIN_AND_EVAL, Facts
-from normviz.lessons.questions.sources import Source, issue, paper, torch_page
-from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
-from normviz.lessons.train_and_eval.page import PAGE as TRAIN_AND_EVAL_PAGE
+from normviz.lessons.questions.facts import ROUNDING, Facts, module_of, normal, only
 
 
 def convolution_and_norm() -> tuple[nn.Conv2d, nn.BatchNorm2d]:
@@ -29,18 +24,6 @@ def convolution_and_norm() -> tuple[nn.Conv2d, nn.BatchNorm2d]:
     return conv.eval(), norm.eval()
 
 
-@TRAIN_AND_EVAL.question(
-    "q38",
-    TRAIN_AND_EVAL_PAGE,
-    "show=modes&shape=2,4,4,4&layer=BatchNorm2d(4)&at=0,1,0,3",
-    [
-        torch_page("torch.nn.utils.fusion.fuse_conv_bn_eval"),
-        Source(
-            "fasterai: BatchNorm folding", "https://fasterai-labs.github.io/fasterai/tutorials/misc/bn_folding.html"
-        ),
-    ],
-    x="shape=2,3,6,6",
-)
 @torch.no_grad()
 def folded() -> Facts:
     x, (conv, norm) = 1 + normal(2, 3, 6, 6), convolution_and_norm()
@@ -71,15 +54,6 @@ def weight_gradient(layer: str, weight: torch.Tensor) -> tuple[torch.Tensor, tor
     return y.detach(), weight.grad
 
 
-@DEPENDENCE.question(
-    "q40",
-    GRADIENTS_PAGE,
-    "show=backward&shape=8,3&layout=ND&layer=BatchNorm1d(3)&at=2,1",
-    [
-        paper("Weight decay"),
-        Source("Jane Street: L2 regularization and batch norm", "https://blog.janestreet.com/l2-regularization-and-batch-norm/"),
-    ],
-)  # fmt: skip
 def weight_scale() -> Facts:
     weight = normal(4, 3, seed=1).double()
     (y, gradient), (scaled, smaller) = (weight_gradient("BatchNorm1d(3)", one) for one in (weight, TIMES * weight))
@@ -112,18 +86,6 @@ def decayed(value: float) -> float:
     return parameter.item()
 
 
-@PARAMETERS.question(
-    "q41",
-    STEP_BY_STEP_PAGE,
-    "shape=2,4&layer=LayerNorm(4)&params=random&step=6&at=0,1",
-    [
-        issue("bert", 289),
-        issue("transformers", 4832),
-        issue("vllm", 29810, "pull"),
-        paper("Weight decay"),
-        torch_page("torch.optim.AdamW"),
-    ],
-)
 def decay_of_gamma() -> Facts:
     plain, plus = decayed(START_GAMMA), 1 + decayed(START_GAMMA - 1)
     return {
@@ -142,17 +104,6 @@ def decay_of_gamma() -> Facts:
 MOMENTUM = 0.1
 
 
-@RUNNING_STATISTICS.question(
-    "q42",
-    TRAIN_AND_EVAL_PAGE,
-    "show=stream&momentum=0.19",
-    [
-        issue("pytorch", 96136),
-        issue("insightface", 2053),
-        Source("torch.utils.checkpoint", "https://docs.pytorch.org/docs/stable/checkpoint.html"),
-    ],
-    x="shape=8,3",
-)
 def checkpointed() -> Facts:
     """One training step with and without a checkpoint, and one with the momentum that makes up for the second update."""
     plain, twice, corrected = (
@@ -191,19 +142,6 @@ WEIGHTS = (1.0, 3.0)
 SHIFT = 2.0  # of the data from another source
 
 
-@RUNNING_STATISTICS.question(
-    "q44",
-    TRAIN_AND_EVAL_PAGE,
-    "show=stream&drift=0.5",
-    [
-        paper("Averaged weights"),
-        issue("timm", 106),
-        issue("timm", 224),
-        Source("torch.optim.swa_utils", "https://docs.pytorch.org/docs/stable/optim.html#weight-averaging-swa-and-ema"),
-        paper("New domains"),
-    ],
-    x="shape=64,1",
-)
 @torch.no_grad()
 def averaged_networks() -> Facts:
     x = normal(64, 1)

@@ -12,11 +12,8 @@ from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.layers.layer import Layer
 from normviz.lessons.questions.facts import ROUNDING, module_of, normal, output
 from normviz.lessons.questions.topics.frameworks import (
-    ALL_HEADS,
     FAR,
-    HEAD_PATTERN,
     HEADS,
-    PER_HEAD,
     PER_PIXEL,
     SCORES,
     STORED,
@@ -25,6 +22,8 @@ from normviz.lessons.questions.topics.frameworks import (
     weighted,
 )
 from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal
+
+PER_HEAD, ALL_HEADS, HEAD_PATTERN = "RMSNorm(4)", "RMSNorm([2, 4])", "Norm('n l h d -> n l h', 'h d')"
 
 
 def q28() -> Statements:

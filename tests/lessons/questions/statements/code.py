@@ -11,7 +11,7 @@ from normviz.analysis.description import describe
 from normviz.layers.layer import Layer
 from normviz.lessons.compare.page import LOOPS, READY_SETS
 from normviz.lessons.questions.facts import module_of, normal, output
-from normviz.lessons.questions.topics.frameworks import PER_FEATURE, WRONG
+from normviz.lessons.questions.topics.frameworks import WRONG
 from tests.lessons.questions.statements.measure import Statements, nearly_equal
 
 
@@ -24,7 +24,9 @@ def s3() -> Statements:
     x = normal(4, 3, 5)
     permuted = output("BatchNorm1d(5)", x.transpose(1, 2)).transpose(1, 2)
     return {
-        "BatchNorm1d is the pattern with one mean per feature": nearly_equal(output(PER_FEATURE, x), permuted),
+        "BatchNorm1d is the pattern with one mean per feature": nearly_equal(
+            output("ChannelsLastBatchNorm(5)", x), permuted
+        ),
         "on flattened x BatchNorm1d(15) does what the loops do": nearly_equal(
             output("BatchNorm1d(15)", x.flatten(1)), output(LOOPS, x).flatten(1)
         ),

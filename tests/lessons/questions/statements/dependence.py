@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch.nn import functional as F
 
 from normviz.analysis.closed_form import autograd_backward, upstream
 from normviz.analysis.derivatives import perturb
 from normviz.analysis.description import describe
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.invariance import depends_on_batch
-from normviz.lessons.questions.facts import ROUNDING, module_of, normal, output, output_change
-from normviz.lessons.questions.topics.statistics import REAL, padded_sequences
+from normviz.lessons.questions.facts import ROUNDING, module_of, normal, output, output_change, x_of
+from normviz.lessons.questions.topics.statistics import REAL
 from normviz.lessons.questions.topics.training import weight_gradient
 from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal
 
@@ -69,7 +70,7 @@ def q26() -> Statements:
 
 
 def q21() -> Statements:
-    f, x, longer = facts("q21"), padded_sequences(), padded_sequences(12)
+    f, x, longer = facts("q21"), x_of("q21"), F.pad(x_of("q21"), (0, 6))
     real = (1, slice(None), slice(0, REAL))
     return {
         "padding changes BatchNorm, InstanceNorm and GroupNorm": min(f["batch"], f["instance"], f["group"]) > 0.01,

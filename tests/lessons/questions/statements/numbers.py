@@ -16,8 +16,8 @@ from normviz.analysis.rounding.eps import eps_table, no_eps
 from normviz.analysis.rounding.groups import DTYPES
 from normviz.analysis.rounding.variance import sweep
 from normviz.code.cs231n import Cache, layernorm_backward, layernorm_forward
-from normviz.lessons.questions.facts import ROUNDING, module_of, normal, output, scene_of, skewness
-from normviz.lessons.questions.topics.numbers import BERT_EPS, DISTANCE, DRAWS, FLAX_EPS, SQUARES, normalize_by_hand
+from normviz.lessons.questions.facts import ROUNDING, module_of, normal, output, scene_of, skewness, view_of
+from normviz.lessons.questions.topics.numbers import BERT_EPS, DISTANCE, DRAWS, FLAX_EPS, normalize_by_hand
 from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal, refuses, zero_mean
 
 
@@ -74,7 +74,7 @@ def q13() -> Statements:
 
 def s2o() -> Statements:
     f = facts("s2o")
-    return {"the figure shows the mean of the squares": float(scene_of(SQUARES).description.trace.var) == f["squares"]}
+    return {"the figure shows the mean of the squares": float(view_of("s2o").description.trace.var) == f["squares"]}
 
 
 def channels_last_errors(layer: str, x: Tensor) -> list[float]:

@@ -13,7 +13,7 @@ from normviz.analysis.running.sampling import Sequences, per_time_step
 from normviz.analysis.running.shards import even_sizes, shard
 from normviz.analysis.running.stream import TRUE_VAR
 from normviz.lessons.questions.facts import module_of, normal, output, output_change
-from normviz.lessons.questions.topics.running_statistics import CORRELATION, TWO_IMAGES, WORDS
+from normviz.lessons.questions.topics.running_statistics import CORRELATION, TWO_IMAGES
 from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal, refuses
 
 
@@ -37,7 +37,7 @@ def s2c() -> Statements:
 
 
 def s2s() -> Statements:
-    x = normal(*WORDS)
+    x = normal(1, 16, 4)
     other = x.clone()
     other[:, -1] *= 3
     return {
