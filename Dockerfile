@@ -35,6 +35,9 @@ COPY normviz normviz
 RUN /opt/venv/bin/python -m compileall -q app.py pages normviz \
  && /opt/venv/bin/python /opt/sbom.py > /sbom.json
 
+# Each visitor needs an open file. The app raises the limit to the hard one; where that is below 1,024, give
+# `docker run --ulimit nofile=65536:65536` for a class of 300.
+#
 # STREAMLIT_SERVER_PORT can be changed; PORT, which many hosts set, takes precedence. STREAMLIT_BROWSER_SERVER_ADDRESS only changes the
 # address in the log.
 ENV PATH=/opt/venv/bin:$PATH \

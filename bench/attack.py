@@ -22,14 +22,18 @@ from urllib.parse import urlsplit
 import psutil
 import torch
 from torch import nn
+from websockets.exceptions import WebSocketException
 
 import normviz as nv
 from bench.common import Server
 from bench.protocol import Session
+from tests.deploy.sessions import Sessions
+from tests.deploy.stack import Replica, Stack
+from tests.deploy.test_roll import queries
 from tests.fuzz.attempts import try_links, try_requests, try_tours
 from tests.support.asgi import run_async
 from tools.ports import free_port
-from tools.servers import running
+from tools.servers import running, with_files
 
 MB = 2**20
 VIEWS = 20
@@ -39,6 +43,8 @@ SMALL = "shape=2,3,4,4&layer=LayerNorm([3,4,4])"
 LATER = 10  # s after the views, when the memory must be back
 SLOW_FILE = "export?page=train_and_eval&show=stream&batch_size=1024&steps=500"
 ABANDONED, EXPORTS = 100, 50
+FILES = (1024, 20_000), (1024, 1024)  # that a process may open, and that it may raise this to
+STUDENTS, RELOAD = 300, 10  # s, within which all of them reload
 LINKS, TOURS, REQUESTS, SEED = 20_000, 2_000, 4_000, 1
 
 
@@ -52,12 +58,16 @@ class Row:
 
 
 @contextmanager
-def fresh_server() -> Iterator[Server]:
-    """A new process of the app that has imported everything and shown one view."""
+def fresh_server(files: tuple[int, int] | None = None) -> Iterator[Server]:
+    """A new process of the app that has imported everything and shown one view.
+
+    files  the soft and the hard limit of its open files
+    """
     port = free_port()
     address = f"http://localhost:{port}"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "localhost"]
-    with running([*command, "--server.port", str(port)], f"{address}/readyz") as process:
+    command += ["--server.port", str(port)]
+    with running(with_files(command, *files) if files else command, f"{address}/readyz") as process:
         server = Server(address, process, Path(os.devnull))
         run_async(view(server, SMALL))
         yield server
@@ -212,7 +222,84 @@ def hostile_inputs() -> Iterator[Row]:
         )
 
 
-ATTACKS: tuple[Callable[[], Iterator[Row]], ...] = (many_views, abandoned_pages, exports, many_threads, hostile_inputs)
+@dataclass
+class Class:
+    """How many students of a class came in, and came back when all reloaded; and the files that this opened, and that were left."""
+
+    came: int
+    reloaded: int
+    files: int
+    left: int
+
+
+async def come_and_reload(server: Server, students: int, seconds: float) -> Class:
+    """Students come one after the other within ``seconds``, reload within as many, and leave."""
+    process = psutil.Process(server.process.pid)
+    before = process.num_fds()
+
+    async def come(number: int) -> Session | None:
+        session = Session(server.websocket, "explore", f"{SMALL}&seed={number % 8}")
+        try:
+            await session.open()
+        except (OSError, WebSocketException):
+            return None
+        return session
+
+    async def come_later(number: int) -> Session | None:
+        await asyncio.sleep(seconds * number / students)
+        return await come(number)
+
+    async def reload(number: int, session: Session | None) -> Session | None:
+        await asyncio.sleep(seconds * number / students)
+        if session:
+            await session.close()
+        return await come(number)
+
+    first = await asyncio.gather(*map(come_later, range(students)))
+    again = await asyncio.gather(*(reload(number, session) for number, session in enumerate(first)))
+    files = process.num_fds() - before
+    await asyncio.gather(*(session.close() for session in again if session))
+    await asyncio.sleep(1)
+    return Class(len(first) - first.count(None), len(again) - again.count(None), files, process.num_fds() - before)
+
+
+def few_files() -> Iterator[Row]:
+    for soft, hard in FILES:
+        with fresh_server((soft, hard)) as server:
+            seen = run_async(come_and_reload(server, STUDENTS, RELOAD))
+        yield Row(
+            "each student costs the server one open file",
+            f"{STUDENTS} students come to one process with {soft:,} files, at most {hard:,}, and reload within {RELOAD} s",
+            f"{seen.came} came, {seen.reloaded} came back; {seen.files} more files are open, {seen.left} after they left",
+        )
+
+
+def killed_replica() -> Iterator[Row]:
+    for soft, hard in FILES:
+        with Stack(files=(soft, hard)) as stack, Sessions(stack.url, queries(STUDENTS)) as sessions:
+            sessions.wait_for_views(120)
+            one = max(stack.replicas, key=Replica.connections)
+            lost = one.connections()
+            one.kill()
+            begin = time.monotonic()
+            sessions.wait_for_views(120)
+            seconds = time.monotonic() - begin
+        yield Row(
+            "each student costs the server one open file",
+            f"one of two processes behind nginx is killed, with {STUDENTS} students; {soft:,} files, at most {hard:,}",
+            f"{lost} lost their server; all of them have their view again after {seconds:.1f} s",
+        )
+
+
+ATTACKS: tuple[Callable[[], Iterator[Row]], ...] = (
+    many_views,
+    abandoned_pages,
+    exports,
+    many_threads,
+    few_files,
+    killed_replica,
+    hostile_inputs,
+)
 
 
 def main() -> None:

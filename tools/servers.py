@@ -72,6 +72,11 @@ def start(
         )
 
 
+def with_files(command: Sequence[str], soft: int, hard: int) -> list[str]:
+    """The command, which may open ``soft`` files, and may raise that to ``hard``."""
+    return ["sh", "-c", f'ulimit -Sn {soft} && ulimit -Hn {hard} && exec "$@"', "sh", *command]
+
+
 def wait_until_healthy(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
     """Wait until the address responds with success. Raises RuntimeError if the process exits or START_TIMEOUT passes first."""
     end = time.monotonic() + START_TIMEOUT

@@ -14,7 +14,7 @@ from types import TracebackType
 from tests.deploy.names import NameServer
 from tools.ports import free_port
 from tools.proxy import find
-from tools.servers import ROOT, start, stop, wait_until_healthy
+from tools.servers import ROOT, start, stop, wait_until_healthy, with_files
 
 HOSTS = ("127.0.0.2", "127.0.0.3")  # each replica has its own address; all use the same port
 
@@ -25,10 +25,11 @@ ESTABLISHED = "01"  # in /proc/net/tcp
 class Replica:
     """One process of the app."""
 
-    def __init__(self, host: str, port: int, base: str, log: Path) -> None:
+    def __init__(self, host: str, port: int, base: str, log: Path, files: tuple[int, int] | None = None) -> None:
         self.url, self.log = f"http://{host}:{port}", log
         self._address = f"{bytes(map(int, reversed(host.split('.')))).hex().upper()}:{port:04X}"  # as in /proc/net/tcp
-        self._command = [sys.executable, "-m", "normviz.ui", "--server.address", host, "--server.port", str(port)]
+        command = [sys.executable, "-m", "normviz.ui", "--server.address", host, "--server.port", str(port)]
+        self._command = with_files(command, *files) if files else command
         self._environment = os.environ | {"STREAMLIT_SERVER_BASE_URL_PATH": base, "PYTHONPATH": str(ROOT)}
         self.process: subprocess.Popen[bytes]
         self.start_time = 0.0  # seconds that the last start took
@@ -60,14 +61,18 @@ class Replica:
 
 
 class Stack:
-    """``with Stack(base="lab") as stack``: visitors use ``stack.url``. ``missing`` of the two replicas are never started."""
+    """``with Stack(base="lab") as stack``: visitors use ``stack.url``.
 
-    def __init__(self, base: str = "", missing: int = 0) -> None:
+    missing  how many of the two replicas are never started
+    files    the soft and the hard limit of the files that each process, nginx too, may open
+    """
+
+    def __init__(self, base: str = "", missing: int = 0, files: tuple[int, int] | None = None) -> None:
         folder = Path(tempfile.mkdtemp(prefix="normviz-"))
         folder.chmod(0o755)  # nginx's workers run as another user
         port = free_port(HOSTS[0])
-        self.base = base
-        self.replicas = [Replica(host, port, base, folder / f"replica-{host}.txt") for host in HOSTS[missing:]]
+        self.base, self._files = base, files
+        self.replicas = [Replica(host, port, base, folder / f"replica-{host}.txt", files) for host in HOSTS[missing:]]
         self.name_server = NameServer(list(HOSTS))
         self._port, self._folder, self._app = free_port(), folder, f"app:{port}"
         self.url = f"http://localhost:{self._port}" + (f"/{base}" if base else "")
@@ -87,6 +92,7 @@ class Stack:
         text = (ROOT / "deploy" / "nginx.conf").read_text()
         configuration.write_text(Template(text).safe_substitute(values))
         command = [find() or "nginx", "-c", str(configuration), "-g", f"daemon off; pid {self._folder}/nginx.pid;"]
+        command = with_files(command, *self._files) if self._files else command
         self.nginx = start(command, self._folder / "nginx.txt")
         for replica in self.replicas:
             replica.wait()

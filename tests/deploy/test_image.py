@@ -134,6 +134,15 @@ def test_the_proxy_runs_as_a_user_and_writes_only_to_its_temporary_folder() -> N
     assert len(written) == 6
 
 
+def test_the_containers_may_open_the_files_that_a_class_needs() -> None:
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    nginx = dict(re.findall(r"(worker_\w+) (\d+);", (ROOT / "deploy" / "nginx.conf").read_text()))
+    for service in services.values():
+        limits = service["ulimits"]["nofile"]
+        assert limits["soft"] == limits["hard"] >= int(nginx["worker_rlimit_nofile"])  # no capability to raise it
+    assert int(nginx["worker_rlimit_nofile"]) > int(nginx["worker_connections"])
+
+
 @pytest.mark.parametrize(("given", "port"), [({}, "8501"), ({"PORT": "7860"}, "7860"), ({"PORT": ""}, "8501")])
 def test_the_image_listens_at_the_port_of_the_host(given: dict[str, str], port: str, tmp_path: Path) -> None:
     (tmp_path / "python").write_text('#!/bin/sh\necho "$STREAMLIT_SERVER_PORT $*"\n')

@@ -88,8 +88,9 @@ def test_with_a_base_path_everything_works_and_a_missing_replica_is_skipped(ngin
             assert response.status == 200
             assert response.headers["content-security-policy"].endswith("frame-ancestors * file:")
         _check_files(stack.url)
-        with pytest.raises(HTTPError, match="404"):  # how many visitors there are
-            get(f"{stack.url}/_stcore/metrics")
+        for path in ("_stcore/metrics", "metrics"):  # how many visitors there are
+            with pytest.raises(HTTPError, match="404"):
+                get(f"{stack.url}/{path}")
         with Sessions(stack.url, queries(5)) as sessions:
             sessions.wait_for_views(PATIENCE / 1000)
             assert sessions.wrong == []

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from html import escape
+from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -32,6 +33,7 @@ from normviz.ui.address import app_address
 from normviz.ui.assets import PREVIEW, accepts_gzip, component
 from normviz.ui.language import COOKIE, language_of
 from normviz.ui.load import Busy, Queue
+from normviz.ui.server import files
 from normviz.ui.server.process import import_future, import_ready
 
 COLORS = ("primaryColor", "backgroundColor", "secondaryBackgroundColor", "textColor")
@@ -88,6 +90,8 @@ def _values(query: str, parameter: str) -> set[str]:
 
 async def index(request: Request) -> Response:
     """The response to every page of the app."""
+    if files.share() >= 1:
+        return _full(request)
     if elsewhere := _elsewhere(request):
         return RedirectResponse(elsewhere, headers={"Cache-Control": "no-cache"})
     with in_language(_language(request)):
@@ -281,11 +285,25 @@ async def no_page(request: Request) -> Response:
 def _no_page(theme: str | None, root: str) -> IndexHtml:
     titles = import_ready("normviz.ui.server.first_page").page_titles()
     links = "".join(f'<li><a href="{root}{name}">{title}</a></li>' for name, title in titles.items())
-    title, rest = _("There is no such page"), _("The pages of normviz are:")
+    return _message_page(theme, _("There is no such page"), f"<p>{_('The pages of normviz are:')}</p><ul>{links}</ul>")
+
+
+def _full(request: Request) -> Response:
+    """The response while too many files are open for another visitor: a page that asks again by itself."""
+    with in_language(_language(request)):
+        text = _("Many visitors are here at the moment. This page tries again by itself in a few seconds.")
+        title, again = _("The server is full"), f'<meta http-equiv="refresh" content="{files.AGAIN}">'
+        page = _message_page(theme_of(request.url.query), title, f"<p>{text}</p>", again)
+    headers = {"Cache-Control": "no-store", "Retry-After": str(files.AGAIN), "Content-Security-Policy": page.policy}
+    return Response(page.html, HTTPStatus.SERVICE_UNAVAILABLE, headers, media_type="text/html")
+
+
+def _message_page(theme: str | None, title: str, body: str, head: str = "") -> IndexHtml:
+    """A page without the app: a title, and the HTML below it."""
     return IndexHtml(
-        f'<!DOCTYPE html><html {html_attributes()}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f'<!DOCTYPE html><html {html_attributes()}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">{head}'
         f"<title>normviz</title>{_head(theme)}<style>body{{font:16px/1.6 system-ui,sans-serif;margin:15vh auto;max-width:30rem;padding:0 1rem}}"
-        f"a{{color:inherit}}</style></head><body><main><h1>{title}</h1><p>{rest}</p><ul>{links}</ul></main></body></html>".encode()
+        f"a{{color:inherit}}</style></head><body><main><h1>{title}</h1>{body}</main></body></html>".encode()
     )
 
 

@@ -1,5 +1,6 @@
 """The server process: how it starts, opens a browser and stops, what it imports in the background, and what it changes in Streamlit."""
 
+import asyncio
 import gc
 import os
 import signal
@@ -29,6 +30,7 @@ from streamlit.web.server.server_util import get_display_address, get_url
 
 from normviz import ui
 from normviz.ui import logs
+from normviz.ui.server import files
 
 # Opens the reader's browser as soon as the server listens: `streamlit run app.py -- --open`.
 
@@ -59,8 +61,9 @@ GRACE = 3.0  # s; the documentation promises 5
 
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
-    """Set up the logs, and limit how long a slow visitor can delay the shutdown of the server."""
+    """Set up the logs and the open files, and limit how long a slow visitor can delay the shutdown of the server."""
     logs.start()
+    files.start()
     lighten()
     import_future().add_done_callback(_exit_if_failed)
     open_if_asked()
@@ -133,9 +136,11 @@ def _import_all() -> None:
 #   option six times, which is more work than many of our runs. They do not change while the server runs, so they are kept.
 # - A callback that calls ``st.rerun`` ends its run before anything is drawn. The browser is not told about such a run.
 # - Each fragment keeps copies of the places around it, and is drawn at copies of them. Python's own way to copy looks at each field.
+# - Each session has an event loop of three files, which it keeps for two minutes after its visitor has left. It never runs: it is there for
+#   libraries that ask for one in the thread of a script. All sessions share one.
 #
 # This replaces private functions of Streamlit, so it is only done for the version that we have checked; with another version everything works
-# as well, only slower.
+# as well, only slower, and with more open files.
 
 CHECKED_VERSION = "1.67.0"
 MESSAGES: dict[str, type[Config | CustomThemeConfig]] = {
@@ -144,6 +149,7 @@ MESSAGES: dict[str, type[Config | CustomThemeConfig]] = {
 }
 EVENTS = "_on_scriptrunner_event"  # the method of a session that receives the events of its script
 START = "normviz_start"  # the start of a run that the session has not received yet
+LOOP, CLOSE_LOOP = "_script_event_loop", "_close_script_event_loop"  # of a session, and the function that closes it
 
 
 def lighten() -> None:
@@ -158,6 +164,22 @@ def lighten() -> None:
     receive = getattr(app_session.AppSession, EVENTS)
     if not hasattr(receive, "__wrapped__"):
         setattr(app_session.AppSession, EVENTS, _without_empty_runs(receive))
+    if not hasattr(app_session.AppSession, LOOP):
+        setattr(app_session.AppSession, LOOP, _SharedLoop())
+        setattr(app_session, CLOSE_LOOP, lambda loop: None)
+
+
+class _SharedLoop:
+    """The event loop of a session: one for all. One that a session makes for itself is closed."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+
+    def __get__(self, session: object, kind: type) -> asyncio.AbstractEventLoop:
+        return self.loop
+
+    def __set__(self, session: object, made: asyncio.AbstractEventLoop) -> None:
+        made.close()
 
 
 def _filled_once(fill: Callable[..., None], kind: type[Config | CustomThemeConfig]) -> Callable[..., None]:

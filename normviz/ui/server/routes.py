@@ -27,6 +27,7 @@ from normviz.texts.errors import NormvizError, echo
 from normviz.ui import assets
 from normviz.ui.assets import CompressedFiles
 from normviz.ui.logs import log_request_error
+from normviz.ui.server.files import FewFiles, metrics
 from normviz.ui.server.index import index, no_page, page_names
 from normviz.ui.server.process import import_future, import_ready
 
@@ -40,7 +41,12 @@ def routes() -> list[Route]:
     """The app's routes, at the root and below Streamlit's base path."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     # With a base path, Streamlit has no page at the root.
-    besides: list[tuple[str, Handler]] = [("lib/{name}", assets.respond), (EXPORT, _export), ("readyz", ready)]
+    besides: list[tuple[str, Handler]] = [
+        ("lib/{name}", assets.respond),
+        (EXPORT, _export),
+        ("readyz", ready),
+        ("metrics", metrics),
+    ]
     below = [*besides, *pages(), (HOME, _home), ("{word:page}", no_page)]
     at_the_root = [Route(f"/{path}", handler) for path, handler in (besides if base else below)]
     return at_the_root + [Route(f"/{base}/{path}", handler) for path, handler in below if base]
@@ -157,7 +163,7 @@ class Headers:
 
 def middleware() -> list[Middleware]:
     """The middleware before Streamlit. Raises NormvizError if the setting is invalid, so that the app does not start."""
-    return [Middleware(Headers, ancestors=frame_ancestors()), Middleware(CompressedFiles)]
+    return [Middleware(Headers, ancestors=frame_ancestors()), Middleware(FewFiles), Middleware(CompressedFiles)]
 
 
 # Readiness: whether everything is imported and torch computes a known layer correctly.

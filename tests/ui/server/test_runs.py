@@ -1,7 +1,9 @@
-"""The theme and the options that Streamlit sends at the start of a run are made once, and are the same; empty runs are not sent."""
+"""What the app changes in Streamlit: messages that are made once, copies of places, empty runs that are not sent, and one event loop for all."""
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from types import SimpleNamespace
@@ -13,9 +15,11 @@ from streamlit.cursor import Cursor, LockedCursor, RunningCursor
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.NewSession_pb2 import NewSession
 from streamlit.runtime import app_session
+from streamlit.runtime.script_data import ScriptData
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 
 from normviz.ui.server import process
+from normviz.ui.server.files import count
 
 SECTIONS = ["theme", *(f"theme.{category.value}" for category in CustomThemeCategories)]
 OPTIONS = {
@@ -32,10 +36,14 @@ def originals() -> Iterator[Functions]:
     """Streamlit's own functions, which are put back."""
     found = current()
     assert not any(hasattr(function, "once") for function in found.values())
-    receive = getattr(app_session.AppSession, process.EVENTS)
+    session, close = app_session.AppSession, getattr(app_session, process.CLOSE_LOOP)
+    receive = getattr(session, process.EVENTS)
     yield found
-    vars(app_session).update(found)
-    setattr(app_session.AppSession, process.EVENTS, receive)
+    vars(app_session).update(found | {process.CLOSE_LOOP: close})
+    setattr(session, process.EVENTS, receive)
+    if process.LOOP in vars(session):
+        getattr(session, process.LOOP).close()
+        delattr(session, process.LOOP)
     if hasattr(Cursor, "__deepcopy__"):
         del Cursor.__deepcopy__
 
@@ -152,3 +160,21 @@ def test_the_start_of_a_whole_run_is_passed_on_at_once():
     session, runner = Received(), SimpleNamespace()
     process._without_empty_runs(Received._on_scriptrunner_event)(session, runner, START, fragment_ids_this_run=None)
     assert session.events == [START.name]
+
+
+async def files_of_sessions(number: int) -> tuple[int, int]:
+    """The files that sessions open, and that are left when they have left."""
+    before, nobody = count() or 0, SimpleNamespace(remove_session_files=lambda _: None)
+    script = ScriptData("app.py", False)
+    sessions = [app_session.AppSession(script, nobody, None, None, {}) for _ in range(number)]
+    opened = count() or 0
+    for session in sessions:
+        session.shutdown()
+    return opened - before, (count() or 0) - before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not list the open files")
+def test_a_session_has_no_file_besides_its_connection(originals):
+    assert asyncio.run(files_of_sessions(10))[0] >= 30  # if Streamlit's own sessions have none, the shared loop can go
+    process.lighten()
+    assert asyncio.run(files_of_sessions(10)) == (0, 0)
