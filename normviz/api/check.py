@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from torch import nn
 
 from normviz.analysis.description import Array, Description, X
-from normviz.api.result import Result
+from normviz.api.result import Result, on_cpu
 from normviz.layers.axes import layout_text
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
@@ -37,6 +37,7 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 
 
 @checked_call
+@on_cpu
 def check(
     fn: Callable[..., object],
     x: X | Array,
@@ -71,8 +72,8 @@ def check(
     Parameters of a module, and tensors in a closure that require a gradient, may have any values. Other numbers that fn multiplies by
     or adds are differences. Without params and parameters, gamma is 1 and beta is 0.
 
-    Nothing is changed: neither x, nor modules that fn uses, nor params, nor the random state of torch and NumPy. Checks in several
-    threads wait for each other. A check that takes more than two seconds shows how often it has called fn; Ctrl-C ends it.
+    Nothing is changed: neither x, nor modules that fn uses, nor params, nor the random state and the settings of torch and NumPy. Checks
+    in several threads wait for each other. A check that takes more than two seconds shows how often it has called fn; Ctrl-C ends it.
     Where the parts of the formula are measured, only some elements are moved above 4,096, and above 262,144, a smaller tensor is
     measured where fn and like take it; the text says so.
 
@@ -109,6 +110,7 @@ def check(
 
 
 @checked_call
+@on_cpu
 def check_backward(
     backward: Callable[..., object],
     x: X | Array,
@@ -212,6 +214,7 @@ class Check(Finding, Result):
             "notes": list(self.notes),
         }
 
+    @on_cpu
     def output(self, **options: Unpack[Options]) -> Output:
         """The text, and the groups of the function next to the expected ones.
 

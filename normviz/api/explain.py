@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from normviz.analysis.description import Description, X
 from normviz.analysis.sentences import sentence
-from normviz.api.result import Result
+from normviz.api.result import Result, on_cpu
 from normviz.code.programs import code
 from normviz.measuring.own_modules import AnyLayer, describe_any
 from normviz.texts.errors import NormvizWarning, checked_call
@@ -103,6 +103,7 @@ class Explanation(Description, Result):
 
         return panels_figure(view_payload(replace(self, x=None), grid(self.shape, self.axes, ())), theme)
 
+    @on_cpu
     def output(self, **options: Unpack[Options]) -> Output:
         """The Explore page: linked figures, worked arithmetic, code.
 

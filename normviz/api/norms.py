@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 from torch import nn
 
-from normviz.api.result import Result
+from normviz.api.result import Result, on_cpu
 from normviz.measuring.models.names import common_name, name_pattern
 from normviz.measuring.models.norms import NormRow, differences, normalizations
 from normviz.texts.errors import NormvizError, checked_call, echo
@@ -208,6 +208,7 @@ class Norms(Sequence[NormRow], Result):
         ]
         return (*of_rows, *self.notes, *filter(None, [self.failure]))
 
+    @on_cpu
     def output(self, **options: Unpack[Options]) -> Output:
         """The table, as a file has it. It has no figure and no link: ``explore`` shows a row.
 
@@ -227,6 +228,7 @@ class Norms(Sequence[NormRow], Result):
         )
 
     @checked_call
+    @on_cpu
     def explore(self, index: int) -> Output:
         """The linked view of one row.
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, Unpack
+
+import torch
 
 from normviz.texts.errors import checked_call
 
@@ -11,6 +15,22 @@ if TYPE_CHECKING:
 
     from normviz.export.output import FileOptions, Options, Output
     from normviz.figures.palette import FigureTheme
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def on_cpu(make: Callable[P, R]) -> Callable[P, R]:
+    """The function, with torch's default device as usual: a caller's may be meta, which has no values."""
+
+    @wraps(make)
+    def made(*args: P.args, **kwargs: P.kwargs) -> R:
+        __tracebackhide__ = True
+        with torch.device("cpu"):
+            return make(*args, **kwargs)
+
+    return made
 
 
 class Result:

@@ -302,12 +302,22 @@ class IncompleteError(NormvizError):
 
 
 def check_is_object(value: object) -> None:
-    """Raise NormvizError for a class in place of an object, such as ``nn.BatchNorm2d`` in place of ``nn.BatchNorm2d(3)``."""
+    """Raise NormvizError for a class in place of an object, such as ``nn.BatchNorm2d`` in place of ``nn.BatchNorm2d(3)``, and for an object
+    whose attributes cannot be asked for.
+    """
     if isinstance(value, type):
         message, name = N_("{name} is a class; make an object of it, as in {example}."), value.__name__
         if (kind := KINDS.get(name)) is None:
             raise NormvizError(message, name=name, example=f"{name}(...)")
         raise IncompleteError(message, kind, prefix="nn.", name=name)
+    try:
+        hasattr(value, "__normviz__")
+    except Exception as error:
+        raise NormvizError(
+            "{name} cannot be read: its __getattr__ raises {kind}; raise AttributeError for a name that it does not have.",
+            name=type(value).__name__,
+            kind=type(error).__name__,
+        ) from error
 
 
 CALL = re.compile(r"(\w+)\(([^()]*)")

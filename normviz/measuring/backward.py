@@ -13,6 +13,7 @@ from normviz.measuring import probe
 from normviz.measuring.formula import parameters_of
 from normviz.measuring.probe import Function
 from normviz.measuring.report import Difference
+from normviz.measuring.turn import ENDS
 from normviz.measuring.verdict import Error, GammaBeta, LayerComparison, Reference, compare, signed_values
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, _, join_sentences, ngettext
@@ -283,7 +284,7 @@ def _returned(
             raise NormvizError("forward must return (out, cache), and it returned {found}.", found=echo(found))
         try:
             gradients = backward(function.own_array(dout.clone()), found[1])
-        except Exception as error:
+        except (Exception, *ENDS) as error:
             raise NormvizError("backward raises {kind}: {error}", kind=type(error).__name__, error=error) from error
     several = list(gradients) if isinstance(gradients, tuple | list) else [gradients]
     several = [np.asarray(one) if isinstance(one, np.floating) else one for one in several]  # a sum over all elements

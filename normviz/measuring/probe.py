@@ -25,7 +25,7 @@ from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 
 from normviz.layers.layer import check_is_object
-from normviz.measuring.turn import count_call, same_random_states, same_settings
+from normviz.measuring.turn import ENDS, count_call, same_random_states, same_settings
 from normviz.texts.errors import NormvizError, echo
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
@@ -202,6 +202,7 @@ class State:
             if isinstance(value, Tensor) and is_dense(value)
         ]
         self.gradients = [(tensor, tensor.grad) for tensor in module.parameters(recurse=False)]
+        self.hooks = [(tensor, dict(tensor._backward_hooks or {})) for tensor, _grad in self.gradients]
         self.contents = list(_contents(self.attributes.values()))
 
     def restore(self) -> None:
@@ -212,6 +213,8 @@ class State:
         for tensor, gradient in self.gradients:
             if tensor.grad is not gradient:
                 tensor.grad = gradient
+        for tensor, hooks in self.hooks:
+            _set(tensor._backward_hooks or {}, hooks)
         for plain, value in self.plain:
             if not plain.detach().equal(value):
                 plain.data.copy_(value)
@@ -235,7 +238,7 @@ def _contents(values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         waiting += value.values() if isinstance(value, dict) else value
 
 
-def _set(current: dict[str, Any], wanted: dict[str, Any]) -> None:
+def _set(current: dict[Any, Any], wanted: dict[Any, Any]) -> None:
     """Give the dictionary exactly the wanted values."""
     if current.keys() != wanted.keys() or any(current[name] is not value for name, value in wanted.items()):
         current.clear()
@@ -398,7 +401,7 @@ class Function:
         try:
             with same_settings():
                 return self._run(x.clone())
-        except Exception as error:
+        except (Exception, *ENDS) as error:
             raise NormvizError(
                 "the function raises on an x of shape {shape}: {kind}: {error}",
                 shape=tuple(x.shape),
@@ -571,19 +574,18 @@ def isolated(fn: Callable[..., object], x: Tensor, kind: str, params: Mapping[st
     check_callable(fn)
     # An object that is called may keep what it computes. Functions and modules are restored instead.
     own = fn if called_object(fn) is None else copy.deepcopy(fn)
-    threads = torch.get_num_threads()
     with same_random_states(), same_settings(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "__array_wrap__ must accept", DeprecationWarning)
         function = Function(own, kind, params)
         try:
-            torch.set_num_threads(1 if x.numel() <= FEW else threads)
+            if x.numel() <= FEW:
+                torch.set_num_threads(1)
             _check_not_random(function, x)
             function.add(function.leaves(x))
             function.choose_dtype(x)
             yield function
         finally:
             function.restore()
-            torch.set_num_threads(threads)
 
 
 def floats(tensors: Values, dtype: torch.dtype = torch.float64) -> dict[int, Tensor]:

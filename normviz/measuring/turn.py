@@ -7,7 +7,7 @@ import math
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from time import monotonic
@@ -15,12 +15,14 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import torch
+from torch import nn
 
 from normviz.texts.errors import NormvizError, echo
 
 P = ParamSpec("P")
 R = TypeVar("R")
 QUICK = 2.0  # s, in which nothing is shown
+ENDS = (SystemExit, GeneratorExit)  # code that is measured must not end its caller
 
 
 class _TooLong(BaseException):
@@ -84,6 +86,11 @@ def measuring(timeout: float | None = None) -> Iterator[None]:
             seconds=timeout,
             n=calls.number + 1,
         ) from None
+    except ENDS as error:
+        raise NormvizError(
+            "the code that is measured raises {kind}, which ends a program; take exit() out of it.",
+            kind=type(error).__name__,
+        ) from error
 
 
 @contextmanager
@@ -113,17 +120,59 @@ def count_call() -> None:
         _current[-1].next()
 
 
+PRINTED = ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")
+HOOKS = [
+    value for name, value in vars(nn.modules.module).items() if name.startswith("_global_") and name.endswith("_hooks")
+]
+
+
+def _autocast() -> list[tuple[bool, torch.dtype]]:
+    return [(torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)) for device in AUTOCAST]
+
+
+def _set_autocast(values: list[tuple[bool, torch.dtype]]) -> None:
+    for device, (enabled, dtype) in zip(AUTOCAST, values, strict=True):
+        torch.set_autocast_enabled(device, enabled)
+        torch.set_autocast_dtype(device, dtype)
+
+
+def _set_hooks(values: list[dict[int, Any]]) -> None:
+    for hooks, value in zip(HOOKS, values, strict=True):
+        hooks.clear()
+        hooks.update(value)
+
+
+AUTOCAST = ("cpu", "cuda") if hasattr(torch, "get_autocast_dtype") else ()  # torch 2.4
+# What a function can set for all other code: how to read it, and how to set it.
+SETTINGS: Sequence[tuple[Callable[[], Any], Callable[[Any], object]]] = (
+    (torch.get_default_dtype, torch.set_default_dtype),
+    (torch.get_num_threads, torch.set_num_threads),
+    (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
+    (
+        lambda: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()),
+        lambda values: torch.set_anomaly_enabled(*values),
+    ),
+    (_autocast, _set_autocast),
+    (lambda: list(map(dict, HOOKS)), _set_hooks),
+    (
+        lambda: {name: getattr(torch._tensor_str.PRINT_OPTS, name) for name in PRINTED},
+        lambda values: torch.set_printoptions(**values),
+    ),
+    (np.geterr, lambda values: np.seterr(**values)),
+    (np.get_printoptions, lambda values: np.set_printoptions(**values)),
+)
+
+
 @contextmanager
 def same_settings() -> Iterator[None]:
-    """Afterwards, torch's default dtype and NumPy's handling of floating-point errors are as before."""
-    dtype, errors = torch.get_default_dtype(), np.geterr()
+    """Afterwards, the settings that torch and NumPy have for all code are as before."""
+    before = [get() for get, _set in SETTINGS]
     try:
         yield
     finally:
-        if torch.get_default_dtype() != dtype:
-            torch.set_default_dtype(dtype)
-        if np.geterr() != errors:
-            np.seterr(**errors)
+        for (get, set_again), value in zip(SETTINGS, before, strict=True):
+            if get() != value:
+                set_again(value)
 
 
 @contextmanager

@@ -117,26 +117,129 @@ def test_lists_dictionaries_and_sets_of_a_module_are_as_before(measure: Callable
     assert not module._forward_hooks
 
 
+def _settings() -> list[Any]:
+    """What code can set for all other code in torch and NumPy."""
+    autocast = hasattr(torch, "get_autocast_dtype")
+    return [
+        torch.get_default_dtype(),
+        torch.get_num_threads(),
+        torch.are_deterministic_algorithms_enabled(),
+        torch.is_anomaly_enabled(),
+        torch.is_anomaly_check_nan_enabled(),
+        *([torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")] if autocast else []),
+        len(nn.modules.module._global_forward_hooks),
+        str(torch.tensor([1 / 3])),
+        np.geterr(),
+        str(np.array([1 / 3])),
+    ]
+
+
+def _set_all(x: Tensor) -> None:
+    torch.set_default_dtype(torch.float64)
+    torch.set_num_threads(torch.get_num_threads() + 1)
+    torch.use_deterministic_algorithms(True)
+    torch.autograd.set_detect_anomaly(True, check_nan=False)
+    if hasattr(torch, "get_autocast_dtype"):
+        torch.set_autocast_enabled("cpu", True)
+        torch.set_autocast_dtype("cpu", torch.float16)
+    nn.modules.module.register_module_forward_hook(lambda *_: None)
+    torch.set_printoptions(precision=2)
+    np.seterr(all="raise")
+    np.set_printoptions(precision=2)
+
+
 @pytest.mark.parametrize("measure", [nv.check, lambda fn, shape: nv.norms(fn.module, torch.ones(shape))])
+@pytest.mark.filterwarnings("ignore:Anomaly Detection:UserWarning")
 def test_settings_of_torch_and_numpy_are_as_before(measure: Callable[..., Any]) -> None:
-    class Changing(nn.Module):
+    class Changing(nn.LayerNorm):
         def forward(self, x: Tensor) -> Tensor:
-            torch.set_default_dtype(torch.float64)
-            np.seterr(all="raise")
+            _set_all(x)
             return F.layer_norm(x, (6,))
 
     def fn(x: Tensor) -> Tensor:
         output: Tensor = fn.module(x)  # type: ignore[attr-defined]
         return output
 
-    fn.module = Changing()  # type: ignore[attr-defined]
-    before = np.geterr()
+    fn.module = Changing(6)  # type: ignore[attr-defined]
+    before = _settings()
     measure(fn, (4, 6))
-    assert torch.get_default_dtype() == torch.float32
-    assert np.geterr() == before
-    nv.check(fn.module, (4, 6), "LayerNorm(6, elementwise_affine=False)")  # type: ignore[attr-defined]
-    assert torch.get_default_dtype() == torch.float32
-    assert np.geterr() == before
+    assert _settings() == before
+    nv.check(fn.module, (4, 6), "LayerNorm(6, elementwise_affine=False)")
+    assert _settings() == before
+
+
+def test_hooks_of_parameters_are_as_before() -> None:
+    class Hooked(nn.LayerNorm):
+        def forward(self, x: Tensor) -> Tensor:
+            self.weight.register_hook(lambda grad: grad * 0)
+            return super().forward(x)
+
+    module = Hooked(6)
+    nv.check(module, (4, 6))
+    nv.norms(module, torch.ones(4, 6))
+    module.weight.sum().backward()
+    assert module.weight.grad is not None
+    assert module.weight.grad.tolist() == [1] * 6
+
+
+def test_the_default_device_may_be_meta() -> None:
+    module = nn.LayerNorm(6)
+    with torch.device("meta"):
+        found, wrong = (nv.check(module, (4, 6), like) for like in ("LayerNorm(6)", "BatchNorm1d(6)"))
+        alone = nv.check(lambda x: x * torch.ones(6), (4, 6))
+        backward = nv.check_backward(lambda dout, x: dout, (4, 6), "LayerNorm(6)", forward=lambda x: (x, x))
+        html = wrong.to_html()
+    assert (found.ok, wrong.ok, backward.ok) == (True, False, False)
+    assert str(alone).endswith("It returns x unchanged.")
+    assert html == wrong.to_html()
+
+
+class Unreadable:
+    def __getattr__(self, name: str) -> object:
+        raise RuntimeError(name)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return x
+
+
+class UncopyableExit:
+    def __call__(self, x: Tensor) -> Tensor:
+        return x
+
+    def __deepcopy__(self, memo: object) -> "UncopyableExit":
+        raise SystemExit(0)
+
+
+def _ends(error: BaseException) -> Callable[[Tensor], Tensor]:
+    def fn(x: Tensor) -> Tensor:
+        raise error
+
+    return fn
+
+
+ENDED = [
+    (lambda: _ends(SystemExit(0)), r"the function raises on an x of shape \(4, 6\): SystemExit: 0"),
+    (lambda: _ends(GeneratorExit()), r"the function raises on an x of shape \(4, 6\): GeneratorExit"),
+    (UncopyableExit, r"the code that is measured raises SystemExit, which ends a program; take exit\(\) out of it"),
+    (Unreadable, "Unreadable cannot be read: its __getattr__ raises RuntimeError; raise AttributeError for a name"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), ENDED)
+@pytest.mark.parametrize("like", [None, "LayerNorm(6)"])
+def test_code_that_ends_the_program_is_an_error(make: Callable[[], Any], message: str, like: str | None) -> None:
+    with pytest.raises(NormvizError, match=message):
+        nv.check(make(), (4, 6), like)
+
+
+def test_a_backward_function_and_a_model_that_end_the_program() -> None:
+    with pytest.raises(NormvizError, match="backward raises SystemExit: 1"):
+        nv.check_backward(lambda dout, cache: exit(1), (4, 6), "LayerNorm(6)", forward=lambda x: (x, x))
+    exiting = nn.Sequential(nn.LayerNorm(6), nn.ReLU())
+    exiting[1].register_forward_pre_hook(lambda *_: exit())
+    found = nv.norms(exiting, torch.ones(4, 6))
+    assert [row.layer for row in found] == ["LayerNorm([6])"]
+    assert "The forward pass failed in the model itself (Sequential): SystemExit" in found.failure
 
 
 @pytest.mark.parametrize("device", ["cpu", "meta"])

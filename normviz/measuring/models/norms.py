@@ -273,7 +273,10 @@ def _explained(failure: Failure) -> str:
             check(layer, failure.shapes[0])
     except NormvizError as error:
         return str(error)
-    words = (" ".join(str(failure.error).split()) or type(failure.error).__name__).rstrip(".")
+    of_error = type(failure.error).__name__
+    words = (" ".join(str(failure.error).split()) or of_error).rstrip(".")
+    if not isinstance(failure.error, Exception):  # the text of SystemExit is a number
+        return f"{of_error}: {words}."
     module, kind = failure.module, type(failure.module).__name__
     axis, size = None, 0
     if isinstance(module, nn.Linear):

@@ -24,7 +24,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.check import usual_axes
 from normviz.measuring.probe import State
-from normviz.measuring.turn import same_random_states, same_settings
+from normviz.measuring.turn import ENDS, same_random_states, same_settings
 from normviz.texts.errors import NormvizError
 
 
@@ -165,7 +165,7 @@ class Failure:
     name: str
     module: nn.Module
     shapes: list[Shape]
-    error: Exception
+    error: BaseException
 
 
 class Recorder(TorchFunctionMode):
@@ -206,7 +206,7 @@ class Recorder(TorchFunctionMode):
         """Also called if the module raises; of the modules that an error passes through, the innermost has failed."""
         shapes, call = self.running.pop()[1], self.open.pop()
         error = sys.exc_info()[1]
-        if isinstance(error, Exception) and error is not self.outer:
+        if isinstance(error, (Exception, *ENDS)) and error is not self.outer:
             if self.failure is None or self.failure.error is not error:
                 self.failure = Failure(self.names[id(module)], module, shapes, error)
             return
@@ -288,7 +288,7 @@ def record(
         try:
             with recorder:
                 model(*args, **kwargs)
-        except Exception as error:
+        except (Exception, *ENDS) as error:
             seen = recorder.failure
             failure = seen if seen is not None and seen.error is error else Failure("", model, [], error)
     return tuple(recorder.calls.values()), failure
