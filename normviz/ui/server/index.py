@@ -31,7 +31,7 @@ from normviz.texts.messages import _, cache_by_language, in_language, language
 from normviz.ui import PAGE_SCRIPTS
 from normviz.ui.address import app_address
 from normviz.ui.assets import PREVIEW, accepts_gzip, component
-from normviz.ui.language import COOKIE, language_of
+from normviz.ui.language import language_of_request
 from normviz.ui.load import Busy, Queue
 from normviz.ui.server import files
 from normviz.ui.server.process import import_future, import_ready
@@ -107,8 +107,7 @@ async def index(request: Request) -> Response:
 
 
 def _language(request: Request) -> str:
-    accepted = request.headers.get("accept-language", "")
-    return language_of(request.query_params.get("lang", ""), request.cookies.get(COOKIE, ""), accepted)
+    return language_of_request(request, request.query_params.get("lang", ""))
 
 
 def _elsewhere(request: Request) -> str:

@@ -25,10 +25,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from normviz.parts.titles import HOME
 from normviz.texts.errors import NormvizError, echo
 from normviz.ui import assets
-from normviz.ui.assets import CompressedFiles
+from normviz.ui.assets import CompressedFiles, accepts_gzip
 from normviz.ui.logs import log_request_error
 from normviz.ui.server.files import FewFiles, metrics
 from normviz.ui.server.index import index, no_page, page_names
+from normviz.ui.server.limits import in_turn, is_open, limit_requests
 from normviz.ui.server.process import import_future, import_ready
 
 SHELL = Path(__file__).with_name("shell.py")
@@ -125,9 +126,13 @@ class Headers:
         self.app, self.ancestors = app, ancestors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            return await self.app(scope, *in_turn(scope, receive, send))
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        has_started, is_refused = False, "\0" in scope["path"] or scope["path"].startswith("//")
+        has_started, is_refused = False, not is_open(scope["path"])
+        if not accepts_gzip(Request(scope)):  # Streamlit's middleware looks for the word alone, also in "gzip;q=0"
+            del MutableHeaders(scope=scope)["accept-encoding"]
 
         async def send_with_headers(message: Message) -> None:
             nonlocal has_started
@@ -163,6 +168,7 @@ class Headers:
 
 def middleware() -> list[Middleware]:
     """The middleware before Streamlit. Raises NormvizError if the setting is invalid, so that the app does not start."""
+    limit_requests()
     return [Middleware(Headers, ancestors=frame_ancestors()), Middleware(FewFiles), Middleware(CompressedFiles)]
 
 

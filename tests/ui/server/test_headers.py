@@ -7,12 +7,14 @@ import pytest
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
+from starlette.types import Message, Receive, Send
 
 from normviz.texts.errors import NormvizError
 from normviz.ui import ROOT
 from normviz.ui.assets import PLOTLY, CompressedFiles
 from normviz.ui.logs import LOGGER
 from normviz.ui.server import routes as server_routes
+from normviz.ui.server.files import FewFiles
 from normviz.ui.server.routes import Headers, frame_ancestors, middleware, routes
 from tests.support.asgi import ask, run_async
 
@@ -87,15 +89,22 @@ def test_a_route_may_be_stricter() -> None:
     assert headers["referrer-policy"] == "no-referrer"
 
 
-def test_a_websocket_is_passed_through_unchanged() -> None:
-    seen: list[object] = []
+def test_the_messages_of_a_websocket_are_passed_through_unchanged() -> None:
+    connect, close = {"type": "websocket.connect"}, {"type": "websocket.close"}
+    sent: list[object] = []
 
-    async def inner(scope: object, receive: object, send: object) -> None:
-        seen.append((scope, receive, send))
+    async def inner(scope: object, receive: Receive, send: Send) -> None:
+        assert await receive() == connect
+        await send(close)
 
-    arguments = ({"type": "websocket"}, object(), object())
-    run_async(Headers(inner, "*")(*arguments))  # type: ignore[arg-type]
-    assert seen == [arguments]
+    async def receive() -> Message:
+        return connect
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    run_async(Headers(inner, "*")({"type": "websocket", "path": "/_stcore/stream"}, receive, send))
+    assert sent == [close]
 
 
 @pytest.mark.parametrize(
@@ -112,6 +121,16 @@ def test_the_application_sends_the_headers_with_every_response(path: str) -> Non
     assert response.status < 500
     assert response.headers["content-security-policy"].endswith("frame-ancestors * file:")
     assert response.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("path", ["/compare", "/", "/nowhere", f"/{PLOTLY.path}"])
+def test_a_client_that_refuses_gzip_does_not_get_it(path: str) -> None:
+    """Streamlit's middleware looks for the word alone."""
+    from app import app
+
+    headers = ask(app, path, accept_encoding="gzip;q=0, identity").headers
+    assert "content-encoding" not in headers
+    assert "gzip" in ask(app, "/compare", accept_encoding="gzip").headers["content-encoding"]
 
 
 # Streamlit sends its page for each of these, without a content security policy.
@@ -141,7 +160,7 @@ def test_html_without_a_policy_is_not_sent() -> None:
     async def respond(request: object) -> Response:
         return HTMLResponse("<script>1</script>")
 
-    response = ask(Headers(Starlette(routes=[Route("/x.html", respond)]), "*"), "/x.html")
+    response = ask(Headers(Starlette(routes=[Route("/static/x.html", respond)]), "*"), "/static/x.html")
     assert (response.status, b"<script>1" in response.body) == (404, False)
 
 
@@ -160,16 +179,17 @@ def test_an_error_is_one_line_in_the_log_and_has_the_headers(caplog: pytest.LogC
 
     with caplog.at_level(logging.ERROR, "normviz"):
         LOGGER.addHandler(caplog.handler)
-        response = ask(Headers(inner, "'self'"), "/a\nb")
+        response = ask(Headers(inner, "'self'"), "/lib/a\tb")
         LOGGER.removeHandler(caplog.handler)
     assert (response.status, response.headers["content-security-policy"]) == (500, "frame-ancestors 'self'")
     assert re.fullmatch(
-        r"RuntimeError: broken line \(.*normviz/ui/server/routes.py:\d+\) \['/a\\nb'\]", caplog.records[0].getMessage()
+        r"RuntimeError: broken line \(.*normviz/ui/server/routes.py:\d+\) \['/lib/a\\tb'\]",
+        caplog.records[0].getMessage(),
     )
 
 
 def test_the_app_has_its_own_routes_and_the_headers_middleware() -> None:
-    assert [each.cls for each in middleware()] == [Headers, CompressedFiles]
+    assert [each.cls for each in middleware()] == [Headers, FewFiles, CompressedFiles]
     assert routes()
 
 
