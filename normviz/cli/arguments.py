@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, NoReturn
 
 from normviz.__version__ import __version__
@@ -24,6 +25,7 @@ QUIZZES: Mapping[str, str] = {
     "qti": N_("a QTI 1.2 package, for Canvas and others"),
     "anki": N_("an Anki package"),
 }
+WRITERS = {"moodle": "lxml", "qti": "text2qti", "anki": "genanki"}  # the packages that write a format
 
 
 class Help(argparse.HelpFormatter):
@@ -50,10 +52,20 @@ class Parser(argparse.ArgumentParser):
     def unknown(self, argument: str) -> NoReturn:
         """Raise NormvizError for an argument that the command does not have."""
         option = argument.partition("=")[0]
-        meant = closest(option, self._option_string_actions) if option.startswith("-") else None
-        if meant:
-            raise NormvizError("{option} is unknown. Did you mean {meant}?", option=option, meant=meant)
+        if option.startswith("-"):
+            _suggest(option, self._option_string_actions)
         self.error(f"unrecognized arguments: {argument}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            _suggest(value, action.choices)
+        super()._check_value(action, value)
+
+
+def _suggest(word: str, known: Iterable[str]) -> None:
+    """Raise NormvizError if an option or a command of a similar name is known."""
+    if meant := closest(word, known):
+        raise NormvizError("{option} is unknown. Did you mean {meant}?", option=word, meant=meant)
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
@@ -62,6 +74,17 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     if others:
         args.parser.unknown(others[0])
     return args
+
+
+def check_package(args: argparse.Namespace) -> None:
+    """Raise NormvizError if the package that writes the format of a set of exercises is not installed: before torch is loaded."""
+    package = WRITERS.get(getattr(args, "format", ""))
+    if package and find_spec(package) is None:
+        raise NormvizError(
+            '--format {format} needs {module}, which is not installed; run pip install "normviz[practice]".',
+            format=args.format,
+            module=package,
+        )
 
 
 def _join_values(arguments: list[str]) -> list[str]:

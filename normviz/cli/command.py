@@ -14,7 +14,7 @@ from importlib import import_module
 from types import FrameType
 from typing import NoReturn
 
-from normviz.cli.arguments import ALL, parsed
+from normviz.cli.arguments import ALL, check_package, parsed
 from normviz.cli.terminal import on_signal, say
 from normviz.texts.errors import NormvizError, NormvizWarning
 from normviz.texts.languages import parse_language
@@ -32,10 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with on_signal(signal.SIGTERM, _stop), warnings.catch_warnings():
             args = parsed(sys.argv[1:] if argv is None else argv)
-            run = _loaded(args.run)
             warnings.simplefilter("ignore", NormvizWarning)  # the page shows it too
             with in_language(_language_of(args)):
-                code = run(args) or 0
+                check_package(args)
+                code = _loaded(args.run)(args) or 0
             sys.stdout.flush()
     except NormvizError as error:
         return _failed(str(error), WRONG)

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from normviz.export.files import check_writable, print_size, write
@@ -55,19 +55,15 @@ def _json(exercises: list[Exercise], app: str) -> str:
 
 
 def _package(name: str, exercises: list[Exercise], title: str, app: str) -> bytes:
-    """The set for a learning management system. Raises NormvizError if the package that writes it is not installed."""
-    try:
-        from normviz.lessons.practice.formats.anki import anki_package
-        from normviz.lessons.practice.formats.moodle import moodle_xml
-        from normviz.lessons.practice.formats.qti import qti_package
-    except ModuleNotFoundError as error:
-        raise NormvizError(
-            '--format {format} needs {module}, which is not installed; run pip install "normviz[practice]".',
-            format=name,
-            module=error.name,
-        ) from error
-    writers: Mapping[str, Callable[..., bytes]] = {"anki": anki_package, "moodle": moodle_xml, "qti": qti_package}
-    return writers[name]([item(exercise, app) for exercise in exercises], title)
+    """The set for a learning management system."""
+    writer: Callable[..., bytes]
+    if name == "anki":
+        from normviz.lessons.practice.formats.anki import anki_package as writer
+    elif name == "moodle":
+        from normviz.lessons.practice.formats.moodle import moodle_xml as writer
+    else:
+        from normviz.lessons.practice.formats.qti import qti_package as writer
+    return writer([item(exercise, app) for exercise in exercises], title)
 
 
 def _title(seed: int, level: str) -> str:

@@ -386,7 +386,9 @@ def _parse_call(text: str) -> tuple[ast.Call, str]:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise _not_a_layer(text) from None
-    if _dotted_name(node).rpartition(".")[2] in [*KINDS, *FAMILIES, "Norm"]:  # without its arguments
+    if closest(
+        _dotted_name(node).rpartition(".")[2], [*KINDS, *FAMILIES, "Norm"]
+    ):  # without its arguments, perhaps misspelled
         node = ast.Call(node, [], [])
     if not isinstance(node, ast.Call):
         raise _not_a_layer(text)

@@ -7,6 +7,7 @@ import zipfile
 import pytest
 
 import normviz as nv
+from normviz.cli import arguments, command
 from normviz.lessons.practice.bank import choose
 
 
@@ -78,9 +79,21 @@ def test_invalid_arguments(run, arguments, words):
     assert words in err
 
 
-def test_a_missing_package_is_named(run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "genanki", None)
-    monkeypatch.delitem(sys.modules, "normviz.lessons.practice.formats.anki", raising=False)
-    code, _out, err = run("practice", "--format", "anki", "-o", "set")
-    assert code == 2
-    assert 'run pip install "normviz[practice]"' in err
+@pytest.mark.parametrize(("name", "package"), [("moodle", "lxml"), ("qti", "text2qti"), ("anki", "genanki")])
+def test_a_missing_package_is_named_at_once_and_only_where_it_is_needed(run, monkeypatch, name, package):
+    monkeypatch.setattr(arguments, "find_spec", lambda asked: None if asked == package else asked)
+    monkeypatch.setattr(command, "_loaded", lambda function: lambda args: 0)  # the command itself, with torch
+    for each in ("json", "html", "moodle", "qti", "anki"):
+        code, _out, err = run("practice", "--format", each, "-o", "set")
+        remedy = f'--format {name} needs {package}, which is not installed; run pip install "normviz[practice]".'
+        assert (code, err) == ((2, f"normviz: {remedy}\n") if each == name else (0, ""))
+
+
+@pytest.mark.parametrize("name", ["moodle", "qti", "anki"])
+def test_a_format_needs_no_package_of_the_others(run, monkeypatch, name):
+    others = [package for each, package in arguments.WRITERS.items() if each != name and each != "moodle"]
+    for module in others:  # text2qti needs lxml, too
+        monkeypatch.setitem(sys.modules, module, None)
+    for each in ("anki", "moodle", "qti"):
+        monkeypatch.delitem(sys.modules, f"normviz.lessons.practice.formats.{each}", raising=False)
+    assert run("practice", "--count", "2", "--format", name, "-o", "set")[0] == 0

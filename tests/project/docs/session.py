@@ -34,7 +34,9 @@ def ran(run: Callable[[Any], Any], given: Any, folder: Path) -> Any:
     """The result of ``run(given)``, one of the functions below, in a new process whose current directory is the folder."""
     ours, theirs = SERVER.Pipe(duplex=False)
     process = SERVER.Process(target=_child, args=(run, given, str(folder), theirs))
-    with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):  # the new process would run the file of that module
+    with patch.dict(
+        sys.modules, {"__main__": ModuleType("__main__")}
+    ):  # the new process would run the file of that module
         process.start()
     theirs.close()
     try:
