@@ -146,12 +146,23 @@ def _data_url(svg: str) -> str:
     return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
 
 
+# "normviz" as lines from y=10 to y=22, not as text: a machine without the font would draw another width, and cut the last letter.
+NAME = (
+    "M42 22V10m0 6.2a4.4 4.4 0 0 1 8.8 0V22"  # n
+    "m4-6a4.6 4.6 0 1 1 9.2 0a4.6 4.6 0 1 1-9.2 0"  # o
+    "m13.4 6V10m0 6.5c0-3 1.8-4.9 5-4.9"  # r
+    "m4 10.4V10m0 6.2a3.9 3.9 0 0 1 7.8 0V22m0-5.8a3.9 3.9 0 0 1 7.8 0V22"  # m
+    "m3.2-11.8 4.6 10.2 4.6-10.2"  # v
+    "m4.2 11.8V10m0-2.8V4"  # i
+    "m3.9 7.6h7.2l-6.8 8.8h7.6"  # z
+)
+
+
 def wordmark() -> str:
     """The logo with the name."""
     return _data_url(
         '<svg xmlns="http://www.w3.org/2000/svg" width="132" height="30" viewBox="0 0 132 30">'
-        f"{_cells()}"
-        f'<text x="40" y="22" font-family="Segoe UI, Roboto, Liberation Sans, sans-serif" font-size="22" font-weight="700" fill="{GRAY}">normviz</text></svg>'
+        f'{_cells()}<path d="{NAME}" fill="none" stroke="{GRAY}" stroke-width="3.2" stroke-linejoin="round"/></svg>'
     )
 
 

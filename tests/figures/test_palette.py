@@ -1,11 +1,12 @@
 import json
 import re
+from base64 import b64decode
 from itertools import combinations, pairwise
 
 import pytest
 
 from normviz.figures.bundle import BROWSER
-from normviz.figures.palette import GROUP_COLORS, THEMES, stops, theme
+from normviz.figures.palette import GROUP_COLORS, THEMES, stops, theme, wordmark
 from normviz.texts.errors import NormvizError
 from tests.support.colors import VISION, contrast, difference, lab, luminance, mixed, over, rgb
 
@@ -153,3 +154,11 @@ def test_parameters_and_values_have_ramps():
 def test_another_theme_is_refused():
     with pytest.raises(NormvizError, match=re.escape("'sepia' is not a theme; choose light or dark.")):
         theme("sepia")
+
+
+def test_the_wordmark_needs_no_font():
+    """A name set as text is cut where the machine has a wider font."""
+    drawing = b64decode(wordmark().partition("base64,")[2]).decode()
+    assert "<text" not in drawing
+    assert "font" not in drawing
+    assert drawing.count("<path") == 3  # two colors of cells, and the name
