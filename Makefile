@@ -24,12 +24,12 @@ LOCK_ARGS ?=
 RECORD ?=
 BUNDLES_ARGS ?=
 
-# What needs the app or another framework
-WITHOUT := $(addprefix --ignore=tests/,code/frameworks scripts/test_bundles.py lessons/test_toy_page.py lessons/explore lessons/home/test_parts.py \
-  $(foreach page,compare gradients numerics questions step_by_step train_and_eval,lessons/$(page)/test_app.py) \
-  cli/test_app.py export/test_pictures.py export/test_wheel.py)
-QUICK := $(addprefix tests/,texts layers analysis code scene figures parts lessons scripts) $(WITHOUT)
-CORE := $(QUICK) $(addprefix tests/,api measuring export cli)
+# What needs another framework or a build, and what needs the app
+BEYOND := $(addprefix --ignore=tests/,code/frameworks scripts/test_bundles.py lessons/test_toy_page.py export/test_wheel.py)
+APPS := $(addprefix --ignore=tests/,lessons/explore lessons/home/test_parts.py cli/test_app.py export/test_pictures.py \
+  $(foreach page,compare gradients numerics questions step_by_step train_and_eval,lessons/$(page)/test_app.py))
+QUICK := $(addprefix tests/,texts layers analysis code scene figures parts lessons scripts)
+CORE := $(QUICK) $(addprefix tests/,api measuring export cli) $(BEYOND)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -50,7 +50,7 @@ run: $(APP) ## start the app and print its address
 	@$(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.address $(ADDRESS)
 
 quick: $(DEV) ## run the tests of the core on fewer examples: no browser, no server, no other framework
-	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -q -n 2 -m "not browser" $(QUICK) $(PYTEST_ARGS)
+	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -q -n 2 -m "not browser" $(QUICK) $(BEYOND) $(APPS) $(PYTEST_ARGS)
 
 test: $(DEV) ## run every test
 	@$(BIN)/python -m tools.browser
@@ -153,5 +153,6 @@ $(APP): requirements.txt $(VENV)/pyvenv.cfg
 
 $(DEV): pyproject.toml $(APP)
 	@echo "Installing the developer tools ..."
-	@$(PIP) install -r requirements.txt -e '.[dev]'
+	@$(PIP) install "pip>=25.1" # the first one with --group
+	@$(PIP) install -r requirements.txt -e '.[app,images,notebook,practice]' --group dev
 	@touch $@

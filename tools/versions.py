@@ -1,6 +1,6 @@
 """The core tests with other versions: `python -m tools.versions oldest .venv-oldest TESTS`, or `newest`, in an environment of its own.
 
-``oldest`` installs the lowest versions that pyproject.toml allows, ``newest`` the highest that there are, both from the default index; torch is large.
+``oldest`` installs the lowest versions that pyproject.toml allows, extras included, ``newest`` the highest that there are, both from the default index; torch is large.
 If all tests pass, the result is printed as a row of the table in docs/versions.md, and with ``--record`` it is written there.
 It needs nothing but Python: uv is installed in the environment, in the version that pyproject.toml names.
 """
@@ -17,6 +17,7 @@ import venv
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,17 +50,22 @@ def install(which: str, place: Path) -> str:
     if not Path(python).exists():
         venv.create(place, with_pip=True)
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", pinned_uv()]
-    uv = [python, "-m", "uv", "pip", "install", "--upgrade", "--resolution", RESOLUTIONS[which], "-e", ".[test]"]
+    uv = [python, "-m", "uv", "pip", "install", "--upgrade", "--resolution", RESOLUTIONS[which]]
+    uv += ["-e", f".[{','.join(project()['project']['optional-dependencies'])}]", "--group", "test"]
     print(f"Installing the {which} versions in {place} (torch is large: several GB the first time) ...", flush=True)
     subprocess.run(pip, check=True)
     subprocess.run([*uv, "--python", python, "--quiet"], cwd=ROOT, check=True)
     return python
 
 
+def project() -> dict[str, Any]:
+    """pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
 def pinned_uv() -> str:
     """uv as pyproject.toml names it: ``"uv==1.2.3"``."""
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    return next(each for each in extras["dev"] if each.startswith("uv=="))
+    return next(each for each in project()["dependency-groups"]["dev"] if str(each).startswith("uv=="))
 
 
 def row(which: str, versions: Sequence[str], report: str, date: str) -> str:

@@ -94,13 +94,19 @@ def test_the_map_of_the_code_lists_the_package_in_the_order_of_its_imports():
     assert [level[name] for name in listed if name in level] == sorted(level.values(), reverse=True)
 
 
-def test_streamlit_is_pinned_to_one_version():
-    pins = [
-        re.findall(r"streamlit\[performance\]==([\d.]+)", (ROOT / name).read_text(encoding="utf-8"))
-        for name in ("requirements.txt", "pyproject.toml")
-    ]
-    assert pins[0] == pins[1]
-    assert len(pins[0]) == 1
+def test_the_exact_versions_of_the_repository_are_in_the_ranges_of_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    pinned = [one for one in project["dependency-groups"]["dev"] if isinstance(one, str)]
+    pinned += re.findall(r"^[\w\[\]-]+==\S+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    exact = dict(one.split("==") for one in pinned)
+    extras = project["project"]["optional-dependencies"].values()
+    for one in (*project["project"]["dependencies"], *(each for extra in extras for each in extra)):
+        name, lowest = one.split(">=")
+        assert _numbers(lowest) <= _numbers(exact[name]), one
+
+
+def _numbers(version: str) -> list[int]:
+    return list(map(int, version.split(".")))
 
 
 def test_the_first_screen_of_the_readme_has_a_picture_an_install_and_a_result():
