@@ -18,16 +18,27 @@ import json
 import re
 import sys
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FILES = ("README.md", "CONTRIBUTING.md", "CITATION.cff", "docs/*.md", "examples/*.yml")
+FILES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "pyproject.toml",
+    "docs/*.md",
+    "examples/*.yml",
+)
 NOTEBOOK = "examples/notebook.ipynb"
 GITHUB = re.compile(r"https://github\.com/(?P<owner>[\w.-]+)/(?P<repository>[\w.-]+)(?<!\.git)")
 BLOCK = re.compile(
     r"^(?P<start> *(?:<!--|#) address:(?P<name>\w+)(?: -->)?\n)(?P<text>.*?)(?P<end>^ *(?:<!--|#) /address(?: -->)?$)",
     re.MULTILINE | re.DOTALL,
 )
+
+LINK = re.compile(r"(?P<picture>!?)\[(?P<label>[^\]]*)\]\((?!https?:)(?P<file>[^)]+)\)")
 
 BADGES = """\
 [![tests]({address}/actions/workflows/tests.yml/badge.svg)]({address}/actions/workflows/tests.yml)
@@ -61,6 +72,8 @@ BLOCKS = {  # name: the text without an address, and with one
     "badges": ("", BADGES),
     "clone": ("In a clone of the repository:\n", CLONE),
     "report": ("", "To report a wrong sentence or a missing layer, or to offer a translation: [{address}/issues]({address}/issues/new/choose).\n"),
+    "urls": ("", 'Changelog = "{address}/blob/main/CHANGELOG.md"\nDocumentation = "{address}/blob/main/docs/README.md"\nIssues = "{address}/issues"\n'),
+    "changes": ("", "{changes}"),
     "citation": ("", "repository-code: {address}\n"),
     "pages": ("  NORMVIZ: ./normviz-*.whl # in the top folder of your repository\n", "  NORMVIZ: {archive}\n"),
     "wheel": (WHEEL, ""),
@@ -78,9 +91,9 @@ def main(root: Path = ROOT) -> int:
         return 2
     for path in (found for pattern in FILES for found in sorted(root.glob(pattern))):
         text = path.read_text(encoding="utf-8")
-        path.write_text(BLOCK.sub(lambda block: _block(block, address), text), encoding="utf-8")
+        path.write_text(BLOCK.sub(lambda block: _block(block, address, root), text), encoding="utf-8")
     notebook = root / NOTEBOOK
-    notebook.write_text(_with_install(notebook.read_text(encoding="utf-8"), address), encoding="utf-8")
+    notebook.write_text(_with_install(notebook.read_text(encoding="utf-8"), address, root), encoding="utf-8")
     print(address or "pyproject.toml has no address of a repository: no text names one")
     return 0
 
@@ -91,20 +104,46 @@ def setting(root: Path) -> str:
     return str(urls.get("Repository", "")).rstrip("/")
 
 
-def _block(block: re.Match[str], address: str) -> str:
-    return block["start"] + _fill(BLOCKS[block["name"]][bool(address)], address) + block["end"]
+def elsewhere(text: str, address: str) -> str:
+    """A text of the top folder for a place that has only the text, such as a package index: its links are absolute.
+
+    Without an address, a link is its label, and a picture is left out.
+    """
+
+    def absolute(link: re.Match[str]) -> str:
+        if not address:
+            return "" if link["picture"] else link["label"]
+        return (
+            f"{link['picture']}[{link['label']}]({address}/{'raw' if link['picture'] else 'blob'}/main/{link['file']})"
+        )
+
+    return LINK.sub(absolute, text)
 
 
-def _fill(text: str, address: str) -> str:
+def _block(block: re.Match[str], address: str, root: Path) -> str:
+    return block["start"] + _fill(BLOCKS[block["name"]][bool(address)], address, root) + block["end"]
+
+
+def _fill(text: str, address: str, root: Path) -> str:
     found = GITHUB.fullmatch(address)
     if found is None:
         return text
     colab = f"https://colab.research.google.com/github/{found['owner']}/{found['repository']}/blob/main/{NOTEBOOK}"
     archive = f"{address}/archive/refs/heads/main.zip"
-    return text.format(address=address, archive=archive, colab=colab, repository=found["repository"])
+    changes = _changes((root / "CHANGELOG.md").read_text(encoding="utf-8"), address)
+    return text.format(address=address, archive=archive, changes=changes, colab=colab, repository=found["repository"])
 
 
-def _with_install(text: str, address: str) -> str:
+def _changes(changelog: str, address: str) -> str:
+    """The addresses of the headings of the changelog: what is in each version and not in the one before."""
+    names = re.findall(r"^## \[(.+?)\]", changelog, re.MULTILINE)
+    tags = ["HEAD", *(f"v{name}" for name in names[1:])]
+    newer = [f"{address}/compare/{before}...{tag}" for tag, before in pairwise(tags)]
+    links = zip(names, [*newer, f"{address}/releases/tag/{tags[-1]}"], strict=True)
+    return "".join(f"[{name}]: {link}\n" for name, link in links)
+
+
+def _with_install(text: str, address: str, root: Path) -> str:
     """The notebook, with a cell that installs normviz in Colab if there is an address."""
     notebook = json.loads(text)
     cells = [cell for cell in notebook["cells"] if cell["id"] != "install"]
@@ -115,7 +154,7 @@ def _with_install(text: str, address: str) -> str:
         "metadata": HIDDEN,
         "outputs": [],
     }
-    first = [cell | {"source": [_fill(line, address) for line in INSTALL]}] if address else []
+    first = [cell | {"source": [_fill(line, address, root) for line in INSTALL]}] if address else []
     return json.dumps(notebook | {"cells": [*first, *cells]}, indent=1, ensure_ascii=False) + "\n"
 
 

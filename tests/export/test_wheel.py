@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -9,18 +10,21 @@ import sys
 import sysconfig
 import tomllib
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 from time import sleep
 from typing import Any
 
 import pytest
+from setuptools._distutils.filelist import FileList
 
 from tools.ports import free_port
 from tools.servers import POLL, STOP_TIMEOUT, WITHOUT_PROXY, running
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ("app.py", "pages", ".streamlit/config.toml")
-SOURCES = ("normviz", *APP, "pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-prose.md")
+TOOLS = ("tools/__init__.py", "tools/address.py", "tools/plotlyjs.py", "tools/npm.lock")
+SOURCES = ("normviz", *APP, *TOOLS, "pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-prose.md")
 
 
 def without_repository() -> dict[str, str]:
@@ -54,7 +58,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         else:
             (copy / name).parent.mkdir(exist_ok=True)
             shutil.copy(source, copy / name)
-    run(sys.executable, "-c", f"from setuptools.build_meta import build_wheel; build_wheel({str(out)!r})", cwd=copy)
+    said = run(
+        sys.executable, "-c", f"from setuptools.build_meta import build_wheel; build_wheel({str(out)!r})", cwd=copy
+    )
+    assert re.search(r"^(plotly\.js: |THE SMALL PLOTLY\.JS IS MISSING)", said, re.MULTILINE)
     (built,) = out.glob("*.whl")
     return built
 
@@ -101,6 +108,30 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel):
     sources = (".po", ".ts")  # of what the package has in another form
     assert held == {name for name in wanted if "__pycache__" not in name and not name.endswith(sources)}
     assert {Path(name).suffix for name in held} >= {".py", ".js", ".css", ".md", ".mo", ".typed"}
+
+
+def test_the_metadata_say_what_an_index_shows_and_pip_resolves(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = message_from_bytes(archive.read(name))
+    assert {*metadata.get_all("Provides-Extra")} == {"app", "images", "notebook", "practice"}
+    assert not [one for one in metadata.get_all("Requires-Dist") if ">=" not in one or re.search("==[^=]*;|<", one)]
+    versions = [f"Programming Language :: Python :: 3.{minor}" for minor in (11, 12, 13, 14)]
+    assert {*versions} <= {*metadata.get_all("Classifier")}
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert "normviz app\n" in metadata.get_payload()
+    assert not re.findall(r"\]\((?!https?:).*?\)", metadata.get_payload())
+
+
+def test_the_source_distribution_has_what_git_has():
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone of the repository")
+    files = FileList()
+    files.allfiles = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines()
+    for line in (ROOT / "MANIFEST.in").read_text().splitlines():
+        if not line.startswith("#"):
+            files.process_template_line(line)
+    assert sorted({*files.allfiles} - {*files.files}) == []
 
 
 def test_outside_the_repository_only_files_of_the_wheel_are_used(bin_folder, tmp_path):

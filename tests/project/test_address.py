@@ -3,11 +3,12 @@
 import json
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from tools.address import BLOCK, BLOCKS, FILES, NOTEBOOK, main, setting
+from tools.address import BLOCK, BLOCKS, FILES, NOTEBOOK, _changes, elsewhere, main, setting
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = "https://github.com/some-one/normviz"
@@ -16,8 +17,8 @@ PATHS = [path.relative_to(ROOT) for pattern in FILES for path in sorted(ROOT.glo
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The files that may have the address, and pyproject.toml."""
-    for path in (*PATHS, Path("pyproject.toml")):
+    """The files that may have the address."""
+    for path in PATHS:
         (tmp_path / path).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
     return tmp_path
@@ -30,9 +31,9 @@ def texts(root: Path) -> dict[Path, str]:
 def write(root: Path, *urls: str) -> int:
     """Set the address, or remove the setting, and write it."""
     project = root / "pyproject.toml"
-    text = re.sub(r"\[project\.urls\]\n(.+\n)*\n?", "", project.read_text(encoding="utf-8"))
-    tables = [f'[project.urls]\nRepository = "{url}"\n\n' for url in urls]
-    project.write_text(text.replace("[project.scripts]", f"{''.join(tables)}[project.scripts]"), encoding="utf-8")
+    setting = "".join(f'Repository = "{url}"\n' for url in urls)
+    text = re.sub(r'^Repository = ".*"\n', "", project.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    project.write_text(text.replace("[project.urls]\n", f"[project.urls]\n{setting}"), encoding="utf-8")
     return main(root)
 
 
@@ -73,6 +74,10 @@ def test_with_an_address_every_place_has_it_and_removing_it_leaves_nothing(copy:
     assert f"{ADDRESS}/actions/workflows/tests.yml/badge.svg" in readme
     assert (ROOT / ".github" / "workflows" / "tests.yml").exists()
     assert f"colab.research.google.com/github/some-one/normviz/blob/main/{NOTEBOOK})" in readme
+    urls = tomllib.loads((copy / "pyproject.toml").read_text())["project"]["urls"]
+    assert set(urls) == {"Repository", "Changelog", "Documentation", "Issues"}
+    assert all(one.startswith(f"{ADDRESS}/") for one in urls.values())
+    assert f"\n[Unreleased]: {ADDRESS}/compare/v" in (copy / "CHANGELOG.md").read_text()
     assert f"\nrepository-code: {ADDRESS}\n" in (copy / "CITATION.cff").read_text()
     first = json.loads((copy / NOTEBOOK).read_text())["cells"][0]
     assert f"normviz[notebook] @ {ADDRESS}/archive/refs/heads/main.zip" in "".join(first["source"])
@@ -83,5 +88,23 @@ def test_with_an_address_every_place_has_it_and_removing_it_leaves_nothing(copy:
 def test_an_address_that_is_not_of_github_changes_nothing(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = texts(copy)
     assert write(copy, "https://example.org/normviz") == 2
-    assert texts(copy) == before
+    setting = Path("pyproject.toml")
+    assert texts(copy) | {setting: ""} == before | {setting: ""}
     assert "is not like https://github.com/OWNER/REPOSITORY" in capsys.readouterr().err
+
+
+def test_each_version_of_the_changelog_leads_to_what_is_new_in_it() -> None:
+    links = _changes("## [Unreleased]\n## [0.2.0] - 2026-12-01\n## [0.1.0] - 2026-11-26\n", ADDRESS).splitlines()
+    assert links == [
+        f"[Unreleased]: {ADDRESS}/compare/v0.2.0...HEAD",
+        f"[0.2.0]: {ADDRESS}/compare/v0.1.0...v0.2.0",
+        f"[0.1.0]: {ADDRESS}/releases/tag/v0.1.0",
+    ]
+
+
+def test_elsewhere_links_are_absolute_or_their_labels() -> None:
+    text = "![A b](docs/a.gif) [Install](docs/install.md#colab), [torch](https://pytorch.org)"
+    assert elsewhere(text, "") == " Install, [torch](https://pytorch.org)"
+    assert elsewhere(text, ADDRESS) == (
+        f"![A b]({ADDRESS}/raw/main/docs/a.gif) [Install]({ADDRESS}/blob/main/docs/install.md#colab), [torch](https://pytorch.org)"
+    )
