@@ -44,6 +44,12 @@ def blocks(text: str) -> list[Block]:
     ]  # fmt: skip
 
 
+def spans(text: str) -> list[str]:
+    """What stands between backticks in sentences and tables."""
+    outside = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"(?<!`)`([^`\n]+)`(?!`)", outside)
+
+
 def anchors(text: str) -> set[str]:
     """The anchors of the headings of a page, as GitHub makes them."""
     outside = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)

@@ -95,12 +95,14 @@ def normviz(arguments: list[str]) -> tuple[int, str, str]:
     """The exit code and the output of the command."""
     from normviz.cli import main
 
-    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()) as err:
         try:
             code = main(arguments)
         except SystemExit as end:  # --help
             code = int(end.code or 0)
-    return code, out.getvalue(), err.getvalue()
+    out.seek(0)
+    return code, out.read(), err.getvalue()
 
 
 def parsed(arguments: list[str]) -> None:
@@ -108,3 +110,41 @@ def parsed(arguments: list[str]) -> None:
     from normviz.cli.arguments import parsed as read
 
     assert read(arguments)
+
+
+EXAMPLES = {  # of each command, what it needs beside options
+    "export": (["LayerNorm([3,4,4])", "--shape", "2,3,4,4", "-o", "page.html"], ["-o", "page.html"]),
+    "image": (["LayerNorm([3,4,4])", "--shape", "2,3,4,4", "-o", "figure.png"], ["-o", "figure.png"]),
+    "site": (["site"],),
+    "explain": (["LayerNorm(4)"],),
+    "check": (["torch.nn.functional:layer_norm", "--shape", "2,4"],),
+    "norms": (["torch.nn:Transformer", "--input", "10,2,512"],),
+    "practice": ([], ["-o", "set"]),
+    "questions": ([],),
+    "app": ([],),
+}
+
+
+def refused(given: list[tuple[list[str], list[str]]]) -> list[str]:
+    """What the command does not accept of these options; each is tried with every one of these commands, and shows a view where it makes one."""
+    return [" ".join(options) for options, commands in given if not any(_accepts(name, options) for name in commands)]
+
+
+def _accepts(name: str, options: list[str]) -> bool:
+    from normviz.cli import views
+    from normviz.cli.arguments import parsed as read
+    from normviz.cli.arguments import parser
+    from normviz.texts.errors import NormvizError
+
+    if len(options) == 1:  # a name
+        (commands,) = (one.choices for one in parser()._actions if isinstance(one.choices, dict))
+        return options[0] in commands[name]._option_string_actions
+    for example in EXAMPLES[name]:
+        try:
+            args = read([name, *example, *options])
+            if name in ("export", "image"):
+                views.output(args)
+        except NormvizError:
+            continue
+        return True
+    return False

@@ -1,4 +1,4 @@
-"""Every fenced block of the documentation runs, or says why it does not."""
+"""Every fenced block of the documentation runs, or says why it does not; so do commands in sentences and tables."""
 
 import ast
 import re
@@ -15,12 +15,13 @@ import pytest
 import yaml
 
 from tests.project.docs import session
-from tests.project.docs.pages import NAMES, PAGES, ROOT, Block, blocks
+from tests.project.docs.pages import NAMES, PAGES, ROOT, Block, blocks, spans
 
-MAKE = set(re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
+MAKE = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
 EXTRAS = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
 # Their arguments are read here, and tests of their own run them: a server, a browser, and two that take half a minute.
 PARSED = ("app", "image", "site", "plotlyjs")
+OTHER_OPTIONS = ("--build-arg", "--SlidesExporter", "---")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
@@ -41,6 +42,22 @@ def test_every_block_of_the_page_runs(page: Path, tmp_path: Path):
             last = session.ran(session.python, block.text, tmp_path)
         else:
             last = _try(block, last, tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_command_in_a_sentence_or_a_table_runs(page: Path, tmp_path: Path):
+    text = page.read_text(encoding="utf-8")
+    options, named = [], set(re.findall(r"\bnormviz (\w+)", text)) & set(session.EXAMPLES)
+    for span in spans(text):
+        words = shlex.split(span) if re.match(r"normviz |make |pip |python3? -m |--[a-z]", span) else [""]
+        if words[0].startswith("--"):
+            if not words[0].startswith(OTHER_OPTIONS):
+                options.append((words, sorted(named or session.EXAMPLES)))
+        elif words[0] == "normviz" and len(words) == 2:  # the name of a command
+            assert words[1] in {*session.EXAMPLES, "plotlyjs", "--help"}, span
+        elif words[0]:
+            _shell(span, tmp_path)
+    assert not options or session.ran(session.refused, options, tmp_path) == []
 
 
 def _try(block: Block, printed: str, folder: Path) -> str:
@@ -78,8 +95,12 @@ def _shell(command: str, folder: Path, codes: tuple[int, ...] = (0,)) -> str:
     if words[0] == "make":
         assert {word for word in words[1:] if "=" not in word} <= MAKE, command
         return ""
-    if words[:2] == ["python", "-m"] and words[2].startswith(("tools", "bench")):
+    if words[:3] == ["python", "-m", "normviz"]:
+        words = [*words[2:], *(["--version"] if len(words) == 3 else [])]
+    if words[0] in ("python", "python3") and words[1] == "-m":
         assert find_spec(words[2]), command
+        return ""
+    if words == [".", ".venv/bin/activate"]:
         return ""
     if words[:2] == ["pip", "install"]:
         named = set(re.findall(r"[a-z]+", "".join(re.findall(r"^\.\[(.+)\]$", " ".join(words[2:])))))
@@ -105,6 +126,30 @@ def _open(address: str) -> None:
     import normviz as nv
 
     assert nv.open(re.sub(r"&embed=true|&embed_options=\w+", "", address)).parts
+
+
+def test_a_command_that_is_refused_in_a_table_is_found(tmp_path: Path):
+    wrong = [
+        ["--set", "show=modes"],
+        ["--page", "train_and_eval", "--set", "show=modes", "momentum=none"],
+        ["--capton"],
+    ]
+    right = [["--page", "train_and_eval", "--set", "show=stream", "momentum=none"], ["--caption"], ["--page", "s0"]]
+    found = session.ran(session.refused, [(words, ["export"]) for words in wrong + right], tmp_path)
+    assert found == [" ".join(words) for words in wrong]
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "install.md"], ids=lambda page: page.name)
+def test_an_install_makes_an_environment_first_in_words_of_every_shell(page: Path):
+    text = page.read_text(encoding="utf-8")
+    lines = [line for block in blocks(text) if block.kind == "sh" for line in block.text.splitlines()]
+    assert lines[:2] == ["python3 -m venv .venv", ". .venv/bin/activate"]
+    assert "&&" not in text  # PowerShell 5.1 has no such operator
+
+
+def test_the_readme_has_the_two_commands_of_a_clone_each_in_a_block_of_its_own():
+    found = [block.text for block in blocks((ROOT / "README.md").read_text(encoding="utf-8"))]
+    assert {"make run\n", "make test\n"} <= {*found}
 
 
 def test_a_block_that_nobody_runs_is_a_failure(tmp_path: Path):
