@@ -7,12 +7,10 @@ from functools import lru_cache
 
 from normviz.analysis.description import Description, describe, describe_shape
 from normviz.analysis.invariance import invariances, reduced_copy, train_equals_eval
+from normviz.layers import fit, naming, sharing
 from normviz.layers.axes import parse_layout
-from normviz.layers.fit import layer_for
 from normviz.layers.layer import Layer, check_is_object
-from normviz.layers.naming import layers_on
 from normviz.layers.norm import Norm
-from normviz.layers.sharing import check_index
 from normviz.texts.errors import LONGEST_ECHO, NormvizError, echo, listed
 from normviz.texts.messages import N_, _, ngettext
 
@@ -173,7 +171,7 @@ def sentence(comparison: Comparison, at: Sequence[int]) -> str:
     >>> print(sentence(compare(["LayerNorm(3)", "BatchNorm1d(3)", "RMSNorm(3)"], (2, 3), "ND"), (0, 1)))
     x[0, 1] shares its mean with **2** others under `LayerNorm([3])`, **1** other under `BatchNorm1d(3)` and **2** others under `RMSNorm([3])` (a mean square).
     """
-    index = ", ".join(map(str, check_index(at, comparison.shape)))
+    index = ", ".join(map(str, sharing.check_index(at, comparison.shape)))
     return _(
         "x[{index}] shares its mean with {counts}.",
         index=index,
@@ -203,7 +201,7 @@ def suggestions(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
     ('BatchNorm1d(3)', 'LayerNorm([3])', 'LayerNorm([2, 3])', 'RMSNorm([3])')
     """
     found = []
-    for layer in layers_on(shape, parse_layout(layout, len(shape))):
+    for layer in naming.layers_on(shape, parse_layout(layout, len(shape))):
         with suppress(NormvizError):
             found.append(describe_shape(layer, shape, layout))
     return tuple(e.title for e in sorted(found, key=lambda e: bool(e.notes)))
@@ -223,5 +221,5 @@ def one_of_each_family(shape: tuple[int, ...], layout: str) -> dict[str, Layer]:
     found = {}
     for family in families:
         with suppress(NormvizError):  # a family without a form on such an x
-            found[family] = layer_for(family, tuple(shape), axes)
+            found[family] = fit.layer_for(family, tuple(shape), axes)
     return found

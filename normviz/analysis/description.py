@@ -11,14 +11,11 @@ import numpy as np
 from torch import Tensor, nn
 
 from normviz.analysis.forward import Trace, Values, as_tensor, check_types, largest_difference, run_module, trace
-from normviz.layers import sharing
-from normviz.layers.arguments import LARGEST_SIZE
+from normviz.layers import arguments, fit, sharing, torch_errors
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
-from normviz.layers.fit import example_on, is_probably_channels_last, meant_for_channels
 from normviz.layers.layer import IncompleteError, Layer, check_is_object
 from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
-from normviz.layers.torch_errors import check
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, ngettext
 
@@ -76,7 +73,7 @@ class Description:
         spec = spec_on(layer, x, layout)
         tensor, shape = tensor_and_shape(x)
         if isinstance(spec, Layer):
-            check(spec, shape)
+            torch_errors.check(spec, shape)
             axes = parse_layout(spec.kind.layout(len(shape)) if layout is None else layout, len(shape))
             norm, buffers = spec.norm(axes), spec.buffers()
         else:
@@ -263,7 +260,7 @@ def spec_on(layer: object, x: object, layout: str | None = None) -> Layer | Norm
     except IncompleteError as error:
         found = error
         with suppress(NormvizError):
-            found = error.with_example(str(example_on(error.kind, tensor_and_shape(x)[1], layout)))
+            found = error.with_example(str(fit.example_on(error.kind, tensor_and_shape(x)[1], layout)))
         raise found from None
 
 
@@ -277,14 +274,14 @@ def tensor_and_shape(x: Any) -> tuple[Tensor | None, tuple[int, ...]]:
         raise NormvizError(
             "x={x} is not a shape; give sizes such as (2, 3, 4, 4), or a tensor of rank 1 or more.", x=echo(x)
         )
-    if len(sizes) > MAX_RANK or not all(1 <= size <= LARGEST_SIZE for size in sizes):
+    if len(sizes) > MAX_RANK or not all(1 <= size <= arguments.LARGEST_SIZE for size in sizes):
         raise NormvizError(
             ngettext(
                 "the shape {shape} must have 1 to {n} size, each from 1 to {largest:,}.",
                 "the shape {shape} must have 1 to {n} sizes, each from 1 to {largest:,}.",
                 MAX_RANK,
                 shape=echo(sizes),
-                largest=LARGEST_SIZE,
+                largest=arguments.LARGEST_SIZE,
             )
         )
     return tensor, tuple(int(size) for size in sizes)
@@ -310,7 +307,7 @@ def _channel_note(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) -
         return note
     rest = sorted((axis for axis in axes if axis != "c"), key=lambda axis: axis != "n")  # the batch first
     order = layout_text([*rest[:channel], "c", *rest[channel:]])
-    if remedies := meant_for_channels(layer, shape, axes):
+    if remedies := fit.meant_for_channels(layer, shape, axes):
         other = remedies[0].layer
         return _(
             "{note} To use C as the channels, permute x to {order}, or use {other}.",
@@ -322,7 +319,7 @@ def _channel_note(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) -
 
 
 def _layout_note(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) -> str:
-    remedies = meant_for_channels(layer, shape, axes) if "normalized_shape" in layer.given else ()
+    remedies = fit.meant_for_channels(layer, shape, axes) if "normalized_shape" in layer.given else ()
     if remedies:
         return _(
             "{layer} normalizes over the last axis of x, here {last}, and C has the same size, {size}. To normalize over C, use {remedies}.",
@@ -331,7 +328,7 @@ def _layout_note(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) ->
             size=shape[-1],
             remedies=listed(remedy.label.replace("`", "") for remedy in remedies),
         )
-    if not is_probably_channels_last(layer, shape, axes):
+    if not fit.is_probably_channels_last(layer, shape, axes):
         return ""
     return _(
         "{layer} normalizes over the last axis, and x is read as NCHW: its last axis is W. The axes of {shape} are probably N, H, W and C; "

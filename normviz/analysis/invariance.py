@@ -15,12 +15,10 @@ from torch import Generator, Tensor
 
 from normviz.analysis.description import Description
 from normviz.analysis.forward import Trace, Values, factor, largest_difference, module_function, trace
+from normviz.layers import fit, sharing, torch_errors
 from normviz.layers.axes import example_axis
-from normviz.layers.fit import refit
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.layers.sharing import counts
-from normviz.layers.torch_errors import check
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import ngettext
 
@@ -62,7 +60,7 @@ def reduced_layer(e: Description, norm: Norm, shape: tuple[int, ...]) -> Layer |
     if e.layer is None or e.layer.kind.module is None:
         return None
     split = tuple(norm.split_sizes.values())  # only GroupNorm splits an axis
-    layer = refit(e.layer.with_(num_groups=split[0]) if split else e.layer, shape, e.axes, e.layer.kind)
+    layer = fit.refit(e.layer.with_(num_groups=split[0]) if split else e.layer, shape, e.axes, e.layer.kind)
     return layer if layer.norm(e.axes) == norm else None
 
 
@@ -162,7 +160,7 @@ def _one_thread() -> Iterator[None]:
 def _measure(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: Layer | None) -> tuple[Invariance, ...]:
     changes = _changes(shape, axes)
     measured: dict[str, list[tuple[float, float]]] = {change.key: [] for change in changes}
-    m = counts(norm, shape).elements_per_statistic
+    m = sharing.counts(norm, shape).elements_per_statistic
     for trial in range(TRIALS):
         generator = torch.Generator().manual_seed(trial)
         x, values = _random_values(norm, shape, generator)
@@ -240,7 +238,7 @@ def _random_values(norm: Norm, shape: tuple[int, ...], generator: Generator) -> 
     def random(size: tuple[int, ...]) -> Tensor:
         return torch.rand(size, generator=generator, dtype=torch.float64)
 
-    amount = counts(norm, shape)
+    amount = sharing.counts(norm, shape)
     order = torch.randperm(prod(shape), generator=generator).double()
     kept = (amount.statistics,)
     values = Values(
@@ -282,7 +280,7 @@ def _tolerance(forward: Trace, m: int, M: float, largest_factor: float, scales: 
 def _train_equals_eval(layer: Layer, shape: tuple[int, ...]) -> bool:
     """Whether train and eval mode give the same output, in a new torch module after three training batches."""
     try:
-        check(layer.with_(training=True), shape)
+        torch_errors.check(layer.with_(training=True), shape)
     except NormvizError:
         return False
     generator = torch.Generator().manual_seed(0)

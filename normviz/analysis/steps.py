@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from normviz.analysis.description import Description
-from normviz.analysis.forward import factor, group_statistic
-from normviz.analysis.sentences import factor_of_product, scaling
+from normviz.analysis import description, forward, sentences
 from normviz.texts.messages import _, format_number, join_sentences
 
 if TYPE_CHECKING:
@@ -44,7 +42,7 @@ class Moments:
         return Moments(self.mean * by, self.var * by * by)
 
 
-def moments(e: Description, take: Take = lambda values: values) -> dict[str, Moments]:
+def moments(e: description.Description, take: Take = lambda values: values) -> dict[str, Moments]:
     """The moments of "x", "centered", "normalized" and, for a layer with gamma, "output".
 
     take  a part of each tensor; by default all of it
@@ -71,10 +69,10 @@ def moments(e: Description, take: Take = lambda values: values) -> dict[str, Mom
     return found if norm.params is None else found | {"output": _output_moments(e, normalized, take)}
 
 
-def _measured(e: Description, values: Tensor, take: Take) -> Moments:
+def _measured(e: description.Description, values: Tensor, take: Take) -> Moments:
     wide = values.double()
-    mean = group_statistic(e.norm, wide, _mean)
-    return Moments(take(mean), take(group_statistic(e.norm, (wide - mean).square(), _mean)))
+    mean = forward.group_statistic(e.norm, wide, _mean)
+    return Moments(take(mean), take(forward.group_statistic(e.norm, (wide - mean).square(), _mean)))
 
 
 def _mean(values: Tensor, axes: tuple[int, ...]) -> Tensor:
@@ -86,13 +84,13 @@ def _mean(values: Tensor, axes: tuple[int, ...]) -> Tensor:
     return flat @ flat.new_ones(size) / size  # a reduction of torch takes several times as long
 
 
-def _output_moments(e: Description, normalized: Moments, take: Take) -> Moments:
+def _output_moments(e: description.Description, normalized: Moments, take: Take) -> Moments:
     """By the rule for one gamma and one beta, else measured."""
     held = e.layer_values()
     if any(value is not None and not bool((value == value.flatten()[0]).all()) for value in (held.gamma, held.beta)):
         return _measured(e, e.trace.output, take)
     assert held.gamma is not None  # without gamma, "normalized" is the output
-    scaled = normalized.scaled(factor(e.norm, held.gamma.flatten()[0].double()))
+    scaled = normalized.scaled(forward.factor(e.norm, held.gamma.flatten()[0].double()))
     return scaled.shifted(0.0 if held.beta is None else held.beta.flatten()[0].double())
 
 
@@ -131,7 +129,7 @@ class Step:
     links: str = "stats"
 
 
-def steps(e: Description) -> tuple[Step, ...]:
+def steps(e: description.Description) -> tuple[Step, ...]:
     """The steps of ``e``, in order. Raises NormvizError if only a shape was given.
 
     >>> from normviz import explain
@@ -145,7 +143,7 @@ def steps(e: Description) -> tuple[Step, ...]:
     return (_input(e), *statistics, normalized, *_output(e))
 
 
-def whole_formula(e: Description) -> tuple[Token, ...]:
+def whole_formula(e: description.Description) -> tuple[Token, ...]:
     """``y = (x - mean) / sqrt(var + eps) * gamma + beta`` in tokens."""
     deviation, scaled, output = ("centered", "squared", "normalized", "output"), ("normalized", "output"), ("output",)
     numerator = [Token("x", ("x", "squared", *scaled), "x", "x")]
@@ -165,21 +163,21 @@ def whole_formula(e: Description) -> tuple[Token, ...]:
         Token(" + eps)", scaled, "eps", "eps"),
     ]
     if e.norm.params is not None:
-        tokens.append(Token(f" · {factor_of_product(e.norm)}", output, "gamma", "gamma"))
+        tokens.append(Token(f" · {sentences.factor_of_product(e.norm)}", output, "gamma", "gamma"))
     if e.norm.bias:
         tokens.append(Token(" + beta", output, "beta", "beta"))
     return tuple(tokens)
 
 
-def _subtracts_mean(e: Description) -> bool:
+def _subtracts_mean(e: description.Description) -> bool:
     return e.norm.center or e.norm.running
 
 
-def _denominator(e: Description) -> str:
+def _denominator(e: description.Description) -> str:
     return "var" if _subtracts_mean(e) else _("mean of x²")
 
 
-def _input(e: Description) -> Step:
+def _input(e: description.Description) -> Step:
     assert e.x is not None
     if e.norm.running:
         shared = _("a running mean and a running variance")
@@ -192,7 +190,7 @@ def _input(e: Description) -> Step:
     return Step("x", "x", _("the input"), e.x, why)
 
 
-def _statistics(e: Description) -> tuple[Step, ...]:
+def _statistics(e: description.Description) -> tuple[Step, ...]:
     """The steps from x to the variance."""
     mean, var, centered, squared = e.trace.mean, e.trace.var, e.trace.centered, e.trace.centered.square()
     if e.norm.running:
@@ -220,7 +218,7 @@ def _statistics(e: Description) -> tuple[Step, ...]:
     )
 
 
-def _moments_after(e: Description) -> str:
+def _moments_after(e: description.Description) -> str:
     """The mean and the variance of the groups after normalization, in exact arithmetic."""
     found = moments(e)["normalized"]
     if e.norm.running:
@@ -243,15 +241,15 @@ def _range(values: Tensor, digits: int = 6) -> str:
     return low if low == high else _("{low} to {high}", low=low, high=high)
 
 
-def _output(e: Description) -> tuple[Step, ...]:
+def _output(e: description.Description) -> tuple[Step, ...]:
     if e.norm.params is None:
         return ()
     title = _("scaled and shifted") if e.norm.bias else _("scaled")
     why = join_sentences((_regrouping(e), _without_effect(e)))
-    return (Step("output", title, scaling(e), e.trace.output, why, links="params"),)
+    return (Step("output", title, sentences.scaling(e), e.trace.output, why, links="params"),)
 
 
-def _regrouping(e: Description) -> str:
+def _regrouping(e: description.Description) -> str:
     """How the groups that share a gamma differ from those that share a mean."""
     sizes, shared = e.norm.axis_sizes(e.shape), _("a gamma and a beta") if e.norm.bias else _("a gamma")
     statistics, parameters = (
@@ -269,10 +267,10 @@ def _regrouping(e: Description) -> str:
     return _("The groups change: each now has the elements that share {shared}.", shared=shared)
 
 
-def _without_effect(e: Description) -> str:
+def _without_effect(e: description.Description) -> str:
     """Says that gamma and beta change nothing, if they are as in a new layer; else empty."""
     held = e.layer_values()
-    if held.gamma is None or not bool((factor(e.norm, held.gamma) == 1).all()):
+    if held.gamma is None or not bool((forward.factor(e.norm, held.gamma) == 1).all()):
         return ""
     number = int(e.norm.new_gamma)
     if held.beta is None:

@@ -5,9 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from normviz.export.files import check_writable, print_size, write
-from normviz.export.links import output_of_query
-from normviz.export.output import Choices
+from normviz.export import files, links, output
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.formats.quiz import item
@@ -30,10 +28,10 @@ def write_practice(args: argparse.Namespace) -> None:
     if level == RISING and args.format != "html":
         raise NormvizError("level=rising is for a page: write it with --format html, or choose another level.")
     if args.format == "html" and args.out is not None:
-        check_writable(args.out)
-        page = output_of_query("practice", {"level": ALL_LEVELS} | given)
-        write(args.out, page.with_(choices=Choices(app=app)).to_html())
-        print_size(args.out)
+        files.check_writable(args.out)
+        page = links.output_of_query("practice", {"level": ALL_LEVELS} | given)
+        files.write(args.out, page.with_(choices=output.Choices(app=app)).to_html())
+        files.print_size(args.out)
         return
     exercises = choose(seed, count, topics, None if level == ALL_LEVELS else int(level), forms)
     if args.out is None:
@@ -41,12 +39,12 @@ def write_practice(args: argparse.Namespace) -> None:
             raise NormvizError("--format {format} writes a file; name it with -o FILE.", format=args.format)
         print(_json(exercises, app))
         return
-    check_writable(args.out)
+    files.check_writable(args.out)
     if args.format == "json":
-        write(args.out, _json(exercises, app) + "\n")
+        files.write(args.out, _json(exercises, app) + "\n")
     else:
-        write(args.out, _package(args.format, exercises, _title(seed, level), app))
-    print_size(args.out)
+        files.write(args.out, _package(args.format, exercises, _title(seed, level), app))
+    files.print_size(args.out)
 
 
 def _json(exercises: list[Exercise], app: str) -> str:
@@ -75,14 +73,14 @@ def _title(seed: int, level: str) -> str:
 
 def write_questions(args: argparse.Namespace) -> None:
     """Write the questions in the order of reading."""
-    check_writable(args.out)
+    files.check_writable(args.out)
     questions = [QUESTIONS[key] for key in READING_ORDER]
     if args.json:
         text = json.dumps(list(map(question_object, questions)), indent=2, ensure_ascii=False)
     else:
         text = "\n".join(f"{question.key:5}{plain(prose(question.key).title)}" for question in questions)
-    write(args.out, f"{text}\n")
-    print_size(args.out)
+    files.write(args.out, f"{text}\n")
+    files.print_size(args.out)
 
 
 def question_object(question: Question) -> dict[str, Any]:

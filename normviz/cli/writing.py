@@ -6,9 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from normviz.cli import views
-from normviz.cli.arguments import ALL
-from normviz.cli.terminal import say
+from normviz.cli import arguments, terminal, views
 from normviz.export.files import STDOUT, check_writable, print_size, short_path, write
 from normviz.export.pictures import FORMATS, save
 from normviz.export.site import Entry, build, build_all, pack
@@ -39,7 +37,7 @@ def export(args: argparse.Namespace) -> None:
     write(args.out, output.to_html())
     print_size(args.out)
     if left_out := output.left_out:
-        say(
+        terminal.say(
             _(
                 "the file would be too large with these controls, so it leaves them out: {labels}.",
                 labels=listed(left_out, "and"),
@@ -70,7 +68,7 @@ def site(args: argparse.Namespace) -> None:
         if Path(args.out).name in ("", "..", "."):
             raise NormvizError("--zip needs a directory with a name of its own, such as site.")
         check_writable(packed)
-    write_site = build_all if args.lang == ALL else build
+    write_site = build_all if args.lang == arguments.ALL else build
     made = write_site(args.out, theme=args.theme, only=args.only, force=args.force, progress=_progress)
     if args.zip:
         pack(args.out, made, packed)

@@ -14,9 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from normviz.analysis.closed_form import autograd_backward, upstream
-from normviz.analysis.description import describe
-from normviz.analysis.examples import example, from_array, parameters
+from normviz.analysis import closed_form, description, examples
 from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, ngettext
@@ -216,15 +214,15 @@ def source(name: str = "layernorm") -> str:
 @lru_cache(maxsize=16)
 def largest_differences(seed: int = 0) -> Mapping[str, float]:
     """Largest differences from torch's LayerNorm, forward and backward, on a (4, 6) example in float64."""
-    x = example("normal", SHAPE, ("n", "d"), seed).double()
-    gamma, beta = (number.double() for number in parameters("random", SHAPE[1:], seed))
-    dout = upstream(SHAPE, seed)
+    x = examples.example("normal", SHAPE, ("n", "d"), seed).double()
+    gamma, beta = (number.double() for number in examples.parameters("random", SHAPE[1:], seed))
+    dout = closed_form.upstream(SHAPE, seed)
     out, cache = layernorm_forward(x.numpy(), gamma.numpy(), beta.numpy(), {"eps": 1e-5})
     dx, dgamma, dbeta = layernorm_backward(dout.numpy(), cache)
-    e = replace(describe(f"LayerNorm({SHAPE[1]})", x), values=Values(gamma, beta))
+    e = replace(description.describe(f"LayerNorm({SHAPE[1]})", x), values=Values(gamma, beta))
     assert e.layer is not None
-    expected = vars(autograd_backward(e, dout)) | {"out": run_module(e.layer, x, e.layer_values())}
+    expected = vars(closed_form.autograd_backward(e, dout)) | {"out": run_module(e.layer, x, e.layer_values())}
     found = {"out": out, "dx": dx, "dgamma": dgamma, "dbeta": dbeta}
     return MappingProxyType(
-        {name: largest_difference(from_array(value), expected[name]) for name, value in found.items()}
+        {name: largest_difference(examples.from_array(value), expected[name]) for name, value in found.items()}
     )

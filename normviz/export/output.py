@@ -12,9 +12,7 @@ from normviz.analysis.checks import LARGEST_VALUE
 from normviz.export.document import Plotlyjs, Theme, check_text, check_theme, document, fragment, plotlyjs
 from normviz.export.playable import Search, search, views_data
 from normviz.export.tour_file import tour_data
-from normviz.figures.palette import FigureTheme
-from normviz.figures.plotly_figure import panels_figure
-from normviz.figures.wire import Json, sent
+from normviz.figures import palette, plotly_figure, wire
 from normviz.lessons.pages import PAGES
 from normviz.lessons.tours import Tour
 from normviz.parts.html import text
@@ -172,7 +170,7 @@ class Output:
             )
         return replace(self, **options)
 
-    def figure(self, theme: FigureTheme = "light") -> go.Figure:
+    def figure(self, theme: palette.FigureTheme = "light") -> go.Figure:
         """The main figure as a plain Plotly figure.
 
         theme  "light" or "dark"
@@ -186,7 +184,9 @@ class Output:
         figure = next((part for part in flat(self.parts) if isinstance(part, Panels | Chart)), None)
         if figure is None:
             raise NormvizError("{title} has no figure, only text and tables; use to_html().", title=self.title)
-        return figure.lines.figure(theme) if isinstance(figure, Chart) else panels_figure(figure.data, theme)
+        return (
+            figure.lines.figure(theme) if isinstance(figure, Chart) else plotly_figure.panels_figure(figure.data, theme)
+        )
 
     @checked_call
     def to_html(
@@ -250,7 +250,7 @@ class Output:
         base = self._app()
         return self.url(base) if base and self.query is not None else ""
 
-    def answers(self) -> dict[str, Json] | None:
+    def answers(self) -> dict[str, wire.Json] | None:
         """The views that a reader of the file can choose, as the browser reads them; None if the file shows one view, or has no other.
 
         >>> import normviz as nv
@@ -264,11 +264,11 @@ class Output:
             return None
         with in_language(self.lang):
             if self.choices.tour:
-                return sent(tour_data(self.choices.tour, self._app()))
+                return wire.sent(tour_data(self.choices.tour, self._app()))
             if self._search is None or len(self._search.views) < 2:
                 return None
             views = self._search.playable_views()
-            return sent(views_data(PAGES[self.page], views, self._app(), self.choices.pages))
+            return wire.sent(views_data(PAGES[self.page], views, self._app(), self.choices.pages))
 
     @property
     def left_out(self) -> list[str]:

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from normviz.analysis import sentences
-from normviz.analysis.description import Description
-from normviz.analysis.forward import broadcast
+from normviz.analysis import description, forward, sentences
 from normviz.analysis.steps import Token, moments, steps, whole_formula
 from normviz.code.programs import code
 from normviz.figures.wire import Payload, left_out
@@ -338,7 +336,7 @@ def _on(drawing: Grid, at: Index | None) -> OnTensor:
 
 
 def view_payload(
-    e: Description,
+    e: description.Description,
     drawing: Grid,
     *,
     at: Index | None = None,
@@ -369,7 +367,7 @@ def view_payload(
 
 
 def values_payload(
-    e: Description,
+    e: description.Description,
     drawing: Grid,
     values: Iterable[PanelValues],
     *,
@@ -387,7 +385,7 @@ def values_payload(
 
 
 def steps_payload(
-    e: Description, drawing: Grid, *, step: int = 0, at: Index | None = None, scaled: bool = False
+    e: description.Description, drawing: Grid, *, step: int = 0, at: Index | None = None, scaled: bool = False
 ) -> StepsPayload:
     """The forward pass in steps: the values that each step makes, the formula in tokens, and the loops. ``step`` is shown first."""
     panels, sizes = [], e.norm.axis_sizes(e.shape)
@@ -410,7 +408,7 @@ def steps_payload(
 
 
 def compare_payload(
-    descriptions: Sequence[Description],
+    descriptions: Sequence[description.Description],
     drawing: Grid,
     *,
     at: Index | None = None,
@@ -437,7 +435,7 @@ def compare_payload(
     )
 
 
-def _parameters_title(e: Description) -> str:
+def _parameters_title(e: description.Description) -> str:
     """The layer and its parameters. The title names the layer because a narrow page shows the panels below each other."""
     if e.norm.params is None:
         return _("{layer}: no gamma, no beta", layer=e.title)
@@ -471,7 +469,7 @@ def box(axes: Sequence[str], extent: Sequence[int]) -> Box:
 # The panels.
 
 
-def sharing_panels(e: Description) -> list[PanelData]:
+def sharing_panels(e: description.Description) -> list[PanelData]:
     """Which elements share a mean and a variance; which share a gamma and a beta."""
     has_parameters = e.norm.params is not None
     kinds: tuple[tuple[str, int, Scale, str, str], ...] = (
@@ -500,7 +498,7 @@ def sharing_panels(e: Description) -> list[PanelData]:
     ]
 
 
-def value_panels(e: Description, drawing: Grid) -> list[PanelData]:
+def value_panels(e: description.Description, drawing: Grid) -> list[PanelData]:
     """x, normalized and output; no panels if only the shape is known."""
     if e.x is None:
         return []
@@ -540,7 +538,7 @@ def value_panel(given: PanelValues, drawing: Grid) -> PanelData:
 # What figures have of a layer.
 
 
-def counts(e: Description) -> list[Count]:
+def counts(e: description.Description) -> list[Count]:
     """The numbers of statistics, elements, parameters and buffers, each with its label and a note."""
     found, has_means = e.counts, e.norm.center or e.norm.running
     gamma, beta = found.gamma_shape, found.beta_shape
@@ -568,11 +566,11 @@ class OfLayer(TypedDict):
     params: GammaAndBeta | None
 
 
-def _of_layer(e: Description) -> OfLayer:
+def _of_layer(e: description.Description) -> OfLayer:
     return {"layer": e.title, "stats": statistics_data(e), "params": parameters_data(e)}
 
 
-def statistics_data(e: Description) -> Statistics:
+def statistics_data(e: description.Description) -> Statistics:
     """Which elements share a mean and a variance, and the counts. Raises NormvizError for too many groups."""
     check_groups(e.counts.statistics)
     return Statistics(
@@ -584,7 +582,7 @@ def statistics_data(e: Description) -> Statistics:
     )
 
 
-def parameters_data(e: Description) -> GammaAndBeta | None:
+def parameters_data(e: description.Description) -> GammaAndBeta | None:
     """Which elements share a gamma and a beta; None for a layer without any. Raises NormvizError for too many groups."""
     if e.norm.params is None:
         return None
@@ -598,7 +596,7 @@ def parameters_data(e: Description) -> GammaAndBeta | None:
     )
 
 
-def _indices(e: Description, names: tuple[str, ...]) -> list[NamedAxis]:
+def _indices(e: description.Description, names: tuple[str, ...]) -> list[NamedAxis]:
     sizes = e.norm.axis_sizes(e.shape)
     indices = []
     for name in names:
@@ -610,11 +608,11 @@ def _indices(e: Description, names: tuple[str, ...]) -> list[NamedAxis]:
     return indices
 
 
-def values_data(e: Description, drawing: Grid) -> LayerValues:
+def values_data(e: description.Description, drawing: Grid) -> LayerValues:
     trace, held = e.trace, e.layer_values()
 
     def drawn(parameter: Tensor | None) -> Packed | None:
-        return None if parameter is None else taken(broadcast(e.norm, e.shape, parameter))
+        return None if parameter is None else taken(forward.broadcast(e.norm, e.shape, parameter))
 
     def taken(values: Tensor) -> Packed:
         return as_array(drawing.take(values))
@@ -630,7 +628,7 @@ def as_array(tensor: Tensor) -> NDArray[np.float32]:
     return array
 
 
-def moments_data(e: Description, drawing: Grid) -> dict[str, MomentsData] | None:
+def moments_data(e: description.Description, drawing: Grid) -> dict[str, MomentsData] | None:
     """By stage ("x", "centered", "normalized", "output"): mean and variance as they broadcast over the drawn elements; None without values."""
     if e.x is None:
         return None

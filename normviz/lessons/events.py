@@ -5,10 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from normviz.lessons.page import Page, entered
-from normviz.scene import edits
-from normviz.scene.controls import Input
+from normviz.scene import controls, edits, toggles
 from normviz.scene.setting import read_settings
-from normviz.scene.toggles import GAMMA, MEAN, with_toggle
 from normviz.scene.view import View
 
 Event = Mapping[str, Any]
@@ -25,7 +23,7 @@ def after(page: Page, view: View, event: Event) -> View:
         return view
 
 
-def entering(field: Input, value: Any) -> Event:
+def entering(field: controls.Input, value: Any) -> Event:
     """The event that a reader enters ``value`` in this input."""
     return {"name": "input", "input": field, "value": value}
 
@@ -33,7 +31,7 @@ def entering(field: Input, value: Any) -> Event:
 def _input(page: Page, view: View, event: Event) -> View:
     """A value of an input; from a browser, the key of the input, and the value as the control bar sends it."""
     if "input" in event:
-        given: Input = event["input"]
+        given: controls.Input = event["input"]
         return given.changed(view, event["value"])
     field = {one.key: one for row in page.input_rows(view) for one in row.all_inputs}[event["key"]]
     return field.changed(view, entered(field, event["value"]))
@@ -58,9 +56,9 @@ def _edit(page: Page, view: View, event: Event) -> View:
 def _toggle(page: Page, view: View, event: Event) -> View:
     """A press of a toggle in the title of a panel: an axis of the mean, or of gamma; ``by``: fewer or more groups."""
     by = event.get("by", 1)
-    if event["row"] not in (MEAN, GAMMA) or type(event["axis"]) is not str or by not in (-1, 1):
+    if event["row"] not in (toggles.MEAN, toggles.GAMMA) or type(event["axis"]) is not str or by not in (-1, 1):
         raise TypeError
-    return view.with_scene(with_toggle(view.scene, event["row"], event["axis"], by))
+    return view.with_scene(toggles.with_toggle(view.scene, event["row"], event["axis"], by))
 
 
 def _scale(page: Page, view: View, event: Event) -> View:

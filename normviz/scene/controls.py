@@ -12,11 +12,8 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from normviz.analysis.checks import MOST_ELEMENTS
 from normviz.analysis.sentences import axes_in_words
-from normviz.layers.arguments import layer_not_in_torch
-from normviz.layers.axes import divisors
-from normviz.layers.catalogue import ABSENT, FAMILIES, families_with_button, kind_on, listed_families
+from normviz.layers import arguments, axes, catalogue, pasted
 from normviz.layers.layer import Layer
-from normviz.layers.pasted import MOST_TEXT, refused_layer, typed_layer
 from normviz.scene import edits
 from normviz.scene.edits import Reading, repair, with_fields
 from normviz.scene.expressions import expressed_layer
@@ -252,7 +249,7 @@ def _sizes(view: Changeable) -> list[Input]:
 def _names(view: Changeable) -> list[Input]:
     """The names of layers as buttons."""
     now = family_of(view.scene)
-    names = Segments({family: family_label(family) for family in _including(families_with_button(), now)})
+    names = Segments({family: family_label(family) for family in _including(catalogue.families_with_button(), now)})
     return [Input("family", _("Layer"), now, names, on_scene(_with_family), in_file="layers")]
 
 
@@ -260,7 +257,7 @@ def _layer_as_code(view: Changeable) -> list[Input]:
     """A field with the layer as code: it takes any layer, or an error message of torch. Its list has the layers without a button."""
     scene = view.scene
     text = str(scene.layer) if isinstance(scene.layer, Layer) else repr(scene.layer)
-    with_button = families_with_button()
+    with_button = catalogue.families_with_button()
     others = {family: family_label(family) for family in families_for(scene) if family not in with_button}
     widget = Choice({text: text} | others, accept_new=True, dynamic_labels=True)
     help_text = _(
@@ -277,7 +274,7 @@ def family_of(scene: Scene) -> str:
 
 def families_for(scene: Scene) -> list[str]:
     """The families in the list that have a layer for the tensor, and the reader's own pattern."""
-    families = dict.fromkeys([*families_with_button(), *listed_families()])
+    families = dict.fromkeys([*catalogue.families_with_button(), *catalogue.listed_families()])
     return [*(family for family in families if _takes(family, scene)), PATTERN_FAMILY]
 
 
@@ -285,7 +282,7 @@ def family_label(family: str) -> str:
     """How lists call the family."""
     if family == PATTERN_FAMILY:
         return _("Your own pattern")
-    label = FAMILIES[family][0].label
+    label = catalogue.FAMILIES[family][0].label
     return _(label) if label else family
 
 
@@ -294,7 +291,7 @@ def _with_family(scene: Scene, family: str) -> Reading:
 
 
 def _takes(family: str, scene: Scene) -> bool:
-    kind = kind_on(family, scene.axes)
+    kind = catalogue.kind_on(family, scene.axes)
     return kind is not None and kind.suits(scene.axes)
 
 
@@ -303,12 +300,12 @@ def with_typed(scene: Scene, text: str) -> Reading:
 
     Raises NormvizError if it is none of these.
     """
-    text = " ".join(plain_signs(text[-MOST_TEXT:]).split())
+    text = " ".join(plain_signs(text[-pasted.MOST_TEXT :]).split())
     if not text or text in (str(scene.layer), repr(scene.layer)):
         return Reading(scene)
     if family := _family_called(text):
         return edits.with_family(scene, family)
-    if found := refused_layer(text):
+    if found := pasted.refused_layer(text):
         layer, shape = found
         return repair(layer=layer, shape=shape)
     if on_shape := ON_SHAPE.fullmatch(text):
@@ -324,17 +321,17 @@ def with_typed(scene: Scene, text: str) -> Reading:
             "or paste the last line of the traceback.",
             text=echo(text),
         )
-    return edits.with_layer(scene, typed_layer(text, scene.axes))
+    return edits.with_layer(scene, pasted.typed_layer(text, scene.axes))
 
 
 def _family_called(text: str) -> str | None:
     """The family with this name, or that people call so in the reader's language."""
-    if text in (*FAMILIES, PATTERN_FAMILY):
+    if text in (*catalogue.FAMILIES, PATTERN_FAMILY):
         return text
     name = named(text)
-    if absent := next((each for each in ABSENT if text == each or name == each.lower()), None):
-        raise layer_not_in_torch(absent)
-    return next((family for family in FAMILIES if family.lower() == name), None)
+    if absent := next((each for each in catalogue.ABSENT if text == each or name == each.lower()), None):
+        raise arguments.layer_not_in_torch(absent)
+    return next((family for family in catalogue.FAMILIES if family.lower() == name), None)
 
 
 def _arguments(view: Changeable) -> list[Input]:
@@ -348,7 +345,7 @@ def _arguments(view: Changeable) -> list[Input]:
         key, label, value = "depth", f"normalized_shape = {chosen}", len(chosen)  # the number of last axes
         edit = on_scene(lambda scene, depth: edits.with_arguments(scene, normalized_shape=list(scene.shape[-depth:])))
     elif "num_groups" in given:
-        options = {groups: str(groups) for groups in divisors(given["num_channels"])}
+        options = {groups: str(groups) for groups in axes.divisors(given["num_channels"])}
         key, label, value, edit = "num_groups", "num_groups", given["num_groups"], on_argument("num_groups")
     elif "dim" in given:
         options = {axis: f"{axis} ({name.upper()})" for axis, name in enumerate(scene.axes)}

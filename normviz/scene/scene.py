@@ -22,14 +22,10 @@ from normviz.analysis.checks import LARGEST_VALUE, MOST_ELEMENTS, SEEDS
 from normviz.analysis.description import Description, describe_shape
 from normviz.analysis.examples import DATA, PARAMETERS, example, from_values, parameters
 from normviz.analysis.forward import Values
-from normviz.layers.arguments import LARGEST_SIZE
+from normviz.layers import arguments, catalogue, fit, pasted, sharing
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
-from normviz.layers.catalogue import KINDS
-from normviz.layers.fit import layer_for
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.layers.pasted import typed_layer
-from normviz.layers.sharing import check_index, counts
 from normviz.scene import options
 from normviz.scene.grid import Grid, grid, start_with
 from normviz.scene.setting import Number, Setting, number, or_none, plain_signs, read_number, write_settings
@@ -91,11 +87,11 @@ def _parse_numbers(name: str, text: str, most: int, convert: Callable[[str], obj
 
 def _parse_shape(text: str) -> tuple[int, ...]:
     sizes = _parse_numbers("shape", text, MAX_RANK, int, options.SHAPE.example)
-    if not all(1 <= size <= LARGEST_SIZE for size in sizes):
+    if not all(1 <= size <= arguments.LARGEST_SIZE for size in sizes):
         raise NormvizError(
             "shape={value} has a size below 1 or above {most:,}; write shape=2,4,3,5.",
             value=echo(text),
-            most=LARGEST_SIZE,
+            most=arguments.LARGEST_SIZE,
         )
     return sizes
 
@@ -126,10 +122,10 @@ def _parse_seed(text: str) -> int:
 def _nearest_layer(text: str) -> Layer | Norm:
     """The layer with the name that was probably meant: ``batchnorm2d(3)`` is BatchNorm2d(3)."""
     try:
-        return typed_layer(text, parse_layout("NCHW", 4))
+        return pasted.typed_layer(text, parse_layout("NCHW", 4))
     except NormvizError:
         name, _bracket, rest = text.partition("(")
-        return Layer.parse(f"{closest(name.rpartition('.')[2].strip(), [*KINDS, 'Norm'])}({rest}")
+        return Layer.parse(f"{closest(name.rpartition('.')[2].strip(), [*catalogue.KINDS, 'Norm'])}({rest}")
 
 
 DATA_SETTING = options.DATA
@@ -222,7 +218,7 @@ class Own:
             return own.name == layer.name and layer.with_(eps=own.given["eps"], training=own.training) == own
         if isinstance(own, Norm) and isinstance(layer, Norm) and replace(layer, eps=own.eps) == own:
             gamma = self.values.gamma
-            return counts(own, shape).gamma_shape == (None if gamma is None else gamma.shape)
+            return sharing.counts(own, shape).gamma_shape == (None if gamma is None else gamma.shape)
         return False
 
     def numbers(self, most: int, largest: float) -> tuple[float, ...] | None:
@@ -339,7 +335,7 @@ class Scene:
         module  the name of a module's class, if it has a forward of its own
         """
         layer = e.layer or e.norm
-        selected = default_at(e.shape, e.axes) if at is None else check_index(at, e.shape)
+        selected = default_at(e.shape, e.axes) if at is None else sharing.check_index(at, e.shape)
         return cls(
             e.shape,
             e.layout,
@@ -480,7 +476,7 @@ class Scene:
         values = {setting: getattr(self, FIELD_NAMES.get(setting, setting)) for setting in SCENE_SETTINGS}
         if self.at is not None and not self.start and not self.grid.shows(self.at):
             values["from"] = (0,) * len(self.shape)
-        if self.shape == DEFAULT_SHAPE and self.layer == layer_for(DEFAULT_FAMILY, self.shape, self.axes):
+        if self.shape == DEFAULT_SHAPE and self.layer == fit.layer_for(DEFAULT_FAMILY, self.shape, self.axes):
             del values["shape"], values["layer"]
         layer, rank = self.layer, len(self.shape)
         if self.layout == (layer.kind.layout(rank) if isinstance(layer, Layer) else layout_text(layer.axes)):

@@ -16,10 +16,8 @@ from normviz.layers.fit import LayerOnShape, Remedy, is_lookalike
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.pasted import MOST_TEXT, parse_layer_on_shape, refused_layer, typed_layer
+from normviz.scene import edits, expressions, options
 from normviz.scene.controls import with_typed
-from normviz.scene.edits import Reading, repair
-from normviz.scene.expressions import KERAS, expressed_layer
-from normviz.scene.options import CAMPAIGN, EMBEDDING
 from normviz.scene.scene import FIELD_NAMES, SCENE_SETTINGS, Scene, commas, compact, query_of
 from normviz.scene.setting import (
     SEVERAL,
@@ -56,7 +54,7 @@ def typed_query(text: str) -> dict[str, str]:
     line = " ".join(plain_signs(text[-MOST_TEXT:]).split())
     if refused := refused_layer(line):
         return query_of(*refused)
-    scene = repair(**CHANNELS_LAST if KERAS.search(line) else {}).scene
+    scene = edits.repair(**CHANNELS_LAST if expressions.KERAS.search(line) else {}).scene
     reading = with_typed(scene, line)
     layer = _layer_of(line, scene, reading)
     if reading.problem and layer is None:
@@ -64,12 +62,12 @@ def typed_query(text: str) -> dict[str, str]:
     return {"layer": compact(layer)} if layer else reading.scene.query()
 
 
-def _layer_of(line: str, scene: Scene, reading: Reading) -> Layer | Norm | None:
+def _layer_of(line: str, scene: Scene, reading: edits.Reading) -> Layer | Norm | None:
     """The layer that is shown on an example of its size; None for a view that names its tensor."""
     try:
         return typed_layer(line, scene.axes)
     except NormvizError:
-        return expressed_layer(line, scene) if reading.problem else None
+        return expressions.expressed_layer(line, scene) if reading.problem else None
 
 
 def with_view_of_typed(query: Mapping[str, str]) -> dict[str, str]:
@@ -369,7 +367,7 @@ class View:
                 query[name] = setting.format(getattr(scene, name))
         return {name: query[name] for name in SCENE_SETTINGS if name in query}
 
-    def with_scene(self, reading: Reading) -> View:
+    def with_scene(self, reading: edits.Reading) -> View:
         """The view with another scene."""
         return replace(self, **vars(reading))
 
@@ -399,7 +397,7 @@ MOST_NAMES = 64
 READABLE = ",;()[]=.:'->_"  # characters that are not percent-encoded in a link
 
 
-def read(query: Mapping[str, str]) -> Reading:
+def read(query: Mapping[str, str]) -> edits.Reading:
     """The scene of a query; names that are not settings of the scene are ignored.
 
     >>> read({"shape": "2,3,4,4", "layer": "GroupNorm(2,3)"}).scene.layer.given["num_groups"]
@@ -409,7 +407,7 @@ def read(query: Mapping[str, str]) -> Reading:
     for name in problems:
         nearest = SCENE_SETTINGS[name].nearest(query[name])
         found |= {} if nearest == SCENE_SETTINGS[name].default else {name: nearest}
-    reading = repair(**{FIELD_NAMES.get(name, name): value for name, value in found.items()})
+    reading = edits.repair(**{FIELD_NAMES.get(name, name): value for name, value in found.items()})
     substitute = reading.substitute or not {"shape", "layer"}.isdisjoint(problems)
     return replace(reading, problem=next(iter(problems.values()), reading.problem), substitute=substitute)
 
@@ -439,7 +437,7 @@ def read_view(query: Mapping[str, str], settings: Sequence[Setting] = (), known:
 def _unknown_name(query: Mapping[str, str], known: Sequence[str]) -> str | None:
     """The message about the first name that no link has."""
     for name in query:
-        if name in known or name in (*EMBEDDING, TYPED) or name.startswith(CAMPAIGN):
+        if name in known or name in (*options.EMBEDDING, TYPED) or name.startswith(options.CAMPAIGN):
             continue
         meant = closest(name, known)
         if meant:

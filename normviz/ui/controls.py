@@ -18,18 +18,8 @@ from normviz.scene.controls import Input
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
 from normviz.scene.view import View
 from normviz.texts.messages import _
+from normviz.ui import state
 from normviz.ui.session import Drawn, Session, at_link, in_session
-from normviz.ui.state import (
-    change,
-    come_back,
-    current_view,
-    is_late,
-    note_message,
-    remember_sent,
-    sync_labels,
-    sync_widget,
-    widget_value,
-)
 
 MORE_CONTROLS, PARTS, MORE_PARTS = "more_controls", "parts", "more_parts"  # keys of fragments
 UNSEEN = {"value": None, "edit": None}  # fields of an input that do not change how it looks
@@ -55,7 +45,7 @@ def redraw(known: Session) -> None:
     drawn = known.drawn
     if drawn is None or not _is_shown(known, drawn):
         st.rerun()
-    rows = rows_of(known, drawn.page, current_view(known, drawn.page))
+    rows = rows_of(known, drawn.page, state.current_view(known, drawn.page))
     if drawn.frame != _frame(rows):
         st.rerun()
     changed = []
@@ -63,7 +53,7 @@ def redraw(known: Session) -> None:
         # A control behind More that has never been drawn has no value.
         shows = all(st.session_state.get(one.key, one.value) == one.value for one in inputs)
         if shows and drawn.looks.get(key) == _look(inputs):
-            remember_sent(known, {one.key: one.value for one in inputs})
+            state.remember_sent(known, {one.key: one.value for one in inputs})
         else:
             changed.append(key)
     st.rerun([PARTS, *changed, MORE_PARTS])
@@ -115,9 +105,9 @@ def _drawing(known: Session, key: str, inputs: Iterable[Input]) -> Iterator[None
 def draw(known: Session, page: Page, field: Input, only_changes: bool = False) -> None:
     """Draw the input. ``only_changes``: ignore a callback that leaves the view as it is."""
     if isinstance(field.widget, Choice) and field.widget.dynamic_labels:
-        sync_labels(known, field.key, list(field.widget.options.values()), field.value)
+        state.sync_labels(known, field.key, list(field.widget.options.values()), field.value)
     callback = {"on_change": _apply, "args": (page, field, only_changes, known.name, script_name())}
-    options = {"key": sync_widget(known, field.key, field.value), "help": field.help} | callback
+    options = {"key": state.sync_widget(known, field.key, field.value), "help": field.help} | callback
     _widget(field, options if field.width is None else options | {"width": field.width})
 
 
@@ -125,13 +115,13 @@ def draw(known: Session, page: Page, field: Input, only_changes: bool = False) -
 def _apply(known: Session, page: Page, field: Input, only_changes: bool, name: str | None, script: str) -> None:
     """The callback of an input, drawn on the page that the session and Streamlit call ``name`` and ``script``."""
     if script == script_name():
-        come_back(known, name, page)
-    note_message(known)
-    if is_late(known, field.key):
+        state.come_back(known, name, page)
+    state.note_message(known)
+    if state.is_late(known, field.key):
         return
     keys = field.together
-    value = tuple(widget_value(known, key) for key in keys) if keys else widget_value(known, field.key)
-    change(known, entering(field, value), page, only_changes=only_changes)
+    value = tuple(state.widget_value(known, key) for key in keys) if keys else state.widget_value(known, field.key)
+    state.change(known, entering(field, value), page, only_changes=only_changes)
     redraw(known)
 
 
@@ -187,7 +177,7 @@ def _draw_group(known: Session, page: Page, key: str, row: int, place: int, give
 
     given  the inputs that the run of the page has made. The list is emptied, to save memory; a run of the fragment alone makes them again.
     """
-    inputs = given.pop() if given else rows_of(known, page, current_view(known, page))[row].groups[place]
+    inputs = given.pop() if given else rows_of(known, page, state.current_view(known, page))[row].groups[place]
     with _drawing(known, key, inputs):
         for field in inputs:
             draw(known, page, field)
@@ -203,8 +193,8 @@ def _draw_reset(_known: Session, page: Page) -> None:
 
 @at_link
 def _reset(known: Session, page: Page) -> None:
-    note_message(known)
-    change(known, {"name": "reset"}, page)
+    state.note_message(known)
+    state.change(known, {"name": "reset"}, page)
     redraw(known)
 
 
@@ -221,7 +211,7 @@ def _more(known: Session, page: Page, row: int) -> None:
         st.container(key="more_body"),
     ):
         if popover.open:
-            shown_row = rows_of(known, page, current_view(known, page))[row]
+            shown_row = rows_of(known, page, state.current_view(known, page))[row]
             with _drawing(known, MORE_CONTROLS, [field for inputs in shown_row.more for field in inputs]):
                 for place, inputs in zip(st.columns(len(shown_row.more), gap="medium"), shown_row.more, strict=True):
                     with place:

@@ -15,30 +15,15 @@ import streamlit as st
 
 from normviz.figures.palette import FAVICON, wordmark
 from normviz.figures.wire import Json, Payload, sent
-from normviz.lessons.events import EVENTS
+from normviz.lessons import events, pages
 from normviz.lessons.page import Page
-from normviz.lessons.pages import (
-    PAGES,
-    DrawnPage,
-    PageView,
-    leads_to,
-    page_data,
-    page_view,
-    parts_up_to_the_figure,
-    up_to_the_figure,
-)
 from normviz.lessons.share.panel import SharePayload, app_link, report_address, share_data
-from normviz.parts.html import Body
-from normviz.parts.part import Part
-from normviz.parts.titles import HOME, full_title
+from normviz.parts import html, part, titles
 from normviz.scene.scene import Scene
 from normviz.scene.view import Display, View
 from normviz.texts.languages import find_language, languages
 from normviz.texts.messages import _, cache_by_language, language
-from normviz.ui import PAGE_SCRIPTS
-from normviz.ui.assets import LOADER, PLOTLY, component
-from normviz.ui.controls import MORE_PARTS, PARTS, draw_controls, redraw, remember_page, rows_of
-from normviz.ui.load import Busy, turn
+from normviz.ui import PAGE_SCRIPTS, assets, controls, load
 from normviz.ui.session import Session, at_link, in_session, session
 from normviz.ui.state import CONTROL, FIGURE, change, current, current_view, enter, latest, note_message
 
@@ -101,18 +86,18 @@ KEY = "page"
 REPORT_TO = report_address()  # raises an error if the setting is invalid, so that the app does not start
 # Streamlit's own styles reach a component only outside a shadow root, and so does plotly.js.
 _mount = st.components.v2.component(
-    "normviz_page", html='<div class="nv-doc nv-app"></div>', js=LOADER, isolate_styles=False
+    "normviz_page", html='<div class="nv-doc nv-app"></div>', js=assets.LOADER, isolate_styles=False
 )
 
 
-def show_page(known: Session, shown: PageView) -> None:
+def show_page(known: Session, shown: pages.PageView) -> None:
     """The parts of the page, Share, the summary of the controls and the greeting; in an embedded view, or one with hidden parts, a link to the full app.
 
     The figures return the number of the last event that the server received (``turn``), so that they can ignore a response to an older one.
     """
     page, view = shown.page, shown.view
-    body = Body(app="", turn=known.turn)
-    data = data_of(shown, page_data(page, body, shown.parts), bool(st.context.is_embedded))
+    body = html.Body(app="", turn=known.turn)
+    data = data_of(shown, pages.page_data(page, body, shown.parts), bool(st.context.is_embedded))
     if st.context.is_embedded or view.display.hide:
         data["open"] = sent(app_link(shown))
     if has_frame(view):
@@ -125,7 +110,7 @@ def show_page(known: Session, shown: PageView) -> None:
     _show(data, KEY, **CALLBACKS)
 
 
-def data_of(shown: PageView, drawn: DrawnPage, embedded: bool) -> dict[str, Json]:
+def data_of(shown: pages.PageView, drawn: pages.DrawnPage, embedded: bool) -> dict[str, Json]:
     """What the browser draws of a page. A reader can switch the view for a projector on and off, except in an embedded view."""
     page, view = shown.page, shown.view
     group, projector = _(page.group) if page.group else "", shown.has_figure and not embedded
@@ -137,9 +122,9 @@ def has_frame(view: View) -> bool:
     return not st.context.is_embedded and not view.display.present
 
 
-def show_more(shown: PageView, parts: Sequence[Part]) -> None:
+def show_more(shown: pages.PageView, parts: Sequence[part.Part]) -> None:
     """Parts of the page that do not depend on the selected element, and a button that reports an error."""
-    data = sent(page_data(shown.page, Body(prefix="more-", app=""), parts))
+    data = sent(pages.page_data(shown.page, html.Body(prefix="more-", app=""), parts))
     if has_frame(shown.view):
         data["report"] = REPORT_TO
     _show(data, "more_parts")
@@ -149,7 +134,9 @@ def _show(data: dict[str, Json], key: str, **callbacks: Any) -> None:
     """In a list: Streamlit would search a dict for DataFrames, and import pandas for that."""
     name, shown = language.get(), find_language(language.get())
     failed = _("This did not load. Reload the page to try again.")
-    scripts = Scripts(component(name).path, failed, PLOTLY.path, ReaderLanguage(name, shown.tag, shown.direction))
+    scripts = Scripts(
+        assets.component(name).path, failed, assets.PLOTLY.path, ReaderLanguage(name, shown.tag, shown.direction)
+    )
     _mount(key=key, data=[data | sent(scripts)], **callbacks)
 
 
@@ -164,13 +151,15 @@ def _change(name: str, known: Session) -> None:
     changes_controls = name in ("edit", "scale", "toggle")  # of x, of gamma and beta, of the layer
     change(known, {**event, "name": name}, by=CONTROL if changes_controls or name == "present" else FIGURE)
     if changes_controls:
-        redraw(known)
+        controls.redraw(known)
     if name == "present":  # the controls and the heading go, or come back
         st.rerun()
 
 
 # Controls send the other events. All sessions share the callbacks.
-CALLBACKS = {f"on_{name}_change": at_link(partial(_change, name)) for name in EVENTS if name not in ("input", "reset")}
+CALLBACKS = {
+    f"on_{name}_change": at_link(partial(_change, name)) for name in events.EVENTS if name not in ("input", "reset")
+}
 
 
 @at_link
@@ -189,15 +178,15 @@ def navigate(known: Session) -> None:
     scripts = {name: copy(script) for name, script in _scripts().items()}  # Streamlit changes those of a run
     groups: dict[str, list[st.Page]] = {}
     for name, script in scripts.items():
-        group = PAGES[name].group
+        group = pages.PAGES[name].group
         groups.setdefault(_(group) if group else "", []).append(script)
     page = st.navigation(groups, position="hidden" if embedded else "top")
-    name, query = page.url_path or HOME, st.query_params.to_dict()
-    asked, wanted = leads_to(name, query | ({"embed": "true"} if embedded else {}))
+    name, query = page.url_path or titles.HOME, st.query_params.to_dict()
+    asked, wanted = pages.leads_to(name, query | ({"embed": "true"} if embedded else {}))
     wanted.pop("embed", None)  # Streamlit keeps it
     if (asked.name, wanted) != (name, query):
         st.switch_page(scripts[asked.name], query_params=wanted)
-    st.set_page_config(page_title=full_title(name))
+    st.set_page_config(page_title=titles.full_title(name))
     known.drawn = None  # until the page is drawn, the browser may show the controls of another view or page
     enter(known, page.url_path, _opening_scenes())
     page.run()
@@ -207,19 +196,21 @@ def navigate(known: Session) -> None:
 @cache_by_language()
 def _scripts() -> dict[str, st.Page]:
     """The pages of Streamlit, by name."""
-    return {name: _script(page) for name, page in PAGES.items()}
+    return {name: _script(page) for name, page in pages.PAGES.items()}
 
 
 def _script(page: Page) -> st.Page:
     """A page of Streamlit. One without a group is not in the header."""
     visibility: Literal["visible", "hidden"] = "visible" if page.group else "hidden"
-    return st.Page(PAGE_SCRIPTS / f"{page.name}.py", title=page.title, default=page.name == HOME, visibility=visibility)
+    return st.Page(
+        PAGE_SCRIPTS / f"{page.name}.py", title=page.title, default=page.name == titles.HOME, visibility=visibility
+    )
 
 
 @cache
 def _opening_scenes() -> list[Scene]:
     """The scenes with which the pages open."""
-    return [page.view({}).scene for page in PAGES.values()]
+    return [page.view({}).scene for page in pages.PAGES.values()]
 
 
 @st.fragment(run_every=86_400)
@@ -245,11 +236,11 @@ class Drawing:
 
     page: Page
     hideable: frozenset[str] = frozenset()
-    shown: PageView | None = None
+    shown: pages.PageView | None = None
 
-    def make(self, known: Session, view: View) -> PageView:
+    def make(self, known: Session, view: View) -> pages.PageView:
         """This view of the page."""
-        self.shown = page_view(self.page, view, rows_of(known, self.page, view))
+        self.shown = pages.page_view(self.page, view, controls.rows_of(known, self.page, view))
         self.hideable = self.shown.hideable
         return self.shown
 
@@ -261,7 +252,7 @@ def _or_busy(draw: Callable[P, None]) -> Callable[P, None]:
     def draw_or_busy(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             draw(*args, **kwargs)
-        except Busy:
+        except load.Busy:
             st.warning(
                 _("The server is computing other large tensors. Reload the page in a minute, or use a smaller x.")
             )
@@ -273,21 +264,21 @@ def _or_busy(draw: Callable[P, None]) -> Callable[P, None]:
 @_or_busy
 def show(known: Session, name: str) -> None:
     """The page of the address."""
-    drawing = Drawing(PAGES[name])
+    drawing = Drawing(pages.PAGES[name])
     view = current(known, drawing.page)
     with _turn(view):
         made = drawing.make(known, view)
         draw_heading(drawing.page, made.view)
-        draw_controls(drawing.page, made.rows)
+        controls.draw_controls(drawing.page, made.rows)
         _first(drawing)
         _rest(drawing)
-        remember_page(known, drawing.page, made.rows)
+        controls.remember_page(known, drawing.page, made.rows)
 
 
 @contextmanager
 def _turn(view: View) -> Iterator[None]:
     """Wait until no other visitor's large tensor is being computed. Raises Busy after a long time."""
-    with turn(view.scene.shape):
+    with load.turn(view.scene.shape):
         session()  # ends the run here if the visitor has left meanwhile
         yield
 
@@ -303,7 +294,7 @@ def draw_heading(page: Page, view: View) -> None:
         st.title(f"{title} :small[{small}]" if small else title, anchor=False)
 
 
-@st.fragment(key=PARTS)
+@st.fragment(key=controls.PARTS)
 @in_session
 @_or_busy
 def _first(known: Session, drawing: Drawing) -> None:
@@ -314,14 +305,14 @@ def _first(known: Session, drawing: Drawing) -> None:
     view = latest(known, drawing.page)
     with _turn(view):
         if only_this and _is_complete(view):
-            parts = parts_up_to_the_figure(drawing.page, view)
-            show_page(known, PageView(drawing.page, view, (), parts, drawing.hideable))
+            parts = pages.parts_up_to_the_figure(drawing.page, view)
+            show_page(known, pages.PageView(drawing.page, view, (), parts, drawing.hideable))
             return
         made = drawing.shown or drawing.make(known, view)
         show_page(known, replace(made, parts=_first_parts(made)))
 
 
-@st.fragment(key=MORE_PARTS)
+@st.fragment(key=controls.MORE_PARTS)
 @in_session
 @_or_busy
 def _rest(known: Session, drawing: Drawing) -> None:
@@ -335,8 +326,8 @@ def _rest(known: Session, drawing: Drawing) -> None:
             show_more(made, parts)
 
 
-def _first_parts(made: PageView) -> Sequence[Part]:
-    return up_to_the_figure(made.parts) if _is_complete(made.view) else made.parts
+def _first_parts(made: pages.PageView) -> Sequence[part.Part]:
+    return pages.up_to_the_figure(made.parts) if _is_complete(made.view) else made.parts
 
 
 def _is_complete(view: View) -> bool:

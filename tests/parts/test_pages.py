@@ -6,9 +6,9 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from normviz.analysis import closed_form
 from normviz.analysis.closed_form import closed_column
 from normviz.figures.wire import sent
-from normviz.lessons.gradients import page as gradients
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.questions.page import QUESTIONS, core_place, prediction, sources
 from normviz.lessons.questions.question import answer, prose
@@ -125,7 +125,7 @@ def test_the_column_of_one_input_is_computed_once(monkeypatch):
         made.append(given)
         return closed_column(*given)
 
-    monkeypatch.setattr(gradients, "closed_column", counted)
+    monkeypatch.setattr(closed_form, "closed_column", counted)
     shown = PAGES["gradients"]
     assert list(shown.parts(shown.view("")))
     assert len(made) == 1

@@ -13,16 +13,7 @@ import torch
 from torch import Tensor
 
 from normviz.analysis.checks import check_count, read_number
-from normviz.analysis.rounding.groups import (
-    DISTANCES,
-    LARGEST_DISTANCE,
-    LAYERS,
-    exact_variance,
-    example_group,
-    read_eps,
-    root_mean_square,
-    torch_output,
-)
+from normviz.analysis.rounding import groups
 from normviz.texts.messages import N_
 
 MOST_DISTANCES = 16
@@ -140,7 +131,9 @@ class Estimate:
         return isnan(self.output_size)
 
 
-def sweep(dtype: str, distances: Sequence[float] = DISTANCES, seed: int = 0, eps: float = 1e-5) -> tuple[Estimate, ...]:
+def sweep(
+    dtype: str, distances: Sequence[float] = groups.DISTANCES, seed: int = 0, eps: float = 1e-5
+) -> tuple[Estimate, ...]:
     """The same noise at several distances from zero, by every method, by Flax's formula and by torch's own layers.
 
     dtype      "float16", "bfloat16", "float32" or "float64".
@@ -153,22 +146,22 @@ def sweep(dtype: str, distances: Sequence[float] = DISTANCES, seed: int = 0, eps
     >>> [round(e.error, 2) for e in sweep("float32", (1e0, 1e4)) if e.method == "two_passes"]
     [0.0, 0.0]
     """
-    eps = read_eps(eps)
+    eps = groups.read_eps(eps)
     check_count("distances", len(distances), MOST_DISTANCES)
-    places = [read_number("distance", distance, 0, LARGEST_DISTANCE) for distance in distances]
-    x = torch.stack([example_group(dtype, distance, seed=seed) for distance in places])
+    places = [read_number("distance", distance, 0, groups.LARGEST_DISTANCE) for distance in distances]
+    x = torch.stack([groups.example_group(dtype, distance, seed=seed) for distance in places])
     results = {}
     for name, method in (METHODS | {FLAX: flax_fast}).items():
         var = method(x)
         centered = x.to(var.dtype) - x.to(var.dtype).mean(-1, keepdim=True)  # Flax's arithmetic is wider than x
         results[name] = (var, (centered / torch.sqrt(var[..., None] + eps)).to(x.dtype))
-    for name in LAYERS:
-        y = torch.stack([torch_output(name, one, eps) for one in x])
+    for name in groups.LAYERS:
+        y = torch.stack([groups.torch_output(name, one, eps) for one in x])
         span_x, span_y = (values.double().amax(-1) - values.double().amin(-1) for values in (x, y))
         results[name] = ((span_x / span_y).square() - eps, y)
-    exact = [float(exact_variance(group)) if bool(group.isfinite().all()) else nan for group in x]
+    exact = [float(groups.exact_variance(group)) if bool(group.isfinite().all()) else nan for group in x]
     return tuple(
-        Estimate(name, dtype, distance, float(var[i]), exact[i], root_mean_square(y[i]))
+        Estimate(name, dtype, distance, float(var[i]), exact[i], groups.root_mean_square(y[i]))
         for i, distance in enumerate(places)
         for name, (var, y) in results.items()
     )

@@ -13,9 +13,7 @@ from torch import Tensor, nn
 
 from normviz.analysis.checks import SEEDS, Array, frozen_array, read_integer, read_number, read_numbers
 from normviz.analysis.running.momentum import moving_average
-from normviz.layers.arguments import read_momentum
-from normviz.layers.layer import Layer
-from normviz.layers.torch_errors import check
+from normviz.layers import arguments, layer, torch_errors
 from normviz.texts.errors import NormvizError
 
 BATCH_SIZES = range(1, 1025)  # torch refuses 1; a page that offers it shows torch's error
@@ -48,12 +46,12 @@ class Stream:
     def __post_init__(self) -> None:
         read = {
             "batch_size": read_integer("batch_size", self.batch_size, BATCH_SIZES),
-            "momentum": read_momentum("momentum", self.momentum),
+            "momentum": arguments.read_momentum("momentum", self.momentum),
             "drift": read_number("drift", self.drift, -LARGEST_DRIFT, LARGEST_DRIFT),
             "steps": read_integer("steps", self.steps, STEPS),
             "seed": read_integer("seed", self.seed, SEEDS),
         }
-        check(ONE_FEATURE, (self.batch_size, 1))
+        torch_errors.check(ONE_FEATURE, (self.batch_size, 1))
         for name, value in read.items():
             object.__setattr__(self, name, value)
 
@@ -69,7 +67,7 @@ class Stream:
         return torch.tensor(self.true_mean)[:, None] + TRUE_VAR**0.5 * noise
 
 
-ONE_FEATURE = Layer.make("BatchNorm1d", 1)
+ONE_FEATURE = layer.Layer.make("BatchNorm1d", 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,13 +119,13 @@ def follow(batches: object, momentum: float | None = 0.1) -> History:
     >>> history.running_mean.tolist(), history.running_var.tolist(), history.running_var_biased.tolist()
     ([1.0, 3.5, 2.75], [4.5, 6.25, 4.125], [2.5, 3.25, 2.125])
     """
-    momentum = read_momentum("momentum", momentum)
+    momentum = arguments.read_momentum("momentum", momentum)
     x = torch.from_numpy(read_numbers("batches", batches, STEPS[-1] * BATCH_SIZES[-1]))
     if x.ndim != 2:
         raise NormvizError("batches has the shape {shape}; give (steps, batch_size).", shape=tuple(x.shape))
     read_integer("steps", x.shape[0], STEPS)
     read_integer("batch_size", x.shape[1], BATCH_SIZES)
-    check(ONE_FEATURE, (x.shape[1], 1))
+    torch_errors.check(ONE_FEATURE, (x.shape[1], 1))
     module = nn.BatchNorm1d(1, momentum=momentum, affine=False, dtype=torch.float64)
     buffers, running = dict(module.named_buffers()), []
     for batch in x:

@@ -24,10 +24,8 @@ from normviz.figures.bundle import bundle, plotly_js
 from normviz.figures.wire import Payload, sent
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.lessons.events import after
+from normviz.lessons import events, pages, style
 from normviz.lessons.page import RowData, rows_data
-from normviz.lessons.pages import PAGES, DrawnPage, page_data, page_view, view_of_link
-from normviz.lessons.style import controls_style, page_style
 from normviz.measuring.own_modules import describe_any, own_class
 from normviz.parts.html import Body
 from normviz.parts.titles import app_of_environment
@@ -50,12 +48,12 @@ def with_query(page: str, view: View, query: str) -> View:
     is_link = query.startswith(("/", "https://", "http://"))
     asked_for = query.partition("#")[0].partition("?")[2] if is_link else query.removeprefix("?")
     asked = dict(parse_qsl(asked_for, keep_blank_values=True))
-    known = [setting.name for setting in (*SCENE_SETTINGS.values(), *PAGES[page].settings, *DISPLAY_SETTINGS)]
+    known = [setting.name for setting in (*SCENE_SETTINGS.values(), *pages.PAGES[page].settings, *DISPLAY_SETTINGS)]
     if unknown := [name for name in asked if name not in (*known, *EMBEDDING)]:
         rule = _("{name} is not a setting of this page; choose {known}.", name=echo(unknown[0]), known=listed(known))
         return replace(view, problem=rule)
-    found, own = view_of_link(PAGES[page], asked), view.scene.own
-    if problem := PAGES[page].problem(found):
+    found, own = pages.view_of_link(pages.PAGES[page], asked), view.scene.own
+    if problem := pages.PAGES[page].problem(found):
         return replace(view, problem=problem)
     found = replace(found, display=replace(found.display, lang=view.display.lang))  # the widget keeps its language
     if own is None:
@@ -116,7 +114,7 @@ class Reply(Payload):
     turn  the number of the newest event that it answers
     """
 
-    data: DrawnPage
+    data: pages.DrawnPage
     rows: list[RowData]
     turn: int
 
@@ -177,7 +175,7 @@ class Live(anywidget.AnyWidget, Result):
 
     @default("_css")
     def _default_css(self) -> str:
-        return page_style() + controls_style()
+        return style.page_style() + style.controls_style()
 
     @property
     def explanation(self) -> Explanation:
@@ -210,8 +208,8 @@ class Live(anywidget.AnyWidget, Result):
     @_in_its_language
     def _take(self, view: View) -> None:
         self._view = view
-        query = link(PAGES[self._page].query(view)).removeprefix("?")
-        problem = PAGES[self._page].problem(view) or ""
+        query = link(pages.PAGES[self._page].query(view)).removeprefix("?")
+        problem = pages.PAGES[self._page].problem(view) or ""
         values = (query, str(view.scene.layer), view.scene.shape, view.scene.at, problem)
         self._trait_values.update(zip(TRAITS, values, strict=True))
 
@@ -231,14 +229,14 @@ class Live(anywidget.AnyWidget, Result):
         if isinstance(event.get("turn"), int):
             self._turn = max(self._turn, event["turn"])
         is_reset = event.get("name") == "reset"
-        self._change(self._start if is_reset else after(PAGES[self._page], self._view, event))
+        self._change(self._start if is_reset else events.after(pages.PAGES[self._page], self._view, event))
 
     @_in_its_language
     def _show(self) -> None:
         """Send the view to every copy of the page, with the number of the newest event that it answers."""
-        shown = page_view(PAGES[self._page], self._view)
+        shown = pages.page_view(pages.PAGES[self._page], self._view)
         body = Body(prefix=f"{self.key}-", app=app_of_environment() or None, turn=self._turn)
-        data = page_data(shown.page, body, shown.parts)
+        data = pages.page_data(shown.page, body, shown.parts)
         self.send(sent(Reply(data, rows_data(shown.rows), self._turn)))
 
     @_in_its_language
@@ -250,7 +248,7 @@ class Live(anywidget.AnyWidget, Result):
     def __repr__(self) -> str:
         """For a plain interpreter."""
         with in_language(self._lang):
-            return shown_in_interpreter(title_of(self._page, PAGES[self._page].file_title(self._view)))
+            return shown_in_interpreter(title_of(self._page, pages.PAGES[self._page].file_title(self._view)))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """HTML with precomputed views. While the kernel runs, the widget answers instead.

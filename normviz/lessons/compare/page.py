@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
 
+from normviz.analysis import description, examples, forward
 from normviz.analysis.comparison import (
     COLUMNS,
     FEWEST,
@@ -17,22 +18,15 @@ from normviz.analysis.comparison import (
     sentence,
     suggestions,
 )
-from normviz.analysis.description import Description, describe, describe_shape
-from normviz.analysis.examples import example, parameters
-from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.analysis.sentences import groups_note
 from normviz.figures.payload import CARDS, Cards, compare_payload
-from normviz.layers.axes import parse_layout
-from normviz.layers.fit import carried, lookalike
+from normviz.layers import axes, fit, norm
 from normviz.layers.layer import Layer
-from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import lookalike_links
 from normviz.lessons.page import ControlRow, Page, title_on_tensor
 from normviz.parts.part import Caption, Index, Panels, Part, Sentence, Table, Text, part_or_note
 from normviz.parts.titles import LOOK_UP, TITLES
-from normviz.scene import edits
-from normviz.scene.controls import SIZES, TENSOR, Control, Input
-from normviz.scene.grid import Grid
+from normviz.scene import controls, edits, grid
 from normviz.scene.scene import Scene, compact
 from normviz.scene.setting import Choice, Several, plain_signs, texts, word
 from normviz.scene.view import View
@@ -81,15 +75,15 @@ def default_layers(scene: Scene) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _fit(layer: Layer | Norm, shape: tuple[int, ...], layout: str) -> str:
+def _fit(layer: Layer | norm.Norm, shape: tuple[int, ...], layout: str) -> str:
     """The text of the layer, refitted where its sizes do not fit the tensor."""
     try:
-        describe_shape(layer, shape, layout)
+        description.describe_shape(layer, shape, layout)
     except NormvizError:
         if not isinstance(layer, Layer):
             raise
-        layer = carried(layer, _axes_meant(layer, len(shape)), shape, parse_layout(layout, len(shape)))[0]
-        describe_shape(layer, shape, layout)
+        layer = fit.carried(layer, _axes_meant(layer, len(shape)), shape, axes.parse_layout(layout, len(shape)))[0]
+        description.describe_shape(layer, shape, layout)
     return str(layer) if isinstance(layer, Layer) else repr(layer)
 
 
@@ -101,7 +95,7 @@ def _axes_meant(layer: Layer, rank: int) -> tuple[str, ...]:
         rank = rank if 1 < depth < rank else max(3, depth + 1)
     elif not layer.kind.takes_rank(rank):
         rank = high or low
-    return parse_layout(layer.kind.layout(rank), rank)
+    return axes.parse_layout(layer.kind.layout(rank), rank)
 
 
 def after_tensor(before: View, after: View) -> View:
@@ -122,10 +116,10 @@ def _on_tensor(text: str, old: Scene, new: Scene) -> tuple[str, str | None]:
             layer = Layer.parse(_fit(layer, old.shape, old.layout))  # as it is shown
     except NormvizError:  # the list of layers names it
         return text, None
-    if isinstance(layer, Norm):
+    if isinstance(layer, norm.Norm):
         return text, None
     try:
-        found, sentence = carried(layer, old.axes, new.shape, new.axes)
+        found, sentence = fit.carried(layer, old.axes, new.shape, new.axes)
         return str(found), sentence
     except NormvizError:  # torch may take (N, D) for one example, (C, L): the text is one that does not take it
         other = next((kind for kind in layer.kind.siblings if not kind.takes_rank(len(new.shape))), layer.kind)
@@ -214,13 +208,15 @@ def loops_difference(shape: tuple[int, int, int], seed: int = 0) -> float:
                 shape=shape,
             )
         )
-    x = example("normal", shape, ("n", "l", "c"), seed).double()
-    gamma, beta = (number.double() for number in parameters("random", shape[1:], seed))
-    loops = replace(describe(LOOPS, x), values=Values(gamma, beta))
-    flat = describe(f"BatchNorm1d({shape[1] * shape[2]})", x.flatten(1))
+    x = examples.example("normal", shape, ("n", "l", "c"), seed).double()
+    gamma, beta = (number.double() for number in examples.parameters("random", shape[1:], seed))
+    loops = replace(description.describe(LOOPS, x), values=forward.Values(gamma, beta))
+    flat = description.describe(f"BatchNorm1d({shape[1] * shape[2]})", x.flatten(1))
     assert flat.layer is not None
     fresh = replace(flat.layer_values(), gamma=gamma.flatten(), beta=beta.flatten())
-    return largest_difference(loops.trace.output.flatten(1), run_module(flat.layer, x.flatten(1), fresh))
+    return forward.largest_difference(
+        loops.trace.output.flatten(1), forward.run_module(flat.layer, x.flatten(1), fresh)
+    )
 
 
 IMAGES, IMAGES_LAST, SEQUENCES, TOKENS = (3, 4, 5, 2), (3, 5, 2, 4), (4, 3, 6), (4, 3, 5)
@@ -273,7 +269,7 @@ def layers_of(view: View) -> tuple[tuple[str, ...], str | None]:
     return fit_layers(view.settings["layers"] or default_layers(view.scene), view.scene)
 
 
-def ready_set(scene: Scene | Description, layers: tuple[str, ...]) -> ReadySet | None:
+def ready_set(scene: Scene | description.Description, layers: tuple[str, ...]) -> ReadySet | None:
     """The ready-made set of these layers on the scene's shape and layout, if there is one."""
     here, chosen = (scene.shape, scene.layout), set(layers)
     return next(
@@ -288,7 +284,7 @@ def view_parts(view: View) -> Iterator[Part]:
 
 
 def parts(
-    comparison: Comparison, drawing: Grid, at: Index | None, ready: ReadySet | None = None, cards: Cards = CARDS[0]
+    comparison: Comparison, drawing: grid.Grid, at: Index | None, ready: ReadySet | None = None, cards: Cards = CARDS[0]
 ) -> Iterator[Part]:
     """The sentence, the linked panels and the table."""
     if at is not None:
@@ -315,7 +311,7 @@ def _table(comparison: Comparison) -> Table:
 
 
 def panels(
-    comparison: Comparison, drawing: Grid, at: Index | None, cards: Cards = CARDS[0], differs: Sequence[str] = ()
+    comparison: Comparison, drawing: grid.Grid, at: Index | None, cards: Cards = CARDS[0], differs: Sequence[str] = ()
 ) -> Part:
     """The statistics, parameters and cube of every layer, linked; ``differs`` as in ``ComparePayload``."""
 
@@ -326,11 +322,11 @@ def panels(
     return part_or_note(figure)
 
 
-def _ready_sets(view: View) -> list[Input]:
+def _ready_sets(view: View) -> list[controls.Input]:
     shown = ready_set(view.scene, layers_of(view)[0])
     options = {OWN_SET: _("your own")} | {key: ready.title for key, ready in READY_SETS.items()}
     return [
-        Input(
+        controls.Input(
             "set",
             _("Ready-made sets"),
             shown.key if shown else OWN_SET,
@@ -349,11 +345,11 @@ def _with_ready_set(view: View, key: str) -> View:
     return view.with_scene(edits.with_tensor(view.scene, ready.shape, ready.layout)).with_settings(layers=ready.layers)
 
 
-def _layers(view: View) -> list[Input]:
+def _layers(view: View) -> list[controls.Input]:
     layers = layers_of(view)[0]
     options = dict.fromkeys([*layers, *suggestions(view.scene.shape, view.scene.layout)])
     label = _("Layers (2 to {most}; type your own, such as Norm('n c h w -> n h w', 'c'))", most=MOST)
-    return [Input("layers", label, list(layers), Several(tuple(options), MOST), _with_layers)]
+    return [controls.Input("layers", label, list(layers), Several(tuple(options), MOST), _with_layers)]
 
 
 def _with_layers(view: View, texts: Sequence[str]) -> View:
@@ -367,7 +363,7 @@ def _lookalike_links(page: Page, view: View) -> Iterator[Part]:
     scene = view.scene
 
     def shown() -> View:
-        others = (lookalike(Layer.parse(text), scene.shape, scene.axes)[0] for text in layers_of(view)[0])
+        others = (fit.lookalike(Layer.parse(text), scene.shape, scene.axes)[0] for text in layers_of(view)[0])
         caption = _("A small look-alike of {shape}: the same patterns on fewer elements.", shape=scene.shape)
         display = replace(view.display, caption=caption)
         return replace(view, display=display).with_settings(layers=tuple(dict.fromkeys(map(compact, others))))
@@ -382,10 +378,10 @@ SETTINGS = (
     ),
     word("cards", CARDS, CARDS[0]).described("", N_("what is drawn of each layer: mean, gamma or cube"), "gamma"),
 )
-SET = Control("set", N_("Ready-made sets"), _ready_sets)
+SET = controls.Control("set", N_("Ready-made sets"), _ready_sets)
 ROWS = (
-    ControlRow("controls", ((TENSOR, SIZES), (SET,)), "xsmall", reset=True),
-    ControlRow("", ((Control("layers", N_("Layers"), _layers),),)),
+    ControlRow("controls", ((controls.TENSOR, controls.SIZES), (SET,)), "xsmall", reset=True),
+    ControlRow("", ((controls.Control("layers", N_("Layers"), _layers),),)),
 )
 
 
@@ -413,7 +409,7 @@ class ComparePage(Page):
 
     def file_title(self, view: View) -> str:
         layers, scene = layers_of(view)[0], view.scene
-        return ", ".join(describe(layer, scene.shape, layout=scene.layout).title for layer in layers)
+        return ", ".join(description.describe(layer, scene.shape, layout=scene.layout).title for layer in layers)
 
 
 PAGE = ComparePage(

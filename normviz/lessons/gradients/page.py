@@ -9,47 +9,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from normviz.analysis.closed_form import (
-    BackwardTerms,
-    ClosedForm,
-    ParameterSum,
-    autograd_backward,
-    backward_terms,
-    closed_column,
-    closed_jacobian,
-    conditions,
-    gradient_differences,
-    parameter_sum,
-    upstream,
-    vanishing_entries,
-    vanishing_input,
-)
+from normviz.analysis import closed_form, sentences
 from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
 from normviz.analysis.description import Description, describe
-from normviz.analysis.sentences import factor_of_product
 from normviz.figures.payload import PanelValues, values_payload
 from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import GAMMA_AND_BETA, SCENE_ROWS, Experiment, Page, in_files, settings_of, shown_by
-from normviz.parts.part import (
-    Caption,
-    Details,
-    Index,
-    LayerNote,
-    Note,
-    Panels,
-    Part,
-    Sentence,
-    Text,
-    course_pair,
-    part_or_note,
-    value_part,
-)
-from normviz.parts.titles import LOOK_UP, TITLES
+from normviz.parts import part, titles
+from normviz.scene import grid, scene, setting
 from normviz.scene.controls import ARGUMENTS, FILE_LAYER, LAYER, MORE_ABOUT_LAYER, MORE_ABOUT_X, NAMES, SIZES, TENSOR
-from normviz.scene.grid import pixels
-from normviz.scene.scene import compact, default_at
-from normviz.scene.setting import always, choice
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, format_difference, format_number, join_sentences, ngettext
@@ -73,16 +42,16 @@ def on_input(e: Description, name: str) -> Description:
         )
     if name == "x":
         return e
-    return replace(e, x=vanishing_input(e.norm, e.shape, name).float(), values=e.layer_values())
+    return replace(e, x=closed_form.vanishing_input(e.norm, e.shape, name).float(), values=e.layer_values())
 
 
-def column(e: Description, at: Index) -> tuple[ClosedForm, Perturbation]:
+def column(e: Description, at: part.Index) -> tuple[closed_form.ClosedForm, Perturbation]:
     """The derivatives of all outputs by x[at] in closed form, and their approximation from actually moving x[at]."""
     moved = perturb(e, at)
-    return closed_column(e, at, moved.exact), moved
+    return closed_form.closed_column(e, at, moved.exact), moved
 
 
-def column_sentence(e: Description, at: Index, form: ClosedForm) -> str:
+def column_sentence(e: Description, at: part.Index, form: closed_form.ClosedForm) -> str:
     """How many derivatives by x[at] are not 0. Where one in the group is 0, a larger change may still change its output."""
     group, count = int(form.group.sum()), form.autograd.numel()
     if unknown := int(form.autograd.isnan().sum()):
@@ -114,13 +83,13 @@ LARGEST_MOVED = 1e6  # of an element of x that is moved by 1
 CLEAR = 1e-9  # a change of an output that is no rounding
 
 
-def _zeros(e: Description, at: Index, form: ClosedForm, group: int) -> Iterator[str]:
+def _zeros(e: Description, at: part.Index, form: closed_form.ClosedForm, group: int) -> Iterator[str]:
     """How many derivatives outside the group and in it are 0, how many would be without eps and rounding, and what a larger change does."""
     if zeros := int((form.autograd[~form.group] == 0).sum()):
         yield ngettext(
             "The **{n}** derivative outside is exactly 0.", "The **{n}** derivatives outside are exactly 0.", zeros
         )
-    vanishing = vanishing_entries(e, form)
+    vanishing = closed_form.vanishing_entries(e, form)
     if zeros := int((vanishing & (form.autograd == 0)).sum()):
         yield ngettext(
             "Inside the group, **{n}** of **{group}** is 0 too.",
@@ -147,7 +116,7 @@ def _zeros(e: Description, at: Index, form: ClosedForm, group: int) -> Iterator[
         )
 
 
-def column_panels(form: ClosedForm) -> Iterator[PanelValues]:
+def column_panels(form: closed_form.ClosedForm) -> Iterator[PanelValues]:
     """The column by autograd, and the terms of the closed form without the identity, which is a text."""
     caption = _("slope of each output")
     if form.m > 1 and form.through_var is not None:
@@ -161,7 +130,7 @@ def column_panels(form: ClosedForm) -> Iterator[PanelValues]:
         yield PanelValues("var", through, "− x̂ᵢ x̂ⱼ / m", form.through_var, "stats")
 
 
-def identity_text(form: ClosedForm) -> str:
+def identity_text(form: closed_form.ClosedForm) -> str:
     """The term of the closed form that is 1 for one output and 0 for the others."""
     return ngettext(
         "The identity, δᵢⱼ, is **1** for the output at x's own place and **0** for the **{n:,}** other.",
@@ -175,7 +144,7 @@ def _largest(values: Tensor) -> float | None:
     return float(values.nan_to_num(0.0, 0.0, 0.0).abs().max()) or None
 
 
-def column_texts(e: Description, form: ClosedForm, moved: Perturbation) -> Iterator[str]:
+def column_texts(e: Description, form: closed_form.ClosedForm, moved: Perturbation) -> Iterator[str]:
     """The formula, its differences from autograd and from moving x, and when a derivative vanishes."""
     mean = " − 1/m" if form.through_mean is not None else ""
     var = " − x̂ᵢ x̂ⱼ/m" if form.through_var is not None else ""
@@ -193,7 +162,7 @@ def column_texts(e: Description, form: ClosedForm, moved: Perturbation) -> Itera
     if e.norm.running:
         yield _("All derivatives except x's own vanish: running statistics do not move with x.")
         return
-    other, own = conditions(e.norm)
+    other, own = closed_form.conditions(e.norm)
     yield _(
         "A derivative inside the group vanishes if {other}; x's own vanishes if {own}.",
         other=_typeset(other),
@@ -228,7 +197,7 @@ def sigma_text(e: Description) -> str:
 def whole_matrix(e: Description) -> tuple[Tensor, float]:
     """The Jacobian of all outputs by all inputs, each in row-major order, and its largest difference from the closed form."""
     values = jacobian(e)
-    return values, float((values - closed_jacobian(e)).abs().max())
+    return values, float((values - closed_form.closed_jacobian(e)).abs().max())
 
 
 def off_diagonal(values: Tensor) -> float | None:
@@ -258,10 +227,10 @@ def matrix_sentence(values: Tensor, difference: float) -> str:
 # What starts from an example gradient of the outputs, dout: the sums in the gradients of gamma and beta, and the backward pass.
 
 
-def parameter_panels(e: Description, at: Index, seed: int) -> tuple[ParameterSum, list[PanelValues]]:
+def parameter_panels(e: Description, at: part.Index, seed: int) -> tuple[closed_form.ParameterSum, list[PanelValues]]:
     """dout, and its terms in the gradients of the gamma and the beta that x[at] uses."""
-    dout = upstream(e.shape, seed)
-    found, largest = parameter_sum(e, at, dout), float(dout.abs().max())
+    dout = closed_form.upstream(e.shape, seed)
+    found, largest = closed_form.parameter_sum(e, at, dout), float(dout.abs().max())
     gamma, beta = _("summed into this gamma"), _("summed into this beta")
     panels = [
         PanelValues("dout", "dout", _("the gradient of each output"), dout, "params"),
@@ -272,7 +241,7 @@ def parameter_panels(e: Description, at: Index, seed: int) -> tuple[ParameterSum
     return found, panels
 
 
-def parameter_sentence(found: ParameterSum) -> str:
+def parameter_sentence(found: closed_form.ParameterSum) -> str:
     """How many elements are summed, and the sums."""
     beta = "" if found.dbeta is None else f", dbeta = **{format_number(found.dbeta)}**"
     return ngettext(
@@ -283,7 +252,7 @@ def parameter_sentence(found: ParameterSum) -> str:
     )
 
 
-def backward_panels(dout: Tensor, terms: BackwardTerms) -> Iterator[PanelValues]:
+def backward_panels(dout: Tensor, terms: closed_form.BackwardTerms) -> Iterator[PanelValues]:
     """From dout to dx, term by term."""
     most = float(dout.abs().max())
     yield PanelValues("dout", "dout", _("the gradient of each output"), dout, "stats", most)
@@ -296,7 +265,7 @@ def backward_panels(dout: Tensor, terms: BackwardTerms) -> Iterator[PanelValues]
     yield PanelValues("dx", "dx", _("the gradient of each input"), terms.dx, "stats")
 
 
-def backward_sentence(terms: BackwardTerms, at: Index) -> str:
+def backward_sentence(terms: closed_form.BackwardTerms, at: part.Index) -> str:
     """dx of the element, worked out."""
     numbers = [float(each[at]) for each in (terms.dxhat, terms.mean, terms.along_xhat) if each is not None]
     first, *others = map(format_number, numbers)
@@ -310,11 +279,11 @@ def backward_sentence(terms: BackwardTerms, at: Index) -> str:
     )
 
 
-def backward_texts(e: Description, dout: Tensor, terms: BackwardTerms) -> Iterator[str]:
+def backward_texts(e: Description, dout: Tensor, terms: closed_form.BackwardTerms) -> Iterator[str]:
     """The formula of this layer, and how closely its gradients agree with autograd."""
     mean = " − mean(dxhat)" if terms.mean is not None else ""
     along_xhat = " − xhat · mean(dxhat · xhat)" if terms.along_xhat is not None else ""
-    factor = "" if e.norm.params is None else f" · {factor_of_product(e.norm)}"
+    factor = "" if e.norm.params is None else f" · {sentences.factor_of_product(e.norm)}"
     bracket = f"(dxhat{mean}{along_xhat})" if mean or along_xhat else "dxhat"
     formula = _(
         "`dx = {bracket} / σ`, with `{dxhat}` and `σ = {sigma}`.",
@@ -324,7 +293,7 @@ def backward_texts(e: Description, dout: Tensor, terms: BackwardTerms) -> Iterat
     )
     means = _("The means are over statistics groups.") if mean or along_xhat else ""
     yield join_sentences([formula, means])
-    differences = gradient_differences(terms, autograd_backward(e, dout))
+    differences = closed_form.gradient_differences(terms, closed_form.autograd_backward(e, dout))
     named = [f"{name} **{format_difference(difference)}**" for name, difference in differences.items()]
     yield _("Largest differences from autograd: {differences}.", differences=_(", ").join(named))
 
@@ -332,61 +301,61 @@ def backward_texts(e: Description, dout: Tensor, terms: BackwardTerms) -> Iterat
 # The experiments.
 
 
-def on_element(view: View) -> tuple[Description, Index]:
+def on_element(view: View) -> tuple[Description, part.Index]:
     """The layer on the input of a view, and the selected element. Raises NormvizError if the tensor is too large, or has no such input."""
     e = on_input(view.scene.description, view.settings["input"])
-    return e, view.scene.at or default_at(e.shape, e.axes)
+    return e, view.scene.at or scene.default_at(e.shape, e.axes)
 
 
-def column_parts(view: View) -> Iterator[Part]:
+def column_parts(view: View) -> Iterator[part.Part]:
     e, at = on_element(view)
     form, moved = column(e, at)
-    yield Sentence(column_sentence(e, at, form))
-    yield value_part(e, view.scene.grid, at, column_panels(form), of_element=True)
-    yield from map(Text, column_texts(e, form, moved))
-    yield Text(identity_text(form), of="itself")
-    yield Caption(symbols(e))
+    yield part.Sentence(column_sentence(e, at, form))
+    yield part.value_part(e, view.scene.grid, at, column_panels(form), of_element=True)
+    yield from map(part.Text, column_texts(e, form, moved))
+    yield part.Text(identity_text(form), of="itself")
+    yield part.Caption(symbols(e))
 
 
-def matrix_parts(view: View) -> Iterator[Part]:
+def matrix_parts(view: View) -> Iterator[part.Part]:
     e, _at = on_element(view)
     matrix, difference = whole_matrix(e)
-    yield Sentence(matrix_sentence(matrix, difference))
+    yield part.Sentence(matrix_sentence(matrix, difference))
     count = len(matrix)
     drawn_as = describe(Norm("i j -> i"), (count, count))
-    drawing = pixels((count, count), drawn_as.axes)
+    drawing = grid.pixels((count, count), drawn_as.axes)
     drawn, caption = drawing.extent[0], _("the diagonal is off the color scale")
     if drawn < count:
         first = ngettext("the first of {count} is drawn", "the first {n} of {count} are drawn", drawn, count=count)
         caption = f"{caption}; {first}"
     values = PanelValues("jacobian", _("d output i / d x j"), caption, matrix, "", off_diagonal(matrix))
-    yield part_or_note(  # the elements of the matrix cannot be selected
-        lambda: Panels(values_payload(drawn_as, drawing, [values], name="J", square=True), ())
+    yield part.part_or_note(  # the elements of the matrix cannot be selected
+        lambda: part.Panels(values_payload(drawn_as, drawing, [values], name="J", square=True), ())
     )
     reading = _(
         "Row i is an output and column j an input, both in row-major order. Output i depends on input j only if both are in the same "
         "statistics group. In eval mode with running statistics, each output depends on its own input alone."
     )
-    yield Text(reading)
+    yield part.Text(reading)
     what = _("The Jacobian: the derivatives of all outputs with respect to all inputs.")
-    yield Caption(join_sentences([what, _up_to(MOST_IN_MATRIX)]))
+    yield part.Caption(join_sentences([what, _up_to(MOST_IN_MATRIX)]))
 
 
-def parameters_parts(view: View) -> Iterator[Part]:
+def parameters_parts(view: View) -> Iterator[part.Part]:
     e, at = on_element(view)
     found, panels = parameter_panels(e, at, view.scene.seed)
-    yield Sentence(parameter_sentence(found))
-    yield value_part(e, view.scene.grid, at, panels, of_element=True)
+    yield part.Sentence(parameter_sentence(found))
+    yield part.value_part(e, view.scene.grid, at, panels, of_element=True)
 
 
-def backward_parts(view: View) -> Iterator[Part]:
+def backward_parts(view: View) -> Iterator[part.Part]:
     e, at = on_element(view)
-    dout = upstream(e.shape, view.scene.seed)
-    terms = backward_terms(e, dout)
-    yield Sentence(backward_sentence(terms, at))
-    yield value_part(e, view.scene.grid, at, backward_panels(dout, terms), of_element=True)
-    yield from map(Text, backward_texts(e, dout, terms))
-    yield Details(_("As the course CS231n writes it"), course_pair())
+    dout = closed_form.upstream(e.shape, view.scene.seed)
+    terms = closed_form.backward_terms(e, dout)
+    yield part.Sentence(backward_sentence(terms, at))
+    yield part.value_part(e, view.scene.grid, at, backward_panels(dout, terms), of_element=True)
+    yield from map(part.Text, backward_texts(e, dout, terms))
+    yield part.Details(_("As the course CS231n writes it"), part.course_pair())
 
 
 # The page.
@@ -394,10 +363,12 @@ def backward_parts(view: View) -> Iterator[Part]:
 EXPERIMENTS = (
     Experiment("column", N_("Change one input"), column_parts, "q7", ignores=("beta",)),
     Experiment("matrix", N_("The whole Jacobian"), matrix_parts, "s3i", ignores=("at", "from", "layout", "beta")),
-    Experiment("parameters", N_("gamma and beta"), parameters_parts, "s1g", draws=always, ignores=GAMMA_AND_BETA),
-    Experiment("backward", N_("Backward pass"), backward_parts, "q40", draws=always, ignores=("beta",)),
+    Experiment(
+        "parameters", N_("gamma and beta"), parameters_parts, "s1g", draws=setting.always, ignores=GAMMA_AND_BETA
+    ),
+    Experiment("backward", N_("Backward pass"), backward_parts, "q40", draws=setting.always, ignores=("beta",)),
 )
-INPUT = choice(
+INPUT = setting.choice(
     "input",
     {
         "x": N_("the tensor's own values"),
@@ -422,16 +393,16 @@ ROWS = (  # what is chosen less often is behind More: then all is in one row
 )
 
 
-def parts(view: View) -> list[Part]:
+def parts(view: View) -> list[part.Part]:
     """The notes on the layer, and the experiment. Raises NormvizError if the layer or the tensor has no such figure."""
-    return [*map(LayerNote, view.scene.description.notes), *shown_by(EXPERIMENTS)(view)]
+    return [*map(part.LayerNote, view.scene.description.notes), *shown_by(EXPERIMENTS)(view)]
 
 
-def view_parts(view: View) -> list[Part]:
+def view_parts(view: View) -> list[part.Part]:
     try:
         return parts(view)
     except NormvizError as error:  # this layer or this tensor has no such figure
-        return [Note(str(error))]
+        return [part.Note(str(error))]
 
 
 class GradientsPage(Page):
@@ -443,13 +414,13 @@ class GradientsPage(Page):
 
 PAGE = GradientsPage(
     "gradients",
-    *TITLES["gradients"],
+    *titles.TITLES["gradients"],
     view_parts,
     SETTINGS,
     EXPERIMENTS,
     rows=lambda _view: ROWS,
     other_views=views_of_one_layer,
-    call=lambda view: f'nv.gradients("{compact(view.scene.layer)}", x)',
+    call=lambda view: f'nv.gradients("{scene.compact(view.scene.layer)}", x)',
     file_choices=(("show", *FILE_LAYER), in_files(SETTINGS)),
-    group=LOOK_UP,
+    group=titles.LOOK_UP,
 )

@@ -13,9 +13,7 @@ from urllib.parse import parse_qsl
 import torch
 from torch import Tensor, nn
 
-from normviz.analysis.description import Description, describe
-from normviz.analysis.examples import example
-from normviz.analysis.forward import largest_difference, run_module
+from normviz.analysis import description, examples, forward
 from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.code.programs import KERAS_LAYERS
 from normviz.layers.layer import Layer
@@ -94,24 +92,24 @@ def output(layer: str, x: object) -> Tensor:
     >>> output("RMSNorm(2, eps=0.0)", from_values((3.0, 3.0), (1, 2))).tolist()
     [[1.0, 1.0]]
     """
-    e = describe(layer, x)
+    e = description.describe(layer, x)
     assert e.x is not None
-    return e.trace.output if e.torch_layer is None else run_module(e.torch_layer, e.x, e.layer_values())
+    return e.trace.output if e.torch_layer is None else forward.run_module(e.torch_layer, e.x, e.layer_values())
 
 
 def output_change(layer: str, x: Tensor, other: Tensor, where: Any = ...) -> float:
     """The largest change of a fresh layer's output at the index ``where`` when x is replaced by ``other``."""
-    return largest_difference(output(layer, x)[where], output(layer, other)[where])
+    return forward.largest_difference(output(layer, x)[where], output(layer, other)[where])
 
 
 def normal(*shape: int, seed: int = 0) -> Tensor:
     """Standard normal numbers of ``shape``, rounded to two decimals."""
-    return example("normal", shape, tuple("abcdefgh"[: len(shape)]), seed)
+    return examples.example("normal", shape, tuple("abcdefgh"[: len(shape)]), seed)
 
 
 def count_gammas(layer: str, shape: Sequence[int]) -> int:
     """The number of gammas of the layer on x of that shape; 0 if the layer has no gamma."""
-    gamma_shape = describe(layer, tuple(shape)).counts.gamma_shape
+    gamma_shape = description.describe(layer, tuple(shape)).counts.gamma_shape
     return 0 if gamma_shape is None else prod(gamma_shape)
 
 
@@ -141,7 +139,7 @@ def keras_default(argument: str) -> float:
 
 MEASURE = re.compile(r"(?P<kind>\w+)(?: of (?P<layer>.+?))?(?: and (?P<other>.+?))?(?: on (?P<shape>[\d,]+))?")
 
-COUNTS: dict[str, Callable[[Description], Any]] = {
+COUNTS: dict[str, Callable[[description.Description], Any]] = {
     "statistics": lambda e: e.counts.statistics,
     "elements": lambda e: e.counts.elements_per_statistic,
     "gamma_shape": lambda e: e.counts.gamma_shape,
@@ -205,6 +203,6 @@ class Declared:
         if kind == "words":
             return torch_refusal(layer, normal(*shape))
         if kind == "difference":
-            return largest_difference(output(layer, normal(*shape)), output(named["other"], normal(*shape)))
-        e = describe(layer, shape)
+            return forward.largest_difference(output(layer, normal(*shape)), output(named["other"], normal(*shape)))
+        e = description.describe(layer, shape)
         return len(e.parameter_peers(self.at)) if kind == "peers" else COUNTS[kind](e)

@@ -15,20 +15,7 @@ from normviz.lessons.questions.sources import read_source
 from normviz.lessons.questions.topics import frameworks, numbers, parameters, running_statistics, statistics, training
 from normviz.lessons.step_by_step import page as step_by_step
 from normviz.lessons.train_and_eval import page as train_and_eval
-from normviz.parts.part import (
-    AfterAnswer,
-    BareTensor,
-    Caption,
-    Heading,
-    Link,
-    Links,
-    Part,
-    Prediction,
-    QuestionEntry,
-    QuestionList,
-    Text,
-)
-from normviz.parts.titles import LEARN, TITLES
+from normviz.parts import part, titles
 from normviz.scene.setting import Where, text, word
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError, echo
@@ -219,61 +206,67 @@ def by_topic(questions: list[Question]) -> dict[Topic, list[Question]]:
 SUMMARY = "shape=2,4,3,3&layers=BatchNorm2d(4);LayerNorm([4,3,3]);InstanceNorm2d(4);GroupNorm(2,4)&at=0,1,0,2"
 
 
-def view_parts(view: View) -> Iterator[Part]:
+def view_parts(view: View) -> Iterator[part.Part]:
     """The question of the link, or the list of questions."""
     asked = current_key(view.settings["q"])
     if asked in QUESTIONS:
         question = QUESTIONS[asked]
-        yield Links((Link(_("All questions"), "questions"),), kind="back")
+        yield part.Links((part.Link(_("All questions"), "questions"),), kind="back")
         place = core_place(asked)
         if place is not None:
-            yield Caption(_("Core path, question {place} of {all}", place=place, all=len(CORE)), of=Links.name)
+            yield part.Caption(
+                _("Core path, question {place} of {all}", place=place, all=len(CORE)), of=part.Links.name
+            )
         yield from question_parts(question)
-        yield Links((_next(question),), kind="next")
+        yield part.Links((_next(question),), kind="next")
     elif view.settings["of"]:
         page = ASKING[view.settings["of"]]
-        yield Links((Link(_("All questions"), "questions"),), kind="back")
-        yield Heading(page.title)
-        yield Links(tuple(map(link_to, questions_of_page(page))))
+        yield part.Links((part.Link(_("All questions"), "questions"),), kind="back")
+        yield part.Heading(page.title)
+        yield part.Links(tuple(map(link_to, questions_of_page(page))))
     else:
         yield from list_parts(view.settings["search"])
 
 
-def question_parts(question: Question) -> Iterator[Part]:
+def question_parts(question: Question) -> Iterator[part.Part]:
     """The question, and a prediction whose answer has the figure that shows it."""
     text = prose(question.key)
-    yield Heading(text.title)
-    yield Text(f"> {_('Someone writes: “{claim}” Is that true?', claim=text.claim)}")
-    shown = Link(_("Open in {page}", page=question.page.title), question.page.name, question.query)
+    yield part.Heading(text.title)
+    yield part.Text(f"> {_('Someone writes: “{claim}” Is that true?', claim=text.claim)}")
+    shown = part.Link(_("Open in {page}", page=question.page.title), question.page.name, question.query)
     figure = question.page.answer_parts(question.query)
     yield prediction(
-        question, (Text(answer(question)),), (*figure, Links((shown,), kind="next"), Caption(sources(question)))
+        question,
+        (part.Text(answer(question)),),
+        (*figure, part.Links((shown,), kind="next"), part.Caption(sources(question))),
     )
     if question.key == CORE[-1]:
-        yield AfterAnswer(tuple(summary_parts()))
+        yield part.AfterAnswer(tuple(summary_parts()))
 
 
-def summary_parts() -> Iterator[Part]:
+def summary_parts() -> Iterator[part.Part]:
     """What the core path was about, with its picture: four layers on one tensor."""
-    yield Heading(_("The core path in one picture"))
-    yield Text(paragraphs("core_path"))
+    yield part.Heading(_("The core path in one picture"))
+    yield part.Text(paragraphs("core_path"))
     yield from compare.PAGE.answer_parts(SUMMARY)
 
 
-def prediction(question: Question, answer: tuple[Part, ...] = (), shown: tuple[Part, ...] = ()) -> Prediction:
+def prediction(
+    question: Question, answer: tuple[part.Part, ...] = (), shown: tuple[part.Part, ...] = ()
+) -> part.Prediction:
     """What to predict, and the parts of the answer and of its figure, which it opens."""
     text = prose(question.key)
     right = facts_of(question)["right"]
-    return Prediction(
+    return part.Prediction(
         text.predict, text.options, right, answer, question.key, reasons(question), _tensor(question), shown
     )
 
 
-def _tensor(question: Question) -> BareTensor:
+def _tensor(question: Question) -> part.BareTensor:
     """The tensor that the prompt is about; an element that the prompt names is framed."""
     scene = scene_of(question.x or question.query)
     named = scene.at is not None and f"x[{', '.join(map(str, scene.at))}]" in prose(question.key).predict
-    return BareTensor(scene.shape, scene.axes, scene.at if named else None, scene.values)
+    return part.BareTensor(scene.shape, scene.axes, scene.at if named else None, scene.values)
 
 
 def sources(question: Question) -> str:
@@ -281,19 +274,19 @@ def sources(question: Question) -> str:
     return _("Sources: {sources}", sources="; ".join(english(source.markdown) for source in question.sources))
 
 
-def list_parts(typed: str = "") -> Iterator[Part]:
+def list_parts(typed: str = "") -> Iterator[part.Part]:
     """The core path and the questions by topic, the questions that a search finds, or the view that a pasted error message is about."""
     yield question_list(list(QUESTIONS), typed, tuple(pasted_parts(typed)))
 
 
 def question_list(
-    keys: Collection[str], typed: str = "", found: tuple[Part, ...] = (), has_field: bool = True
-) -> QuestionList:
+    keys: Collection[str], typed: str = "", found: tuple[part.Part, ...] = (), has_field: bool = True
+) -> part.QuestionList:
     """The list of these questions."""
     listed = {key: question for key, question in QUESTIONS.items() if key in keys}
-    entries = {key: QuestionEntry(link_to(one), key, search_text(one)) for key, one in listed.items()}
+    entries = {key: part.QuestionEntry(link_to(one), key, search_text(one)) for key, one in listed.items()}
     topics = by_topic(list(listed.values()))
-    return QuestionList(
+    return part.QuestionList(
         tuple(entries[key] for key in CORE if key in entries),
         tuple((topic.key, topic.title, tuple(entries[one.key] for one in topics[topic])) for topic in topics),
         typed,
@@ -303,19 +296,19 @@ def question_list(
     )
 
 
-def link_to(question: Question) -> Link:
+def link_to(question: Question) -> part.Link:
     """The link to a question."""
-    return Link(prose(question.key).title, "questions", f"q={question.key}")
+    return part.Link(prose(question.key).title, "questions", f"q={question.key}")
 
 
-def _next(question: Question) -> Link:
+def _next(question: Question) -> part.Link:
     """The link to the next question; after the core path to Practice, and after the last one to the list."""
     if question.key == CORE[-1]:
-        return Link(_("Next: {title}", title=_(TITLES["practice"][0])), "practice")
+        return part.Link(_("Next: {title}", title=_(titles.TITLES["practice"][0])), "practice")
     following = READING_ORDER[READING_ORDER.index(question.key) + 1 :]
     if not following:
-        return Link(_("Next: all questions"), "questions")
-    return Link(_("Next: {title}", title=prose(following[0]).title), "questions", f"q={following[0]}")
+        return part.Link(_("Next: all questions"), "questions")
+    return part.Link(_("Next: {title}", title=prose(following[0]).title), "questions", f"q={following[0]}")
 
 
 LONGEST_GUESS, LONGEST_SEARCH = 40, 400  # characters; a search may be an error message of torch
@@ -359,5 +352,11 @@ class QuestionsPage(Page):
 
 
 PAGE = QuestionsPage(
-    "questions", *TITLES["questions"], view_parts, SETTINGS, rows=lambda _view: (), uses="nothing", group=LEARN
+    "questions",
+    *titles.TITLES["questions"],
+    view_parts,
+    SETTINGS,
+    rows=lambda _view: (),
+    uses="nothing",
+    group=titles.LEARN,
 )

@@ -14,9 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from normviz.analysis.description import Description, describe
-from normviz.analysis.examples import example
-from normviz.analysis.forward import largest_difference
+from normviz.analysis import description, examples, forward
 from normviz.figures.payload import PanelValues, compare_payload, values_payload
 from normviz.layers.layer import is_in_torch
 from normviz.lessons.start.page import SIZES, depth
@@ -139,19 +137,19 @@ def numbers(seed: int = 0) -> Tensor:
     >>> numbers().shape
     torch.Size([8, 6])
     """
-    noise = example("normal", TABLE, ("n", "d"), seed)
+    noise = examples.example("normal", TABLE, ("n", "d"), seed)
     return (noise * torch.tensor(SCALES) + torch.tensor(OFFSETS)).mul(10).round() / 10
 
 
 def _before_and_after(
-    e: Description, x: Tensor, output: Tensor, captions: tuple[str, str], at: tuple[int, ...] | None = None
+    e: description.Description, x: Tensor, output: Tensor, captions: tuple[str, str], at: tuple[int, ...] | None = None
 ) -> Panels:
     """A layer's input and output, in colors that mean the same in all states of a figure."""
     before = PanelValues("x", "x", captions[0], x, most=float(numbers().abs().max()))
     return _values(e, (before, PanelValues("output", _("output"), captions[1], output, most=MOST)), at)
 
 
-def _values(e: Description, panels: Iterable[PanelValues], at: tuple[int, ...] | None = None) -> Panels:
+def _values(e: description.Description, panels: Iterable[PanelValues], at: tuple[int, ...] | None = None) -> Panels:
     return Panels(values_payload(e, grid(e.shape, e.axes), panels, at=at), ())
 
 
@@ -186,7 +184,7 @@ def batch_figure() -> LinkedFigure:
 
 def _batch(n: int) -> Panels:
     x = numbers()[:n]
-    e = describe(nn.BatchNorm1d(x.shape[1]), x)
+    e = description.describe(nn.BatchNorm1d(x.shape[1]), x)
     return _before_and_after(e, x, in_batch(n), (_("the input"), ""), AT)
 
 
@@ -229,7 +227,7 @@ def eval_figure() -> LinkedFigure:
 def _mode(seen: int, training: bool) -> Panels:
     x, output = numbers(), after_batches(seen, training)
     caption = _("with this batch's statistics") if training else _("with running statistics")
-    e = describe(nn.BatchNorm1d(x.shape[1]), x)
+    e = description.describe(nn.BatchNorm1d(x.shape[1]), x)
     return _before_and_after(e, x, output, (_("the input"), caption))
 
 
@@ -267,7 +265,7 @@ def eval_numbers() -> Facts:
 
 def _off(seen: int) -> str:
     """The largest difference between the modes."""
-    return format_number(largest_difference(after_batches(seen, True), after_batches(seen, False)), 2)
+    return format_number(forward.largest_difference(after_batches(seen, True), after_batches(seen, False)), 2)
 
 
 # 4. Sequences with padding.
@@ -286,13 +284,13 @@ def sequences(padded: int = 0) -> Tensor:
     return x
 
 
-def _on_sequences(name: str, x: Tensor) -> Description:
+def _on_sequences(name: str, x: Tensor) -> description.Description:
     layers = {
         "BatchNorm": f"ChannelsLastBatchNorm({SEQUENCES[-1]})",
         "LayerNorm": f"LayerNorm({SEQUENCES[-1]})",
         "RMSNorm": f"RMSNorm({SEQUENCES[-1]})",
     }
-    return describe(layers[name], x)
+    return description.describe(layers[name], x)
 
 
 @cache
@@ -373,7 +371,7 @@ def pictures_numbers() -> Facts:
 
 def _change(name: str, contrast: float) -> float:
     """How far the lake moves after the layer when its contrast is lowered."""
-    return largest_difference(normalized_photographs(1.0, name)[0], normalized_photographs(contrast, name)[0])
+    return forward.largest_difference(normalized_photographs(1.0, name)[0], normalized_photographs(contrast, name)[0])
 
 
 # 6. Large images on few examples.
@@ -393,7 +391,7 @@ def _groups(groups: int) -> Panels:
 
 def _shared(layers: tuple[str, ...], hidden: tuple[str, ...]) -> Panels:
     """Who shares a mean, and who shares a gamma, on the images. What is hidden is not sent."""
-    found = [describe(layer, IMAGES) for layer in layers]
+    found = [description.describe(layer, IMAGES) for layer in layers]
     data = compare_payload(found, grid(found[0].shape, found[0].axes), at=(0, 0, 0, 0))
     panels = [panel for panel in data.panels if panel.row not in hidden]
     return Panels(replace(data, panels=panels, hidden=hidden), ())
@@ -450,7 +448,7 @@ def rms_numbers() -> Facts:
 
 
 def _moves(name: str, shift: float, factor: float) -> float:
-    return largest_difference(moved_output(name, 0.0, 1.0), moved_output(name, shift, factor))
+    return forward.largest_difference(moved_output(name, 0.0, 1.0), moved_output(name, shift, factor))
 
 
 def _parameters(layer: nn.Module) -> int:
@@ -482,7 +480,7 @@ def five_figure() -> LinkedFigure:
 def five_table() -> Table:
     """The counts of the five layers."""
     heads = (_("layer"), _("means"), _("elements per mean"), _("gammas"), _("eval() uses running statistics"))
-    found = [describe(layer, IMAGES) for layer in five_layers()]
+    found = [description.describe(layer, IMAGES) for layer in five_layers()]
     rows = tuple(
         (
             e.title,

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from normviz.analysis.comparison import one_of_each_family
-from normviz.analysis.description import Description
-from normviz.analysis.examples import from_array
-from normviz.analysis.forward import Values
+from normviz.analysis import comparison, description, examples, forward
 from normviz.analysis.running.modes import TrainAndEval, element_in_modes, example_alone, most_warm_up, train_and_eval
 from normviz.analysis.running.torch_module import buffers
 from normviz.figures.payload import PanelValues
@@ -56,7 +53,7 @@ def _most_different(found: TrainAndEval) -> Index:
     return tuple(map(int, np.unravel_index(gap.argmax(), gap.shape)))
 
 
-def both_modes(e: Description, seed: int, values: Values | None = None) -> TrainAndEval:
+def both_modes(e: description.Description, seed: int, values: forward.Values | None = None) -> TrainAndEval:
     """The layer on x in train mode and in eval mode: a new one after a warm-up, or one with the ``values`` of a module.
 
     Raises NormvizError if torch does not have the layer.
@@ -77,13 +74,13 @@ def refusal(scene: Scene) -> str:
     )
 
 
-def _x(e: Description) -> Tensor:
+def _x(e: description.Description) -> Tensor:
     if e.x is None:
         raise NormvizError("this tensor is too large to compute values here; make it smaller.")
     return e.x
 
 
-def _warm_up(e: Description) -> int:
+def _warm_up(e: description.Description) -> int:
     elements = _x(e).numel()
     return min(20, most_warm_up(elements), max(1, MOST_WARMED // elements))
 
@@ -120,9 +117,11 @@ def modes_outputs(found: TrainAndEval) -> Iterator[PanelValues]:
     """The outputs of both modes, in which a color stands for the same value, and their difference."""
     outputs = np.abs([found.train, found.eval])
     most = float(outputs.max(initial=0, where=np.isfinite(outputs))) or None
-    yield PanelValues("train", "train()", _used(found.train_norm), from_array(found.train), most=most)
-    yield PanelValues("eval", "eval()", _used(found.eval_norm), from_array(found.eval), most=most)
-    yield PanelValues("gap", "train() − eval()", _("zero where they agree"), from_array(found.train - found.eval))
+    yield PanelValues("train", "train()", _used(found.train_norm), examples.from_array(found.train), most=most)
+    yield PanelValues("eval", "eval()", _used(found.eval_norm), examples.from_array(found.eval), most=most)
+    yield PanelValues(
+        "gap", "train() − eval()", _("zero where they agree"), examples.from_array(found.train - found.eval)
+    )
 
 
 def element_sentence(found: TrainAndEval, at: Index) -> str:
@@ -179,8 +178,8 @@ def one_example_texts(found: TrainAndEval) -> Iterator[str]:
             )
 
 
-def _compared_layers(e: Description) -> list[Layer]:
-    return [layer for layer in one_of_each_family(e.shape, e.layout).values() if layer.kind.module]
+def _compared_layers(e: description.Description) -> list[Layer]:
+    return [layer for layer in comparison.one_of_each_family(e.shape, e.layout).values() if layer.kind.module]
 
 
 def draws_batches(scene: Scene) -> bool:
@@ -192,7 +191,7 @@ def draws_batches(scene: Scene) -> bool:
     return any(layer.tracks for layer in warmed)
 
 
-def modes_table(e: Description, seed: int, known: TrainAndEval) -> Table:
+def modes_table(e: description.Description, seed: int, known: TrainAndEval) -> Table:
     """The largest difference between the modes for each family of layers, and for BatchNorm without running statistics.
 
     known  ``both_modes(e, seed)``: if its layer is among them, it is not computed again

@@ -10,31 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from normviz.analysis.examples import example
-from normviz.analysis.running.momentum import half_life, other_momentum, two_forms
-from normviz.analysis.running.sampling import (
-    DEFAULT_SIZES,
-    PerTimeStep,
-    Sequences,
-    SmallBatches,
-    Spread,
-    per_time_step,
-    spread,
-)
+from normviz.analysis.running import momentum, sampling, torch_module
 from normviz.analysis.running.shards import Sharded, even_sizes, shard
 from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS, Run, Stream, run, settle
-from normviz.analysis.running.torch_module import buffers, torch_refusal
 from normviz.figures.charts import Lines, axis, bars, chart, dots, line
 from normviz.layers.layer import Layer
-from normviz.lessons.page import (
-    GAMMA_AND_BETA,
-    SCENE_ROWS,
-    ControlRow,
-    Experiment,
-    Page,
-    in_files,
-    settings_of,
-    shown_by,
-)
+from normviz.lessons import page
 from normviz.lessons.train_and_eval.modes import MODES
 from normviz.lessons.train_and_eval.training import TRAINING_SETTINGS, training_parts
 from normviz.parts.part import Beside, Cell, Chart, Details, Part, Sentence, Table, Text
@@ -121,7 +102,7 @@ def variance_over_time(history: Run) -> Lines:
 
 def buffers_text(stream: Stream) -> str:
     """What BatchNorm stores, and when the running mean is close to the true one."""
-    names = listed(buffers("BatchNorm1d(1)"), "and")
+    names = listed(torch_module.buffers("BatchNorm1d(1)"), "and")
     settled = settle(stream)
     stored = _("Besides gamma and beta, BatchNorm stores {names}.", names=names)
     if settled.mean_steps is None:
@@ -145,18 +126,18 @@ def momentum_texts(stream: Stream, history: Run) -> Iterator[str]:
             "`momentum=None`: every batch has the same weight, so the buffers are plain averages of all batches so far."
         )
         return
-    keras = other_momentum(stream.momentum)
+    keras = momentum.other_momentum(stream.momentum)
     yield _(
         "torch's `momentum={torch:g}` is the weight of the *new* batch. In Keras, TensorFlow and Flax it is the weight "
         "of the *old* value: `momentum={keras:g}`.",
         torch=stream.momentum,
         keras=keras,
     )
-    yield _forgetting(half_life(stream.momentum))
+    yield _forgetting(momentum.half_life(stream.momentum))
     yield _(
         "`kept * momentum + new * (1 - momentum)` and `kept -= (kept - new) * (1 - momentum)` are the same update: largest "
         "difference here **{difference}**.",
-        difference=format_difference(two_forms(history.batch_mean, keras).largest_difference),
+        difference=format_difference(momentum.two_forms(history.batch_mean, keras).largest_difference),
     )
     yield _("A lower momentum forgets old batches sooner in Keras's convention, and later in torch's.")
 
@@ -187,7 +168,7 @@ DRIFT = number(
 NUMBER_OF_BATCHES = integer("steps", STEPS[0], STEPS[-1], 60, "1 5 10 20 40 60 100 200 500").described(
     N_("steps"), N_("the number of batches"), "100"
 )
-STREAM = Experiment(
+STREAM = page.Experiment(
     "stream", N_("Over time"), stream_parts, "s2a", (BATCH_SIZE, MOMENTUM, DRIFT, NUMBER_OF_BATCHES), needs="seed"
 )
 
@@ -197,14 +178,14 @@ STREAM = Experiment(
 
 def batches_parts(view: View) -> Iterator[Part]:
     chosen = view.settings["batch_size"]
-    found = spread(SmallBatches(sorted({*DEFAULT_SIZES, chosen}), seed=view.scene.seed))
+    found = sampling.spread(sampling.SmallBatches(sorted({*sampling.DEFAULT_SIZES, chosen}), seed=view.scene.seed))
     yield Sentence(spread_sentence(found, chosen))
     alt = _("Standard deviation of the batch mean against the batch size.")
     yield Chart("spread_chart", spread_by_size(found, chosen), alt)
     yield Text(refusal_text())
 
 
-def spread_sentence(found: Spread, chosen: int) -> str:
+def spread_sentence(found: sampling.Spread, chosen: int) -> str:
     """How far the means of batches of the chosen size and of the largest batches, or else of the smallest, are from the true mean."""
     other = -1 if chosen < found.batch_size[-1] else 0
     return ngettext(
@@ -221,7 +202,7 @@ def spread_sentence(found: Spread, chosen: int) -> str:
     )
 
 
-def spread_by_size(found: Spread, chosen: int) -> Lines:
+def spread_by_size(found: sampling.Spread, chosen: int) -> Lines:
     """The standard deviation of the batch mean against the batch size, on logarithmic axes; the chosen size stands out."""
     here = found.batch_size == chosen
     traces = [
@@ -235,7 +216,7 @@ def spread_by_size(found: Spread, chosen: int) -> Lines:
 
 
 def refusal_text() -> str:
-    words = torch_refusal("BatchNorm1d(3)", example("normal", (1, 3), ("n", "d")))
+    words = torch_module.torch_refusal("BatchNorm1d(3)", example("normal", (1, 3), ("n", "d")))
     return _(
         "In training, torch refuses a batch with a single value per channel, whose variance is 0: `{words}`. A batch of one image has one "
         "value per channel only if its height and width are 1.",
@@ -243,20 +224,22 @@ def refusal_text() -> str:
     )
 
 
-BATCHES = Experiment("batches", N_("Small batches"), batches_parts, "s2c", (BATCH_SIZE,), needs="seed")
+BATCHES = page.Experiment("batches", N_("Small batches"), batches_parts, "s2c", (BATCH_SIZE,), needs="seed")
 
 
 # Sequences of different lengths: fewer and fewer remain.
 
 
 def sequences_parts(view: View) -> Iterator[Part]:
-    found = per_time_step(Sequences(view.settings["count"], view.settings["longest"], view.scene.seed))
+    found = sampling.per_time_step(
+        sampling.Sequences(view.settings["count"], view.settings["longest"], view.scene.seed)
+    )
     yield Sentence(sequences_sentence(found))
     alt = _("Remaining sequences and error of the mean, by time step.")
     yield Chart("left_chart", left_along_sequences(found), alt)
 
 
-def sequences_sentence(found: PerTimeStep) -> str:
+def sequences_sentence(found: sampling.PerTimeStep) -> str:
     """How many sequences remain at the last step."""
     count, last = int(found.left[0]), len(found.left) - 1
     if not last:
@@ -284,7 +267,7 @@ def sequences_sentence(found: PerTimeStep) -> str:
     return join_sentences([sentence, refused])
 
 
-def left_along_sequences(found: PerTimeStep) -> Lines:
+def left_along_sequences(found: sampling.PerTimeStep) -> Lines:
     """The number of sequences at each time step, and the error of the mean of that step."""
     step = np.arange(len(found.left))
     traces = [
@@ -305,7 +288,7 @@ COUNT = integer("count", 2, 256, 32, "2 4 8 16 32 64 128 256", in_file=("8", "32
 LONGEST = integer("longest", 1, 100, 30, "1 2 5 10 20 30 60 100", in_file=("10", "30", "60")).described(
     N_("longest"), N_("the length of the longest sequence"), "50"
 )
-SEQUENCES = Experiment("sequences", N_("Sequences"), sequences_parts, "s2b", (COUNT, LONGEST), needs="seed")
+SEQUENCES = page.Experiment("sequences", N_("Sequences"), sequences_parts, "s2b", (COUNT, LONGEST), needs="seed")
 
 
 # Several devices: each has a part of the batch.
@@ -407,14 +390,14 @@ def devices_texts(found: Sharded) -> Iterator[str]:
 DEVICES = integer("devices", 2, MOST_DEVICES, 4, "2 3 4 5 6 7 8", in_file=("2", "4", "8")).described(
     N_("devices"), N_("the number of devices"), "8"
 )
-SHARED = Experiment("devices", N_("Several devices"), devices_parts, "q27", (DEVICES,), needs="seed")
+SHARED = page.Experiment("devices", N_("Several devices"), devices_parts, "q27", (DEVICES,), needs="seed")
 
 
 # The page.
 
-TRAINING = Experiment("training", N_("Training a network"), training_parts, "s2r", TRAINING_SETTINGS, needs="")
+TRAINING = page.Experiment("training", N_("Training a network"), training_parts, "s2r", TRAINING_SETTINGS, needs="")
 EXPERIMENTS = (TRAINING, STREAM, MODES, BATCHES, SEQUENCES, SHARED)
-SETTINGS = settings_of(EXPERIMENTS, default="stream", example="devices")
+SETTINGS = page.settings_of(EXPERIMENTS, default="stream", example="devices")
 SHOW, *OTHERS = SETTINGS
 
 
@@ -432,13 +415,13 @@ def _experiment(view: View) -> list[Input]:
 EXPERIMENT = Control(SHOW.hidden_by, SHOW.label, _experiment)
 
 
-def _rows(view: View) -> tuple[ControlRow, ...]:
+def _rows(view: View) -> tuple[page.ControlRow, ...]:
     own = [setting for setting in OTHERS if setting.widget]
-    others = SCENE_ROWS if view.settings["show"] == MODES.name else (ControlRow("controls", (own,)),)
-    return (ControlRow("", ((EXPERIMENT,),)), *others)
+    others = page.SCENE_ROWS if view.settings["show"] == MODES.name else (page.ControlRow("controls", (own,)),)
+    return (page.ControlRow("", ((EXPERIMENT,),)), *others)
 
 
-class TrainAndEvalPage(Page):
+class TrainAndEvalPage(page.Page):
     """The page: it shows train() and eval() of a layer on x, and other experiments."""
 
     def opening(self, view: View) -> View:
@@ -456,17 +439,17 @@ class TrainAndEvalPage(Page):
     def unused(self, view: View) -> tuple[str, ...]:
         """A layer without values of its own is new."""
         own = view.scene.own
-        return () if own and own.values is not None else GAMMA_AND_BETA
+        return () if own and own.values is not None else page.GAMMA_AND_BETA
 
 
 PAGE = TrainAndEvalPage(
     "train_and_eval",
     *TITLES["train_and_eval"],
-    shown_by(EXPERIMENTS),
+    page.shown_by(EXPERIMENTS),
     SETTINGS,
     EXPERIMENTS,
     rows=_rows,
     start={"show": "training"},
-    file_choices=(("show", "family"), in_files(SETTINGS)),
+    file_choices=(("show", "family"), page.in_files(SETTINGS)),
     group=LOOK_UP,
 )

@@ -12,14 +12,16 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.nn import functional as F
 
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.code.programs import FLAX_LAYERS, FRAMEWORKS, AxisNumbers, code, framework_names
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
+from normviz.lessons.questions.facts import x_of
 from normviz.lessons.questions.topics.frameworks import keras_updates
-from normviz.lessons.questions.topics.statistics import REAL, padded_sequences
+from normviz.lessons.questions.topics.statistics import REAL
 from tests.code.frameworks.layer_table import LAYERS
 from tests.code.frameworks.run_programs import (
     assert_agree,
@@ -241,7 +243,7 @@ def test_with_a_mask_padding_changes_neither_keras_nor_flax(packages, masked):
     keras, nnx, jnp = packages["keras"], packages["nnx"], packages["jnp"]
     outputs = []
     for length in (6, 12):
-        x = padded_sequences(length).transpose(1, 2).numpy()
+        x = F.pad(x_of("q21"), (0, length - 6)).transpose(1, 2).numpy()
         mask = np.ones((2, length), bool)
         if masked:
             mask[:, 6:] = mask[1, REAL:] = False

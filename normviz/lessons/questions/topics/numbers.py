@@ -9,69 +9,55 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from normviz.analysis.closed_form import autograd_backward, parameter_sum, upstream
-from normviz.analysis.description import describe
-from normviz.analysis.examples import from_values
+from normviz.analysis import closed_form, description, examples
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.rounding.degenerate import single_elements
+from normviz.analysis.rounding import degenerate, groups, variance
 from normviz.analysis.rounding.eps import by_hand, eps_table, no_eps
-from normviz.analysis.rounding.groups import DTYPES, torch_output
-from normviz.analysis.rounding.variance import sweep
 from normviz.code.cs231n import layernorm_backward, layernorm_forward
 from normviz.layers.layer import Layer
-from normviz.lessons.questions.facts import (
-    ROUNDING,
-    Facts,
-    keras_default,
-    module_of,
-    normal,
-    only,
-    output,
-    skewness,
-    x_of,
-)
+from normviz.lessons.questions import facts
 from normviz.texts.messages import format_count
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-def variance_with_eps() -> Facts:
-    x = x_of("s2g").double()
-    y, var = output("LayerNorm(4)", x), x.var(1, correction=0)
+def variance_with_eps() -> facts.Facts:
+    x = facts.x_of("s2g").double()
+    y, var = facts.output("LayerNorm(4)", x), x.var(1, correction=0)
     small, large = y.var(1, correction=0).tolist()
     return {
-        "eps": describe("LayerNorm(4)", x).norm.eps,
+        "eps": description.describe("LayerNorm(4)", x).norm.eps,
         "var": float(var[0]),
         "small": small,
         "large_var": float(var[1]),
         "large": large,
-        "right": only(one=abs(small - 1) < 1e-3, below=small < 0.999, above=small > 1.001),
+        "right": facts.only(one=abs(small - 1) < 1e-3, below=small < 0.999, above=small > 1.001),
     }
 
 
-def one_far_value() -> Facts:
-    x = x_of("q36").double()
-    y = output("LayerNorm(17)", x)
+def one_far_value() -> facts.Facts:
+    x = facts.x_of("q36").double()
+    y = facts.output("LayerNorm(17)", x)
     largest = round(float(y.max()), 3)
-    return {"largest": largest, "before": skewness(x), "after": skewness(y), "right": largest}
+    return {"largest": largest, "before": facts.skewness(x), "after": facts.skewness(y), "right": largest}
 
 
 BERT_EPS = 1e-12
 SPREAD = 1e-3
 
 
-def size_of_eps() -> Facts:
-    keras, torch_eps = keras_default("epsilon"), float(Layer.make("BatchNorm1d", 1).given["eps"])
+def size_of_eps() -> facts.Facts:
+    keras, torch_eps = facts.keras_default("epsilon"), float(Layer.make("BatchNorm1d", 1).given["eps"])
     table = {(o.dtype, o.eps): o for o in eps_table(SPREAD, epsilons=(keras, torch_eps, BERT_EPS))}
     sizes = [table["float32", eps].by_torch["BatchNorm1d"] for eps in (keras, torch_eps, BERT_EPS)]
-    constant = from_values((2.0, 2.0, 2.0, 2.0), (4,)).to(DTYPES["float16"])
-    hand, own = by_hand(constant, BERT_EPS), torch_output("LayerNorm", constant, BERT_EPS)
-    channel = torch_output("BatchNorm1d", constant, BERT_EPS)
+    constant = examples.from_values((2.0, 2.0, 2.0, 2.0), (4,)).to(groups.DTYPES["float16"])
+    hand, own = by_hand(constant, BERT_EPS), groups.torch_output("LayerNorm", constant, BERT_EPS)
+    channel = groups.torch_output("BatchNorm1d", constant, BERT_EPS)
     sizes_of_options = {"one": 1.0, "third": 0.3, "small": 0.03, "same": SPREAD}
     nearest = min(sizes_of_options, key=lambda key: abs(log(sizes_of_options[key] / sizes[0])))
     return {
-        "bare": float(output("LayerNorm(4, eps=0.0)", constant.float()[None])[0, 0]),
+        "bare": float(facts.output("LayerNorm(4, eps=0.0)", constant.float()[None])[0, 0]),
         "keras": keras,
         "torch": torch_eps,
         "keras_size": sizes[0],
@@ -81,7 +67,7 @@ def size_of_eps() -> Facts:
         "hand": str(float(hand[0])).replace("nan", "NaN"),
         "own": float(own[0]),
         "batch": str(float(channel[0])).replace("nan", "NaN"),
-        "right": only(**{key: key == nearest for key in sizes_of_options}),
+        "right": facts.only(**{key: key == nearest for key in sizes_of_options}),
     }
 
 
@@ -89,9 +75,9 @@ def normalize_by_hand(x: Tensor, correction: int) -> Tensor:
     return (x - x.mean()) / (x.var(correction=correction) + 1e-5) ** 0.5
 
 
-def torch_var() -> Facts:
-    x, many = from_values((0.0, 0.0, 6.0, 6.0), (1, 4)), normal(1, 1024)
-    layer, hand = output("LayerNorm(4)", x), normalize_by_hand(x, 1)
+def torch_var() -> facts.Facts:
+    x, many = examples.from_values((0.0, 0.0, 6.0, 6.0), (1, 4)), facts.normal(1, 1024)
+    layer, hand = facts.output("LayerNorm(4)", x), normalize_by_hand(x, 1)
     difference = float(hand.abs().max() - layer.abs().max())
     return {
         "default": float(x.var()),
@@ -99,13 +85,13 @@ def torch_var() -> Facts:
         "hand": float(hand.max()),
         "layer": float(layer.max()),
         "many": many.numel(),
-        "many_gap": largest_difference(normalize_by_hand(many, 1), output("LayerNorm(1024)", many)),
-        "right": "same" if abs(difference) < ROUNDING else "larger" if difference > 0 else "smaller",
+        "many_gap": largest_difference(normalize_by_hand(many, 1), facts.output("LayerNorm(1024)", many)),
+        "right": "same" if abs(difference) < facts.ROUNDING else "larger" if difference > 0 else "smaller",
     }
 
 
-def squared_mean() -> Facts:
-    x = x_of("s2o")
+def squared_mean() -> facts.Facts:
+    x = facts.x_of("s2o")
     squares = float(x.square().mean())
     return {"squares": squares, "squared": float(x.mean()) ** 2, "var": float(x.var(correction=0)), "right": squares}
 
@@ -114,9 +100,11 @@ DISTANCE, DRAWS = 1e6, 16
 FLAX_EPS = 1e-6  # default of flax.linen.LayerNorm and GroupNorm; BatchNorm's is 1e-5
 
 
-def cancellation() -> Facts:
+def cancellation() -> facts.Facts:
     """Groups of 256 values of standard deviation 1 around a million, in float32."""
-    found = [{e.method: e for e in sweep("float32", (DISTANCE,), seed=seed, eps=FLAX_EPS)} for seed in range(DRAWS)]
+    found = [
+        {e.method: e for e in variance.sweep("float32", (DISTANCE,), seed=seed, eps=FLAX_EPS)} for seed in range(DRAWS)
+    ]
     fast = [estimates["one_pass"] for estimates in found]
     error = min(one.error for one in fast)
     return {
@@ -127,7 +115,7 @@ def cancellation() -> Facts:
         "flax_eps": FLAX_EPS,
         "flax": round(max(estimates["flax"].output_size for estimates in found if estimates["flax"].var == 0)),
         "own": found[0]["LayerNorm"].var,
-        "right": only(right=error < 1e-3, percent=1e-3 <= error < 0.1, noise=error >= 0.1),
+        "right": facts.only(right=error < 1e-3, percent=1e-3 <= error < 0.1, noise=error >= 0.1),
     }
 
 
@@ -135,23 +123,25 @@ def format_elements(x: Tensor) -> str:
     return ", ".join(f"{value + 0.0:.3g}" for value in x.flatten().tolist())
 
 
-def rms_norm() -> Facts:
-    x = x_of("q23")
-    rms, layer = output("RMSNorm(3)", x), output("LayerNorm(3)", x)
+def rms_norm() -> facts.Facts:
+    x = facts.x_of("q23")
+    rms, layer = facts.output("RMSNorm(3)", x), facts.output("LayerNorm(3)", x)
     centered = x - x.mean()
     options = {"centred": layer, "ones": x / x, "same": x}
     return {
         "rms": format_elements(rms),
         "layer": format_elements(layer),
-        "gap": largest_difference(output("RMSNorm(3, eps=1e-05)", centered), output("LayerNorm(3)", centered)),
+        "gap": largest_difference(
+            facts.output("RMSNorm(3, eps=1e-05)", centered), facts.output("LayerNorm(3)", centered)
+        ),
         "eps": no_eps("float32").computing_eps,
         "wide": no_eps("float64").computing_eps,
         "right": min(options, key=lambda key: largest_difference(options[key], rms)),
     }
 
 
-def one_element() -> Facts:
-    found = {d.layer: d for d in single_elements() if d.output is not None}
+def one_element() -> facts.Facts:
+    found = {d.layer: d for d in degenerate.single_elements() if d.output is not None}
     layer, rms, group = (found[name] for name in ("LayerNorm(1)", "RMSNorm(1)", "GroupNorm(4, 4)"))
     assert layer.output is not None
     assert rms.output is not None
@@ -166,10 +156,10 @@ def one_element() -> Facts:
     }
 
 
-def order_of_casting() -> Facts:
+def order_of_casting() -> facts.Facts:
     """The normalized values cast to bfloat16 before or after they are multiplied by gamma, both also bfloat16."""
     half, eps = torch.bfloat16, 1e-6
-    x, gamma = normal(64, 64).to(half), (1 + normal(64, seed=1) / 2).to(half)
+    x, gamma = facts.normal(64, 64).to(half), (1 + facts.normal(64, seed=1) / 2).to(half)
     normalized = x.float() * torch.rsqrt(x.float().square().mean(1, keepdim=True) + eps)
     twice, once = normalized.to(half) * gamma, (normalized * gamma.float()).to(half)
     own, exact = F.rms_norm(x, (64,), gamma, eps), normalized.double() * gamma.double()
@@ -183,19 +173,19 @@ def order_of_casting() -> Facts:
         "once": float((once.double() - exact).abs().mean()),
         "own": int((own != once).sum()),
         "ones": int((F.rms_norm(x, (64,), torch.ones_like(gamma), eps) != normalized.to(half)).sum()),
-        "right": only(none=differ == 0, some=0 < differ < x.numel() and most == 1, all=differ == x.numel()),
+        "right": facts.only(none=differ == 0, some=0 < differ < x.numel() and most == 1, all=differ == x.numel()),
     }
 
 
-def backward_sums() -> Facts:
-    x, dout = normal(4, 6).double(), upstream((4, 6))
-    gamma = 1 + normal(6, seed=1).double().numpy() / 2
+def backward_sums() -> facts.Facts:
+    x, dout = facts.normal(4, 6).double(), closed_form.upstream((4, 6))
+    gamma = 1 + facts.normal(6, seed=1).double().numpy() / 2
     _, cache = layernorm_forward(x.numpy(), gamma, np.zeros(6), {"eps": 1e-5})
-    summed = int(parameter_sum(describe("LayerNorm(6)", x), (1, 4), dout).elements.sum())
-    module = module_of("LayerNorm(6)", x.dtype)
+    summed = int(closed_form.parameter_sum(description.describe("LayerNorm(6)", x), (1, 4), dout).elements.sum())
+    module = facts.module_of("LayerNorm(6)", x.dtype)
     module.get_parameter("weight").data.copy_(x.new_tensor(gamma))
     gradients = layernorm_backward(dout.numpy(), cache)
-    autograd = autograd_backward(describe(module, x), dout)
+    autograd = closed_form.autograd_backward(description.describe(module, x), dout)
     wanted = (autograd.dx, autograd.dgamma, autograd.dbeta)
     difference = max(
         largest_difference(x.new_tensor(one), other)
