@@ -28,7 +28,7 @@ for kind in (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm, n
 
 import normviz as nv
 from normviz.analysis.comparison import suggestions
-from normviz.analysis.rounding.degenerate import constant_groups, single_elements
+from normviz.analysis.rounding import constant_groups, single_elements
 from normviz.layers.catalogue import families_with_button
 from normviz.layers.fit import kind_for
 from normviz.lessons.start import page as start

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normviz.analysis.rounding.groups import DTYPES
+from normviz.analysis.rounding import DTYPES
 from normviz.lessons.models.page import REAL_MODELS
 from normviz.lessons.pages import PAGES, controls, names_of_links
 from normviz.lessons.questions.page import QUESTIONS

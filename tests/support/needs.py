@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from normviz.analysis.rounding.groups import DTYPES
+from normviz.analysis.rounding import DTYPES
 from normviz.layers.catalogue import COMPLETE
 from tools.browser import find
 

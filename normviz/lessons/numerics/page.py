@@ -8,11 +8,7 @@ from typing import Any
 
 import torch
 
-from normviz.analysis.forward import COMPUTES_IN
-from normviz.analysis.rounding.degenerate import BETA, GAMMA, Degenerate, constant_groups, single_elements
-from normviz.analysis.rounding.eps import EpsOutcome, EpsPlacement, NoEps, eps_placement, eps_table, no_eps
-from normviz.analysis.rounding.groups import CHANNELS_LAST, DISTANCES, DTYPES, LAYERS, SIZE, TORCH_LAYERS
-from normviz.analysis.rounding.variance import FLAX, METHOD_LABELS, METHODS, Estimate, sweep
+from normviz.analysis import forward, rounding
 from normviz.figures.charts import LIGHT, Lines, PlotlyTrace, axis, chart, dots, line
 from normviz.figures.palette import by_meaning
 from normviz.layers.axes import parse_layout
@@ -28,7 +24,7 @@ from normviz.texts.errors import listed
 from normviz.texts.languages import paragraphs
 from normviz.texts.messages import N_, _, english, format_number, join_sentences, ngettext
 
-DTYPE = choice("dtype", {name: name for name in DTYPES}, "float32", label=N_("dtype of x"), example="bfloat16")
+DTYPE = choice("dtype", {name: name for name in rounding.DTYPES}, "float32", label=N_("dtype of x"), example="bfloat16")
 
 
 # Logarithmic axes with places for what they cannot show, such as 0 and NaN, and marks on them.
@@ -74,15 +70,15 @@ def note(x: float, y: float, text: str, **more: object) -> dict[str, Any]:
 
 # Four ways to compute a variance, far from zero.
 
-ONE_PASS, TWO_PASSES, WELFORD, SHIFTED = METHODS
-FORMULA = METHOD_LABELS[ONE_PASS]
+ONE_PASS, TWO_PASSES, WELFORD, SHIFTED = rounding.METHODS
+FORMULA = rounding.METHOD_LABELS[ONE_PASS]
 
 # color, dash, symbol, width. E[x²] − E[x]² has the accent color, torch's layers the text color. Others than SHOWN are drawn after a click on
 # the legend.
 SHOWN = (ONE_PASS, TWO_PASSES, "LayerNorm")
 STYLES: Mapping[str, tuple[str, str, str, float]] = {
     ONE_PASS: ("accent", "solid", "circle", 3),
-    FLAX: ("accent", "dot", "circle-open", 2),
+    rounding.FLAX: ("accent", "dot", "circle-open", 2),
     TWO_PASSES: ("values.0", "solid", "circle", 3),
     WELFORD: ("parameters.1", "solid", "square", 2),
     SHIFTED: ("muted", "dash", "diamond", 2),
@@ -108,17 +104,17 @@ def variance_parts(view: View) -> Iterator[Part]:
 
 
 @lru_cache(maxsize=32)
-def estimates(dtype: str, seed: int = 0) -> tuple[Estimate, ...]:
+def estimates(dtype: str, seed: int = 0) -> tuple[rounding.Estimate, ...]:
     """The variance by every method, at every distance from zero, in one dtype."""
-    return sweep(dtype, seed=seed)
+    return rounding.sweep(dtype, seed=seed)
 
 
-def at_distance(found: Sequence[Estimate], exponent: int) -> dict[str, Estimate]:
+def at_distance(found: Sequence[rounding.Estimate], exponent: int) -> dict[str, rounding.Estimate]:
     """The estimate by each method at a distance of 10^exponent."""
-    return {one.method: one for one in found if one.distance == DISTANCES[exponent]}
+    return {one.method: one for one in found if one.distance == rounding.DISTANCES[exponent]}
 
 
-def variance_sentence(found: Sequence[Estimate], exponent: int) -> str:
+def variance_sentence(found: Sequence[rounding.Estimate], exponent: int) -> str:
     """The variance by E[x²] − E[x]² at that distance."""
     one, distance = at_distance(found, exponent)[ONE_PASS], power(exponent)
     if isnan(one.exact):
@@ -131,7 +127,7 @@ def variance_sentence(found: Sequence[Estimate], exponent: int) -> str:
         return ngettext(
             "At **{distance}**, `{dtype}` rounds **{n}** number to the same value: no layer can compute their spread.",
             "At **{distance}**, `{dtype}` rounds all **{n}** numbers to the same value: no layer can compute their spread.",
-            SIZE,
+            rounding.SIZE,
             distance=distance,
             dtype=one.dtype,
         )
@@ -145,7 +141,7 @@ def variance_sentence(found: Sequence[Estimate], exponent: int) -> str:
     )
 
 
-def failures(found: Sequence[Estimate]) -> str:
+def failures(found: Sequence[rounding.Estimate]) -> str:
     """How often E[x²] − E[x]² fails over all distances."""
     finite = [one for one in found if one.method == ONE_PASS and isfinite(one.exact)]
     counts = {
@@ -153,7 +149,7 @@ def failures(found: Sequence[Estimate]) -> str:
         "negative": sum(one.negative for one in finite),
         "nan": sum(one.is_nan for one in finite),
     }
-    if len(finite) == len(DISTANCES):
+    if len(finite) == len(rounding.DISTANCES):
         return ngettext(
             "{formula} is negative at **{negative}** of **{n}** distance, and its output is NaN at **{nan}**.",
             "{formula} is negative at **{negative}** of all **{n}** distances, and its output is NaN at **{nan}**.",
@@ -169,27 +165,29 @@ def failures(found: Sequence[Estimate]) -> str:
     )
 
 
-def variance_table(found: Sequence[Estimate], exponent: int) -> Table:
+def variance_table(found: Sequence[rounding.Estimate], exponent: int) -> Table:
     """The variance by each method at that distance."""
     heads = _("method"), _("variance"), _("relative error"), "< 0", _("output NaN")
     return Table(heads, tuple(map(_row, at_distance(found, exponent).values())))
 
 
-def _row(one: Estimate) -> tuple[Cell, ...]:
+def _row(one: rounding.Estimate) -> tuple[Cell, ...]:
     label = method_label(one.method)
     numbers: tuple[Cell, ...] = (format_number(one.var), format_number(one.error, 2))
-    if one.method in LAYERS and isnan(one.var) and not one.is_nan:  # a constant x: the variance cannot be computed back
+    if (
+        one.method in rounding.LAYERS and isnan(one.var) and not one.is_nan
+    ):  # a constant x: the variance cannot be computed back
         numbers = (None, None)
     fails = one.exact > 0 and (one.negative or one.is_nan)
     return f"**✗ {label}**" if fails else label, *numbers, one.negative, one.is_nan
 
 
-def variance_texts(found: Sequence[Estimate], exponent: int) -> Iterator[str]:
+def variance_texts(found: Sequence[rounding.Estimate], exponent: int) -> Iterator[str]:
     """What is compared, and why and how often one pass fails."""
     same = ngettext(
         "Each method gets the same **{n}** number: noise with standard deviation 1 around that distance.",
         "Each method gets the same **{n}** numbers: noise with standard deviation 1 around that distance.",
-        SIZE,
+        rounding.SIZE,
     )
     words = _(
         "The *relative error* is |variance − exact| / exact; the exact variance is computed in fractions of integers. *NaN*, “not a number”, "
@@ -204,7 +202,7 @@ def variance_texts(found: Sequence[Estimate], exponent: int) -> Iterator[str]:
     yield failures(found)
 
 
-def _why(one: Estimate, exponent: int) -> str:
+def _why(one: rounding.Estimate, exponent: int) -> str:
     if isnan(one.exact):
         return ""
     if one.exact == 0:
@@ -230,26 +228,26 @@ def _why(one: Estimate, exponent: int) -> str:
 
 def _step(dtype: str, value: float) -> str:
     """The distance between neighboring numbers of the dtype near the value."""
-    return format_number(torch.finfo(DTYPES[dtype]).eps * 2.0 ** floor(log2(value)))
+    return format_number(torch.finfo(rounding.DTYPES[dtype]).eps * 2.0 ** floor(log2(value)))
 
 
 def methods_text() -> str:
-    return paragraphs("variances", formula=FORMULA, channels_last=method_label(CHANNELS_LAST))
+    return paragraphs("variances", formula=FORMULA, channels_last=method_label(rounding.CHANNELS_LAST))
 
 
 def method_label(method: str) -> str:
-    return _(METHOD_LABELS[method]) if method in METHOD_LABELS else f"torch {method}"
+    return _(rounding.METHOD_LABELS[method]) if method in rounding.METHOD_LABELS else f"torch {method}"
 
 
 # Its chart.
 
 
-def variance_errors(found: Sequence[Estimate], exponent: int) -> Lines:
+def variance_errors(found: Sequence[rounding.Estimate], exponent: int) -> Lines:
     """Relative error by every method over the distance from zero, both logarithmic; 10^exponent is marked.
 
     If all numbers are equal, or infinite, there is no error: the range is gray, with the reason.
     """
-    here = DISTANCES[exponent]
+    here = rounding.DISTANCES[exponent]
     mark: dict[str, Any] = {"dash": "dot", "width": 1.5, "showlegend": False, "hoverinfo": "skip"}
     traces = [line("", [here, here], [ZERO_ERROR, NAN_ERROR], "muted", **mark)]
     for method, style in STYLES.items():
@@ -271,7 +269,9 @@ def variance_errors(found: Sequence[Estimate], exponent: int) -> Lines:
     )
 
 
-def _errors(method: str, found: Sequence[Estimate], color: str, dash: str, symbol: str, width: float) -> PlotlyTrace:
+def _errors(
+    method: str, found: Sequence[rounding.Estimate], color: str, dash: str, symbol: str, width: float
+) -> PlotlyTrace:
     return line(
         method_label(method).removeprefix("torch "),
         [one.distance for one in found],
@@ -287,7 +287,7 @@ def _errors(method: str, found: Sequence[Estimate], color: str, dash: str, symbo
     )
 
 
-def _broken(found: Sequence[Estimate]) -> PlotlyTrace:
+def _broken(found: Sequence[rounding.Estimate]) -> PlotlyTrace:
     """Where the output with E[x²] − E[x]² is NaN, with the variance."""
     return dots(
         _("output is NaN"),
@@ -301,7 +301,7 @@ def _broken(found: Sequence[Estimate]) -> PlotlyTrace:
     )
 
 
-def _no_error(one: Estimate) -> str:
+def _no_error(one: rounding.Estimate) -> str:
     """The reason why there is no error to draw; empty if there is an error."""
     if isnan(one.exact):
         return _("x is infinite")
@@ -314,7 +314,7 @@ def _shade(distances: Sequence[float], reason: str) -> tuple[dict[str, Any], dic
     return gray, note((low + high) / 2, 0.5, reason if high - low > 1.5 else reason.replace(" ", "<br>"))
 
 
-DISTANCE = power_of_ten("distance", 0, len(DISTANCES) - 1, 6).described(
+DISTANCE = power_of_ten("distance", 0, len(rounding.DISTANCES) - 1, 6).described(
     N_("distance from zero"), N_("how far x is from zero, a power of ten"), "1e5"
 )
 VARIANCE = Experiment(
@@ -352,22 +352,22 @@ def as_code(eps: float) -> str:
 
 
 @lru_cache(maxsize=32)
-def eps_outcomes(exponent: int, seed: int = 0) -> tuple[EpsOutcome, ...]:
+def eps_outcomes(exponent: int, seed: int = 0) -> tuple[rounding.EpsOutcome, ...]:
     """A group with standard deviation 10^exponent, with every eps, in every dtype."""
-    return eps_table(10.0**exponent, seed)
+    return rounding.eps_table(10.0**exponent, seed)
 
 
-def of_dtype(found: Sequence[EpsOutcome], dtype: str) -> list[EpsOutcome]:
+def of_dtype(found: Sequence[rounding.EpsOutcome], dtype: str) -> list[rounding.EpsOutcome]:
     return [one for one in found if one.dtype == dtype]
 
 
-def size_curves(found: Sequence[EpsOutcome]) -> dict[str, tuple[EpsPlacement, ...]]:
+def size_curves(found: Sequence[rounding.EpsOutcome]) -> dict[str, tuple[rounding.EpsPlacement, ...]]:
     """The size of the output over the variance, for every eps."""
     variances = [10.0 ** (i / PER_DECADE) for i in range(-24 * PER_DECADE, 6 * PER_DECADE + 1)]
-    return {as_code(one.eps): eps_placement(one.eps, variances) for one in found}
+    return {as_code(one.eps): rounding.eps_placement(one.eps, variances) for one in found}
 
 
-def eps_sentence(found: Sequence[EpsOutcome], exponent: int) -> str:
+def eps_sentence(found: Sequence[rounding.EpsOutcome], exponent: int) -> str:
     """The size of the output with the largest and the smallest eps, and what a hand-written layer loses. ``found`` has one dtype."""
     first, last = found[0], found[-1]
     if not first.var:
@@ -391,7 +391,7 @@ def eps_sentence(found: Sequence[EpsOutcome], exponent: int) -> str:
     return join_sentences([sizes, _by_hand(found)])
 
 
-def _by_hand(found: Sequence[EpsOutcome]) -> str:
+def _by_hand(found: Sequence[rounding.EpsOutcome]) -> str:
     broken = [one for one in found if not isfinite(one.by_hand)]
     if not broken:
         difference = max(abs(one.by_hand - one.by_torch["LayerNorm"]) for one in found)
@@ -410,7 +410,7 @@ def _by_hand(found: Sequence[EpsOutcome]) -> str:
     )
 
 
-def size_table(found: Sequence[EpsOutcome]) -> Table:
+def size_table(found: Sequence[rounding.EpsOutcome]) -> Table:
     """The size of the output with each eps. ``found`` has one dtype."""
     dtype = found[0].dtype
     heads = (
@@ -418,7 +418,7 @@ def size_table(found: Sequence[EpsOutcome]) -> Table:
         _("stored in {dtype} as", dtype=dtype),
         _("size by the formula"),
         _("by hand in {dtype}", dtype=dtype),
-        *(f"torch {name}" for name in TORCH_LAYERS),
+        *(f"torch {name}" for name in rounding.TORCH_LAYERS),
     )
     numbers = ((one.rounded, one.exact, one.by_hand, *one.by_torch.values()) for one in found)
     rows = (
@@ -428,10 +428,10 @@ def size_table(found: Sequence[EpsOutcome]) -> Table:
     return Table(heads, tuple(rows), code=(0,), transposed=True)
 
 
-def eps_texts(found: Sequence[EpsOutcome], exponent: int, seed: int = 0) -> Iterator[str]:
+def eps_texts(found: Sequence[rounding.EpsOutcome], exponent: int, seed: int = 0) -> Iterator[str]:
     """Size and spread, the dtype of torch's computation, and RMSNorm's eps=None."""
     dtype = found[0].dtype
-    groups = ngettext("Groups of **{n}** number around 0.", "Groups of **{n}** numbers around 0.", SIZE)
+    groups = ngettext("Groups of **{n}** number around 0.", "Groups of **{n}** numbers around 0.", rounding.SIZE)
     words = _(
         "*Spread*: their standard deviation, √var. *Size*: the root mean square of the output, √(var / (var + eps)), near 1 if eps is far below the variance."
     )
@@ -440,7 +440,9 @@ def eps_texts(found: Sequence[EpsOutcome], exponent: int, seed: int = 0) -> Iter
         "*By hand*: every step is computed in x's dtype. torch's own layers compute the statistics of half precision in float32. "
         "On the CPU, BatchNorm and InstanceNorm round them."
     )
-    broken = {name: [as_code(one.eps) for one in found if not isfinite(one.by_torch[name])] for name in TORCH_LAYERS}
+    broken = {
+        name: [as_code(one.eps) for one in found if not isfinite(one.by_torch[name])] for name in rounding.TORCH_LAYERS
+    }
     failing = {name: values for name, values in broken.items() if values}
     if failing:
         largest = max(failing.values(), key=len)
@@ -451,10 +453,10 @@ def eps_texts(found: Sequence[EpsOutcome], exponent: int, seed: int = 0) -> Iter
             dtype=dtype,
         )
     if "RMSNorm" in KINDS:
-        yield _default_eps_text(no_eps(dtype, 10.0**exponent, seed), dtype)
+        yield _default_eps_text(rounding.no_eps(dtype, 10.0**exponent, seed), dtype)
 
 
-def _default_eps_text(none: NoEps, dtype: str) -> str:
+def _default_eps_text(none: rounding.NoEps, dtype: str) -> str:
     """Which eps RMSNorm's ``eps=None`` is."""
     default = _(
         "The default `eps=None` of `RMSNorm` is the machine epsilon (the step above 1) of the dtype of the computation, **{eps}**: "
@@ -474,7 +476,9 @@ def _default_eps_text(none: NoEps, dtype: str) -> str:
     return join_sentences([default, own])
 
 
-def output_sizes(curves: Mapping[str, Sequence[EpsPlacement]], found: Sequence[EpsOutcome], exponent: int) -> Lines:
+def output_sizes(
+    curves: Mapping[str, Sequence[rounding.EpsPlacement]], found: Sequence[rounding.EpsOutcome], exponent: int
+) -> Lines:
     """The size of the output over the variance for every eps, and at the group's variance by hand and from torch's layers."""
     var = 10.0 ** (2 * exponent)
     traces = [
@@ -531,14 +535,14 @@ def placement_parts(view: View) -> Iterator[Part]:
     yield from map(Text, placement_texts(value))
 
 
-def placements(eps: float) -> tuple[EpsPlacement, ...]:
+def placements(eps: float) -> tuple[rounding.EpsPlacement, ...]:
     """eps inside and outside the square root, for variances from far below eps² to far above eps."""
     low, high = eps**2 * 1e-3, eps * 1e3
     count = floor(PER_DECADE * log2(high / low) / log2(10)) + 1
-    return eps_placement(eps, [low * 10.0 ** (i / PER_DECADE) for i in range(count)])
+    return rounding.eps_placement(eps, [low * 10.0 ** (i / PER_DECADE) for i in range(count)])
 
 
-def placement_sentence(eps: float, found: Sequence[EpsPlacement]) -> str:
+def placement_sentence(eps: float, found: Sequence[rounding.EpsPlacement]) -> str:
     """The variance with the largest difference."""
     most = max(found, key=lambda one: abs(one.outside - one.inside))
     return _(
@@ -565,7 +569,7 @@ def placement_texts(eps: float) -> Iterator[str]:
     yield _("*Size* is the root mean square of the output: 1 if eps does not matter.")
 
 
-def inside_and_outside(found: Sequence[EpsPlacement], eps: float) -> Lines:
+def inside_and_outside(found: Sequence[rounding.EpsPlacement], eps: float) -> Lines:
     """The size of the output with eps in either place, over the variance."""
     var = [one.var for one in found]
     hover: dict[str, Any] = {"width": 3, "hovertemplate": "%{y:.2g}"}
@@ -621,7 +625,7 @@ def single_parts(view: View) -> Iterator[Part]:
     return _zero_variance(single_sentence(found), found)
 
 
-def _zero_variance(sentence: str, found: tuple[Degenerate, ...]) -> Iterator[Part]:
+def _zero_variance(sentence: str, found: tuple[rounding.Degenerate, ...]) -> Iterator[Part]:
     yield Sentence(sentence)
     alt = _("Largest difference of each layer's output from beta.")
     yield Chart("gaps_chart", differences_from_beta(found), alt)
@@ -630,11 +634,11 @@ def _zero_variance(sentence: str, found: tuple[Degenerate, ...]) -> Iterator[Par
 
 
 # Every layer on a constant x, and on groups of one element.
-constant = lru_cache(maxsize=32)(constant_groups)
-single = lru_cache(maxsize=32)(single_elements)
+constant = lru_cache(maxsize=32)(rounding.constant_groups)
+single = lru_cache(maxsize=32)(rounding.single_elements)
 
 
-def outcome(one: Degenerate) -> str:
+def outcome(one: rounding.Degenerate) -> str:
     """The key of the outcome in ``OUTCOMES``."""
     if one.output is None:
         return REFUSED
@@ -644,26 +648,26 @@ def outcome(one: Degenerate) -> str:
     return RUNNING if norm.running else NOISE if norm.center else SIGN
 
 
-def _norm(one: Degenerate) -> Norm:
+def _norm(one: rounding.Degenerate) -> Norm:
     layer, rank = Layer.parse(one.layer), len(one.shape)
     assert isinstance(layer, Layer)
     return layer.norm(parse_layout(layer.kind.layout(rank), rank))
 
 
-def short_names(found: Sequence[Degenerate]) -> list[str]:
+def short_names(found: Sequence[rounding.Degenerate]) -> list[str]:
     """The layers' names without arguments; with x's shape if a name occurs twice."""
     names = [f"{one.layer.partition('(')[0]}{'.eval()' if one.layer.endswith('.eval()') else ''}" for one in found]
     return [f"{name}, x {one.shape}" if names.count(name) > 1 else name for name, one in zip(names, found, strict=True)]
 
 
-def constant_sentence(found: Sequence[Degenerate]) -> str:
+def constant_sentence(found: Sequence[rounding.Degenerate]) -> str:
     """How many layers give beta, and what the others give."""
     value = format_number(float(found[0].x.flatten()[0]), 7)
     mean = _("Every element of x is **{value}**, which is also its mean.", value=value)
     return join_sentences([mean, _counts(found)])
 
 
-def single_sentence(found: Sequence[Degenerate]) -> str:
+def single_sentence(found: Sequence[rounding.Degenerate]) -> str:
     """How many layers refuse, and what the others give."""
     mean = _("The only element of a group is its own mean.")
     refused = ngettext(
@@ -675,7 +679,7 @@ def single_sentence(found: Sequence[Degenerate]) -> str:
     return join_sentences([mean, refused, _counts(found)])
 
 
-def _counts(found: Sequence[Degenerate]) -> str:
+def _counts(found: Sequence[rounding.Degenerate]) -> str:
     by_outcome = {key: [one for one in found if outcome(one) == key] for key in OUTCOMES}
     noisy, signs = by_outcome[NOISE], by_outcome[SIGN]
     sentences = [
@@ -696,7 +700,7 @@ def _counts(found: Sequence[Degenerate]) -> str:
     return join_sentences(sentences)
 
 
-def zero_variance_table(found: Sequence[Degenerate]) -> Table:
+def zero_variance_table(found: Sequence[rounding.Degenerate]) -> Table:
     """The output of each layer, or torch's own error message."""
     rows = (
         (one.layer, str(one.shape), _("torch refuses: “{refusal}”", refusal=english(one.refusal)), "")
@@ -707,20 +711,20 @@ def zero_variance_table(found: Sequence[Degenerate]) -> Table:
     return Table((_("layer"), _("shape of x"), _("output"), _("outcome")), tuple(rows), code=(0,))
 
 
-def _values(one: Degenerate) -> str:
+def _values(one: rounding.Degenerate) -> str:
     assert one.output is not None
     values = list(dict.fromkeys(format_number(value) for value in one.output.flatten().tolist()))
     return listed(values) if len(values) <= MOST_VALUES else _(", ").join([*values[:MOST_VALUES], "…"])
 
 
-def zero_variance_texts(found: Sequence[Degenerate]) -> Iterator[str]:
+def zero_variance_texts(found: Sequence[rounding.Degenerate]) -> Iterator[str]:
     """gamma and beta, the reason for the noise, and which outputs torch did not compute."""
     outcomes = set(map(outcome, found))
     yield _(
         "In layers that have them, gamma is **{gamma}** and beta **{beta}**, so that their effects can be distinguished; in other layers, beta is 0. Running "
         "statistics have their first values: mean 0 and variance 1.",
-        gamma=format_number(GAMMA),
-        beta=format_number(BETA),
+        gamma=format_number(rounding.GAMMA),
+        beta=format_number(rounding.BETA),
     )
     if NOISE in outcomes:
         yield _noise(found)
@@ -734,10 +738,10 @@ def zero_variance_texts(found: Sequence[Degenerate]) -> Iterator[str]:
     )
 
 
-def _noise(found: Sequence[Degenerate]) -> str:
+def _noise(found: Sequence[rounding.Degenerate]) -> str:
     """Where the noise comes from: two large terms that almost cancel."""
     noisy = [one for one in found if outcome(one) == NOISE]
-    size, dtype = max(map(_scaled, noisy)), COMPUTES_IN[noisy[0].x.dtype]
+    size, dtype = max(map(_scaled, noisy)), forward.COMPUTES_IN[noisy[0].x.dtype]
     return _(
         "The noise: torch computes x · scale + shift, with scale = gamma / √eps and shift = beta − mean · scale. These terms, up to "
         "**{size}**, nearly cancel, but near there `{dtype}` numbers are **{step}** apart. A rounded mean adds to it.",
@@ -747,10 +751,10 @@ def _noise(found: Sequence[Degenerate]) -> str:
     )
 
 
-def _scaled(one: Degenerate) -> float:
+def _scaled(one: rounding.Degenerate) -> float:
     """The largest |x · scale|."""
     norm = _norm(one)
-    gamma = GAMMA if norm.params is not None else 1.0
+    gamma = rounding.GAMMA if norm.params is not None else 1.0
     assert norm.eps
     return float(one.x.double().abs().max()) * gamma / norm.eps**0.5
 
@@ -758,12 +762,12 @@ def _scaled(one: Degenerate) -> float:
 # Their chart.
 
 
-def differences_from_beta(found: Sequence[Degenerate]) -> Lines:
+def differences_from_beta(found: Sequence[rounding.Degenerate]) -> Lines:
     """The largest difference of every layer's output from beta, by outcome."""
     names = short_names(found)
     traces = []
     for key, (label, color, symbol) in OUTCOMES.items():
-        here: list[tuple[Any, Degenerate]] = [
+        here: list[tuple[Any, rounding.Degenerate]] = [
             (name, one) for name, one in zip(names, found, strict=True) if outcome(one) == key
         ]
         if here:
@@ -787,7 +791,7 @@ def differences_from_beta(found: Sequence[Degenerate]) -> Lines:
     )
 
 
-def _position(one: Degenerate) -> float:
+def _position(one: rounding.Degenerate) -> float:
     return NO_DIFFERENCE if one.from_beta is None else place(one.from_beta, ZERO_DIFFERENCE, INFINITE_DIFFERENCE)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from normviz.analysis.rounding.groups import DTYPES
+from normviz.analysis.rounding import DTYPES
 from normviz.layers.layer import is_in_torch
 from normviz.lessons.page import Page
 from normviz.lessons.questions.facts import Facts

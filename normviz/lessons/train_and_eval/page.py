@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from normviz.analysis.examples import example
-from normviz.analysis.running import momentum, sampling, torch_module
-from normviz.analysis.running.shards import Sharded, even_sizes, shard
-from normviz.analysis.running.stream import BATCH_SIZES, LARGEST_DRIFT, STEPS, Run, Stream, run, settle
+from normviz.analysis.running import sampling, torch_module
+from normviz.analysis.running import stream as streams
 from normviz.figures.charts import Lines, axis, bars, chart, dots, line
 from normviz.layers.layer import Layer
 from normviz.lessons import page
@@ -38,14 +37,14 @@ TICKS = [digit * 10.0**power for power in range(-4, 5) for digit in (1, 2, 5)]
 
 
 def stream_parts(view: View) -> Iterator[Part]:
-    stream = Stream(
+    stream = streams.Stream(
         view.settings["batch_size"],
         view.settings["momentum"],
         view.settings["drift"],
         view.settings["steps"],
         view.scene.seed,
     )
-    history = run(stream)
+    history = streams.run(stream)
     yield Sentence(stream_sentence(stream, history))
     mean_alt = _("Batch mean, running mean and true mean over time.")
     var_alt = _("Batch, running and true variance over time.")
@@ -57,7 +56,7 @@ def stream_parts(view: View) -> Iterator[Part]:
     yield Details(_("Momentum, in torch and elsewhere"), tuple(map(Text, momentum_texts(stream, history))))
 
 
-def stream_sentence(stream: Stream, history: Run) -> str:
+def stream_sentence(stream: streams.Stream, history: streams.Run) -> str:
     """The running statistics at the end, and the true ones."""
     return ngettext(
         "After **{n:,}** batch of **{batch_size:,}**, running_mean is **{mean}** (the true mean is **{true_mean}**) and "
@@ -73,7 +72,7 @@ def stream_sentence(stream: Stream, history: Run) -> str:
     )
 
 
-def mean_over_time(history: Run) -> Lines:
+def mean_over_time(history: streams.Run) -> Lines:
     """Batch mean, running mean and true mean, step by step."""
     step = np.arange(1, len(history.batch_mean) + 1)
     traces = [
@@ -84,7 +83,7 @@ def mean_over_time(history: Run) -> Lines:
     return chart(traces, _("step"), _("mean"), height=302, margin=MARGIN)
 
 
-def variance_over_time(history: Run) -> Lines:
+def variance_over_time(history: streams.Run) -> Lines:
     """Unbiased and biased batch variance, running variance in torch and in Keras, and the true variance.
 
     The biased ones are drawn after a click on the legend.
@@ -100,10 +99,10 @@ def variance_over_time(history: Run) -> Lines:
     return chart(traces, _("step"), _("variance"), height=302, margin=MARGIN)
 
 
-def buffers_text(stream: Stream) -> str:
+def buffers_text(stream: streams.Stream) -> str:
     """What BatchNorm stores, and when the running mean is close to the true one."""
     names = listed(torch_module.buffers("BatchNorm1d(1)"), "and")
-    settled = settle(stream)
+    settled = streams.settle(stream)
     stored = _("Besides gamma and beta, BatchNorm stores {names}.", names=names)
     if settled.mean_steps is None:
         when = _(
@@ -119,25 +118,25 @@ def buffers_text(stream: Stream) -> str:
     return join_sentences([stored, when])
 
 
-def momentum_texts(stream: Stream, history: Run) -> Iterator[str]:
+def momentum_texts(stream: streams.Stream, history: streams.Run) -> Iterator[str]:
     """Both conventions of momentum, both forms of the update, and how fast old batches are forgotten."""
     if stream.momentum is None:
         yield _(
             "`momentum=None`: every batch has the same weight, so the buffers are plain averages of all batches so far."
         )
         return
-    keras = momentum.other_momentum(stream.momentum)
+    keras = streams.other_momentum(stream.momentum)
     yield _(
         "torch's `momentum={torch:g}` is the weight of the *new* batch. In Keras, TensorFlow and Flax it is the weight "
         "of the *old* value: `momentum={keras:g}`.",
         torch=stream.momentum,
         keras=keras,
     )
-    yield _forgetting(momentum.half_life(stream.momentum))
+    yield _forgetting(streams.half_life(stream.momentum))
     yield _(
         "`kept * momentum + new * (1 - momentum)` and `kept -= (kept - new) * (1 - momentum)` are the same update: largest "
         "difference here **{difference}**.",
-        difference=format_difference(momentum.two_forms(history.batch_mean, keras).largest_difference),
+        difference=format_difference(streams.two_forms(history.batch_mean, keras).largest_difference),
     )
     yield _("A lower momentum forgets old batches sooner in Keras's convention, and later in torch's.")
 
@@ -157,15 +156,20 @@ def _forgetting(steps: float) -> str:
 
 
 BATCH_SIZE = integer(
-    "batch_size", 2, BATCH_SIZES[-1], 8, "2 4 8 16 32 64 128 256 512 1024", in_file=("2", "8", "32")
+    "batch_size", 2, streams.BATCH_SIZES[-1], 8, "2 4 8 16 32 64 128 256 512 1024", in_file=("2", "8", "32")
 ).described(N_("batch size"), N_("the examples in a batch"), "16")
 MOMENTUM = number_or_none(
     "momentum", 0, 1, 0.1, "0 0.001 0.01 0.05 0.1 0.2 0.3 0.5 0.7 0.9 1 none", in_file=("0.01", "0.1", "0.5", "none")
 ).described(N_("momentum"), N_("the momentum of the running statistics; none for a cumulative average"), "none")
 DRIFT = number(
-    "drift", -LARGEST_DRIFT, LARGEST_DRIFT, 0.0, "-10 -1 -0.5 -0.1 -0.05 0 0.05 0.1 0.5 1 10", in_file=("0", "0.05")
+    "drift",
+    -streams.LARGEST_DRIFT,
+    streams.LARGEST_DRIFT,
+    0.0,
+    "-10 -1 -0.5 -0.1 -0.05 0 0.05 0.1 0.5 1 10",
+    in_file=("0", "0.05"),
 ).described(N_("mean drifts by"), N_("how far the mean moves in each step"), "0.5")
-NUMBER_OF_BATCHES = integer("steps", STEPS[0], STEPS[-1], 60, "1 5 10 20 40 60 100 200 500").described(
+NUMBER_OF_BATCHES = integer("steps", streams.STEPS[0], streams.STEPS[-1], 60, "1 5 10 20 40 60 100 200 500").described(
     N_("steps"), N_("the number of batches"), "100"
 )
 STREAM = page.Experiment(
@@ -309,13 +313,13 @@ def devices_parts(view: View) -> Iterator[Part]:
     yield from map(Text, devices_texts(found))
 
 
-def devices(count: int, seed: int = 0) -> Sharded:
+def devices(count: int, seed: int = 0) -> sampling.Sharded:
     """A batch of 26 examples of two channels, split over ``count`` devices as evenly as possible."""
     x = example("scales", (EXAMPLES, CHANNELS), ("n", "c"), seed)
-    return shard(x.double(), even_sizes(EXAMPLES, count))
+    return sampling.shard(x.double(), sampling.even_sizes(EXAMPLES, count))
 
 
-def devices_sentence(found: Sharded) -> str:
+def devices_sentence(found: sampling.Sharded) -> str:
     """Whether the devices' statistics differ, and how close the combined statistics are to the statistics of the whole batch."""
     means = len({tuple(mean) for mean in found.shard_mean.tolist()})
     return join_sentences(
@@ -331,7 +335,7 @@ def devices_sentence(found: Sharded) -> str:
     )
 
 
-def over_devices(found: Sharded, statistic: str) -> Lines:
+def over_devices(found: sampling.Sharded, statistic: str) -> Lines:
     """The "mean" or "var" of channel 0 on each device, combined as SyncBatchNorm does, and of the whole batch."""
     names = [str(device) for device in range(len(found.sizes))]
     title, shards, combined, whole = {
@@ -346,7 +350,7 @@ def over_devices(found: Sharded, statistic: str) -> Lines:
     return chart(traces, axis(_("device"), type="category"), title, height=302, margin=MARGIN, hovermode="closest")
 
 
-def devices_table(found: Sharded) -> Table:
+def devices_table(found: sampling.Sharded) -> Table:
     """The mean and variance of both channels on each device, combined, and of the whole batch."""
     names = [_("device {number}", number=number) for number in range(len(found.sizes))]
     total = sum(found.sizes)
@@ -370,7 +374,7 @@ def devices_table(found: Sharded) -> Table:
     return Table(heads, tuple(rows))
 
 
-def devices_texts(found: Sharded) -> Iterator[str]:
+def devices_texts(found: sampling.Sharded) -> Iterator[str]:
     """The errors without SyncBatchNorm, and with a plain average of the variances."""
     yield _(
         "Without synchronization, outputs differ from those of the whole batch by up to **{without:.3g}**; with it, by **{with_sync}**.",

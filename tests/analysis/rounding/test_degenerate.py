@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from normviz import Layer, NormvizError, explain
-from normviz.analysis.rounding.degenerate import BETA, CONSTANT, GAMMA, SINGLE, constant_groups, single_elements
-from normviz.analysis.rounding.groups import DTYPES
+from normviz.analysis.rounding import BETA, CONSTANT, DTYPES, GAMMA, SINGLE, constant_groups, single_elements
 from normviz.layers.catalogue import KINDS
 from tests.support.needs import cases_in_torch
 from tests.support.strategies import IN_TORCH

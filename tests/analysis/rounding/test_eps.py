@@ -5,8 +5,17 @@ import pytest
 import torch
 
 from normviz import NormvizError
-from normviz.analysis.rounding.eps import EPSILONS, VARIANCES, by_hand, eps_placement, eps_table, no_eps
-from normviz.analysis.rounding.groups import DTYPES, TORCH_LAYERS, example_group
+from normviz.analysis.rounding import (
+    DTYPES,
+    EPSILONS,
+    TORCH_LAYERS,
+    VARIANCES,
+    by_hand,
+    eps_placement,
+    eps_table,
+    example_group,
+    no_eps,
+)
 from tests.support.needs import needs_half
 
 HALF, FLOAT, DOUBLE = torch.float16, torch.float32, torch.float64

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normviz import NormvizError
-from normviz.analysis.rounding.eps import by_hand
-from normviz.analysis.rounding.groups import (
+from normviz.analysis.rounding import (
     DISTANCES,
     DTYPES,
     GROUP_SIZES,
     LARGEST_DISTANCE,
     LAYERS,
+    by_hand,
     exact_variance,
     example_group,
     read_eps,

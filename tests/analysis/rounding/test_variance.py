@@ -8,16 +8,23 @@ from hypothesis import strategies as st
 from torch import nn
 
 from normviz import NormvizError
-from normviz.analysis.rounding.groups import (
+from normviz.analysis.rounding import (
     CHANNELS_LAST,
     DISTANCES,
     DTYPES,
+    FLAX,
     LAYERS,
+    METHODS,
     TORCH_LAYERS,
     exact_variance,
     example_group,
+    flax_fast,
+    one_pass,
+    shifted,
+    sweep,
+    two_passes,
+    welford,
 )
-from normviz.analysis.rounding.variance import FLAX, METHODS, flax_fast, one_pass, shifted, sweep, two_passes, welford
 from tests.support.needs import needs_half
 
 HALF, FLOAT, DOUBLE = torch.float16, torch.float32, torch.float64

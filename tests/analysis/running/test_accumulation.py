@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from normviz.analysis.running.shards import accumulation_difference, shard
+from normviz.analysis.running.sampling import accumulation_difference, shard
 from normviz.texts.errors import NormvizError
 from tests.support.strategies import random_tensor
 

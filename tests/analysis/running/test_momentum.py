@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from normviz.analysis.running.momentum import half_life, moving_average, other_momentum, two_forms
-from normviz.analysis.running.stream import Stream, run
+from normviz.analysis.running.stream import Stream, half_life, moving_average, other_momentum, run, two_forms
 from normviz.texts.errors import NormvizError
 
 momenta = st.floats(0, 1)

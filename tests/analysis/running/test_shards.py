@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from normviz.analysis.running.shards import combine, even_sizes, shard
+from normviz.analysis.running.sampling import combine, even_sizes, shard
 from normviz.texts.errors import NormvizError
 from tests.support.strategies import random_tensor
 

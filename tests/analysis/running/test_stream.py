@@ -7,8 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from normviz.analysis.running.momentum import moving_average
-from normviz.analysis.running.stream import START_MEAN, START_VAR, TRUE_MEAN, TRUE_VAR, Stream, follow, run
+from normviz.analysis.running.stream import (
+    START_MEAN,
+    START_VAR,
+    TRUE_MEAN,
+    TRUE_VAR,
+    Stream,
+    follow,
+    moving_average,
+    run,
+)
 from normviz.analysis.running.torch_module import torch_refusal
 from normviz.texts.errors import NormvizError
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from normviz.analysis.rounding.groups import DTYPES
+from normviz.analysis.rounding import DTYPES
 from normviz.lessons.pages import PAGES
 from tests.support.driver import query, sentence_text
 from tests.support.lessons import asked_questions

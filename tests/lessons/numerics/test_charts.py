@@ -5,8 +5,7 @@ from math import inf, isfinite, log10, nan
 
 import pytest
 
-from normviz.analysis.rounding.groups import DISTANCES, DTYPES
-from normviz.analysis.rounding.variance import Estimate
+from normviz.analysis.rounding import DISTANCES, DTYPES, Estimate
 from normviz.figures.charts import LIGHT, chart_payload
 from normviz.figures.palette import THEMES
 from normviz.figures.wire import sent

@@ -6,10 +6,18 @@ from time import process_time
 import pytest
 import torch
 
-from normviz.analysis.rounding.degenerate import CONSTANT, SINGLE
-from normviz.analysis.rounding.eps import EPSILONS, no_eps
-from normviz.analysis.rounding.groups import DISTANCES, DTYPES, LAYERS, SIZE, example_group
-from normviz.analysis.rounding.variance import Estimate
+from normviz.analysis.rounding import (
+    CONSTANT,
+    DISTANCES,
+    DTYPES,
+    EPSILONS,
+    LAYERS,
+    SINGLE,
+    SIZE,
+    Estimate,
+    example_group,
+    no_eps,
+)
 from normviz.lessons.numerics import page as numerics
 from normviz.lessons.numerics.page import (
     EXACT,

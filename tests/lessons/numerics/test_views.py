@@ -4,7 +4,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from normviz.analysis.rounding.groups import DTYPES
+from normviz.analysis.rounding import DTYPES
 from normviz.lessons.numerics.page import SETTINGS
 from normviz.lessons.pages import PAGES
 from normviz.parts.html import Body

@@ -7,8 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.analysis.running.sampling import Sequences, SmallBatches, per_time_step, spread
-from normviz.analysis.running.shards import even_sizes, shard
+from normviz.analysis.running.sampling import Sequences, SmallBatches, even_sizes, per_time_step, shard, spread
 from normviz.analysis.running.stream import Run, Stream, follow, run
 from normviz.lessons.train_and_eval import page as train_and_eval
 from normviz.lessons.train_and_eval.page import MOST_DEVICES

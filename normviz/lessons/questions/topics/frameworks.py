@@ -12,7 +12,7 @@ from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.modes import train_and_eval
-from normviz.analysis.running.momentum import half_life, other_momentum
+from normviz.analysis.running.stream import half_life, other_momentum
 from normviz.analysis.running.torch_module import buffers
 from normviz.code.programs import KERAS_LAYERS, AxisNumbers
 from normviz.layers.layer import Layer

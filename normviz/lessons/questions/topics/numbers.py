@@ -9,10 +9,8 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from normviz.analysis import closed_form, description, examples
+from normviz.analysis import closed_form, description, examples, rounding
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.rounding import degenerate, groups, variance
-from normviz.analysis.rounding.eps import by_hand, eps_table, no_eps
 from normviz.code.cs231n import layernorm_backward, layernorm_forward
 from normviz.layers.layer import Layer
 from normviz.lessons.questions import facts
@@ -49,11 +47,11 @@ SPREAD = 1e-3
 
 def size_of_eps() -> facts.Facts:
     keras, torch_eps = facts.keras_default("epsilon"), float(Layer.make("BatchNorm1d", 1).given["eps"])
-    table = {(o.dtype, o.eps): o for o in eps_table(SPREAD, epsilons=(keras, torch_eps, BERT_EPS))}
+    table = {(o.dtype, o.eps): o for o in rounding.eps_table(SPREAD, epsilons=(keras, torch_eps, BERT_EPS))}
     sizes = [table["float32", eps].by_torch["BatchNorm1d"] for eps in (keras, torch_eps, BERT_EPS)]
-    constant = examples.from_values((2.0, 2.0, 2.0, 2.0), (4,)).to(groups.DTYPES["float16"])
-    hand, own = by_hand(constant, BERT_EPS), groups.torch_output("LayerNorm", constant, BERT_EPS)
-    channel = groups.torch_output("BatchNorm1d", constant, BERT_EPS)
+    constant = examples.from_values((2.0, 2.0, 2.0, 2.0), (4,)).to(rounding.DTYPES["float16"])
+    hand, own = rounding.by_hand(constant, BERT_EPS), rounding.torch_output("LayerNorm", constant, BERT_EPS)
+    channel = rounding.torch_output("BatchNorm1d", constant, BERT_EPS)
     sizes_of_options = {"one": 1.0, "third": 0.3, "small": 0.03, "same": SPREAD}
     nearest = min(sizes_of_options, key=lambda key: abs(log(sizes_of_options[key] / sizes[0])))
     return {
@@ -103,7 +101,7 @@ FLAX_EPS = 1e-6  # default of flax.linen.LayerNorm and GroupNorm; BatchNorm's is
 def cancellation() -> facts.Facts:
     """Groups of 256 values of standard deviation 1 around a million, in float32."""
     found = [
-        {e.method: e for e in variance.sweep("float32", (DISTANCE,), seed=seed, eps=FLAX_EPS)} for seed in range(DRAWS)
+        {e.method: e for e in rounding.sweep("float32", (DISTANCE,), seed=seed, eps=FLAX_EPS)} for seed in range(DRAWS)
     ]
     fast = [estimates["one_pass"] for estimates in found]
     error = min(one.error for one in fast)
@@ -134,14 +132,14 @@ def rms_norm() -> facts.Facts:
         "gap": largest_difference(
             facts.output("RMSNorm(3, eps=1e-05)", centered), facts.output("LayerNorm(3)", centered)
         ),
-        "eps": no_eps("float32").computing_eps,
-        "wide": no_eps("float64").computing_eps,
+        "eps": rounding.no_eps("float32").computing_eps,
+        "wide": rounding.no_eps("float64").computing_eps,
         "right": min(options, key=lambda key: largest_difference(options[key], rms)),
     }
 
 
 def one_element() -> facts.Facts:
-    found = {d.layer: d for d in degenerate.single_elements() if d.output is not None}
+    found = {d.layer: d for d in rounding.single_elements() if d.output is not None}
     layer, rms, group = (found[name] for name in ("LayerNorm(1)", "RMSNorm(1)", "GroupNorm(4, 4)"))
     assert layer.output is not None
     assert rms.output is not None

@@ -5,8 +5,8 @@ from math import prod, sqrt
 import torch
 
 from normviz.analysis import description, examples, forward
-from normviz.analysis.running import modes, sampling, shards, stream, torch_module
-from normviz.analysis.running.momentum import other_momentum, two_forms
+from normviz.analysis.running import modes, sampling, stream, torch_module
+from normviz.analysis.running.stream import other_momentum, two_forms
 from normviz.layers.layer import Layer
 from normviz.lessons.questions import facts
 from normviz.lessons.train_and_eval.modes import both_modes
@@ -288,14 +288,14 @@ def time_steps() -> facts.Facts:
 
 def gpus() -> facts.Facts:
     x = examples.example("scales", (26, 2), ("n", "c"))
-    sizes = shards.even_sizes(26, 2)
-    parts = shards.shard(x.double(), sizes)
+    sizes = sampling.even_sizes(26, 2)
+    parts = sampling.shard(x.double(), sizes)
     return {
         "devices": len(sizes),
         "values": int(parts.counts[0]),
         "apart": parts.shard_difference,
         "sync": parts.output_difference,
         "naive": parts.naive_difference,
-        "accumulated": shards.accumulation_difference("BatchNorm1d(2)", x, sizes),
+        "accumulated": sampling.accumulation_difference("BatchNorm1d(2)", x, sizes),
         "right": int(parts.counts[0]),
     }

@@ -8,7 +8,7 @@ import pytest
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.running.modes import train_and_eval
-from normviz.analysis.running.momentum import half_life, moving_average, other_momentum, two_forms
+from normviz.analysis.running.stream import half_life, moving_average, other_momentum, two_forms
 from normviz.code.programs import KERAS_LAYERS, AxisNumbers
 from normviz.lessons.questions.facts import keras_default
 from normviz.lessons.questions.topics.frameworks import keras_updates

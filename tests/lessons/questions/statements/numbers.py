@@ -11,10 +11,7 @@ from normviz.analysis.closed_form import upstream
 from normviz.analysis.description import describe
 from normviz.analysis.examples import from_values
 from normviz.analysis.forward import largest_difference
-from normviz.analysis.rounding.degenerate import single_elements
-from normviz.analysis.rounding.eps import eps_table, no_eps
-from normviz.analysis.rounding.groups import DTYPES
-from normviz.analysis.rounding.variance import sweep
+from normviz.analysis.rounding import DTYPES, eps_table, no_eps, single_elements, sweep
 from normviz.code.cs231n import Cache, layernorm_backward, layernorm_forward
 from normviz.lessons.questions.facts import ROUNDING, module_of, normal, output, scene_of, skewness, view_of
 from normviz.lessons.questions.topics.numbers import BERT_EPS, DISTANCE, DRAWS, FLAX_EPS, normalize_by_hand

@@ -9,8 +9,7 @@ from torch.optim.swa_utils import AveragedModel
 from torch.utils.checkpoint import checkpoint
 
 from normviz.analysis.description import describe
-from normviz.analysis.running.momentum import half_life, two_forms
-from normviz.analysis.running.stream import START_MEAN, START_VAR, Stream, run, settle
+from normviz.analysis.running.stream import START_MEAN, START_VAR, Stream, half_life, run, settle, two_forms
 from normviz.analysis.running.torch_module import buffers
 from normviz.lessons.questions.facts import module_of, normal
 from normviz.lessons.questions.topics.running_statistics import STEPPED, WEIGHTED

@@ -9,8 +9,7 @@ import torch
 
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
-from normviz.analysis.running.sampling import Sequences, per_time_step
-from normviz.analysis.running.shards import even_sizes, shard
+from normviz.analysis.running.sampling import Sequences, even_sizes, per_time_step, shard
 from normviz.analysis.running.stream import TRUE_VAR
 from normviz.lessons.questions.facts import module_of, normal, output, output_change
 from normviz.lessons.questions.topics.running_statistics import CORRELATION, TWO_IMAGES

@@ -1,1 +1,0 @@
-"""Rounding: what floating-point arithmetic does to a mean, a variance and an eps."""
