@@ -51,6 +51,12 @@ def accepts_gzip(request: Request) -> bool:
     return any(map(GZIP.fullmatch, request.headers.get("accept-encoding", "").lower().split(",")))
 
 
+def is_known(request: Request, tag: str) -> bool:
+    """Whether the client has the response with this ETag."""
+    known = request.headers.get("if-none-match", "").split(",")
+    return tag.removeprefix("W/") in (one.strip().removeprefix("W/") for one in known)
+
+
 @dataclass(frozen=True)
 class Asset:
     """A script, or a picture.

@@ -5,7 +5,10 @@ The query contains everything, so any replica can respond. ``page`` is the page,
 """
 
 import re
-from dataclasses import replace
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,17 +19,38 @@ from normviz.export.output import Choices, Output
 from normviz.figures.palette import FOLLOW
 from normviz.parts.titles import app_of_environment
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _, ngettext, without_marks
+from normviz.texts.messages import _, language, ngettext, without_marks
 from normviz.ui.address import app_address
+from normviz.ui.assets import is_known
 from normviz.ui.load import Busy, Queue, turn
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
 OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all other names belong to the view
-AT_ONCE, MAX_REQUESTS = 2, 8  # a file takes about two seconds: a request waits for about ten at most
+AT_ONCE, MAX_REQUESTS = (
+    2,
+    16,
+)  # of one client; a file takes about two seconds, and no request waits for those of other clients
+KEPT = 8  # files of about a megabyte, for readers who ask for one that was just made
 ONE_HOUR = "max-age=3600"  # a new version of the app may write another file
 MAX_NAME = 80
 
 _queue = Queue("export", AT_ONCE, MAX_REQUESTS)
+
+
+@dataclass(frozen=True)
+class SavedFile:
+    """A file as it is sent."""
+
+    name: str
+    html: bytes
+
+    @cached_property
+    def tag(self) -> str:
+        """Weak, because Streamlit's middleware may compress the response."""
+        return f'W/"{sha256(self.html).hexdigest()[:16]}"'
+
+
+_made: dict[Hashable, SavedFile] = {}  # the last ones
 
 
 async def export(request: Request) -> Response:
@@ -40,15 +64,31 @@ async def export(request: Request) -> Response:
                     LONGEST_LINK,
                 )
             )
-        name, html = await _queue.run(request, _export_file, dict(request.query_params), app_address(request))
+        file = await _file(request)
     except Busy as busy:
         return _line(_("The server is busy; try again in a few seconds."), 503, {"Retry-After": str(busy.seconds)})
     except NormvizError as error:
         return _line(str(error), 400)
     # The file names the host of the request, unless the address of the app is configured. A request may claim any host.
     shared = "public" if app_of_environment() else "private"
-    headers = {"Cache-Control": f"{shared}, {ONE_HOUR}", "Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(html, media_type="text/html", headers=headers | SAFE)
+    headers = {"Cache-Control": f"{shared}, {ONE_HOUR}", "ETag": file.tag} | SAFE
+    if is_known(request, file.tag):
+        return Response(status_code=304, headers=headers)
+    headers["Content-Disposition"] = f'attachment; filename="{file.name}"'
+    return Response(file.html, media_type="text/html", headers=headers)
+
+
+async def _file(request: Request) -> SavedFile:
+    """The file of the address: one that was just made, or one that is made once for all who ask for it now."""
+    asked = tuple(request.query_params.items()), app_address(request)
+    key = language.get(), *asked
+    file = _made.pop(key, None)
+    if file is None:
+        file = await _queue.run(request, _export_file, *asked)
+    _made[key] = file
+    if len(_made) > KEPT:
+        del _made[next(iter(_made))]
+    return file
 
 
 # A browser saves the response, and runs nothing of it.
@@ -60,8 +100,9 @@ def _line(text: str, status: int, headers: dict[str, str] | None = None) -> Resp
     return Response(" ".join(without_marks(text).split()) + "\n", status, media_type="text/plain", headers=kept)
 
 
-def _export_file(query: dict[str, str], app: str) -> tuple[str, str]:
-    """The name and the content of the file. ``app``: the address of the app, for what the file cannot answer."""
+def _export_file(asked: Iterable[tuple[str, str]], app: str) -> SavedFile:
+    """The file. ``app``: the address of the app, for what the file cannot answer."""
+    query = dict(asked)
     place = query.get("plotlyjs", PLOTLYJS[0])
     if place not in PLOTLYJS:
         raise NormvizError(
@@ -76,7 +117,7 @@ def _export_file(query: dict[str, str], app: str) -> tuple[str, str]:
         output, theme=check_theme(query.get("theme") or FOLLOW), plotlyjs=place, caption=caption, choices=choices
     )
     with turn(output.view.scene.shape if output.view else ()):
-        return file_name(output), output.to_html()
+        return SavedFile(file_name(output), output.to_html().encode())
 
 
 def file_name(output: Output) -> str:

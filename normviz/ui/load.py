@@ -6,16 +6,20 @@ One view of the largest tensor needs about 100 MB while it is computed. Twenty a
 import asyncio
 import ctypes
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
+from dataclasses import dataclass, field
 from functools import partial
 from math import ceil, prod
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from starlette.requests import Request
+
+from normviz.texts.messages import language
 
 T = TypeVar("T")
 LARGE = 2**15  # elements of a tensor whose steps take more than a megabyte
@@ -64,36 +68,78 @@ def _return_memory() -> None:
 # Requests
 
 
+@dataclass(eq=False)
+class Job:
+    """Work that one or more readers wait for. ``client`` is the address of the first one."""
+
+    client: str
+    work: Callable[[], Any]
+    turn: asyncio.Event = field(default_factory=asyncio.Event)  # its turn has come
+    readers: int = 0
+
+
 class Queue:
-    """Runs the work of requests in ``at_once`` threads. At most ``most`` requests run or wait."""
+    """Runs the work of requests in ``at_once`` threads. Readers who ask for the same share one job.
+
+    At most ``most`` jobs of one client run or wait, and twice as many of all. A thread that is free takes a job of the client that has the
+    fewest running, so that nobody waits for all that another one asks for.
+    """
 
     def __init__(self, name: str, at_once: int, most: int) -> None:
         self.at_once, self.most = at_once, most
         self._workers = ThreadPoolExecutor(at_once, name)
-        self._jobs: list[Future[Any]] = []
+        self._jobs: dict[Hashable, tuple[Job, asyncio.Task[Any]]] = {}
         self._seconds = 3.0  # that a job takes: the mean, in which the last ones count most; a guess at first
 
-    async def run(self, request: Request, function: Callable[..., T], *args: object) -> T:
-        """The result of ``function(*args)`` in the language of the caller. What has not started when the client leaves is dropped.
+    async def run(self, request: Request, function: Callable[..., T], *args: Hashable) -> T:
+        """The result of ``function(*args)`` in the language of the caller. What has not started when its readers leave is dropped.
 
         Raises Busy if too many requests wait, and if the client leaves.
         """
-        self._jobs = [job for job in self._jobs if not job.done()]
-        if len(self._jobs) >= self.most:
-            raise Busy(self._seconds * len(self._jobs) / self.at_once)
-        job = self._workers.submit(copy_context().run, self._timed, partial(function, *args))
-        self._jobs.append(job)
-        result, left = asyncio.wrap_future(job), asyncio.create_task(_disconnect(request))
-        ends: set[asyncio.Future[Any]] = {result, left}
+        key = language.get(), *args
+        if key not in self._jobs:
+            self._add(key, Job(address_of(request), partial(function, *args)))
+        job, result = self._jobs[key]
+        left = asyncio.create_task(_disconnect(request))
+        job.readers += 1
         try:
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({result, left}, return_when=asyncio.FIRST_COMPLETED)
             if not result.done():
                 raise Busy
-            return result.result()
+            return cast(T, result.result())
         finally:
             left.cancel()
-            job.cancel()
-            result.cancel()
+            job.readers -= 1
+            if not job.readers and not job.turn.is_set():
+                self._jobs.pop(key, None)
+                result.cancel()
+
+    def _add(self, key: Hashable, job: Job) -> None:
+        clients = Counter(other.client for other, _result in self._jobs.values())
+        if clients[job.client] >= self.most or clients.total() >= 2 * self.most:
+            raise Busy(self._seconds * len(self._jobs) / self.at_once)
+        result = asyncio.create_task(self._result(key, job))
+        result.add_done_callback(
+            lambda done: done.cancelled() or done.exception()
+        )  # asyncio would log one that nobody waits for
+        self._jobs[key] = job, result
+
+    async def _result(self, key: Hashable, job: Job) -> Any:
+        try:
+            self._call_next()
+            await job.turn.wait()
+            work = partial(copy_context().run, self._timed, job.work)
+            return await asyncio.get_running_loop().run_in_executor(self._workers, work)
+        finally:
+            self._jobs.pop(key, None)
+            self._call_next()
+
+    def _call_next(self) -> None:
+        jobs = [job for job, _result in self._jobs.values()]
+        running = Counter(job.client for job in jobs if job.turn.is_set())
+        waiting = [job for job in jobs if not job.turn.is_set()]
+        if waiting and running.total() < self.at_once:
+            min(waiting, key=lambda job: running[job.client]).turn.set()
 
     def _timed(self, function: Callable[[], T]) -> T:
         start = monotonic()
@@ -101,6 +147,12 @@ class Queue:
             return function()
         finally:
             self._seconds += (monotonic() - start - self._seconds) / 4
+
+
+def address_of(request: Request) -> str:
+    """Where a request comes from, as the proxy says, if there is one."""
+    forwarded = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
+    return forwarded or (request.client.host if request.client else "")
 
 
 async def _disconnect(request: Request) -> None:

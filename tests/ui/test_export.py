@@ -5,6 +5,7 @@ import re
 from urllib.parse import quote
 
 import pytest
+import starlette.requests
 from starlette.applications import Starlette
 
 from normviz.export.links import output_of_query
@@ -22,6 +23,11 @@ LAYERS = "layers=BatchNorm2d(3);LayerNorm([3,4,4])"
 @pytest.fixture(scope="module")
 def app():
     return Starlette(routes=routes())
+
+
+@pytest.fixture(autouse=True)
+def _no_file_is_kept(monkeypatch):
+    monkeypatch.setattr(export, "_made", {})
 
 
 def test_the_response_is_the_file_that_the_library_makes(app):
@@ -72,8 +78,38 @@ def test_without_a_query_the_file_is_explore_that_answers_with_plotly_js_inline(
 
 def test_two_equal_requests_give_the_same_bytes(app):
     """Any replica can make it, because the file has nothing of the server in it."""
-    one, other = (ask(app, "/export?plotlyjs=cdn&fixed=true&page=gradients").body for _ in range(2))
-    assert one == other
+    responses = []
+    for _ in range(2):
+        responses.append(ask(app, "/export?plotlyjs=cdn&fixed=true&page=gradients"))
+        export._made.clear()
+    one, other = responses
+    assert (one.body, one.headers["etag"]) == (other.body, other.headers["etag"])
+
+
+SMALL = "plotlyjs=cdn&fixed=true&page=gradients"
+
+
+def test_a_reader_who_has_the_file_does_not_get_it_again(app):
+    tag = ask(app, f"/export?{SMALL}").headers["etag"]
+    again = ask(app, f"/export?{SMALL}", if_none_match=f'"x", {tag}')
+    assert (again.status, again.body, again.headers["etag"]) == (304, b"", tag)
+    assert ask(app, f"/export?{SMALL}&theme=dark", if_none_match=tag).status == 200
+    assert ask(app, f"/export?{SMALL}", accept_encoding="gzip").headers["etag"].startswith("W/")  # for both encodings
+
+
+def test_a_file_that_was_just_made_is_not_made_again(app, monkeypatch):
+    first = ask(app, f"/export?{SMALL}")
+    monkeypatch.setattr(export, "_export_file", lambda *_: pytest.fail("it is made again"))
+    again = ask(app, f"/export?{SMALL}")
+    assert (again.body, again.headers) == (first.body, first.headers)
+
+
+def test_few_files_are_kept(monkeypatch, app):
+    monkeypatch.setattr(export, "_export_file", lambda asked, _: export.SavedFile("x.html", str(asked).encode()))
+    for number in range(export.KEPT + 2):
+        assert f"'{number}'" in ask(app, f"/export?seed={number}").body.decode()
+    assert ask(app, "/export?seed=2").status == 200  # asked for again, so it is kept longer
+    assert [dict(key[1])["seed"] for key in export._made] == [*map(str, range(3, export.KEPT + 2)), "2"]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +249,7 @@ def test_only_a_few_are_computed_at_once(monkeypatch):
     running, most, gate = 0, 0, threading.Barrier(export.AT_ONCE, timeout=60)
     lock = threading.Lock()
 
-    def made(query: dict[str, str], app: str) -> tuple[str, str]:
+    def made(asked: object, app: str) -> export.SavedFile:
         nonlocal running, most
         with lock:
             running += 1
@@ -221,26 +257,23 @@ def test_only_a_few_are_computed_at_once(monkeypatch):
         gate.wait()
         with lock:
             running -= 1
-        return "x.html", "<p>"
+        return export.SavedFile("x.html", b"<p>")
 
     monkeypatch.setattr(export, "_export_file", made)
 
-    class FakeRequest:
-        class url:  # noqa: N801
-            query, scheme, path = "", "http", "/export"
-
-        headers: dict[str, str] = {}  # noqa: RUF012
-
-        query_params: dict[str, str] = {}  # noqa: RUF012
-
+    class Request(starlette.requests.Request):
         async def receive(self) -> dict[str, str]:
             await asyncio.Event().wait()  # the client stays
             raise AssertionError
 
+    def request(number: int) -> Request:
+        scope = {"type": "http", "scheme": "http", "path": "/export", "query_string": b"seed=%d" % number}
+        return Request(scope | {"headers": [(b"host", b"x")]})
+
     async def export_all() -> list[int]:
         return [
-            response.status_code for response in await asyncio.gather(*(export.export(FakeRequest()) for _ in range(8)))
-        ]  # type: ignore[arg-type]
+            response.status_code for response in await asyncio.gather(*(export.export(request(n)) for n in range(8)))
+        ]
 
     assert run_async(export_all()) == [200] * 8
     assert most == export.AT_ONCE

@@ -9,16 +9,20 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 
+from normviz.texts.messages import in_language, language
 from normviz.ui import load
 from normviz.ui.load import LARGE, Busy, Queue, turn
 from tests.support.asgi import run_async
 
 
-class Client:
+class Client(Request):
     """A request whose client can leave."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = "10.0.0.1", proxied: str = "") -> None:
+        headers = [(b"x-forwarded-for", proxied.encode())] if proxied else []
+        super().__init__({"type": "http", "client": (host, 1), "headers": headers})
         self.gone = asyncio.Event()
 
     async def receive(self) -> dict[str, Any]:
@@ -113,15 +117,92 @@ def test_a_queue_refuses_what_would_wait_too_long_and_says_how_long_the_others_t
     async def ask() -> tuple[list[str], int]:
         queue, gate = Queue("test", at_once=2, most=4), threading.Event()
         queue._seconds = 10.0
-        jobs = [asyncio.create_task(queue.run(Client(), gate.wait, 60)) for _ in range(4)]  # type: ignore[arg-type]
+        jobs = [asyncio.create_task(queue.run(Client(), gate.wait, 60 + number)) for number in range(4)]
         await asyncio.sleep(0)
         with pytest.raises(Busy) as refused:
-            await queue.run(Client(), str)  # type: ignore[arg-type]
+            await queue.run(Client(), str)
         gate.set()
         await asyncio.gather(*jobs)
-        return [await queue.run(Client(), str, "free")], refused.value.seconds  # type: ignore[arg-type]
+        return [await queue.run(Client(), str, "free")], refused.value.seconds
 
     assert run_async(ask()) == (["free"], 20)  # four jobs of ten seconds in two threads
+
+
+def test_readers_who_ask_for_the_same_share_one_computation() -> None:
+    made: list[str] = []
+
+    async def ask() -> list[str]:
+        queue, gate = Queue("test", at_once=2, most=2), threading.Event()
+
+        def make(what: str) -> str:
+            made.append(what)
+            gate.wait(60)
+            return what * 2
+
+        jobs = [asyncio.create_task(queue.run(Client(), make, what)) for what in "aaaaaaab"]
+        leaves = Client()
+        with suppress(Busy):
+            left = asyncio.create_task(queue.run(leaves, make, "a"))
+            await asyncio.sleep(0)
+            leaves.gone.set()  # the others still wait for it
+            await left
+        gate.set()
+        return await asyncio.gather(*jobs)
+
+    assert run_async(ask()) == ["aa"] * 7 + ["bb"]
+    assert sorted(made) == ["a", "b"]
+
+
+def test_languages_do_not_share() -> None:
+    async def ask() -> list[str]:
+        queue, jobs = Queue("test", at_once=1, most=2), []
+        for name in ("en", "es"):
+            with in_language(name):
+                jobs.append(asyncio.create_task(queue.run(Client(), language.get)))
+                await asyncio.sleep(0)
+        return await asyncio.gather(*jobs)
+
+    assert run_async(ask()) == ["en", "es"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(Client("10.0.0.1"), Client("10.0.0.2")), (Client(proxied="1.1.1.1"), Client(proxied="9.9.9.9, 2.2.2.2"))],
+)
+def test_a_reader_does_not_wait_for_all_that_another_one_asks_for(one: Client, other: Client) -> None:
+    done: list[str] = []
+
+    async def ask() -> None:
+        queue, gate = Queue("test", at_once=2, most=8), threading.Event()
+
+        def make(what: str) -> None:
+            gate.wait(60)
+            done.append(what)
+
+        jobs = [asyncio.create_task(queue.run(one, make, f"one {number}")) for number in range(8)]
+        await asyncio.sleep(0)
+        with pytest.raises(Busy):
+            await queue.run(one, make, "one too many")
+        jobs.append(asyncio.create_task(queue.run(other, make, "other")))
+        await asyncio.sleep(0)
+        gate.set()
+        await asyncio.gather(*jobs)
+
+    run_async(ask())
+    assert done.index("other") in (2, 3)  # after those that were running
+
+
+def test_all_clients_together_have_a_limit_too() -> None:
+    async def ask() -> None:
+        queue, gate = Queue("test", at_once=1, most=2), threading.Event()
+        jobs = [asyncio.create_task(queue.run(Client(str(number)), gate.wait, 60 + number)) for number in range(4)]
+        await asyncio.sleep(0)
+        with pytest.raises(Busy):
+            await queue.run(Client("another"), str)
+        gate.set()
+        await asyncio.gather(*jobs)
+
+    run_async(ask())
 
 
 def test_the_work_of_a_client_that_left_is_not_started_and_its_place_is_free() -> None:
@@ -130,13 +211,13 @@ def test_the_work_of_a_client_that_left_is_not_started_and_its_place_is_free() -
     async def ask() -> None:
         queue, gate = Queue("test", at_once=1, most=2), threading.Event()
         first, left = Client(), Client()
-        running = asyncio.create_task(queue.run(first, gate.wait, 60))  # type: ignore[arg-type]
-        waiting = asyncio.create_task(queue.run(left, done.append, "left"))  # type: ignore[arg-type]
+        running = asyncio.create_task(queue.run(first, gate.wait, 60))
+        waiting = asyncio.create_task(queue.run(left, done.append, "left"))
         await asyncio.sleep(0)
         left.gone.set()
         with pytest.raises(Busy):
             await waiting
-        next_one = asyncio.create_task(queue.run(Client(), done.append, "next"))  # type: ignore[arg-type]
+        next_one = asyncio.create_task(queue.run(Client(), done.append, "next"))
         await asyncio.sleep(0)
         gate.set()
         await asyncio.gather(running, next_one)
@@ -150,14 +231,14 @@ def test_a_request_that_times_out_is_not_started_either() -> None:
 
     async def ask() -> None:
         queue, gate = Queue("test", at_once=1, most=2), threading.Event()
-        running = asyncio.create_task(queue.run(Client(), gate.wait, 60))  # type: ignore[arg-type]
+        running = asyncio.create_task(queue.run(Client(), gate.wait, 60))
         await asyncio.sleep(0)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
-                await queue.run(Client(), done.append, "late")  # type: ignore[arg-type]
+                await queue.run(Client(), done.append, "late")
         gate.set()
         await running
-        await queue.run(Client(), done.append, "next")  # type: ignore[arg-type]
+        await queue.run(Client(), done.append, "next")
 
     run_async(ask())
     assert done == ["next"]
@@ -165,7 +246,7 @@ def test_a_request_that_times_out_is_not_started_either() -> None:
 
 def test_an_exception_of_the_work_is_that_of_the_request() -> None:
     async def ask() -> None:
-        await Queue("test", at_once=1, most=1).run(Client(), int, "x")  # type: ignore[arg-type]
+        await Queue("test", at_once=1, most=1).run(Client(), int, "x")
 
     with pytest.raises(ValueError, match="invalid literal"):
         run_async(ask())

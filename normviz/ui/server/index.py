@@ -30,7 +30,7 @@ from normviz.texts.languages import html_attributes
 from normviz.texts.messages import _, cache_by_language, in_language, language
 from normviz.ui import PAGE_SCRIPTS
 from normviz.ui.address import app_address
-from normviz.ui.assets import PREVIEW, accepts_gzip, component
+from normviz.ui.assets import PREVIEW, accepts_gzip, component, is_known
 from normviz.ui.language import language_of_request
 from normviz.ui.load import Busy, Queue
 from normviz.ui.server import files
@@ -99,7 +99,7 @@ async def index(request: Request) -> Response:
     tag = f'"{page.tag}{"-gzip" if gzipped else ""}"'
     # Private: the page names the host of the request.
     headers = {"Cache-Control": "private, no-cache", "Vary": VARY, "ETag": tag, "Content-Security-Policy": page.policy}
-    if tag in (known.strip().removeprefix("W/") for known in request.headers.get("if-none-match", "").split(",")):
+    if is_known(request, tag):
         return Response(status_code=304, headers=headers)
     if gzipped:
         headers["Content-Encoding"] = "gzip"
