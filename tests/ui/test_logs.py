@@ -1,3 +1,4 @@
+import json
 import logging
 from collections.abc import Iterator
 
@@ -104,13 +105,103 @@ def test_an_uncaught_normviz_error_is_shown_as_a_warning(lines: list[str]) -> No
     assert lines == ["INFO refused: C=6 cannot be split; use *3*. [/]"]
 
 
-def test_the_traceback_of_streamlit_is_logged_only_at_debug_level() -> None:
-    record = logging.LogRecord(logs.STREAMLIT_LOGGER, logging.ERROR, "", 0, "Uncaught app execution", (), None)
-    before = logs.LOGGER.level
+def read_not_a_number() -> None:
+    import streamlit as st
+    from streamlit.elements.widgets.number_input import NumberInputSerde
+    from streamlit.proto.NumberInput_pb2 import NumberInput
+
+    from normviz.ui.logs import on_script_error
+
     try:
-        logs.LOGGER.setLevel(logging.INFO)
-        assert not logs._is_wanted(record)
-        logs.LOGGER.setLevel(logging.DEBUG)
-        assert logs._is_wanted(record)
-    finally:
-        logs.LOGGER.setLevel(before)
+        NumberInputSerde(1, NumberInput.INT, 1, 9).deserialize(float("nan"))
+    except ValueError as error:
+        st.session_state["handled"] = on_script_error(error)
+
+
+def test_a_value_that_streamlit_cannot_read_is_the_visitors_fault(lines: list[str]) -> None:
+    app = AppTest.from_function(read_not_a_number).run()
+    assert [warning.value for warning in app.warning] == [
+        "The server received a value that this page does not have. Reload the page."
+    ]
+    assert app.session_state["handled"] is True
+    assert lines == ["INFO refused: ValueError: cannot convert float NaN to integer [/]"]
+
+
+# What Streamlit and the server log
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def record(message: str, *values: object, line: int = 1, error: Exception | None = None) -> logging.LogRecord:
+    found = (type(error), error, error.__traceback__) if error else None
+    return logging.LogRecord("streamlit.web", logging.WARNING, "/srv/web.py", line, message, values, found)  # type: ignore[arg-type]
+
+
+def test_a_line_of_streamlit_cannot_forge_another_one() -> None:
+    hostile = record("no fragment %s", "x\n2026-01-01 ERROR normviz: forged\x1b[31m\u2028red")
+    assert logs.FewLines()(hostile)
+    formatted = logging.Formatter("%(message)s").format(hostile)
+    assert formatted == r"no fragment x 2026-01-01 ERROR normviz: forged\x1b[31m red"
+
+
+def test_a_traceback_is_one_line_without_a_path() -> None:
+    try:
+        json.loads("[")
+    except ValueError as error:
+        failed = record("cannot read %s", "it", error=error)
+    assert logs.FewLines()(failed)
+    assert (
+        logging.Formatter().format(failed)
+        == "cannot read it: JSONDecodeError: Expecting value: line 1 column 2 (char 1)"
+    )
+
+
+def test_ten_lines_of_one_kind_are_logged_in_a_minute() -> None:
+    clock = Clock()
+    few_lines = logs.FewLines(clock)
+    visitors = [record("no fragment %s", number) for number in range(30)]
+    assert [few_lines(each) for each in visitors] == [True] * 10 + [False] * 20
+    assert visitors[8].msg == "no fragment 8"
+    assert visitors[9].msg == "no fragment 9 (more lines of this kind are left out for a minute)"
+    assert few_lines(record("another kind", line=2))
+    assert few_lines(record("no fragment %s", 1, error=ValueError()))  # with an exception it is another kind
+    clock.now = 61
+    assert [few_lines(record("no fragment %s", number)) for number in range(11)] == [True] * 10 + [False]
+
+
+def test_our_own_exceptions_are_kinds_of_their_own() -> None:
+    few_lines = logs.FewLines()
+    errors = [KeyError("a")] * 12 + [ValueError("b")]
+    passed = []
+    handler = LogLines()
+    handler.addFilter(few_lines)
+    handler.addFilter(lambda each: passed.append(each.msg) or True)  # type: ignore[func-returns-value]
+    logs.LOGGER.addHandler(handler)
+    for error in errors:
+        logs.log_request_error(error, "/")
+    logs.LOGGER.removeHandler(handler)
+    assert len(passed) == 11
+    assert passed[-1] == "ValueError: b (no line of normviz) ['/']"
+
+
+def test_a_page_that_failed_is_not_logged_again_by_streamlit() -> None:
+    assert not logs.FewLines()(record("Uncaught app execution", error=ValueError()))
+
+
+def test_the_loggers_of_the_server_are_limited_unless_the_whole_traceback_is_wanted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for level, is_limited in (("info", True), ("debug", False)):
+        monkeypatch.setattr(logs, "LOGGER", logging.Logger("normviz"))
+        monkeypatch.setattr(logs.st, "get_option", lambda _, level=level: level)
+        logger = logging.getLogger(f"streamlit.of_a_test.{level}")
+        logs.start()
+        assert bool(logger.filters) == is_limited
+        for name in list(logging.root.manager.loggerDict):
+            each = logging.getLogger(name)
+            each.filters[:] = [one for one in each.filters if not isinstance(one, logs.FewLines)]
