@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import hashlib
 import io
 import json
 import re
@@ -24,7 +23,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from normviz.texts.languages import FRONT_MATTER, STAMP
+from normviz.texts.languages import STAMP, digest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "normviz"
 LOCALE, ENGLISH = PACKAGE / "locale", PACKAGE / "locale" / "en"
@@ -156,11 +155,6 @@ def translated(message: Message) -> bool:
     return all(message.string) if isinstance(message.string, (tuple, list)) else bool(message.string)
 
 
-def digest(file: Path) -> str:
-    """Eight digits that change whenever the text does. Its list of claims is not translated."""
-    return hashlib.sha256(FRONT_MATTER.sub("", file.read_text(encoding="utf-8")).encode()).hexdigest()[:8]
-
-
 def prose_files() -> list[str]:
     """The English files that a language translates, such as ``questions/s0.md``."""
     return sorted(file.relative_to(ENGLISH).as_posix() for pattern in PROSE for file in ENGLISH.glob(pattern))
@@ -195,6 +189,12 @@ def status_of_files(language: str) -> Status:
     missing = tuple(name for name in names if not (folder / name).is_file())
     outdated = (name for name in names if name not in missing and stamp_of(folder / name) != digest(ENGLISH / name))
     return Status("files", len(names), missing, tuple(outdated))
+
+
+def shown_files(language: str) -> list[str]:
+    """The files that readers see in the language: all others are shown in English."""
+    status = status_of_files(language)
+    return [name for name in prose_files() if name not in status.missing + status.outdated]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

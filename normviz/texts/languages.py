@@ -1,5 +1,6 @@
 """The languages of the app: those that have a catalogue, and English."""
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -141,14 +142,24 @@ FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n+", re.DOTALL)
 
 
 def read_text(path: str) -> str:
-    """The file ``path`` in the reader's language, or in English if there is no translation.
+    """The file ``path`` in the reader's language. It is in English if there is no translation, or if the English has changed since.
 
     >>> read_text("start/depth.md").splitlines()[0]
     '# Why normalize?'
     """
-    found = (messages.LOCALE / language.get() / path, messages.LOCALE / ENGLISH / path)
-    file = next((file for file in found if file.is_file()), OWN / path)
-    return FRONT_MATTER.sub("", STAMP.sub("", file.read_text(encoding="utf-8")))
+    own, shared = messages.LOCALE / language.get() / path, messages.LOCALE / ENGLISH / path
+    english = shared if shared.is_file() else OWN / path
+    if own.is_file():
+        text = own.read_text(encoding="utf-8")
+        made_from = STAMP.match(text)
+        if made_from is None or (made_from["markdown"] or made_from["yaml"]) == digest(english):
+            return FRONT_MATTER.sub("", STAMP.sub("", text))
+    return FRONT_MATTER.sub("", english.read_text(encoding="utf-8"))
+
+
+def digest(file: Path) -> str:
+    """Eight digits that change whenever the text does. Its front matter is not translated."""
+    return hashlib.sha256(FRONT_MATTER.sub("", file.read_text(encoding="utf-8")).encode()).hexdigest()[:8]
 
 
 @cache

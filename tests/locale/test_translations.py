@@ -1,4 +1,7 @@
-"""What every translation keeps of the English: placeholders, numbers, code, links, keys and structure."""
+"""What every translation keeps of the English: placeholders, numbers, code, links, keys and structure.
+
+What is not translated yet, or has changed in English since, is shown in English: it is listed, and fails no test.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,8 @@ from tools.translations import (
     ENGLISH,
     LOCALE,
     languages,
-    prose_files,
     read_catalog,
+    shown_files,
     status_of_files,
     status_of_messages,
     template,
@@ -62,7 +65,9 @@ def differences(english: str, translation: str) -> dict[str, tuple[list[str], li
 
 @cache
 def messages(language: str) -> tuple[Message, ...]:
-    return tuple(message for message in read_catalog(language) if message.id and translated(message))
+    return tuple(
+        message for message in read_catalog(language) if message.id and translated(message) and not message.fuzzy
+    )
 
 
 def pairs(message: Message) -> Iterator[tuple[str, str]]:
@@ -109,13 +114,13 @@ def test_the_compiled_file_is_that_of_the_po_file(language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_files_keep_placeholders_numbers_code_and_links(language):
-    texts = {path: (read(ENGLISH / path), read(LOCALE / language / path)) for path in prose_files()}
+    texts = {path: (read(ENGLISH / path), read(LOCALE / language / path)) for path in shown_files(language)}
     assert {path: wrong for path, both in texts.items() if (wrong := differences(*both))} == {}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_files_keep_their_headings_and_the_keys_of_their_options(language):
-    for path in prose_files():
+    for path in shown_files(language):
         english, text = read(ENGLISH / path), read(LOCALE / language / path)
         assert (KEY.findall(text), headings(text)) == (KEY.findall(english), headings(english)), path
 
@@ -136,22 +141,16 @@ def code() -> Catalog:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_no_translation_is_older_than_its_english(language, code):
-    """A new text may be without a translation: then it is shown in English."""
-    assert status_of_messages(language, code).outdated == (), "run make translations, and correct what it lists"
-    assert status_of_files(language).outdated == (), "correct the files, and stamp them"
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_nearly_every_text_is_translated(language, code):
-    messages, files = status_of_messages(language, code), status_of_files(language)
-    assert len(messages.missing) < messages.total / 50
-    assert files.missing == ()
+def test_what_is_shown_in_english_is_listed(language, code):
+    """A skipped test, whose reason is the list, so that one who does not write the language can add a text or change one."""
+    left = [(each.missing, each.outdated) for each in (status_of_messages(language, code), status_of_files(language))]
+    if names := [name for missing, outdated in left for name in (*missing, *outdated)]:
+        pytest.skip(f"{language}: shown in English: {'; '.join(names)} (make translations, docs/translating.md)")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_stops_of_a_tour_are_the_same(language):
-    for path in prose_files():
+    for path in shown_files(language):
         if path.endswith(".yaml"):
             english, tour = (yaml.safe_load(read(folder / path)) for folder in (ENGLISH, LOCALE / language))
             assert [stop["link"] for stop in tour["stops"]] == [stop["link"] for stop in english["stops"]]

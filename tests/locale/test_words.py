@@ -8,7 +8,7 @@ import pytest
 from normviz.texts.errors import listed
 from normviz.texts.messages import _, in_language
 from tests.support.javascript import evaluate
-from tools.translations import LOCALE, prose_files, read_catalog
+from tools.translations import LOCALE, read_catalog, shown_files
 
 LAYER = r"`?(?:Batch|Layer|RMS|Instance|Group|SyncBatch)Norm"
 CHINESE = "[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]"
@@ -56,10 +56,10 @@ AVOIDED = {  # with what is written instead
 def texts(language: str) -> Iterator[tuple[str, str]]:
     """Each message and each file, with its name."""
     for message in read_catalog(language):
-        if message.id:
+        if message.id and not message.fuzzy:
             for text in [message.string] if isinstance(message.string, str) else message.string:
                 yield str(message.id), text
-    for path in prose_files():
+    for path in shown_files(language):
         yield path, (LOCALE / language / path).read_text(encoding="utf-8")
 
 

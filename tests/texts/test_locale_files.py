@@ -3,7 +3,7 @@
 import pytest
 
 from normviz.texts import messages
-from normviz.texts.languages import OWN, read_text
+from normviz.texts.languages import FRONT_MATTER, OWN, digest, read_text
 from normviz.texts.messages import language
 
 
@@ -25,8 +25,13 @@ def test_a_file_without_a_translation_is_english_without_its_list_of_claims(fren
 
 @pytest.mark.parametrize(
     ("path", "stamp"),
-    [("start/depth.md", "<!-- English: 0123abcd -->\n\n"), ("tours/train-and-eval.yaml", "# English: 0123abcd\n")],
+    [("start/depth.md", "<!-- English: {} -->\n\n"), ("tours/train-and-eval.yaml", "# English: {}\n")],
 )
-def test_readers_do_not_see_the_line_that_says_from_which_english_a_file_was_made(french, path, stamp):
-    (french / path).write_text(f"{stamp}# Pourquoi normaliser ?\n", encoding="utf-8")
-    assert read_text(path) == "# Pourquoi normaliser ?\n"
+def test_readers_see_a_translation_of_the_english_of_today_without_the_line_that_says_so(french, path, stamp):
+    english, made = OWN / path, "# Pourquoi normaliser ?\n"
+    (french / path).write_text(made, encoding="utf-8")
+    assert read_text(path) == made
+    (french / path).write_text(stamp.format(digest(english)) + made, encoding="utf-8")
+    assert read_text(path) == made
+    (french / path).write_text(stamp.format("0123abcd") + made, encoding="utf-8")  # of an English that has changed
+    assert read_text(path) == FRONT_MATTER.sub("", english.read_text(encoding="utf-8"))
