@@ -120,8 +120,11 @@ REPORTED = pytest.StashKey[int]()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """The report of a test that failed has what the server printed during the test."""
+    """The report of a test that failed has its rule, if it checks one of this project, and what the server printed during the test."""
     report = yield
+    rule = item.get_closest_marker("rule")
+    if report.failed and rule:
+        report.sections.append(("The rule", " ".join(rule.args)))
     log = getattr(item, "funcargs", {}).get("server_log")
     if log is not None:
         text = log.read_text(errors="replace")

@@ -218,6 +218,9 @@ def test_a_measured_module_uses_the_layout():
     assert (found.layout, found.norm.stats) == ("NCWH", "n c w h -> c")
 
 
+@pytest.mark.rule(
+    "Each keyword of a function is tried: add it to EFFECTS in this file, with a value that changes the view"
+)
 def test_every_function_and_argument_is_tried():
     functions = {name for name in nv.__all__ if inspect.isfunction(getattr(nv, name))}
     assert functions == {*CALLS, *EFFECTS, "live", "step_by_step"}

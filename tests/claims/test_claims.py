@@ -6,6 +6,9 @@ from hypothesis import settings
 from tests.claims.predicates import TWIN, load
 from tools.claims import claims, main, text_of
 
+pytestmark = pytest.mark.rule(
+    "A general sentence is a part of its text and has a predicate: CONTRIBUTING.md, Claims; make claims lists them"
+)
 CLAIMS, PREDICATES = tuple(claims()), load()
 EXAMPLES = max(1, settings().max_examples // 3)
 TWINS = [(name, sentence) for name, predicate in PREDICATES.items() for sentence in predicate.false]

@@ -101,6 +101,7 @@ def test_the_app_is_in_the_wheel_as_it_is_in_the_repository(wheel):
     assert held == {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in paths}
 
 
+@pytest.mark.rule("A wheel has every file of the package: add its kind to package-data in pyproject.toml")
 def test_every_file_of_the_package_is_in_the_wheel(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     held = {name for name in names if name.startswith("normviz/") and not name.startswith(IN_WHEEL)}
@@ -123,6 +124,7 @@ def test_the_metadata_say_what_an_index_shows_and_pip_resolves(wheel):
     assert not re.findall(r"\]\((?!https?:).*?\)", metadata.get_payload())
 
 
+@pytest.mark.rule("The source distribution has what git has: add the file to MANIFEST.in")
 def test_the_source_distribution_has_what_git_has():
     if not (ROOT / ".git").exists():
         pytest.skip("this is no clone of the repository")

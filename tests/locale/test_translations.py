@@ -28,6 +28,9 @@ from tools.translations import (
     translated,
 )
 
+pytestmark = pytest.mark.rule(
+    "A translation keeps placeholders, numbers, code, links, keys and structure of the English (docs/translating.md): correct it, or delete it to show English"
+)
 LANGUAGES = languages()
 PLACEHOLDER, CODE = re.compile(r"\{\w*(?::[^{}]*)?\}"), re.compile(r"`[^`]+`")
 NUMBER, TAG = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?![\w])"), re.compile(r"</?\w[^<>]*>")
@@ -100,6 +103,7 @@ def test_messages_begin_and_end_with_the_same_space(language):
     assert [after for before, after in both if before != after and not re.search("[（：、，。]", "".join(after))] == []
 
 
+@pytest.mark.rule("normviz.mo is compiled from normviz.po: make translations")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_compiled_file_is_that_of_the_po_file(language):
     compiled = gettext.translation("normviz", LOCALE, [language])

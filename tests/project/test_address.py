@@ -37,6 +37,7 @@ def write(root: Path, *urls: str) -> int:
     return main(root)
 
 
+@pytest.mark.rule("Every text has the address that pyproject.toml sets: make address")
 def test_every_text_has_the_address_of_the_setting(copy: Path) -> None:
     before = texts(copy)
     assert main(copy) == 0

@@ -26,6 +26,9 @@ def contract_report(folder: Path) -> str:
     return "" if done.returncode == 0 else done.stdout
 
 
+@pytest.mark.rule(
+    "Imports go one way, from the UI down to the layers ([tool.importlinter] in pyproject.toml); lint-imports names the import"
+)
 def test_every_contract_is_kept():
     assert contract_report(ROOT) == ""
 
@@ -194,6 +197,7 @@ def test_the_library_loads_no_widgets_before_they_are_used(loaded):
     assert loaded["api"] & {"anywidget", "ipywidgets", "IPython"} == set()
 
 
+@pytest.mark.rule("A name of a class has one meaning in the package: choose another name")
 def test_each_name_of_a_class_has_one_meaning():
     places: dict[str, list[str]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):

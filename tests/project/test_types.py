@@ -204,8 +204,8 @@ def test_a_function_takes_the_names_of_its_link(page: str) -> None:
     assert {*LEFT_OUT} == {*PAGES} - {"home"}
 
 
+@pytest.mark.rule("normviz/api/keywords.pyi comes from the settings that are declared: make made")
 def test_the_types_are_up_to_date() -> None:
-    """If not: ``python -m tools.keywords``."""
     assert keywords.FILE.read_text(encoding="utf-8") == keywords.text()
 
 

@@ -44,6 +44,7 @@ def rows(text: str) -> list[list[str]]:
 
 
 @needs_half
+@pytest.mark.rule("The tables of docs/links.md come from the settings that are declared: make made")
 def test_the_tables_are_made_from_the_declarations():
     assert updated(DOCUMENT) == DOCUMENT
 

@@ -35,10 +35,9 @@ def kept() -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in bundles.FOLDER.iterdir()}
 
 
+@pytest.mark.rule("The bundles are made from the TypeScript: make bundles")
 def test_the_bundles_are_up_to_date(tmp_path):
-    assert {name for name, content in made(tmp_path).items() if content != kept().get(name)} == set(), (
-        "run `make bundles`"
-    )
+    assert {name for name, content in made(tmp_path).items() if content != kept().get(name)} == set()
     assert set(kept()) == FILES
 
 

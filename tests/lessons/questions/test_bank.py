@@ -36,6 +36,7 @@ from tests.lessons.questions.searching import search
 from tests.lessons.questions.test_documents import SETTLED, WITHOUT_STATEMENT
 from tests.support.needs import whole
 
+pytestmark = pytest.mark.rule("What a question must have: CONTRIBUTING.md, A new question")
 MOST_SECONDS = 10
 MOST_WORDS = 90
 MOST_WORDS_OF_A_REASON = 20
@@ -97,6 +98,9 @@ def test_an_old_link_shows_the_question_in_the_app_and_in_files(key):
 
 
 @whole
+@pytest.mark.rule(
+    "A file in normviz/locale/en/questions is listed in KEYS of normviz/lessons/questions/page.py, and a function in topics/ is named by one `computed:`"
+)
 def test_each_file_is_one_question_listed_by_topic_and_each_function_computes_one():
     assert sorted(QUESTIONS) == sorted(file.stem for file in (OWN / "questions").glob("*.md"))
     computed = Counter(front_matter(f"questions/{key}.md").get("computed", "") for key in QUESTIONS)

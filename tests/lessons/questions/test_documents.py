@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from normviz.lessons.questions import sources
 from normviz.lessons.questions.page import QUESTIONS
 from tests.support.needs import whole
@@ -115,6 +117,9 @@ WITHOUT_STATEMENT = {"s2"}
 
 
 @whole
+@pytest.mark.rule(
+    "A question that names one of the four documents as a source settles one of its statements: add the statement to this file, or leave that source out"
+)
 def test_every_statement_of_a_document_has_a_question_and_every_question_a_statement():
     questions = {question.key for question in QUESTIONS.values() if set(question.sources) & set(DOCUMENTS)}
     assert questions == SETTLED | WITHOUT_STATEMENT

@@ -79,6 +79,9 @@ def test_what_a_reason_says_of_another_layer_is_true(key, option):
     assert CLAIMS[key, option]()
 
 
+@pytest.mark.rule(
+    "A reason that names another layer is checked with torch: add the key of the question and of the option to CLAIMS in this file"
+)
 def test_every_reason_that_names_what_an_option_describes_is_checked():
     naming = {
         (key, option)

@@ -37,6 +37,9 @@ BY_TOPIC = {
 }
 
 
+@pytest.mark.rule(
+    "What an answer states is checked with torch: a function named by the key of the question, in tests/lessons/questions/statements/TOPIC.py, returns each statement with its truth"
+)
 @pytest.mark.parametrize("key", QUESTIONS)
 def test_what_the_answer_states_is_true(key):
     statements = getattr(BY_TOPIC[QUESTIONS[key].topic.key], key)()

@@ -43,23 +43,26 @@ def test_every_relative_link_of_the_page_leads_to_a_file_and_a_heading(page: Pat
             assert anchor in anchors(target.read_text(encoding="utf-8")), link
 
 
+@pytest.mark.rule("Each page of docs/ is in the index: add a line to docs/README.md")
 def test_every_page_is_in_the_index():
     index = ROOT / "docs" / "README.md"
     assert {f"{page.name}" for page in DOCS} - {index.name} == {link for link in links(TEXTS[index]) if "/" not in link}
 
 
+@pytest.mark.rule("The parts of docs/ between `made:` and `end` come from the code: make made")
 @pytest.mark.parametrize("page", reference.pages(), ids=lambda page: page.name)
 def test_what_is_made_from_the_code_is_up_to_date(page: Path):
-    """If not: ``python -m tools.reference``."""
     text = page.read_text(encoding="utf-8")
     assert reference.updated(text) == text
 
 
+@pytest.mark.rule("The reference has every public name: add it to API in tools/reference.py, then make made")
 def test_the_api_has_every_public_name():
     named = [name for names in reference.API.values() for name in names]
     assert sorted(named) == sorted([*nv.__all__, "open"])
 
 
+@pytest.mark.rule("docs/settings.md lists every environment variable that the code reads, and no other")
 def test_every_variable_of_the_code_is_in_the_settings():
     files = [
         path
@@ -83,6 +86,7 @@ def test_code_stands_in_fences(page: Path):
     assert not re.findall(r"(?:^|\n)\n {4}(?! *[-\d]).*", text)
 
 
+@pytest.mark.rule("The tree in CONTRIBUTING lists each package in the order of the layers in pyproject.toml")
 def test_the_map_of_the_code_lists_the_package_in_the_order_of_its_imports():
     (tree,) = [block.text for block in blocks(TEXTS[ROOT / "CONTRIBUTING.md"]) if block.text.startswith("app.py")]
     listed = re.findall(r"^  (\w+)(?:/|\.py) ", tree, re.MULTILINE)
@@ -94,6 +98,7 @@ def test_the_map_of_the_code_lists_the_package_in_the_order_of_its_imports():
     assert [level[name] for name in listed if name in level] == sorted(level.values(), reverse=True)
 
 
+@pytest.mark.rule("requirements.txt and the group dev pin versions that the ranges in pyproject.toml allow")
 def test_the_exact_versions_of_the_repository_are_in_the_ranges_of_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     pinned = [one for one in project["dependency-groups"]["dev"] if isinstance(one, str)]
@@ -119,6 +124,7 @@ def test_the_first_screen_of_the_readme_has_a_picture_an_install_and_a_result():
     assert picture.stat().st_size < 500_000
 
 
+@pytest.mark.rule("normviz/__version__.py, CHANGELOG.md and CITATION.cff name the same version and date")
 def test_the_version_is_that_of_the_changelog_and_of_the_citation():
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     released = re.findall(r"^## \[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$", changes, re.MULTILINE)
