@@ -41,7 +41,7 @@ ALIVE := $(shell $(BIN)/python -c 'import pip; print("yes")' 2>/dev/null)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run docs test quick test-oldest test-newest practice training translations claims attack fuzz mutants check format screenshots bundles plotlyjs lock docker address clean distclean
+.PHONY: help run docs test quick core made test-oldest test-newest practice training translations claims attack fuzz mutants check format screenshots bundles plotlyjs lock docker address clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,7 +49,10 @@ help: ## list the targets
 run: $(APP) ## start the app and print its address
 	@$(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.address $(ADDRESS)
 
-quick: $(DEV) ## run the tests of the core on fewer examples: no browser, no server, no other framework
+quick: $(DEV) ## run the tests of what this branch changes, on fewer examples and without a browser
+	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m tools.changed -q -n 2 -m "not browser" $(filter-out %test_wheel.py,$(BEYOND)) $(PYTEST_ARGS)
+
+core: $(DEV) ## run the tests of the core on fewer examples: no browser, no server, no other framework
 	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -q -n 2 -m "not browser" $(QUICK) $(BEYOND) $(APPS) $(PYTEST_ARGS)
 
 test: $(DEV) ## run every test
@@ -110,6 +113,9 @@ screenshots: $(DEV) ## take the pictures in docs/images, and that of links, agai
 docs: $(DEV) ## build the documentation as a site in build/docs, with warnings as errors
 	@$(BIN)/python -m sphinx -q -W --keep-going docs build/docs
 	@echo "build/docs/index.html: open it, or serve the directory"
+
+made: $(DEV) ## make again all that is made from the code: types, translations, tables, reference, bundles
+	@set -e; for tool in keywords payload_types translations link_tables reference bundles; do $(BIN)/python -m tools.$$tool; done
 
 bundles: $(DEV) ## bundle the browser's code with npm's esbuild; BUNDLES_ARGS=--readable for a debugger
 	@$(BIN)/python -m tools.bundles $(BUNDLES_ARGS)

@@ -1,6 +1,6 @@
 """Write the parts of docs/ that the code knows, between ``<!-- made: NAME -->`` and ``<!-- end -->``: ``python -m tools.reference``.
 
-They are the Python API, from its docstrings; the command, from its parser; and the default axis letters of the layers. A test fails where a page
+They are the Python API, from its docstrings, a page for each subject and their index; the command, from its parser; and the default axis letters of the layers. A test fails where a page
 is not up to date.
 """
 
@@ -14,7 +14,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import partial
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 from unittest.mock import patch
 
@@ -26,46 +28,68 @@ from tools.link_tables import table
 DOCS = Path(__file__).parents[1] / "docs"
 WIDTH = 100  # of a signature and of a help text
 
-API = {
-    "A layer on a tensor": ("explain", "Explanation", "Layer", "Norm", "Counts", "Trace"),
-    "A function of your own": ("check", "check_backward", "Check", "Difference"),
-    "A model": ("norms", "Norms", "NormRow"),
-    "The pages": ("explore", "compare", "steps", "step_by_step", "train_and_eval", "gradients", "numerics", "models", "questions", "practice", "start", "story", "teach", "open", "live", "Output", "Choices"),
-    "Errors": ("NormvizError", "NormvizWarning"),
+API = {  # page: its subject, and the names that it has
+    "api-layers": ("A layer on a tensor", ("explain", "Explanation", "Layer", "Norm", "Counts", "Trace")),
+    "api-functions": ("A function of your own", ("check", "check_backward", "Check", "Difference")),
+    "api-models": ("A model", ("norms", "Norms", "NormRow")),
+    "api-pages": ("The pages", ("explore", "compare", "steps", "step_by_step", "train_and_eval", "gradients", "numerics", "models", "questions", "practice", "start", "story", "teach", "open", "live", "Output", "Choices")),
+    "api-errors": ("Errors", ("NormvizError", "NormvizWarning")),
 }  # fmt: skip
 MADE_BY_FUNCTIONS = (nv.Explanation, nv.Check, nv.Norms)
 
 
 def api() -> str:
-    """The public names, by subject, with signature and docstring."""
+    """All public names and their methods, by subject, each with the anchor that it had when all were on one page."""
     return "".join(
-        f"## {title}\n\n{''.join(_entry(name, getattr(nv, name)) for name in names)}" for title, names in API.items()
+        f"## {title}\n\n{''.join(_line(page, name) for name in names)}\n" for page, (title, names) in API.items()
     )
+
+
+def _line(page: str, name: str) -> str:
+    value = getattr(nv, name)
+    first = _marks(" ".join((inspect.getdoc(value) or "").split("\n\n")[0].split()))
+    methods = [f"{name}.{each}" for each, _member in _methods(value)] if inspect.isclass(value) else []
+    links = "".join(f"\n  - {_link(page, method)}" for method in methods)
+    return f"- {_link(page, name)}: {first}{links}\n"
+
+
+def _link(page: str, heading: str) -> str:
+    anchor = re.sub(r"[^\w]", "", heading.lower())
+    anchor += "-1" if heading != anchor and anchor in API[page][1] else ""  # Check, below check
+    return f'<a id="{anchor}"></a>[`{heading}`]({page}.md#{anchor})'
+
+
+def subject(page: str) -> str:
+    """The public names of a page, with signature and docstring."""
+    return "".join(_entry(name, getattr(nv, name)) for name in API[page][1])
 
 
 def _entry(name: str, value: Any) -> str:
     if inspect.isclass(value):
-        return f"### {name}\n\n{_class(name, value)}"
-    return f"### {name}\n\n{_signature(name, value)}{_text(value)}"
+        return f"## {name}\n\n{_class(name, value)}"
+    return f"## {name}\n\n{_signature(name, value)}{_text(value)}"
 
 
 def _class(name: str, value: type) -> str:
     if issubclass(value, Exception | Warning):
         return _text(value)
     made = _signature("__init__", value, name) if value in (nv.Norm, nv.Choices) else ""
-    members = list(_members(value))
-    properties = [f"- `{each}`: {_sentences(member)}\n" for each, member in members if not inspect.isfunction(member)]
-    methods = [
-        f"#### {name}.{each}\n\n{_signature(each, member)}{_text(member)}"
-        for each, member in members
-        if inspect.isfunction(member)
-    ]
+    properties = [_property(each, member) for each, member in _members(value) if not inspect.isfunction(member)]
+    methods = [f"### {name}.{each}\n\n{_signature(each, member)}{_text(member)}" for each, member in _methods(value)]
     about = _text(value, [one.name for one in fields(value)] if is_dataclass(value) else ())
     return made + about + "".join([*properties, "\n" if properties else "", *methods])
 
 
-def _sentences(member: Any) -> str:
-    return _marks(" ".join((inspect.getdoc(member) or "").split()))
+def _property(name: str, member: Any) -> str:
+    """An item of a list: sentences, and below them the example."""
+    blocks = re.split(r"\n\s*\n", inspect.getdoc(member) or "")
+    sentences = " ".join(" ".join(block.split()) for block in blocks if not block.startswith(">>>"))
+    examples = [_block(block, ()) for block in blocks if block.startswith(">>>")]
+    return f"- `{name}`: {_marks(sentences)}\n" + "".join(f"\n{indent(each, '  ')}\n\n" for each in examples)
+
+
+def _methods(value: type) -> list[tuple[str, Any]]:
+    return [(name, member) for name, member in _members(value) if inspect.isfunction(member)]
 
 
 def _members(value: type) -> Iterator[tuple[str, Any]]:
@@ -131,6 +155,7 @@ def _text(value: Any, names: Collection[str] = ()) -> str:
 def _block(block: str, names: Collection[str]) -> str:
     lines = block.splitlines()
     if lines[0].lstrip().startswith(">>>"):
+        block = block.replace("describe(", "explain(")  # which returns the same, and is public
         named = [name for name in (*nv.__all__, "open") if re.search(rf"(?<![\w.\"'/]){name}[(.]", block)]
         first = f">>> from normviz import {', '.join(named)}\n" if named else ""
         first += ">>> from torch import nn\n" if re.search(r"(?<!\.)\bnn\.", block) else ""
@@ -184,13 +209,18 @@ def axes() -> str:
     return table(("axes of x", "letters", "layers"), rows)
 
 
-MADE: Mapping[str, Callable[[], str]] = {"api": api, "command": command, "axes": axes}
+MADE: Mapping[str, Callable[[], str]] = {
+    "api": api,
+    "command": command,
+    "axes": axes,
+    **{page: partial(subject, page) for page in API},
+}
 
 
 def updated(text: str) -> str:
     """The page with its made parts made again, formatted as ``make format`` does."""
     made = re.sub(
-        r"(<!-- made: (\w+) -->\n).*?(?=<!-- end -->)",
+        r"(<!-- made: ([\w-]+) -->\n).*?(?=<!-- end -->)",
         lambda found: f"{found[1]}\n{MADE[found[2]]().rstrip()}\n\n",
         text,
         flags=re.DOTALL,

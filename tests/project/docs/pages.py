@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +52,9 @@ def spans(text: str) -> list[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """The anchors of the headings of a page, as GitHub makes them."""
+    """The anchors of the headings of a page, as GitHub makes them, and those that it names."""
     outside = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ (.+)$", outside, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    named = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+    again = {f"{name}-{times - 1}" for name, times in Counter(named).items() if times > 1}
+    return {*named} | again | {*re.findall(r'<a id="([^"]+)">', outside)}

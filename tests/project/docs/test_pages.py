@@ -58,8 +58,18 @@ def test_what_is_made_from_the_code_is_up_to_date(page: Path):
 
 @pytest.mark.rule("The reference has every public name: add it to API in tools/reference.py, then make made")
 def test_the_api_has_every_public_name():
-    named = [name for names in reference.API.values() for name in names]
+    named = [name for _title, names in reference.API.values() for name in names]
     assert sorted(named) == sorted([*nv.__all__, "open"])
+
+
+def test_what_was_on_one_page_of_the_api_has_its_anchor_there():
+    """Links to ``api.md#norm`` lead to a line with the link to the entry."""
+    there, index = anchors(TEXTS[ROOT / "docs" / "api.md"]), TEXTS[ROOT / "docs" / "api.md"]
+    for page, (title, _names) in reference.API.items():
+        entries = anchors(TEXTS[ROOT / "docs" / f"{page}.md"]) - {title.lower().replace(" ", "-")}
+        assert entries <= there
+        assert all(f"]({page}.md#{entry})" in index for entry in entries)
+        assert f"## {title}\n" in index
 
 
 @pytest.mark.rule("docs/settings.md lists every environment variable that the code reads, and no other")
