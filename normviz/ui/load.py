@@ -54,12 +54,12 @@ def turn(shape: tuple[int, ...], patience: float = PATIENCE) -> Iterator[None]:
         yield
     finally:
         try:
-            _return_memory()
+            return_memory()
         finally:
             _turn.release()
 
 
-def _return_memory() -> None:
+def return_memory() -> None:
     """Give the memory of deleted tensors back to the system; glibc keeps much of it for the next allocation."""
     with suppress(OSError, AttributeError, TypeError):  # another C library; on Windows, None is not a name
         ctypes.CDLL(None).malloc_trim(0)

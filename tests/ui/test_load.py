@@ -106,7 +106,7 @@ def test_a_system_that_takes_no_memory_back_ends_the_turn_too(monkeypatch: pytes
 
 def test_the_memory_of_a_large_tensor_returns_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     returned: list[bool] = []
-    monkeypatch.setattr(load, "_return_memory", lambda: returned.append(True))
+    monkeypatch.setattr(load, "return_memory", lambda: returned.append(True))
     for shape in ((2, 3), (LARGE,)):
         with turn(shape):
             pass

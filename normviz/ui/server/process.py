@@ -31,6 +31,7 @@ from streamlit.web.server.server_util import get_display_address, get_url
 from normviz import ui
 from normviz.ui import logs
 from normviz.ui.server import files
+from normviz.ui.server.memory import only_known, watch_sessions
 
 # Opens the reader's browser as soon as the server listens: `streamlit run app.py -- --open`.
 
@@ -65,10 +66,13 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     logs.start()
     files.start()
     lighten()
+    watch = asyncio.create_task(watch_sessions()) if is_checked() else None
     import_future().add_done_callback(_exit_if_failed)
     open_if_asked()
     replaced = _limit_stop_time() if threading.current_thread() is threading.main_thread() else {}
     yield
+    if watch:
+        watch.cancel()
     for number, handler in replaced.items():
         signal.signal(number, handler)
 
@@ -138,6 +142,7 @@ def _import_all() -> None:
 # - Each fragment keeps copies of the places around it, and is drawn at copies of them. Python's own way to copy looks at each field.
 # - Each session has an event loop of three files, which it keeps for two minutes after its visitor has left. It never runs: it is there for
 #   libraries that ask for one in the thread of a script. All sessions share one.
+# - Values of widgets that no page has are dropped, and so is a session two minutes after its visitor has left (``memory.py``).
 #
 # This replaces private functions of Streamlit, so it is only done for the version that we have checked; with another version everything works
 # as well, only slower, and with more open files.
@@ -148,22 +153,29 @@ MESSAGES: dict[str, type[Config | CustomThemeConfig]] = {
     "_populate_config_msg": Config,
 }
 EVENTS = "_on_scriptrunner_event"  # the method of a session that receives the events of its script
+REQUEST = "request_rerun"  # the method of a session that receives the browser's messages
 START = "normviz_start"  # the start of a run that the session has not received yet
 LOOP, CLOSE_LOOP = "_script_event_loop", "_close_script_event_loop"  # of a session, and the function that closes it
 
 
+def is_checked() -> bool:
+    """Whether the installed Streamlit is the version that we have checked."""
+    return streamlit.__version__ == CHECKED_VERSION
+
+
 def lighten() -> None:
     """Replace Streamlit's functions, once."""
-    if streamlit.__version__ != CHECKED_VERSION:
+    if not is_checked():
         return
     for name, message in MESSAGES.items():
         fill = getattr(app_session, name)
         if not hasattr(fill, "once"):
             setattr(app_session, name, _filled_once(fill, message))
     Cursor.__deepcopy__ = _copied  # type: ignore[attr-defined]
-    receive = getattr(app_session.AppSession, EVENTS)
-    if not hasattr(receive, "__wrapped__"):
-        setattr(app_session.AppSession, EVENTS, _without_empty_runs(receive))
+    for method, replace in ((EVENTS, _without_empty_runs), (REQUEST, only_known)):
+        function = getattr(app_session.AppSession, method)
+        if not hasattr(function, "__wrapped__"):
+            setattr(app_session.AppSession, method, replace(function))
     if not hasattr(app_session.AppSession, LOOP):
         setattr(app_session.AppSession, LOOP, _SharedLoop())
         setattr(app_session, CLOSE_LOOP, lambda loop: None)

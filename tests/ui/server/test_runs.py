@@ -37,10 +37,11 @@ def originals() -> Iterator[Functions]:
     found = current()
     assert not any(hasattr(function, "once") for function in found.values())
     session, close = app_session.AppSession, getattr(app_session, process.CLOSE_LOOP)
-    receive = getattr(session, process.EVENTS)
+    methods = {name: getattr(session, name) for name in (process.EVENTS, process.REQUEST)}
     yield found
     vars(app_session).update(found | {process.CLOSE_LOOP: close})
-    setattr(session, process.EVENTS, receive)
+    for name, method in methods.items():
+        setattr(session, name, method)
     if process.LOOP in vars(session):
         getattr(session, process.LOOP).close()
         delattr(session, process.LOOP)
@@ -93,10 +94,10 @@ def test_each_message_is_made_once(originals, monkeypatch):
 
 def test_another_version_of_streamlit_keeps_its_own_functions(originals, monkeypatch):
     monkeypatch.setattr(streamlit, "__version__", "1.99.0")
-    receive = getattr(app_session.AppSession, process.EVENTS)
+    before = dict(vars(app_session.AppSession))
     process.lighten()
     assert current() == originals
-    assert getattr(app_session.AppSession, process.EVENTS) is receive
+    assert dict(vars(app_session.AppSession)) == before
 
 
 def contents(cursor: Cursor) -> dict[str, object]:

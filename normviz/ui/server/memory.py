@@ -1,0 +1,73 @@
+"""Memory that sessions hold: values that a browser sends for widgets that no page has, and what is left of visitors who have left.
+
+Like the rest of what the app changes in Streamlit, this is only done for the version that we have checked (``process.py``).
+"""
+
+import asyncio
+from collections.abc import Callable, Container, Iterable
+from functools import wraps
+from itertools import islice
+
+from streamlit import runtime
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.app_session import AppSession
+
+from normviz.ui.load import return_memory
+
+MOST_NEW = 100  # values from a browser whose widgets another server has drawn; a page has about 30
+LONGEST = 8192  # characters of a text: of a whole address, and so of every setting in it
+PERIOD = 15.0  # s, after which it is looked for visitors who have left
+
+Request = Callable[[AppSession, ClientState | None], None]
+
+
+def known_values(state: ClientState, known: Container[str], is_new: bool) -> ClientState:
+    """A copy of a message with the values of known widgets, no text of which is longer than a field takes.
+
+    It is a copy, because a message keeps all of its memory as long as any value of it is in use.
+
+    is_new  the server has not drawn any widget of this session yet
+    """
+    values: Iterable[WidgetState] = state.widget_states.widgets
+    kept = list(islice(values, MOST_NEW) if is_new else (value for value in values if value.id in known))
+    state.ClearField("widget_states")
+    copy = ClientState()
+    copy.CopyFrom(state)
+    copy.widget_states.widgets.extend(kept)
+    for value in copy.widget_states.widgets:
+        if len(value.string_value) > LONGEST:
+            value.string_value = value.string_value[:LONGEST]
+    return copy
+
+
+def only_known(request: Request) -> Request:
+    """``AppSession.request_rerun``, which drops the values of widgets that the session has never drawn."""
+
+    @wraps(request)
+    def request_known(session: AppSession, state: ClientState | None) -> None:
+        drawn = session.session_state._new_widget_state.widget_metadata
+        request(session, state and known_values(state, drawn, is_new=not drawn))
+
+    return request_known
+
+
+def drop_sessions_that_left(sessions: int) -> int:
+    """The number of sessions now. If there were more, their memory is given back to the system.
+
+    Streamlit keeps a session for two minutes after its visitor has left, and looks for the end of them only when another one leaves.
+    """
+    manager = runtime.get_instance()._session_mgr
+    manager._session_storage._cache.expire()  # type: ignore[attr-defined]
+    left = len(manager.list_sessions())
+    if left < sessions:
+        return_memory()
+    return left
+
+
+async def watch_sessions() -> None:
+    """Look for sessions that have ended, until it is cancelled."""
+    sessions = 0
+    while True:
+        await asyncio.sleep(PERIOD)
+        sessions = drop_sessions_that_left(sessions)
