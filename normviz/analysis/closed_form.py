@@ -9,27 +9,22 @@ The second term comes from the mean and is absent without centering (RMSNorm); t
 statistics both are absent, and the Jacobian is diagonal. The formula is exact for every eps, because sigma and xhat include it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, column, in_float64, output
+from normviz.analysis.description import Description
 from normviz.analysis.forward import Values, as_tensor, broadcast, factor, group_mean, largest_difference, reduced
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index, counts, ids, stat_tables
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, _, ngettext
-
-if TYPE_CHECKING:
-    from normviz.analysis.description import Description
 
 MOST_IN_BACKWARD = 2**16  # elements of x
 

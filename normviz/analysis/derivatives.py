@@ -4,25 +4,20 @@ Everything is computed in float64, so that differences come from formulas and no
 machine epsilon of x's dtype. The layer is torch's own if torch has it, else ``analysis.forward``.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 from torch.func import functional_call
 
+from normviz.analysis.description import Description
 from normviz.analysis.forward import Values, forward, largest_difference, running_statistics, used_eps
 from normviz.layers.sharing import check_index
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, _, ngettext
-
-if TYPE_CHECKING:
-    from normviz.analysis.description import Description
 
 MOST_ELEMENTS = 4096  # elements of x for a column or a perturbation
 MOST_IN_MATRIX = 256  # elements of x for a full Jacobian

@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+
+from torch import Tensor
 
 from normviz.analysis import description, forward, sentences
 from normviz.texts.messages import _, format_number, join_sentences
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 # The mean and the variance of each statistics group, before and after every step. ``normalized = (x - m) / s`` with one m and one s for
 # each group, so the moments after a step follow from those before it. They are computed in float64 from these rules: a mean that is 0 in

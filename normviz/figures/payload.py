@@ -3,15 +3,14 @@
 Python's own figure (``plotly_figure``) reads a payload as it is; the browser gets it as JSON (``wire.sent``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict, get_args
+from typing import ClassVar, Literal, TypedDict, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from normviz.analysis import description, forward, sentences
 from normviz.analysis.steps import Token, moments, steps, whole_formula
@@ -21,9 +20,6 @@ from normviz.layers.sharing import check_groups
 from normviz.scene.grid import Grid
 from normviz.scene.toggles import AxisToggle
 from normviz.texts.messages import _, format_count
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 Index = tuple[int, ...]
 Packed = NDArray[np.float32]

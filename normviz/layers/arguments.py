@@ -1,7 +1,5 @@
 """Read the arguments of a layer, one by one or from a torch module: plain Python types, or NormvizError with the rule."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from math import inf, nan
 from numbers import Integral, Real

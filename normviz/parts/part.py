@@ -7,37 +7,26 @@ Texts are simple Markdown: ``**strong**``, `` `code` ``, links, lists. Numbers i
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import ClassVar
 
 from normviz.analysis.description import Description
-from normviz.figures.charts import chart_payload
-from normviz.figures.payload import LinkedPayload, PanelValues, StepsPayload, ValuesPayload, ViewPayload, values_payload
-from normviz.figures.wire import sent
-from normviz.parts.html import Body, align, block, escape, finished, line, plain_table
-from normviz.scene.grid import Grid
-from normviz.scene.view import PANELS
-from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _, plain
-
-if TYPE_CHECKING:
-    from normviz.figures.charts import Lines
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import field
-from math import isfinite
-
 from normviz.code import cs231n
 from normviz.code.programs import FLAVOR_LABELS, FLAVORS, code, framework_names
-from normviz.parts.html import scrolling, text
+from normviz.figures.charts import Lines, chart_payload
+from normviz.figures.payload import LinkedPayload, PanelValues, StepsPayload, ValuesPayload, ViewPayload, values_payload
+from normviz.figures.wire import sent
+from normviz.parts.html import Body, align, block, escape, finished, line, plain_table, scrolling, text
 from normviz.parts.titles import HOME
-from normviz.scene.grid import roles
+from normviz.scene.grid import Grid, roles
 from normviz.scene.setting import read_number
-from normviz.scene.view import Display
-from normviz.texts.errors import echo, listed
-from normviz.texts.messages import N_, format_count, format_difference, ngettext
+from normviz.scene.view import PANELS, Display
+from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.messages import N_, _, format_count, format_difference, ngettext, plain
 from normviz.texts.searching import finds, ideas
 
 Hides = Callable[["Part", str], bool]

@@ -4,8 +4,6 @@
 An expression is about the tensor of a scene. It is parsed, never executed, and what could mean two things is refused.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Mapping

@@ -9,15 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import ceil, prod, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from normviz.layers.axes import example_axis
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 # The lines of cells and gaps of a tensor that is drawn whole: on a laptop, its cells are at least 7 pixels wide and high.
 MOST_COLUMNS, MOST_ROWS = 40, 32

@@ -4,8 +4,6 @@ LayerNorm has the same axes in both rows, BatchNorm complementary ones. ``toggle
 presses a button: the toggles find the name of the layer. A name stays as long as it is true; otherwise axes decide, not sizes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from normviz.analysis.sentences import axis_nouns

@@ -3,11 +3,10 @@
 Numbers in texts are in ``**``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+from torch import Tensor
 
 from normviz.analysis import closed_form, sentences
 from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
@@ -22,9 +21,6 @@ from normviz.scene.controls import ARGUMENTS, FILE_LAYER, LAYER, MORE_ABOUT_LAYE
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, format_difference, format_number, join_sentences, ngettext
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 def on_input(e: Description, name: str) -> Description:

@@ -1,7 +1,5 @@
 """The bank: thousands of exercises that torch answered when the bank was made, and the choice of a set by a seed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import cache

@@ -7,8 +7,6 @@ The options come in a random order, which ``lessons/random.py`` draws with the s
 every language, in the app, in files, on the site and in JSON, and the order in the prose does not matter.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The sources of questions: threads, reference pages, papers and documents."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,12 +1,10 @@
 """Train and eval: train() and eval() of one layer on x, and of others beside it. Numbers in texts are in ``**``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
+from torch import Tensor
 
 from normviz.analysis import comparison, description, examples, forward
 from normviz.analysis.running.modes import TrainAndEval, element_in_modes, example_alone, most_warm_up, train_and_eval
@@ -21,9 +19,6 @@ from normviz.scene.scene import OWN, Scene
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, format_number, join_sentences, ngettext
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 MOST_WARMED = 2**17  # elements in all batches of a warm-up, so that a page appears at once
 MOST_COMPARED = 2**17  # elements of x; on a larger x, other layers are not compared

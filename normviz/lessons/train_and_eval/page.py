@@ -1,11 +1,8 @@
 """Train and eval: what BatchNorm stores from batch to batch, what that changes, and where it fails. Numbers in texts are in ``**``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,9 +22,6 @@ from normviz.scene.setting import integer, number, number_or_none
 from normviz.scene.view import View, read
 from normviz.texts.errors import listed
 from normviz.texts.messages import N_, _, format_difference, format_fixed, join_sentences, ngettext
-
-if TYPE_CHECKING:
-    pass
 
 MARGIN = {"l": 56, "r": 16, "t": 68, "b": 44}  # room for a legend of two lines, so that two charts in a row align
 TICKS = [digit * 10.0**power for power in range(-4, 5) for digit in (1, 2, 5)]

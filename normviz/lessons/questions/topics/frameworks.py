@@ -1,7 +1,5 @@
 """Questions on code: layers written by hand, other frameworks, and bugs that were found, reported and fixed in public."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import prod
 

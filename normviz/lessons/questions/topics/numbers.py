@@ -1,12 +1,10 @@
 """Questions on numbers: which variance, what eps decides, rounding, cancellation, and groups of one element."""
 
-from __future__ import annotations
-
 from math import log
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from normviz.analysis import closed_form, description, examples, rounding
@@ -15,9 +13,6 @@ from normviz.code.cs231n import layernorm_backward, layernorm_forward
 from normviz.layers.layer import Layer
 from normviz.lessons.questions import facts
 from normviz.texts.messages import format_count
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 def variance_with_eps() -> facts.Facts:

@@ -1,10 +1,7 @@
 """Questions on gamma and beta, and on axes and shapes: layers find their axes by size and position, not by name."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import torch
+from torch import Tensor
 
 from normviz.analysis.description import describe
 from normviz.analysis.examples import example
@@ -12,10 +9,6 @@ from normviz.analysis.forward import largest_difference
 from normviz.analysis.running.torch_module import torch_refusal
 from normviz.layers.catalogue import KINDS
 from normviz.lessons.questions.facts import Facts, count_gammas, module_of, normal, only, output, scene_of, which
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
 
 IMAGES = (2, 3, 4, 4)
 

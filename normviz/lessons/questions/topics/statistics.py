@@ -1,9 +1,6 @@
 """Questions on statistics: which elements share a mean and a variance, and which elements of x change an output."""
 
-from __future__ import annotations
-
 from math import prod
-from typing import TYPE_CHECKING
 
 from torch.nn.functional import pad
 
@@ -11,9 +8,6 @@ from normviz.analysis import closed_form, derivatives, examples, forward, invari
 from normviz.analysis.description import describe
 from normviz.analysis.running.torch_module import torch_refusal
 from normviz.lessons.questions import facts
-
-if TYPE_CHECKING:
-    pass
 
 
 def row_means() -> facts.Facts:

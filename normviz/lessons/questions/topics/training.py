@@ -1,7 +1,5 @@
 """Questions on what is done with a layer: weight decay, folding, checkpoints, averaged networks and their running statistics."""
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
