@@ -23,7 +23,8 @@ def layer_norm(x, axis=-1, ddof=0):
 
 
 def bound(layer, x):
-    return layer.bind(layer.init(jax.random.PRNGKey(0), x))
+    """The layer of Flax with its parameters; another function as it is."""
+    return layer.bind(layer.init(jax.random.PRNGKey(0), x)) if isinstance(layer, linen.Module) else layer
 
 
 RIGHT = {
@@ -34,21 +35,17 @@ RIGHT = {
     "vmap": (jax.vmap(lambda row: (row - row.mean()) / jnp.sqrt(row.var() + 1e-5)), TABLE, "LayerNorm(6)"),
     "bfloat16": (layer_norm, TABLE.astype(jnp.bfloat16), "LayerNorm(6)"),
     "converts a tensor": (lambda x: layer_norm(jnp.asarray(x.detach().numpy())), torch.randn(4, 6), "LayerNorm(6)"),
-    "Flax LayerNorm": (bound(linen.LayerNorm(epsilon=1e-5), TABLE), TABLE, "LayerNorm(6)"),
-    "Flax RMSNorm": (bound(linen.RMSNorm(epsilon=1e-6), TABLE), TABLE, "RMSNorm(6, eps=1e-6)"),
-    "Flax GroupNorm": (bound(linen.GroupNorm(3, epsilon=1e-5), IMAGES), IMAGES, "GroupNorm(3, 6)"),
-    "Flax InstanceNorm": (bound(linen.InstanceNorm(epsilon=1e-5), IMAGES), IMAGES, "InstanceNorm2d(6)"),
-    "Flax BatchNorm": (
-        bound(linen.BatchNorm(use_running_average=True, epsilon=1e-5), IMAGES),
-        IMAGES,
-        "BatchNorm2d(6).eval()",
-    ),
+    "Flax LayerNorm": (linen.LayerNorm(epsilon=1e-5), TABLE, "LayerNorm(6)"),
+    "Flax RMSNorm": (linen.RMSNorm(epsilon=1e-6), TABLE, "RMSNorm(6, eps=1e-6)"),
+    "Flax GroupNorm": (linen.GroupNorm(3, epsilon=1e-5), IMAGES, "GroupNorm(3, 6)"),
+    "Flax InstanceNorm": (linen.InstanceNorm(epsilon=1e-5), IMAGES, "InstanceNorm2d(6)"),
+    "Flax BatchNorm": (linen.BatchNorm(use_running_average=True, epsilon=1e-5), IMAGES, "BatchNorm2d(6).eval()"),
 }
 WRONG = {
     "axis": (lambda x: layer_norm(x, 0), TABLE, "LayerNorm(6)", "statistics"),
     "ddof": (jax.jit(lambda x: layer_norm(x, ddof=1)), TABLE, "LayerNorm(6)", "variance"),
-    "Flax's eps": (bound(linen.LayerNorm(), TABLE), TABLE, "LayerNorm(6)", "eps"),
-    "groups": (bound(linen.GroupNorm(2, epsilon=1e-5), IMAGES), IMAGES, "GroupNorm(3, 6)", "statistics"),
+    "Flax's eps": (linen.LayerNorm(), TABLE, "LayerNorm(6)", "eps"),
+    "groups": (linen.GroupNorm(2, epsilon=1e-5), IMAGES, "GroupNorm(3, 6)", "statistics"),
     "factor": (lambda x: 2 * layer_norm(x), (4, 6), "LayerNorm(6)", "factor"),
 }
 
@@ -60,14 +57,14 @@ def layout(x):
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_function_passes(name):
     fn, x, like = RIGHT[name]
-    found = nv.check(fn, x, like, layout=layout(x))
+    found = nv.check(bound(fn, x), x, like, layout=layout(x))
     assert found.ok, found
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_function_has_its_reason(name):
     fn, x, like, what = WRONG[name]
-    assert [one.what for one in nv.check(fn, x, like, layout=layout(x)).differences] == [what]
+    assert [one.what for one in nv.check(bound(fn, x), x, like, layout=layout(x)).differences] == [what]
 
 
 def test_gamma_and_beta_are_given_as_arrays_of_jax():

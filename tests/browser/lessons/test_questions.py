@@ -1,6 +1,7 @@
 """The questions in a browser: predicting, links to questions and back, and searching."""
 
 import re
+from itertools import islice
 from urllib.parse import parse_qsl
 
 import pytest
@@ -13,7 +14,8 @@ from tests.lessons.questions.searching import search
 
 pytestmark = pytest.mark.browser
 
-SAME_ANSWER = [one for one in QUESTIONS.values() if prose(one.key).options and facts_of(one)["right"] == "batch"][:2]
+ANSWER_BATCH = (one for one in QUESTIONS.values() if prose(one.key).options and facts_of(one)["right"] == "batch")
+SAME_ANSWER = list(islice(ANSWER_BATCH, 2))
 CHOICE = next(one for one in QUESTIONS.values() if prose(one.key).options and one.page.name == "compare")
 
 
