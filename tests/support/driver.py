@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.components.v2.component_manager import BidiComponentManager
@@ -17,6 +17,7 @@ from normviz.scene.view import read
 from normviz.ui import ROOT
 from normviz.ui.controls import MORE
 from normviz.ui.server.routes import SHELL
+from tests.support.opened import Opened, opened
 from tests.support.shown import elements, figures, html_of_view, markdown, problems
 
 
@@ -43,8 +44,13 @@ def path(page: str) -> str:
     return str(ROOT / "pages" / f"{page}.py")
 
 
-def set_control(app: AppTest, key: str, value: Any) -> AppTest:
+App = TypeVar("App", AppTest, Opened)
+
+
+def set_control(app: App, key: str, value: Any) -> App:
     """Set the control ``key`` to ``value``; open "More" first if the control is under it."""
+    if isinstance(app, Opened):
+        return app.enter(key, value)
     if key not in {getattr(element, "key", None) for element in app}:
         open_more(app)
     widget = app.get_by_key(key)
@@ -59,8 +65,10 @@ def open_more(app: AppTest) -> AppTest:
     return app.run()
 
 
-def send_event(app: AppTest, event: str, value: Any) -> AppTest:
+def send_event(app: App, event: str, value: Any) -> App:
     """Send an event of the figure, as the browser does."""
+    if isinstance(app, Opened):
+        return app.after({"name": event, **value})
     component = app.get("bidi_component")[0]
     states = app._tree.get_widget_states()
     trigger = [{"event": event, "value": value}]
@@ -70,22 +78,22 @@ def send_event(app: AppTest, event: str, value: Any) -> AppTest:
     return app._run(states)
 
 
-def query(app: AppTest) -> dict[str, str]:
+def query(app: AppTest | Opened) -> dict[str, str]:
     return {name: app.query_params[name] for name in app.query_params}
 
 
-def scene(app: AppTest) -> Scene:
+def scene(app: AppTest | Opened) -> Scene:
     """The scene in the page's address."""
     return read(query(app)).scene
 
 
-def sentence_text(app: AppTest) -> str:
+def sentence_text(app: AppTest | Opened) -> str:
     """The page's sentence, without emphasis."""
     (sentence,) = elements(app, "nv-sentence")
     return markdown(sentence).replace("**", "")
 
 
-def shown_counts(app: AppTest) -> list[int]:
+def shown_counts(app: AppTest | Opened) -> list[int]:
     """The counts in Explore's sentence, in order: means, elements of each, gammas and betas."""
     words = sentence_text(app).split("`")[2].split(": ")[1].split()
     return [int(word.strip("*;,.").replace(",", "")) for word in words if word[0].isdigit()]
@@ -95,16 +103,17 @@ def expected(scene: Scene) -> str:
     return sentence(scene.shape_description).replace("**", "")
 
 
-def figure_data(app: AppTest) -> dict[str, Any]:
+def figure_data(app: AppTest | Opened) -> dict[str, Any]:
     """The data of the first figure."""
     return figures(app)[0]
 
 
-def check(app: AppTest) -> None:
+def check(app: AppTest | Opened) -> None:
     """Assert that there is no traceback, and that the address alone gives the same page."""
     assert not app.exception, [exception.message for exception in app.exception]
     assert sentence_text(app) == expected(scene(app))
-    again = open_explore("&".join(f"{name}={value}" for name, value in query(app).items()))
+    address = "&".join(f"{name}={value}" for name, value in query(app).items())
+    again = opened(app.page.name, address) if isinstance(app, Opened) else open_explore(address)
     assert not again.exception
     assert not problems(again)
     assert html_of_view(again) == html_of_view(app)

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from normviz.ui.server.routes import SHELL
 from normviz.ui.session import SESSION
 from tests.support.driver import _components, path, query
+from tests.support.opened import Opened, opened
 from tests.support.shown import figures, page_html, problems
 
 
@@ -38,16 +39,17 @@ def follow(app: AppTest, link: Element) -> AppTest:
     return app.switch_page(path(link.attrib["data-page"])).run()
 
 
-def check_no_errors(app: AppTest) -> None:
+def check_no_errors(app: AppTest | Opened) -> None:
     """Assert that there is no traceback and no error message."""
     assert not app.exception, [error.message for error in app.exception]
     assert not problems(app)
 
 
-def check_page(app: AppTest) -> None:
+def check_page(app: AppTest | Opened) -> None:
     """Assert that there is no error, and that the address alone gives the same page."""
     check_no_errors(app)
-    again = open_page(app.session_state[SESSION].name, query(app))
+    is_opened = isinstance(app, Opened)
+    again = opened(app.page.name, query(app)) if is_opened else open_page(app.session_state[SESSION].name, query(app))
     assert not again.exception
     assert page_html(again) == page_html(app)
     assert figures(again) == figures(app)

@@ -10,36 +10,40 @@ from xml.etree.ElementTree import Element, TreeBuilder
 
 from streamlit.testing.v1 import AppTest
 
+from tests.support.opened import Opened, refuse
+
 VOID = ("br", "hr", "img", "input")
 MARKS = {"code": "`", "strong": "**"}
 
 
-def components(app: AppTest) -> list[dict[str, Any]]:
+def components(app: AppTest | Opened) -> list[dict[str, Any]]:
     """The data of the page's components, which must be JSON without NaN."""
-    return [json.loads(found.proto.json, parse_constant=_raise_not_json)[0] for found in app.get("bidi_component")]
+    if isinstance(app, Opened):
+        return [app.data]
+    return [json.loads(found.proto.json, parse_constant=refuse)[0] for found in app.get("bidi_component")]
 
 
-def page_data(app: AppTest) -> dict[str, Any]:
+def page_data(app: AppTest | Opened) -> dict[str, Any]:
     """The data of the component with the figure and Share."""
     return components(app)[0]
 
 
-def figures(app: AppTest) -> list[dict[str, Any]]:
+def figures(app: AppTest | Opened) -> list[dict[str, Any]]:
     """The data of the page's figures."""
     return [figure for data in components(app) for figure in data["figures"]]
 
 
-def page_html(app: AppTest) -> str:
+def page_html(app: AppTest | Opened) -> str:
     """The HTML of the page's parts."""
     return "\n".join(html for _key, html in _parts(app))
 
 
-def html_of_view(app: AppTest) -> str:
+def html_of_view(app: AppTest | Opened) -> str:
     """The HTML of the page's parts without error messages, which depend on what was entered before."""
     return "\n".join(html for key, html in _parts(app) if not key.startswith("problem"))
 
 
-def _parts(app: AppTest) -> list[list[str]]:
+def _parts(app: AppTest | Opened) -> list[list[str]]:
     return [part for data in components(app) for part in data["parts"]]
 
 
@@ -48,31 +52,31 @@ def elements(app: AppTest, kind: str) -> list[Element]:
     return [found for found in tree(page_html(app)).iter() if kind in (found.tag, *found.get("class", "").split())]
 
 
-def texts(app: AppTest) -> str:
+def texts(app: AppTest | Opened) -> str:
     """The texts of the page as simple Markdown, one line for each row of a table."""
     return "\n".join(markdown(found) for found in tree(page_html(app)))
 
 
-def captions(app: AppTest) -> list[str]:
+def captions(app: AppTest | Opened) -> list[str]:
     return [markdown(found) for found in elements(app, "nv-small")]
 
 
-def problems(app: AppTest) -> list[str]:
+def problems(app: AppTest | Opened) -> list[str]:
     """The error messages about the view."""
     return [markdown(found) for found in elements(app, "nv-problem")]
 
 
-def notes(app: AppTest) -> list[str]:
+def notes(app: AppTest | Opened) -> list[str]:
     """The messages in boxes that are no errors."""
     return [markdown(found) for found in elements(app, "nv-note-box") if "nv-problem" not in found.get("class", "")]
 
 
-def tabs(app: AppTest) -> dict[str, str]:
+def tabs(app: AppTest | Opened) -> dict[str, str]:
     """The text of every tab, by its label, without buttons."""
     return {found.get("aria-label", ""): text(found, without="button") for found in elements(app, "nv-tab")}
 
 
-def table(app: AppTest) -> list[list[str]]:
+def table(app: AppTest | Opened) -> list[list[str]]:
     """The cells of all rows of the page's tables."""
     return [[markdown(cell) for cell in row] for row in elements(app, "tr")]
 
@@ -119,7 +123,3 @@ class _Reader(HTMLParser):
     def root(self) -> Element:
         self.builder.end("html")
         return self.builder.close()
-
-
-def _raise_not_json(constant: str) -> float:
-    raise AssertionError(f"{constant} is not JSON")

@@ -17,6 +17,8 @@ from tests.support.driver import (
     set_control,
     shown_counts,
 )
+from tests.support.opened import in_the_app_too, opened
+from tests.support.pages import open_page
 from tests.support.shown import elements, problems, text
 
 CONTROLS = [
@@ -67,9 +69,11 @@ CONTROLS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("link", "key", "value", "layer", "shape", "layout"), CONTROLS)
-def test_a_control_changes_the_sentence_and_the_address(link, key, value, layer, shape, layout):
-    app = set_control(open_explore(link), key, value)
+@pytest.mark.parametrize(
+    ("opens", "link", "key", "value", "layer", "shape", "layout"), in_the_app_too(CONTROLS, 1, open_page)
+)
+def test_a_control_changes_the_sentence_and_the_address(opens, link, key, value, layer, shape, layout):
+    app = set_control(opens("explore", link), key, value)
     check(app)
     e = describe(layer, shape, layout=layout)
     assert not problems(app)
@@ -94,9 +98,9 @@ DATA_CONTROLS = [
 ]
 
 
-@pytest.mark.parametrize(("key", "value", "written"), DATA_CONTROLS)
-def test_the_values_of_x_of_gamma_and_of_beta_can_be_chosen(key, value, written):
-    before = open_explore()
+@pytest.mark.parametrize(("opens", "key", "value", "written"), in_the_app_too(DATA_CONTROLS, 0, open_page))
+def test_the_values_of_x_of_gamma_and_of_beta_can_be_chosen(opens, key, value, written):
+    before = opens("explore")
     was, sentence = figure_data(before), sentence_text(before)
     app = set_control(before, key, value)
     check(app)
@@ -107,7 +111,7 @@ def test_the_values_of_x_of_gamma_and_of_beta_can_be_chosen(key, value, written)
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout_can_be_chosen_and_changed_again(layout):
-    app = set_control(open_explore("shape=2,6"), "more_layout", layout)
+    app = set_control(opened("explore", "shape=2,6"), "more_layout", layout)
     check(app)
     assert scene(app).layout == layout
     app = set_control(app, "more_layout", "NLC")
@@ -120,9 +124,10 @@ def test_every_layout_can_be_chosen_and_changed_again(layout):
 NO_EPS = ["nonsense", "nan", "-inf", "1e400", "None", " "]
 
 
-def test_an_invalid_eps_stays_in_its_field_and_changes_nothing_else():
-    app = open_explore("layer=LayerNorm(4,eps=0.5)")
-    for typed in NO_EPS:
+@pytest.mark.parametrize(("opens", "texts"), [(opened, NO_EPS), (open_page, NO_EPS[:1])])
+def test_an_invalid_eps_stays_in_its_field_and_changes_nothing_else(opens, texts):
+    app = opens("explore", "layer=LayerNorm(4,eps=0.5)")
+    for typed in texts:
         app = set_control(app, "eps", typed)
         assert not app.exception, typed
         (warning,) = problems(app)

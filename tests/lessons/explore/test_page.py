@@ -17,6 +17,8 @@ from tests.support.driver import (
     set_control,
     shown_counts,
 )
+from tests.support.opened import opened
+from tests.support.pages import open_page
 from tests.support.shown import captions, notes, problems, tabs
 
 
@@ -42,9 +44,9 @@ ODD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("link", ODD)
-def test_unusual_valid_addresses_work(link):
-    app = open_explore(link)
+@pytest.mark.parametrize(("opens", "link"), [(opened, link) for link in ODD] + [(open_page, link) for link in ODD[::6]])
+def test_unusual_valid_addresses_work(opens, link):
+    app = opens("explore", link)
     assert not app.exception
     assert not problems(app)
     assert sentence_text(app) == expected(scene(app))

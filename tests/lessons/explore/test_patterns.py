@@ -4,6 +4,8 @@ import pytest
 
 from normviz import explain
 from tests.support.driver import check, open_explore, query, sentence_text, set_control, shown_counts
+from tests.support.opened import in_the_app_too
+from tests.support.pages import open_page
 from tests.support.shown import problems
 
 
@@ -37,15 +39,15 @@ BAD_PATTERNS = [
 ]
 
 
-@pytest.mark.parametrize(("key", "text", "words"), BAD_PATTERNS)
-def test_an_invalid_pattern_stays_with_one_warning_and_changes_nothing_else(key, text, words):
-    app = open_explore("layer=Norm('n c h w -> n','c')")
+@pytest.mark.parametrize(("opens", "key", "text", "words"), in_the_app_too(BAD_PATTERNS, 0, open_page))
+def test_an_invalid_pattern_stays_with_one_warning_and_changes_nothing_else(opens, key, text, words):
+    app = opens("explore", "layer=Norm('n c h w -> n','c')")
     before = sentence_text(app)
     app = set_control(app, key, text)
     assert not app.exception
     (warning,) = problems(app)
     assert words in warning
-    assert app.text_input(key=key).value == text
+    assert app.get_by_key(key).value == text
     assert sentence_text(app) == before
     assert query(app)["layer"] == "Norm('n c h w -> n','c')"
 

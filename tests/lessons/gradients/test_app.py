@@ -4,6 +4,7 @@ import pytest
 
 from normviz.lessons.pages import PAGES
 from tests.support.driver import query, send_event, sentence_text, set_control
+from tests.support.opened import opened
 from tests.support.pages import check_no_errors, check_page, open_page
 from tests.support.shown import elements, figures, notes, problems
 
@@ -16,9 +17,9 @@ GRADIENTS = [
 
 
 @pytest.mark.parametrize("show", [one.name for one in PAGES["gradients"].experiments])
-@pytest.mark.parametrize("link", GRADIENTS)
-def test_gradients_with_extreme_settings(link, show):
-    app = open_page("gradients", "&".join(filter(None, [link, f"show={show}"])))
+@pytest.mark.parametrize(("opens", "link"), [*((opened, link) for link in GRADIENTS), (open_page, "shape=1")])
+def test_gradients_with_extreme_settings(opens, link, show):
+    app = opens("gradients", "&".join(filter(None, [link, f"show={show}"])))
     check_no_errors(app)
     assert elements(app, "nv-sentence") or notes(app)
     assert bool(figures(app)) == (not notes(app))
@@ -108,7 +109,7 @@ NO_FIGURE = [
 @pytest.mark.parametrize(("link", "words"), NO_FIGURE)
 @pytest.mark.parametrize("more", ["", "&at=x"])
 def test_a_note_replaces_the_figure_if_there_is_no_derivative(link, words, more):
-    app = open_page("gradients", link + more)
+    app = opened("gradients", link + more)
     assert not app.exception
     assert any(words in note for note in notes(app))
     assert len(problems(app)) == bool(more)

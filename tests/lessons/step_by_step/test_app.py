@@ -3,20 +3,21 @@
 import pytest
 
 from tests.support.driver import query, send_event, sentence_text, set_control
+from tests.support.opened import opened
 from tests.support.pages import check_no_errors, check_page, open_page
 from tests.support.shown import figures, notes, tabs
 
 
 @pytest.mark.parametrize("step", range(7))
 def test_every_step_has_an_address(step):
-    app = open_page("step_by_step", f"step={step}&layer=BatchNorm2d(3)")
+    app = opened("step_by_step", f"step={step}&layer=BatchNorm2d(3)")
     check_no_errors(app)
     assert figures(app)[0]["step"] == step
 
 
 @pytest.mark.parametrize("layer", ["RMSNorm(4)", "InstanceNorm2d(3)", "BatchNorm2d(3,affine=False).eval()"])
 def test_a_step_that_the_layer_lacks_becomes_its_last_step(layer):
-    (data,) = figures(open_page("step_by_step", f"step=6&layer={layer}"))
+    (data,) = figures(opened("step_by_step", f"step=6&layer={layer}"))
     assert data["step"] == len(data["panels"]) - 1 < 6
 
 

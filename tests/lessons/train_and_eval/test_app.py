@@ -5,7 +5,9 @@ import re
 import pytest
 
 from normviz.lessons.pages import PAGES
+from normviz.scene.setting import Slider, TextField
 from tests.support.driver import query, sentence_text, set_control
+from tests.support.opened import Opened, in_the_app_too, opened
 from tests.support.pages import check_no_errors, check_page, open_page
 from tests.support.shown import elements, figures, notes, problems, texts
 
@@ -22,9 +24,14 @@ EXTREMES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("link", EXTREMES)
-def test_train_and_eval_with_extreme_settings(link):
-    app = open_page("train_and_eval", link)
+IN_THE_APP = ["steps=1", "show=batches", "show=sequences", "show=devices", "show=modes"]
+
+
+@pytest.mark.parametrize(
+    ("opens", "link"), [(opened, link) for link in EXTREMES] + [(open_page, link) for link in IN_THE_APP]
+)
+def test_train_and_eval_with_extreme_settings(opens, link):
+    app = opens("train_and_eval", link)
     check_no_errors(app)
     assert elements(app, "nv-sentence")
     assert figures(app)
@@ -72,9 +79,9 @@ TRAINING_CONTROLS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("link", "key", "value", "then"), TRAINING_CONTROLS)
-def test_a_control_of_train_and_eval_changes_the_sentence_and_the_address(link, key, value, then):
-    before = open_page("train_and_eval", link)
+@pytest.mark.parametrize(("opens", "link", "key", "value", "then"), in_the_app_too(TRAINING_CONTROLS, 1, open_page))
+def test_a_control_of_train_and_eval_changes_the_sentence_and_the_address(opens, link, key, value, then):
+    before = opens("train_and_eval", link)
     was = sentence_text(before)
     app = set_slider(before, key, value) if key.startswith("set_") else set_control(before, key, value)
     check_page(app)
@@ -84,19 +91,21 @@ def test_a_control_of_train_and_eval_changes_the_sentence_and_the_address(link, 
 
 def set_slider(app, key, label):
     """Move the slider to the step with this label."""
-    assert label in app.select_slider(key=key).options
+    assert label in (app.inputs[key].widget.options if isinstance(app, Opened) else app.select_slider(key=key).options)
     return set_control(app, key, label)
 
 
 def test_every_slider_of_train_and_eval_goes_from_one_end_to_the_other_without_an_error():
     for name in [one.name for one in PAGES["train_and_eval"].experiments]:
-        app = open_page("train_and_eval", f"show={name}")
-        assert not app.text_input
-        for slider in app.select_slider:
-            assert re.search(r"\(.+ to .+\)", slider.label)
-            for option in (slider.options[0], slider.options[-1]):
-                app = set_control(app, slider.key, option)
-                check_page(app)
+        app = opened("train_and_eval", f"show={name}")
+        for slider in app.inputs.values():
+            assert not isinstance(slider.widget, TextField)
+            if isinstance(slider.widget, Slider):
+                assert re.search(r"\(.+ to .+\)", slider.label)
+                lowest, *_others, highest = slider.widget.options
+                for option in (lowest, highest):
+                    app = set_control(app, slider.key, option)
+                    check_page(app)
 
 
 REFUSED = [
@@ -111,9 +120,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "words"), REFUSED)
-def test_an_invalid_number_in_a_link_gives_one_warning_and_the_sliders_answer(name, text, words):
-    app = open_page("train_and_eval", f"{name}={text}")
+@pytest.mark.parametrize(("opens", "name", "text", "words"), in_the_app_too(REFUSED, 0, open_page))
+def test_an_invalid_number_in_a_link_gives_one_warning_and_the_sliders_answer(opens, name, text, words):
+    app = opens("train_and_eval", f"{name}={text}")
     assert not app.exception
     (warning,) = problems(app)
     assert words in warning
@@ -139,7 +148,7 @@ NO_MODES = [
 @pytest.mark.parametrize(("link", "words"), NO_MODES)
 @pytest.mark.parametrize("more", ["", "&momentum=7"])
 def test_a_note_replaces_the_figure_if_the_layer_has_no_modes(link, words, more):
-    app = open_page("train_and_eval", f"show=modes&{link}{more}")
+    app = opened("train_and_eval", f"show=modes&{link}{more}")
     assert not app.exception
     assert any(words in note for note in notes(app))
     assert len(problems(app)) == bool(more)

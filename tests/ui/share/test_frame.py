@@ -6,6 +6,7 @@ import pytest
 
 from normviz.lessons.pages import PAGES, controls
 from tests.support.driver import figure_data, open_explore, open_more, query, send_event, sentence_text, set_control
+from tests.support.opened import opened
 from tests.support.pages import go_to_page, open_page
 from tests.support.shown import elements, page_data, page_html, problems
 
@@ -135,10 +136,10 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("name", ["explore", "compare", "questions"])
+@pytest.mark.parametrize(("opens", "name"), [(opened, "explore"), (opened, "compare"), (open_page, "questions")])
 @pytest.mark.parametrize(("link", "words"), WRONG)
-def test_an_invalid_hide_caption_or_version_gives_one_warning(name, link, words):
-    (warning,) = problems(open_page(name, link))
+def test_an_invalid_hide_caption_or_version_gives_one_warning(opens, name, link, words):
+    (warning,) = problems(opens(name, link))
     assert words in warning
 
 
