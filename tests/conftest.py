@@ -7,6 +7,7 @@ Each process computes with one thread, as the app does; otherwise two test proce
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from collections.abc import Generator, Iterator
@@ -59,6 +60,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with browser tests, the longest, come first: then the last files are short, and the processes end at about the same time."""
     long = {item.path for item in items if item.get_closest_marker("browser")}
     items.sort(key=lambda item: item.path not in long)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _imported_objects_are_not_garbage() -> None:
+    """Streamlit collects garbage after each run of the app, which would look at a million objects of all collected tests."""
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
