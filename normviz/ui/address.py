@@ -15,5 +15,11 @@ def app_address(request: Request) -> str:
     if configured := app_of_environment():
         return configured
     proxied = request.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower()
-    scheme, host = proxied if proxied in SCHEMES else request.url.scheme, request.headers.get("host", "")
-    return f"{scheme}://{host}{request.url.path.rpartition('/')[0]}" if HOST.fullmatch(host) else ""
+    scheme, host = proxied if proxied in SCHEMES else request.url.scheme, host_of(request)
+    return f"{scheme}://{host}{request.url.path.rpartition('/')[0]}" if host else ""
+
+
+def host_of(request: Request) -> str:
+    """The host, and perhaps the port, that the request names; "" if it is not valid."""
+    host = request.headers.get("host", "")
+    return host if HOST.fullmatch(host) else ""

@@ -29,7 +29,7 @@ from normviz.parts.titles import EXPLORE, HOME, TITLES, asks_for_a_view, full_ti
 from normviz.texts.languages import html_attributes
 from normviz.texts.messages import _, cache_by_language, in_language, language
 from normviz.ui import PAGE_SCRIPTS
-from normviz.ui.address import app_address
+from normviz.ui.address import app_address, host_of
 from normviz.ui.assets import PREVIEW, accepts_gzip, component, is_known
 from normviz.ui.language import language_of_request
 from normviz.ui.load import Busy, Queue
@@ -98,7 +98,8 @@ async def index(request: Request) -> Response:
         page, gzipped = await _page_for(request), accepts_gzip(request)
     tag = f'"{page.tag}{"-gzip" if gzipped else ""}"'
     # Private: the page names the host of the request.
-    headers = {"Cache-Control": "private, no-cache", "Vary": VARY, "ETag": tag, "Content-Security-Policy": page.policy}
+    headers = {"Cache-Control": "private, no-cache", "Vary": VARY, "ETag": tag}
+    headers["Content-Security-Policy"] = page.policy(host_of(request))
     if is_known(request, tag):
         return Response(status_code=304, headers=headers)
     if gzipped:
@@ -156,17 +157,31 @@ class IndexHtml:
         return hashlib.sha256(self.html).hexdigest()[:16]
 
     @cached_property
-    def policy(self) -> str:
-        """The content security policy: the page loads the server's files and what it creates itself.
-
-        Streamlit's reader of messages multiplies long integers with WebAssembly, which only a script that runs already can ask for.
-        """
+    def inline_scripts(self) -> str:
+        """The hashes of the scripts in the HTML, for a content security policy."""
         hashes = (hashlib.sha256(script).digest() for script in SCRIPT.findall(self.html))
-        inline = " ".join(f"'sha256-{b64encode(digest).decode()}'" for digest in hashes)
+        return " ".join(f"'sha256-{b64encode(digest).decode()}'" for digest in hashes)
+
+    def policy(self, host: str) -> str:
+        """The content security policy: the page loads the server's files and what it creates itself, and connects to its own host.
+
+        Safari before 16 does not take websockets for connections to 'self', so the host is named, too. A policy has no addresses of IPv6.
+        Streamlit loads the script of a component from a blob. Its reader of messages multiplies long integers with WebAssembly, which only
+        a script that runs already can ask for.
+        """
+        websockets = f" ws://{host} wss://{host}" if host and "[" not in host else ""
         return (
-            f"default-src 'self'; script-src 'self' blob: 'wasm-unsafe-eval' {inline}; style-src 'self' 'unsafe-inline'; "
-            "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data: blob: ws: wss:; worker-src 'self' blob:; "
+            f"default-src 'self'; script-src 'self' blob: 'wasm-unsafe-eval' {self.inline_scripts}; style-src 'self' 'unsafe-inline'; "
+            f"img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data: blob:{websockets}; worker-src 'self' blob:; "
             "frame-src 'self' blob:; object-src 'none'; base-uri 'self'; form-action 'self'"
+        )
+
+    @property
+    def policy_without_app(self) -> str:
+        """The content security policy of a page that consists of its HTML alone."""
+        return (
+            f"default-src 'none'; script-src 'self' {self.inline_scripts}; style-src 'unsafe-inline'; img-src 'self'; "
+            "base-uri 'none'; form-action 'none'"
         )
 
 
@@ -276,7 +291,7 @@ async def no_page(request: Request) -> Response:
     root = "../" * min(depth, DEEPEST) or "./"
     with in_language(_language(request)):
         page = _no_page(theme_of(request.url.query), root if below else f"{root}{base}/")
-    headers = {"Cache-Control": "no-cache", "Vary": VARY, "Content-Security-Policy": page.policy}
+    headers = {"Cache-Control": "no-cache", "Vary": VARY, "Content-Security-Policy": page.policy_without_app}
     return Response(page.html, status_code=404, headers=headers, media_type="text/html")
 
 
@@ -293,7 +308,11 @@ def _full(request: Request) -> Response:
         text = _("Many visitors are here at the moment. This page tries again by itself in a few seconds.")
         title, again = _("The server is full"), f'<meta http-equiv="refresh" content="{files.AGAIN}">'
         page = _message_page(theme_of(request.url.query), title, f"<p>{text}</p>", again)
-    headers = {"Cache-Control": "no-store", "Retry-After": str(files.AGAIN), "Content-Security-Policy": page.policy}
+    headers = {
+        "Cache-Control": "no-store",
+        "Retry-After": str(files.AGAIN),
+        "Content-Security-Policy": page.policy_without_app,
+    }
     return Response(page.html, HTTPStatus.SERVICE_UNAVAILABLE, headers, media_type="text/html")
 
 

@@ -239,7 +239,7 @@ def test_a_path_of_no_page_gets_links_to_the_pages(app: Starlette, path: str) ->
     assert {path or HOME: title for path, title in links.items()} == {name: kind.title for name, kind in PAGES.items()}
     assert links["start"] == "Start here"
     assert "foo" not in html
-    assert response.headers["content-security-policy"].startswith("default-src 'self'")
+    assert response.headers["content-security-policy"].startswith("default-src 'none'")
 
 
 @pytest.mark.parametrize(
@@ -335,6 +335,30 @@ def test_the_policy_allows_exactly_the_inline_scripts_of_the_page(app: Starlette
     assert all(re.fullmatch(r"'sha256-[\w+/]+='", source) for source in hashes)
     assert "*" not in policy
     assert len(hashes) == response.body.count(b"<script>")
+
+
+@pytest.mark.parametrize(
+    ("host", "websockets"),
+    [
+        ("norm.example.org:8443", " ws://norm.example.org:8443 wss://norm.example.org:8443"),  # for Safari before 16
+        ("[::1]:8501", ""),  # 'self' alone: a policy has no such address
+        ("x; script-src *", ""),
+        ("", ""),
+    ],
+)
+def test_the_policy_allows_websockets_to_the_own_host_alone(app: Starlette, host: str, websockets: str) -> None:
+    policy = ask(app, "/explore", host=host).headers["content-security-policy"]
+    assert re.findall(r"connect-src ([^;]*)", policy) == [f"'self' data: blob:{websockets}"]
+    assert re.findall(r"wss?:(?!//norm\.)", policy) == []
+
+
+def test_a_page_without_the_app_may_run_no_script_of_a_blob(app: Starlette) -> None:
+    response = ask(app, "/nowhere", host="norm.example.org")
+    policy = dict(each.split(" ", 1) for each in response.headers["content-security-policy"].split("; "))
+    first, *hashes = policy["script-src"].split()
+    assert (policy["default-src"], first) == ("'none'", "'self'")
+    assert len(hashes) == response.body.count(b"<script>")
+    assert "blob:" not in str(policy)
 
 
 def test_it_is_compressed_if_the_client_accepts_gzip(app: Starlette) -> None:
