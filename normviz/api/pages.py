@@ -448,8 +448,8 @@ def _with(view: View, at: object, scene: Settings, display: Display) -> View:
     """The view with these settings of the scene, and how it is shown."""
     fields = {{"from": "start"}.get(name, name): _read(SCENE_SETTINGS[name], value) for name, value in scene.items()}
     fields |= {"at": None} if at == "none" else {}
-    shown = replace(view.scene, **fields) if fields else view.scene
-    return replace(view, scene=shown, display=display)
+    changed = replace(view.scene, **fields) if fields else view.scene
+    return replace(view, scene=changed, display=display)
 
 
 def _view(

@@ -52,8 +52,8 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:
 def _options(args: argparse.Namespace, environ: Mapping[str, str]) -> list[str]:
     """The arguments of Streamlit. What is not given is left to its variables, such as STREAMLIT_SERVER_PORT."""
     address = args.address or (None if "STREAMLIT_SERVER_ADDRESS" in environ else "localhost")
-    shown = f"[{address}]" if address and ":" in address else None  # an address of IPv6, as a link writes it
-    given = {"--server.address": address, "--server.port": args.port, "--browser.serverAddress": shown}
+    host = f"[{address}]" if address and ":" in address else None  # an address of IPv6, as a link writes it
+    given = {"--server.address": address, "--server.port": args.port, "--browser.serverAddress": host}
     options = [f"{name}={value}" for name, value in given.items() if value is not None]
     return options if args.no_browser or not has_display(environ, sys.platform) else [*options, "--", "--open"]
 

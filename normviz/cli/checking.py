@@ -119,8 +119,8 @@ def run_norms(args: argparse.Namespace) -> None:
         warnings.simplefilter("ignore")  # warnings of the model's own code
         inputs = [_input(text, args.device) for text in args.input]
         found = norms(_model(args.model).train(args.train), *inputs)
-    shown = found if args.all else found.grouped()
-    print(json.dumps(shown.to_dict(), ensure_ascii=False, indent=2) if args.json else shown)
+    listed = found if args.all else found.grouped()
+    print(json.dumps(listed.to_dict(), ensure_ascii=False, indent=2) if args.json else listed)
     if found.failure:
         raise NormvizError("the table ends where the forward pass failed; see its last line.")
 

@@ -47,10 +47,10 @@ def output(args: Namespace, fixed: bool = True) -> Output:
     return _view("explore", scene | {"layer": layer}, args.hide)
 
 
-def choices(args: Namespace, shown: Output) -> Choices:
-    """What a reader can choose in the file. ``shown`` is its first view."""
+def choices(args: Namespace, output: Output) -> Choices:
+    """What a reader can choose in the file. ``made`` is its first view."""
     shapes = tuple(SCENE_SETTINGS["shape"].parse(text) for text in args.shapes.split(";") if text.strip())
-    tour = shown.choices.tour if shown.choices else None
+    tour = output.choices.tour if output.choices else None
     return Choices(shapes, tuple(args.layers or ()), args.app, tour=tour)
 
 

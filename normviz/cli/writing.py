@@ -94,5 +94,5 @@ def _progress(entries: Sequence[Entry]) -> Iterable[Entry]:
     """The pages, with a progress bar on a terminal."""
     from tqdm import tqdm
 
-    shown: Iterable[Entry] = tqdm(entries, unit="page", disable=None, leave=False)
-    return shown
+    counted: Iterable[Entry] = tqdm(entries, unit="page", disable=None, leave=False)
+    return counted

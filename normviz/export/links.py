@@ -64,11 +64,11 @@ def output_of_query(page: str, query: Mapping[str, str]) -> Output:
             return questions(query.get("q", ""))
         if page not in PAGES:
             raise NormvizError("page={page} is unknown; choose {pages}.", page=echo(page), pages=listed(LISTED))
-        shown, query = leads_to(page, query)
-        view = view_of_link(shown, query)
-        if problem := shown.problem(view):
+        target, query = leads_to(page, query)
+        view = view_of_link(target, query)
+        if problem := target.problem(view):
             raise NormvizError(problem)
-        return output_of_view(shown.name, view)
+        return output_of_view(target.name, view)
 
 
 def questions(key: str = "") -> Output:

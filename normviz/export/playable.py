@@ -333,7 +333,7 @@ class PlayableView:
     toggles  (row, axis, by) of a toggle in the title of a panel -> key of the next view
     """
 
-    shown: PageView
+    page_view: PageView
     rows: Sequence[InputRow]
     ways: Mapping[str, Mapping[Any, Key]]
     toggles: Mapping[Press, Key]
@@ -569,21 +569,21 @@ def views_data(
 ) -> FileViews:
     """The views as the browser reads them. ``pages``: the addresses of pages next to the file, by their link in the app."""
     numbers = {key: number for number, key in enumerate(found)}
-    states = [_state(page, one.shown.view) for one in found.values()]
+    states = [_state(page, one.page_view.view) for one in found.values()]
     common = dict(item for state in states for item in state.items())
     common = {each: text for each, text in common.items() if all(one.get(each, text) == text for one in states)}
     pool = Pool()
     views = []
     for one, state in zip(found.values(), states, strict=True):
         body = Body(app=app or None, pages=pages or {})
-        parts = body.keyed(one.shown.parts)
+        parts = body.keyed(one.page_view.parts)
         view = FileView(
-            title=page.share_title(one.shown.view),
-            query={each: text for each, text in one.shown.query.items() if each not in SELECTED},
+            title=page.share_title(one.page_view.view),
+            query={each: text for each, text in one.page_view.query.items() if each not in SELECTED},
             state={each: text for each, text in state.items() if each not in common},
             rows=[_row(row, one, numbers) for row in one.rows if row.inputs or any(row.more)],
             parts=parts,
-            presented=[n for n, part in enumerate(one.shown.parts) if visible_parts([part], PRESENTED)],
+            presented=[n for n, part in enumerate(one.page_view.parts) if visible_parts([part], PRESENTED)],
             figures=body.figures,
             toggles={" ".join(map(str, press)): numbers[key] for press, key in one.toggles.items()},
         )

@@ -108,7 +108,7 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
 
     Raises NormvizError for an unknown key.
     """
-    pages = {shown.key: shown for shown in (START, STORY, *PLAYABLE, MODELS, PRACTICE, TEACHING)}
+    pages = {kind.key: kind for kind in (START, STORY, *PLAYABLE, MODELS, PRACTICE, TEACHING)}
     only = [current_key(key) for key in only]
     if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS and key not in pages]:
         raise NormvizError(
@@ -116,7 +116,7 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
             key=repr(unknown[0]),
             keys=listed([*pages, *READY_SETS, *READING_ORDER[:3]]),
         )
-    played = [Entry(f"{key}.html", PAGES[key].title, _(PAGES[key].group), shown) for key, shown in pages.items()]
+    played = [Entry(f"{key}.html", PAGES[key].title, _(PAGES[key].group), kind) for key, kind in pages.items()]
     sets = [Entry(f"compare-{key}.html", ready.title, _(SETS), ready) for key, ready in READY_SETS.items()]
     ordered = [QUESTIONS[key] for key in READING_ORDER]
     asked = [Entry(f"question-{one.key}.html", prose(one.key).title, one.topic.title, one) for one in ordered]

@@ -47,9 +47,9 @@ def classic(script: str) -> str:
 def constants(messages: tuple[str | tuple[str, str], ...], language: str) -> str:
     """What each script finds in front of it (``globals.d.ts``): the colors, and the translations from the same catalogue as Python's."""
     themes = {name: vars(colors) for name, colors in THEMES.items()}
-    catalogue, shown = translations(language), find_language(language)
+    catalogue, reader = translations(language), find_language(language)
     formula = re.search(r"nplurals=(\d+);\s*plural=([^;]+)", catalogue.info().get("plural-forms", ""))
-    about = {"tag": shown.tag, "direction": shown.direction, "decimalComma": language in DECIMAL_COMMA}
+    about = {"tag": reader.tag, "direction": reader.direction, "decimalComma": language in DECIMAL_COMMA}
     values = {"THEMES": themes, "TRANSLATIONS": _translated(messages, catalogue, formula), "LANGUAGE": about}
     named = ",".join(
         f"{name}={json.dumps(value, ensure_ascii=False, separators=(',', ':'))}" for name, value in values.items()

@@ -114,9 +114,9 @@ def stops(colors: Theme, scale: str, groups: int = 0) -> Stops:
     if scale == "none":
         return [(0.0, colors.none), (1.0, colors.none)]
     if scale == "groups":
-        shown = (colors.few + colors.more)[:groups]
-        edges = [i / len(shown) for i in range(len(shown) + 1)]
-        return [(edge, color) for i, color in enumerate(shown) for edge in edges[i : i + 2]]
+        used = (colors.few + colors.more)[:groups]
+        edges = [i / len(used) for i in range(len(used) + 1)]
+        return [(edge, color) for i, color in enumerate(used) for edge in edges[i : i + 2]]
     ramp = {"parameters": colors.parameters, "values": colors.values}[scale]
     return [(i / (len(ramp) - 1), color) for i, color in enumerate(ramp)]
 

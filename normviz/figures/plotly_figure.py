@@ -157,11 +157,11 @@ def _heatmap(
     )
     if panel.scale == "groups" and len(ids) > GROUP_COLORS:  # the colors repeat
         cells, low, high = cells % GROUP_COLORS, -0.5, GROUP_COLORS - 0.5
-    shown = {"z": cells, "zmin": low, "zmax": high}
+    colored = {"z": cells, "zmin": low, "zmax": high}
     return {
         "type": "heatmap",
         "name": panel.title,
-        **shown,
+        **colored,
         "colorscale": stops(colors, panel.scale, len(ids)),
         "showscale": False,
         "xgap": gap,

@@ -73,14 +73,14 @@ def views_of_one_layer(page: Page, view: View) -> Iterator[Part]:
         yield from lookalike_links(page, scene, lambda: view.with_like((scene.layer, scene.shape)))
 
 
-def lookalike_links(page: Page, scene: Scene, shown: Callable[[], View]) -> Iterator[Links]:
-    """From a large tensor the link to a small look-alike of the view ``shown()``."""
+def lookalike_links(page: Page, scene: Scene, current: Callable[[], View]) -> Iterator[Links]:
+    """From a large tensor the link to a small look-alike of the view ``current()``."""
     if prod(scene.shape) <= FEW:
         return
     small = lookalike(scene.layer, scene.shape, scene.axes)
     if small[1] != scene.shape:
         title = _("Show a small look-alike of shape {shape}", shape=small[1])
-        yield Links((scene_link(page, title, shown(), on_shape(scene, small)),), kind="next")
+        yield Links((scene_link(page, title, current(), on_shape(scene, small)),), kind="next")
 
 
 def on_shape(scene: Scene, other: LayerOnShape) -> Reading:

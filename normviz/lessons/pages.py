@@ -59,8 +59,8 @@ def asked_parts(page: Page, view: View) -> Iterator[Part]:
     if not questions_of_page(page):
         return
     question = question_of(page, view)
-    shown = replace(link_to(question), text=_("See it in a figure"))
-    asked = prediction(question, (Text(answer(question)), Links((shown,), kind="next")))
+    to_figure = replace(link_to(question), text=_("See it in a figure"))
+    asked = prediction(question, (Text(answer(question)), Links((to_figure,), kind="next")))
     others = Link(_("All questions of this page"), "questions", f"{OF.name}={page.name}")
     yield AskedQuestion(prose(question.key).title, asked, others)
 
@@ -202,9 +202,9 @@ class PageView:
 def page_view(page: Page, view: View, rows: Sequence[InputRow] | None = None) -> PageView:
     """The view of a page; ``rows`` are its rows of inputs, if they have been computed."""
     parts = list(_parts(page, view))
-    shown = page.input_rows(view) if rows is None else rows
-    names = hideable_names(parts).union(*(row.names for row in shown))
-    return PageView(page, view, shown, visible_parts(parts, view.display), frozenset(names))
+    own_rows = page.input_rows(view) if rows is None else rows
+    names = hideable_names(parts).union(*(row.names for row in own_rows))
+    return PageView(page, view, own_rows, visible_parts(parts, view.display), frozenset(names))
 
 
 def parts_up_to_the_figure(page: Page, view: View) -> list[Part]:
@@ -295,5 +295,5 @@ def _is_at_its_stop(page: Page, view: View) -> bool:
     stop = stop_shown(view.display.query())
     if stop is None or stop.page != page.name:
         return False
-    shown, own = ((replace(one.scene, at=None), one.settings) for one in (view, page.view(stop.query)))
-    return shown == own
+    now, own = ((replace(one.scene, at=None), one.settings) for one in (view, page.view(stop.query)))
+    return now == own

@@ -467,7 +467,7 @@ class Prediction(Part):
     key      of the question: the browser keeps a guess and an opened answer only for the same question
     reasons  why each wrong choice tempts, by its key; shown with the answer
     about    a picture of what the question is about
-    shown    the parts that take its place with the answer: beside the options, where there is room
+    figure   the parts that take its place with the answer: beside the options, where there is room
     """
 
     prompt: str
@@ -477,12 +477,12 @@ class Prediction(Part):
     key: str = ""
     reasons: Mapping[str, str] = field(default_factory=dict)
     about: Part | None = None
-    shown: tuple[Part, ...] = ()
+    figure: tuple[Part, ...] = ()
     name: ClassVar[str] = "guess"
 
     @property
     def children(self) -> tuple[Part, ...]:
-        return (*self.answer, *self.shown)
+        return (*self.answer, *self.figure)
 
     def is_right(self, guess: str) -> bool:
         """Is the guess, the key of a choice or a number, right? Raises NormvizError if it is neither."""
@@ -509,13 +509,13 @@ class Prediction(Part):
             "right-option": _("✓ right answer"),
             "wrong-option": _("✗ your prediction"),
         }
-        shown = f'<div class="nv-shown">\n{body.html(self.shown)}</div>' if self.shown else ""
+        figure = f'<div class="nv-shown">\n{body.html(self.figure)}</div>' if self.figure else ""
         attributes = "".join(f' data-{name}="{escape(str(value))}"' for name, value in texts.items())
         return (
             f'<div class="nv-prediction"{attributes}>\n<div class="nv-predict">{block(self.prompt)}\n{self._field(body)}</div>\n'
             f"{self.about.html(body) if self.about else ''}\n"
             f'<details class="nv-answer"><summary><span>{escape(_("Show the answer"))}</span><span>{escape(_("Hide the answer"))}</span></summary>\n'
-            f'<p class="nv-verdict" role="status" hidden></p>\n{body.html(self.answer)}</details>{shown}</div>'
+            f'<p class="nv-verdict" role="status" hidden></p>\n{body.html(self.answer)}</details>{figure}</div>'
         )
 
     def _field(self, body: Body) -> str:
@@ -536,8 +536,8 @@ class Prediction(Part):
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
         if hides(self, self.name):
             return ()
-        answer, shown = without_hidden(self.answer, hides), without_hidden(self.shown, hides)
-        return (replace(self, answer=answer, shown=shown),)
+        answer, figure = without_hidden(self.answer, hides), without_hidden(self.figure, hides)
+        return (replace(self, answer=answer, figure=figure),)
 
     def plain_text(self) -> str:
         options = "\n".join(f"- {plain(option)}" for option in self.options.values())
@@ -701,8 +701,8 @@ class QuestionList(Part):
 
 
 def _item(entry: QuestionEntry, body: Body, attributes: str = "") -> str:
-    shown = entry.link.html(body) or line(entry.link.text)
-    return f'<li data-question="{escape(entry.key)}"{attributes}><span class="nv-outcome"></span>{shown}</li>'
+    link = entry.link.html(body) or line(entry.link.text)
+    return f'<li data-question="{escape(entry.key)}"{attributes}><span class="nv-outcome"></span>{link}</li>'
 
 
 def _plain_list(title: str, entries: Sequence[QuestionEntry]) -> str:

@@ -299,7 +299,7 @@ class Setting:
             return ",".join(map(str, value))
         return value if isinstance(value, str) else Written("none" if value is None else value)
 
-    def shown(self, value: object) -> str:
+    def in_message(self, value: object) -> str:
         """The value in a message."""
         return self.format(value) if isinstance(value, int | float) else echo(self.format(value))
 
@@ -371,7 +371,7 @@ def without_effect(settings: Iterable[Setting], values: Mapping[str, object], na
         rule = one.applies
         if one.name not in named or not isinstance(rule, Where) or rule.holds(values):
             continue
-        said: dict[str, Any] = {"name": one.name, "value": one.shown(values[one.name]), "other": rule.name}
+        said: dict[str, Any] = {"name": one.name, "value": one.in_message(values[one.name]), "other": rule.name}
         if not rule.values:
             return _("{name}={value} has no effect without {other}; give {other}, too.", **said)
         said |= {"chosen": repr(values[rule.name]), "values": listed(map(repr, rule.values))}

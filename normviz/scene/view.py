@@ -359,10 +359,10 @@ class View:
     def whole_scene_query(self) -> dict[str, str]:
         """The query of the scene, defaults too: it reads back as this scene also after the app's defaults have changed."""
         scene = self.scene.in_link
-        query, shown = scene.query(), replace(self, scene=scene)
+        query, changed = scene.query(), replace(self, scene=scene)
         for name in ALWAYS_WRITTEN:
             setting = SCENE_SETTINGS[name]
-            is_used = setting.applies(shown) and not (name == "data" and scene.values is not None)
+            is_used = setting.applies(changed) and not (name == "data" and scene.values is not None)
             if name not in query and is_used:
                 query[name] = setting.format(getattr(scene, name))
         return {name: query[name] for name in SCENE_SETTINGS if name in query}

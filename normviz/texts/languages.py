@@ -127,8 +127,8 @@ def html_attributes() -> str:
     >>> html_attributes()
     'lang="en" dir="ltr"'
     """
-    shown = find_language(language.get())
-    return f'lang="{shown.tag}" dir="{shown.direction}"'
+    reader = find_language(language.get())
+    return f'lang="{reader.tag}" dir="{reader.direction}"'
 
 
 # The prose of a language: the Markdown and YAML files of ``normviz/locale/<language>/``.

@@ -90,18 +90,18 @@ _mount = st.components.v2.component(
 )
 
 
-def show_page(known: Session, shown: pages.PageView) -> None:
+def show_page(known: Session, drawn_view: pages.PageView) -> None:
     """The parts of the page, Share, the summary of the controls and the greeting; in an embedded view, or one with hidden parts, a link to the full app.
 
     The figures return the number of the last event that the server received (``turn``), so that they can ignore a response to an older one.
     """
-    page, view = shown.page, shown.view
+    page, view = drawn_view.page, drawn_view.view
     body = html.Body(app="", turn=known.turn)
-    data = data_of(shown, pages.page_data(page, body, shown.parts), bool(st.context.is_embedded))
+    data = data_of(drawn_view, pages.page_data(page, body, drawn_view.parts), bool(st.context.is_embedded))
     if st.context.is_embedded or view.display.hide:
-        data["open"] = sent(app_link(shown))
+        data["open"] = sent(app_link(drawn_view))
     if has_frame(view):
-        share = share_data(shown) if page.group else None  # the address of the front page has no view
+        share = share_data(drawn_view) if page.group else None  # the address of the front page has no view
         data |= sent(Frame(share, [(name, one.name, one.tag) for name, one in languages().items()]))
     if not st.context.is_embedded:
         links = page.greeting(view) if view.display == Display() else ()
@@ -110,10 +110,10 @@ def show_page(known: Session, shown: pages.PageView) -> None:
     _show(data, KEY, **CALLBACKS)
 
 
-def data_of(shown: pages.PageView, drawn: pages.DrawnPage, embedded: bool) -> dict[str, Json]:
+def data_of(drawn_view: pages.PageView, drawn: pages.DrawnPage, embedded: bool) -> dict[str, Json]:
     """What the browser draws of a page. A reader can switch the view for a projector on and off, except in an embedded view."""
-    page, view = shown.page, shown.view
-    group, projector = _(page.group) if page.group else "", shown.has_figure and not embedded
+    page, view = drawn_view.page, drawn_view.view
+    group, projector = _(page.group) if page.group else "", drawn_view.has_figure and not embedded
     return sent(drawn) | sent(OnScreen(view.display.present, group, projector)) | page.data(view)
 
 
@@ -122,20 +122,20 @@ def has_frame(view: View) -> bool:
     return not st.context.is_embedded and not view.display.present
 
 
-def show_more(shown: pages.PageView, parts: Sequence[part.Part]) -> None:
+def show_more(drawn_view: pages.PageView, parts: Sequence[part.Part]) -> None:
     """Parts of the page that do not depend on the selected element, and a button that reports an error."""
-    data = sent(pages.page_data(shown.page, html.Body(prefix="more-", app=""), parts))
-    if has_frame(shown.view):
+    data = sent(pages.page_data(drawn_view.page, html.Body(prefix="more-", app=""), parts))
+    if has_frame(drawn_view.view):
         data["report"] = REPORT_TO
     _show(data, "more_parts")
 
 
 def _show(data: dict[str, Json], key: str, **callbacks: Any) -> None:
     """In a list: Streamlit would search a dict for DataFrames, and import pandas for that."""
-    name, shown = language.get(), find_language(language.get())
+    name, reader = language.get(), find_language(language.get())
     failed = _("This did not load. Reload the page to try again.")
     scripts = Scripts(
-        assets.component(name).path, failed, assets.PLOTLY.path, ReaderLanguage(name, shown.tag, shown.direction)
+        assets.component(name).path, failed, assets.PLOTLY.path, ReaderLanguage(name, reader.tag, reader.direction)
     )
     _mount(key=key, data=[data | sent(scripts)], **callbacks)
 
@@ -231,18 +231,18 @@ class Drawing:
     """What the two fragments of a page share.
 
     hideable  the names that ``hide=`` accepts
-    shown     the view of this run until both fragments have drawn it; then None, to save memory
+    page_view the view of this run until both fragments have drawn it; then None, to save memory
     """
 
     page: Page
     hideable: frozenset[str] = frozenset()
-    shown: pages.PageView | None = None
+    page_view: pages.PageView | None = None
 
     def make(self, known: Session, view: View) -> pages.PageView:
         """This view of the page."""
-        self.shown = pages.page_view(self.page, view, controls.rows_of(known, self.page, view))
-        self.hideable = self.shown.hideable
-        return self.shown
+        self.page_view = pages.page_view(self.page, view, controls.rows_of(known, self.page, view))
+        self.hideable = self.page_view.hideable
+        return self.page_view
 
 
 def _or_busy(draw: Callable[P, None]) -> Callable[P, None]:
@@ -301,14 +301,14 @@ def _first(known: Session, drawing: Drawing) -> None:
     """The page up to the figure, and Share. When an element is selected, only this runs."""
     only_this = known.changed not in (None, CONTROL)
     if known.changed:
-        drawing.shown = None  # the view before
+        drawing.page_view = None  # the view before
     view = latest(known, drawing.page)
     with _turn(view):
         if only_this and _is_complete(view):
             parts = pages.parts_up_to_the_figure(drawing.page, view)
             show_page(known, pages.PageView(drawing.page, view, (), parts, drawing.hideable))
             return
-        made = drawing.shown or drawing.make(known, view)
+        made = drawing.page_view or drawing.make(known, view)
         show_page(known, replace(made, parts=_first_parts(made)))
 
 
@@ -317,10 +317,10 @@ def _first(known: Session, drawing: Drawing) -> None:
 @_or_busy
 def _rest(known: Session, drawing: Drawing) -> None:
     """The parts below the figure, and the end of the page."""
-    view = drawing.shown.view if drawing.shown else current_view(known, drawing.page)
+    view = drawing.page_view.view if drawing.page_view else current_view(known, drawing.page)
     with _turn(view):
-        made = drawing.shown or drawing.make(known, view)
-        drawing.shown = known.rows = None  # to save memory
+        made = drawing.page_view or drawing.make(known, view)
+        drawing.page_view = known.rows = None  # to save memory
         parts = made.parts[len(_first_parts(made)) :]
         if parts or has_frame(made.view):
             show_more(made, parts)

@@ -19,7 +19,7 @@ def found(name="explore", query="", **choices):
 
 
 def layers(views):
-    return [str(one.shown.view.scene.layer) for one in views.values()]
+    return [str(one.page_view.view.scene.layer) for one in views.values()]
 
 
 PLAIN = [
@@ -57,7 +57,7 @@ def test_explore_has_the_switches_of_each_layer():
 
 def test_each_view_exists_once_and_every_option_leads_to_one():
     views = found(shapes=((5, 7), (2, 6, 8, 8)))
-    queries = [str(sorted(one.shown.query.items())) for one in views.values()]
+    queries = [str(sorted(one.page_view.query.items())) for one in views.values()]
     assert len(set(queries)) == len(queries)
     for one in views.values():
         for ways in one.ways.values():
@@ -86,27 +86,27 @@ def test_a_size_leads_to_the_tensor_with_that_size_that_is_most_like_the_current
     views = found(query="shape=2,3,4,4", shapes=((2, 6, 8, 8), (2, 6, 4, 8), (5, 7)))
     first = next(iter(views.values()))
     assert set(first.ways["size_c"]) == {3, 6}
-    assert views[first.ways["size_c"][6]].shown.view.scene.shape == (2, 6, 4, 8)
-    assert views[first.ways["layout"]["ND"]].shown.view.scene.shape == (5, 7)
+    assert views[first.ways["size_c"][6]].page_view.view.scene.shape == (2, 6, 4, 8)
+    assert views[first.ways["layout"]["ND"]].page_view.view.scene.shape == (5, 7)
     assert set(first.ways["size_n"]) == {2}
 
 
 @pytest.mark.parametrize("start", ["LayerNorm([4,3,5])", "InstanceNorm2d(4)", "LayerNorm([3,5])"])
 def test_a_layer_without_a_form_on_another_tensor_is_replaced_and_the_way_back_is_the_same_for_all_readers(start):
     views = found(query=f"shape=2,4,3,5&layer={start}", shapes=((5, 7),))
-    ways = {str(one.shown.view.scene.layer): one.ways["layout"] for one in views.values()}
-    there = {layer: str(views[way["ND"]].shown.view.scene.layer) for layer, way in ways.items() if "ND" in way}
+    ways = {str(one.page_view.view.scene.layer): one.ways["layout"] for one in views.values()}
+    there = {layer: str(views[way["ND"]].page_view.view.scene.layer) for layer, way in ways.items() if "ND" in way}
     assert [there[layer] for layer in ("LayerNorm([4, 3, 5])", "LayerNorm([3, 5])", "InstanceNorm2d(4)")] == [
         "LayerNorm([7])"
     ] * 3
-    assert str(views[ways["LayerNorm([7])"]["NCHW"]].shown.view.scene.layer) == "LayerNorm([4, 3, 5])"
+    assert str(views[ways["LayerNorm([7])"]["NCHW"]].page_view.view.scene.layer) == "LayerNorm([4, 3, 5])"
 
 
 def test_the_first_tensor_keeps_its_own_values_and_its_selected_element():
     query = "shape=2,3&layer=LayerNorm(3)&values=1,2,3,4,5,6&at=0,1"
     views = found(query=query, shapes=((5, 7),))
     there = views[next(iter(views.values())).ways["size_n"][5]]
-    back = views[there.ways["size_n"][2]].shown.view.scene
+    back = views[there.ways["size_n"][2]].page_view.view.scene
     assert (back.values, back.at) == ((1, 2, 3, 4, 5, 6), (0, 1))
 
 
@@ -145,7 +145,7 @@ def test_a_search_that_leaves_nothing_out_says_nothing():
 
 def layer_sets(views, **scene):
     """The sets of layers that the file offers on the tensor of ``scene``."""
-    shown = [one.shown.view for one in views.values()]
+    shown = [one.page_view.view for one in views.values()]
     return [
         layers_of(view)[0] for view in shown if all(getattr(view.scene, key) == value for key, value in scene.items())
     ]
@@ -186,7 +186,7 @@ def test_a_file_has_each_set_of_layers_once():
 
 def test_compare_adds_or_removes_one_layer_at_a_time(comparisons):
     for one in comparisons.values():
-        now = set(layers_of(one.shown.view)[0])
+        now = set(layers_of(one.page_view.view)[0])
         assert all(len(now.symmetric_difference(chosen)) < 2 for chosen in one.ways["layers"])
 
 
@@ -220,7 +220,7 @@ def test_step_by_step_has_the_layers_of_explore():
 @pytest.mark.parametrize(("name", "shown"), [("train_and_eval", 6), ("gradients", 4), ("numerics", 5)])
 def test_a_page_of_experiments_has_each_of_them_with_a_stated_grid(name, shown):
     views = found(name)
-    counts = Counter(one.shown.view.settings["show"] for one in views.values())
+    counts = Counter(one.page_view.view.settings["show"] for one in views.values())
     assert len(counts) == shown
     assert sum(counts.values()) <= 80
 
@@ -232,8 +232,8 @@ def test_a_setting_with_many_values_offers_those_that_are_stated_and_its_own():
 
 def test_settings_that_an_experiment_does_not_show_keep_their_values():
     for one in found("numerics", "distance=1e3").values():
-        if one.shown.view.settings["show"] == "eps":
-            assert one.shown.view.settings["distance"] == 3
+        if one.page_view.view.settings["show"] == "eps":
+            assert one.page_view.view.settings["distance"] == 3
 
 
 def test_hidden_controls_offer_nothing():
@@ -245,4 +245,4 @@ def test_hidden_controls_offer_nothing():
 
 @pytest.mark.parametrize("name", [name for name, page in PAGES.items() if page.file_choices])
 def test_no_view_of_a_file_has_an_error(name):
-    assert not any(PAGES[name].problem(one.shown.view) for one in found(name).values())
+    assert not any(PAGES[name].problem(one.page_view.view) for one in found(name).values())

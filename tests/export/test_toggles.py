@@ -36,7 +36,7 @@ def file_of(query="", **choices):
     found = searched(query, **choices).playable_views()
     packed = json.loads(data(views_data(EXPLORE, found, "")))
     views = [unpacked(view, packed["pool"]) for view in packed["views"]]
-    return [(one.shown.view.scene, view) for one, view in zip(found.values(), views, strict=True)]
+    return [(one.page_view.view.scene, view) for one, view in zip(found.values(), views, strict=True)]
 
 
 def position(scene):

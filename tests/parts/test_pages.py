@@ -102,7 +102,7 @@ def test_a_question_has_its_answer_and_a_figure_in_a_closed_section(key):
     (link, *_) = (link for part in parts if isinstance(part, Links) and part.kind == "next" for link in part.links)
     assert (link.page, dict(parse_qsl(link.query))) == (asked.page.name, dict(parse_qsl(asked.query)))
     (asking,) = (part for part in parts if isinstance(part, Prediction))
-    assert Links((link,), kind="next") in asking.shown
+    assert Links((link,), kind="next") in asking.figure
 
 
 SHAPES = re.compile(r"\((?:\d+, ){2,}\d+\)|shape \((?:\d+, )+\d+\)")

@@ -79,7 +79,7 @@ def test_the_tensor_of_a_question_is_beside_the_choices_and_before_the_closed_an
 
 
 def test_the_figure_of_an_answer_follows_the_answer_and_takes_the_place_of_the_tensor():
-    shown = replace(CHOICE, about=BareTensor((2, 3), ("n", "d")), shown=(Text("A figure."),))
+    shown = replace(CHOICE, about=BareTensor((2, 3), ("n", "d")), figure=(Text("A figure."),))
     _before, _, after = Body().html([shown]).partition("</details>")
     assert after.startswith('<div class="nv-shown">\n<div class="nv-text"><p>A figure.</p>')
     assert "Answer:\n\nTwo.\n\nA figure." in text([shown])

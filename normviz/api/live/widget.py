@@ -234,10 +234,10 @@ class Live(anywidget.AnyWidget, Result):
     @_in_its_language
     def _show(self) -> None:
         """Send the view to every copy of the page, with the number of the newest event that it answers."""
-        shown = pages.page_view(pages.PAGES[self._page], self._view)
+        drawn = pages.page_view(pages.PAGES[self._page], self._view)
         body = Body(prefix=f"{self.key}-", app=app_of_environment() or None, turn=self._turn)
-        data = pages.page_data(shown.page, body, shown.parts)
-        self.send(sent(Reply(data, rows_data(shown.rows), self._turn)))
+        data = pages.page_data(drawn.page, body, drawn.parts)
+        self.send(sent(Reply(data, rows_data(drawn.rows), self._turn)))
 
     @_in_its_language
     def output(self, **options: Unpack[Options]) -> Output:
@@ -258,8 +258,8 @@ class Live(anywidget.AnyWidget, Result):
         kept = replace(self.output(), widget=self.key)._repr_mimebundle_()
         if _page_has_models():
             return kept
-        shown: Any = super()._repr_mimebundle_(**kwargs)
-        return shown[0] | kept, shown[1]
+        bundle: Any = super()._repr_mimebundle_(**kwargs)
+        return bundle[0] | kept, bundle[1]
 
 
 def _page_has_models() -> bool:

@@ -323,13 +323,13 @@ def panels(
 
 
 def _ready_sets(view: View) -> list[controls.Input]:
-    shown = ready_set(view.scene, layers_of(view)[0])
+    chosen_set = ready_set(view.scene, layers_of(view)[0])
     options = {OWN_SET: _("your own")} | {key: ready.title for key, ready in READY_SETS.items()}
     return [
         controls.Input(
             "set",
             _("Ready-made sets"),
-            shown.key if shown else OWN_SET,
+            chosen_set.key if chosen_set else OWN_SET,
             Choice(options),
             _with_ready_set,
             width=270,
@@ -362,13 +362,13 @@ def _lookalike_links(page: Page, view: View) -> Iterator[Part]:
     """From a comparison on a large tensor the link to the look-alikes of its layers, with the true shape as the caption."""
     scene = view.scene
 
-    def shown() -> View:
+    def current() -> View:
         others = (fit.lookalike(Layer.parse(text), scene.shape, scene.axes)[0] for text in layers_of(view)[0])
         caption = _("A small look-alike of {shape}: the same patterns on fewer elements.", shape=scene.shape)
         display = replace(view.display, caption=caption)
         return replace(view, display=display).with_settings(layers=tuple(dict.fromkeys(map(compact, others))))
 
-    return lookalike_links(page, scene, shown)
+    return lookalike_links(page, scene, current)
 
 
 OWN_SET = ""

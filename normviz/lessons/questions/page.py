@@ -233,12 +233,12 @@ def question_parts(question: Question) -> Iterator[part.Part]:
     text = prose(question.key)
     yield part.Heading(text.title)
     yield part.Text(f"> {_('Someone writes: “{claim}” Is that true?', claim=text.claim)}")
-    shown = part.Link(_("Open in {page}", page=question.page.title), question.page.name, question.query)
+    to_page = part.Link(_("Open in {page}", page=question.page.title), question.page.name, question.query)
     figure = question.page.answer_parts(question.query)
     yield prediction(
         question,
         (part.Text(answer(question)),),
-        (*figure, part.Links((shown,), kind="next"), part.Caption(sources(question))),
+        (*figure, part.Links((to_page,), kind="next"), part.Caption(sources(question))),
     )
     if question.key == CORE[-1]:
         yield part.AfterAnswer(tuple(summary_parts()))
@@ -252,13 +252,13 @@ def summary_parts() -> Iterator[part.Part]:
 
 
 def prediction(
-    question: Question, answer: tuple[part.Part, ...] = (), shown: tuple[part.Part, ...] = ()
+    question: Question, answer: tuple[part.Part, ...] = (), figure: tuple[part.Part, ...] = ()
 ) -> part.Prediction:
     """What to predict, and the parts of the answer and of its figure, which it opens."""
     text = prose(question.key)
     right = facts_of(question)["right"]
     return part.Prediction(
-        text.predict, text.options, right, answer, question.key, reasons(question), _tensor(question), shown
+        text.predict, text.options, right, answer, question.key, reasons(question), _tensor(question), figure
     )
 
 

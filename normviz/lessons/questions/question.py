@@ -132,10 +132,10 @@ def reasons(question: Question) -> dict[str, str]:
 def _filled(question: Question, name: str, text: str) -> str:
     facts = facts_of(question)
     try:
-        shown = {fact: format_fact(value) for fact, value in facts.items()}
-        if "words" in shown:  # torch's own
-            shown["words"] = english(shown["words"])
-        filled = text.format_map(shown)
+        texts = {fact: format_fact(value) for fact, value in facts.items()}
+        if "words" in texts:  # torch's own
+            texts["words"] = english(texts["words"])
+        filled = text.format_map(texts)
     except KeyError as error:
         raise NormvizError(
             f"{question.key}: the {name} has the placeholder {error}, but the facts are {listed(facts, 'and')}."

@@ -75,10 +75,10 @@ class SharePayload(Payload):
     hint: str
 
 
-def app_link(shown: PageView) -> AppLink:
+def app_link(drawn: PageView) -> AppLink:
     """The view in the full app, without ``hide`` and ``caption``."""
-    added = _added(shown.view)
-    return AppLink(shown.page.name, [(name, value) for name, value in shown.query.items() if name not in added])
+    added = _added(drawn.view)
+    return AppLink(drawn.page.name, [(name, value) for name, value in drawn.query.items() if name not in added])
 
 
 def _added(view: View) -> set[str]:
@@ -86,9 +86,9 @@ def _added(view: View) -> set[str]:
     return {*view.display.query()} - {"like", "lang"}
 
 
-def share_data(shown: PageView) -> SharePayload:
-    page, there, view = shown.page, shown.hideable, shown.view
-    query, figure = shown.whole_query, _figure(there)
+def share_data(drawn: PageView) -> SharePayload:
+    page, there, view = drawn.page, drawn.hideable, drawn.view
+    query, figure = drawn.whole_query, _figure(there)
 
     def group(title: str, labels: Mapping[str, str]) -> Group:
         return Group(_(title), [PartName(name, _(labels[name]), name in figure) for name in labels if name in there])
@@ -99,7 +99,7 @@ def share_data(shown: PageView) -> SharePayload:
         guess=query.get(GUESS, ""),
         title=page.share_title(view),
         groups=[group(title, labels) for title, labels in ((N_("Controls"), controls()), *GROUPS)],
-        presets=[Preset(label, sorted(hidden)) for label, hidden in _presets(shown).items()],
+        presets=[Preset(label, sorted(hidden)) for label, hidden in _presets(drawn).items()],
         exercise=page.is_exercise(view),
         hidden=[name for name in sorted(there) if view.display.hides(name)],
         caption=view.display.caption,
@@ -112,16 +112,16 @@ def _figure(there: Collection[str]) -> set[str]:
     return FIGURE if "panels" in there else FIGURE | {"table"}
 
 
-def _presets(shown: PageView) -> dict[str, Collection[str]]:
+def _presets(drawn: PageView) -> dict[str, Collection[str]]:
     """What each choice of the panel hides, by its label; the first one is the default. Of choices that hide the same, there is the last."""
-    there, figure = shown.hideable, _figure(shown.hideable)
+    there, figure = drawn.hideable, _figure(drawn.hideable)
     short = HIDDEN_IN_SHORT & (there - {"table"} if "table" in figure else there)
-    if shown.page.is_exercise(shown.view):
+    if drawn.page.is_exercise(drawn.view):
         choices: dict[str, Collection[str]] = {_("Exercise"): short}
     else:
         choices = {
             _("In short"): short,
-            **({_("Two panels"): there - TWO_PANELS} if shown.page.has_two_panels else {}),
+            **({_("Two panels"): there - TWO_PANELS} if drawn.page.has_two_panels else {}),
             _("Figure alone"): there - figure,
             _("Without controls"): there & controls().keys(),
         }

@@ -423,8 +423,8 @@ LESSON_STEPS = (
 def _prose(step: LessonStep, name: str) -> StepProse:
     path = f"start/{step.key}.md"
     facts = step.facts().items()
-    shown = {key: format_number(value) if isinstance(value, float) else str(value) for key, value in facts}
-    return read_prose(read_text(path).format_map(shown), f"{name}/{path}")
+    texts = {key: format_number(value) if isinstance(value, float) else str(value) for key, value in facts}
+    return read_prose(read_text(path).format_map(texts), f"{name}/{path}")
 
 
 def read_prose(text: str, name: str) -> StepProse:

@@ -21,8 +21,8 @@ def view_parts(view: View) -> Iterator[Part]:
     e = scene.description
     yield from map(LayerNote, e.notes)
     if scene.computable:
-        shown = {"step": step, "at": scene.at, "scaled": scene.scaled}
-        yield part_or_note(lambda: Panels(steps_payload(e, scene.grid, **shown), ("select", "step", "scale")))
+        chosen = {"step": step, "at": scene.at, "scaled": scene.scaled}
+        yield part_or_note(lambda: Panels(steps_payload(e, scene.grid, **chosen), ("select", "step", "scale")))
     else:
         yield Note(_("This tensor is too large to compute values here; make it smaller to see the steps."))
     yield Sentence(sentence(e))

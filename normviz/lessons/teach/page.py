@@ -37,21 +37,21 @@ class Command(Code):
 class Snippet(Part):
     """A text to copy that contains the address of a view. The app writes its own address; a file without an app has none, and no snippet."""
 
-    shown: Link
+    link: Link
     before: str = ""
     after: str = ""
     name: ClassVar[str] = "code"
 
     def html(self, body: Body) -> str:
-        address = body.address(self.shown.address) if body.app is not None else None
+        address = body.address(self.link.address) if body.app is not None else None
         if address is None:
             return ""
-        span = f'<span class="nv-address" data-page="{escape(self.shown.page)}" data-query="?{escape(self.shown.query)}">{escape(address)}</span>'
+        span = f'<span class="nv-address" data-page="{escape(self.link.page)}" data-query="?{escape(self.link.query)}">{escape(address)}</span>'
         text = f"{escape(self.before)}{span}{escape(self.after)}"
         return Command("").html(body).replace("></code>", f">{text}</code>")
 
     def plain_text(self) -> str:
-        return f"{self.before}{self.shown.address}{self.after}"
+        return f"{self.before}{self.link.address}{self.after}"
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ PREVIEWS = {
 def view_parts(view: View) -> Iterator[Part]:
     """The page."""
     scene = read({}).scene
-    shown = Link("", "explore", f"shape={','.join(map(str, scene.shape))}&layer={compact(scene.layer)}&embed=true")
+    explore = Link("", "explore", f"shape={','.join(map(str, scene.shape))}&layer={compact(scene.layer)}&embed=true")
     practice = Link(_("Open the five exercises"), "practice", SET)
     yield Way(
         N_("Project it"), N_("*Project*, at the top of each page with a figure, shows it in the whole window. Escape ends that."), "project",
@@ -142,7 +142,7 @@ def view_parts(view: View) -> Iterator[Part]:
         N_("In your own pages"),
         N_("*Share*, at the top of each page, writes a frame, a link or Markdown for what you see. A file needs no server."), "embed",
         (
-            Snippet(shown, '<iframe src="', '" title="normviz" loading="lazy" width="100%" height="900" style="border: 0"></iframe>'),
+            Snippet(explore, '<iframe src="', '" title="normviz" loading="lazy" width="100%" height="900" style="border: 0"></iframe>'),
             Command(f'{NORMVIZ} export "{compact(scene.layer)}" --shape {",".join(map(str, scene.shape))} -o layer.html'),
         ),
     )  # fmt: skip

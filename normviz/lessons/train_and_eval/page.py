@@ -140,12 +140,12 @@ def _forgetting(steps: float) -> str:
         return _("New batches have no weight: the buffers keep their first values.")
     if not steps:
         return _("Only the last batch has a weight.")
-    shown = float(f"{steps:.3g}")
+    rounded = float(f"{steps:.3g}")
     return ngettext(
         "The weight of an old batch halves every **{steps:g}** step.",
         "The weight of an old batch halves every **{steps:g}** steps.",
-        int(shown) if shown.is_integer() else 2,  # gettext has no form for a fraction
-        steps=shown,
+        int(rounded) if rounded.is_integer() else 2,  # gettext has no form for a fraction
+        steps=rounded,
     )
 
 
@@ -401,13 +401,13 @@ SHOW, *OTHERS = SETTINGS
 
 def _experiment(view: View) -> list[Input]:
     """An experiment that opens on the layer that pages open with opens on its own layer."""
-    (shown,) = inputs_of(SHOW, view)
+    (show,) = inputs_of(SHOW, view)
 
     def change(view: View, chosen: str) -> View:
-        changed: View = shown.edit(view, chosen)
-        return PAGE.opening(changed) if chosen != shown.value and view.scene == read({}).scene else changed
+        changed: View = show.edit(view, chosen)
+        return PAGE.opening(changed) if chosen != show.value and view.scene == read({}).scene else changed
 
-    return [replace(shown, edit=change)]
+    return [replace(show, edit=change)]
 
 
 EXPERIMENT = Control(SHOW.hidden_by, SHOW.label, _experiment)

@@ -399,7 +399,7 @@ class Training(Part):
         body.exercises = True
         data = recorded_data()
 
-        def shown(cell: TrainedCell) -> TrainedCell:
+        def drawn(cell: TrainedCell) -> TrainedCell:
             sentence, texts = cell.sentence if self.has_sentence else "", cell.texts if self.has_texts else ""
             return replace(cell, sentence=sentence, texts=texts)
 
@@ -407,7 +407,7 @@ class Training(Part):
             norms=[(norm, _(title)) for norm, title in NORMS.items()],
             sizes=SIZES,
             **{name: data[name] for name in ("steps", "edge", "side", "points", "spirals")},
-            cells={key: shown(cell) for key, cell in cells().items()},
+            cells={key: drawn(cell) for key, cell in cells().items()},
             trained=Trained(self.norm, self.batch),
         )
         return body.figure(payload, sends=True, table=f"<p>{line(end_sentence(self.norm, int(self.batch)))}</p>")
