@@ -48,7 +48,7 @@ def output(args: Namespace, fixed: bool = True) -> Output:
 
 
 def choices(args: Namespace, output: Output) -> Choices:
-    """What a reader can choose in the file. ``made`` is its first view."""
+    """What a reader can choose in the file. ``output`` is its first view."""
     shapes = tuple(SCENE_SETTINGS["shape"].parse(text) for text in args.shapes.split(";") if text.strip())
     tour = output.choices.tour if output.choices else None
     return Choices(shapes, tuple(args.layers or ()), args.app, tour=tour)

@@ -18,6 +18,7 @@ from normviz.parts.part import Cell, Index, Note, Part, Sentence, Table, Text, p
 from normviz.scene.scene import OWN, Scene
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
+from normviz.texts.languages import paragraphs
 from normviz.texts.messages import N_, _, format_number, join_sentences, ngettext
 
 MOST_WARMED = 2**17  # elements in all batches of a warm-up, so that a page appears at once
@@ -126,10 +127,8 @@ def element_sentence(found: TrainAndEval, at: Index) -> str:
     train, evaluated = element_in_modes(found, at)
     example = example_axis(found.train_norm.axes)
     shares = example is not None and found.train_norm.axes[example] not in found.train_norm.pattern.right
-    return _(
-        "x[{index}] = **{value}** gives **{train}** in train() and **{eval}** in eval(): **{difference}** apart, because the mean of its "
-        "channel is **{mean}** {here} and **{running_mean}** in running_mean, and the variance **{var}** {here} and **{running_var}** in "
-        "running_var.",
+    return paragraphs(
+        "element_in_modes",
         index=", ".join(map(str, at)),
         value=format_number(float(found.warmed_up.x[at]), 3),
         train=format_number(train.output, 3),

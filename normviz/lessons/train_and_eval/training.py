@@ -207,10 +207,8 @@ def pairs_text(cell: Cell) -> str:
     first, second = true_classes().reshape(-1, 2).T
     given, other = digits(cell.in_train).reshape(-1, 2).T
     alike = first == second
-    return _(
-        "In a batch of two, BatchNorm turns the values 0 and {near_value} of a channel into **−{near}** and **{near}**, and 0 and {far_value} "
-        "into **−{far}** and **{far}**: which of the two is larger stays, and almost nothing of how much larger. In train(), {pairs} test batches "
-        "have two points of the same spiral; in **{apart}** of them, the first network gives the two points different answers.",
+    return paragraphs(
+        "training_pairs",
         near_value=f"{NEAR:g}",
         far_value=f"{FAR:g}",
         near=near,
