@@ -41,7 +41,7 @@ ALIVE := $(shell $(BIN)/python -c 'import pip; print("yes")' 2>/dev/null)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run docs test quick core made test-oldest test-newest practice training translations claims attack fuzz mutants check format screenshots bundles plotlyjs lock docker address clean distclean
+.PHONY: help run docs test quick core made test-oldest test-newest practice training translations claims attack soak fuzz mutants check format screenshots bundles plotlyjs lock docker address clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ claims: $(DEV) ## list the general sentences of the texts, with the predicates t
 
 attack: $(DEV) ## attack the app with many visitors and hostile input, and print what it withstands
 	@$(BIN)/python -m bench.attack
+
+soak: $(DEV) ## let students come and go for MINUTES, an hour without it, and compare the memory of the server
+	@$(BIN)/python -m bench.soak $(if $(filter-out 0,$(MINUTES)),--minutes $(MINUTES))
 
 fuzz: $(DEV) ## try 100,000 hostile inputs, and random clicks with new seeds, for MINUTES
 	@$(BIN)/python -m tools.browser

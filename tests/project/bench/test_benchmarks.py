@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from bench.common import Server, chromium, server
+from bench.soak import growth
 from tests.support.needs import browser_path
 
 IN_BROWSER = {  # a column of each table
@@ -100,3 +101,16 @@ def test_load_meets_no_error_with_two_students(run: Run) -> None:
     assert [row["kind"] for row in found["rows"]] == ["bare", "normviz"]
     assert [(row["errors"], row["messages"]) for row in found["rows"]] == [(0, []), (0, [])]
     assert all(row["changes"] > 0 for row in found["rows"])
+
+
+def test_soak_meets_no_error_with_two_students(run: Run) -> None:
+    (row,) = check("soak", "after / before", run("soak"))["rows"]
+    assert (row["students"], row["errors"]) == (2, 0)
+    assert row["growth"] is None  # of a short run
+
+
+@pytest.mark.parametrize(
+    ("minutes", "expected"), [([100] * 60, 1), ([50] * 5 + [100] * 50 + [120] * 5, 1.2), ([100] * 15, 1)]
+)
+def test_soak_compares_the_end_with_the_first_ten_minutes(minutes: list[int], expected: float) -> None:
+    assert growth(minutes) == expected
