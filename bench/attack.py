@@ -44,6 +44,7 @@ LATER = 10  # s after the views, when the memory must be back
 SLOW_FILE = "export?page=train_and_eval&show=stream&batch_size=1024&steps=500"
 ABANDONED, EXPORTS = 100, 50
 FILES = (1024, 20_000), (1024, 1024)  # that a process may open, and that it may raise this to
+SENDERS, VALUES, MINUTE = 60, 800, 60  # visitors, values in a message, s
 STUDENTS, RELOAD = 300, 10  # s, within which all of them reload
 LINKS, TOURS, REQUESTS, SEED = 20_000, 2_000, 4_000, 1
 
@@ -274,6 +275,42 @@ def few_files() -> Iterator[Row]:
         )
 
 
+def memory_of_a_class() -> Iterator[Row]:
+    with fresh_server() as server:
+        before = server.memory()
+        run_async(come_and_reload(server, STUDENTS, RELOAD))
+        there = server.memory()
+        time.sleep(MINUTE)
+        yield Row(
+            "the memory of visitors who have left is given back",
+            f"{STUDENTS} students come, reload, and leave",
+            f"{before / MB:.0f} MB before, {there / MB:.0f} when they leave, {server.memory() / MB:.0f} after {MINUTE} s",
+        )
+
+
+def unknown_values() -> Iterator[Row]:
+    async def attack(server: Server) -> int:
+        """The memory while the visitors are there."""
+        sent = {f"$$ID-{number:032x}-none": ("string_value", "x") for number in range(VALUES)}
+        visitors = [Session(server.websocket, "explore", SMALL) for _ in range(SENDERS)]
+        for visitor in visitors:
+            await visitor.open()
+            await visitor.run(sent)
+        there = server.memory()
+        await asyncio.gather(*(visitor.close() for visitor in visitors))
+        return there
+
+    with fresh_server() as server:
+        before = server.memory()
+        there = run_async(attack(server))
+        time.sleep(MINUTE)
+        yield Row(
+            "values of widgets that no page has are dropped",
+            f"{SENDERS} visitors send {VALUES} values of such widgets each, in a message of the largest size",
+            f"{before / MB:.0f} MB before, {there / MB:.0f} with these visitors, {server.memory() / MB:.0f} {MINUTE} s later",
+        )
+
+
 def killed_replica() -> Iterator[Row]:
     for soft, hard in FILES:
         with Stack(files=(soft, hard)) as stack, Sessions(stack.url, queries(STUDENTS)) as sessions:
@@ -298,6 +335,8 @@ ATTACKS: tuple[Callable[[], Iterator[Row]], ...] = (
     many_threads,
     few_files,
     killed_replica,
+    memory_of_a_class,
+    unknown_values,
     hostile_inputs,
 )
 
