@@ -6,7 +6,9 @@ Each attack has a server of its own. The numbers depend on the machine; the test
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -27,6 +29,7 @@ from websockets.exceptions import WebSocketException
 import normviz as nv
 from bench.common import Server
 from bench.protocol import Session
+from tests.cli.endings import ENDINGS
 from tests.deploy.sessions import Sessions
 from tests.deploy.stack import Replica, Stack
 from tests.deploy.test_roll import queries
@@ -328,6 +331,17 @@ def killed_replica() -> Iterator[Row]:
         )
 
 
+def ends_of_code() -> Iterator[Row]:
+    ran = subprocess.run([sys.executable, "-m", "tests.cli.endings"], capture_output=True, text=True, check=True)
+    found = json.loads(ran.stdout)
+    refused = sum(found[name][:2] == [2, ""] for name in ENDINGS)
+    yield Row(
+        "code that is checked is never the result of the command",
+        f"it ends the process in {len(ENDINGS)} ways, such as os._exit(0), a signal and another program in its place",
+        f"{refused} times a message and exit code 2, and no result",
+    )
+
+
 ATTACKS: tuple[Callable[[], Iterator[Row]], ...] = (
     many_views,
     abandoned_pages,
@@ -337,6 +351,7 @@ ATTACKS: tuple[Callable[[], Iterator[Row]], ...] = (
     killed_replica,
     memory_of_a_class,
     unknown_values,
+    ends_of_code,
     hostile_inputs,
 )
 

@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, ClassVar
 
 from normviz.parts.part import Part
-from normviz.parts.titles import app_of_environment
+from normviz.parts.titles import app_of_files
 from normviz.scene.scene import query_of
 from normviz.scene.view import link
 from normviz.texts.errors import encodable
@@ -28,7 +28,7 @@ def table(rows: Sequence[NormRow], names: Sequence[str], remarks: Sequence[str])
     columns = [_("name"), _("layer"), _("shape"), _("reduced axes"), _("statistics"), _("parameters"), _("calls")]
     head = "".join(f'<th scope="col" style="{CELL}">{escape(column)}</th>' for column in columns)
     lines = "".join(f"<tr>{''.join(_cells(row, name))}</tr>" for row, name in zip(rows, names, strict=True))
-    how = "" if app_of_environment() or not rows else _("norms.explore(0) shows the linked view of the first row.")
+    how = "" if app_of_files() or not rows else _("norms.explore(0) shows the linked view of the first row.")
     below = "".join(f'<div style="margin-top:4px">{escape(line)}</div>' for line in [*remarks, how] if line)
     return encodable(
         f'<div style="max-height:32em;overflow:auto"><table style="border-collapse:collapse">'
@@ -37,7 +37,7 @@ def table(rows: Sequence[NormRow], names: Sequence[str], remarks: Sequence[str])
 
 
 def _cells(row: NormRow, name: str) -> Iterator[str]:
-    base = app_of_environment()
+    base = app_of_files()
     title = escape(row.title)
     if base:
         address = escape(with_language(f"{base}/{link(view_query(row))}"))

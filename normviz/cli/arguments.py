@@ -264,7 +264,7 @@ def _add_questions(parser: Parser) -> None:
 
 def _add_check(parser: Parser) -> None:
     parser.add_argument(
-        "function",
+        "code",
         metavar="MODULE:FUNCTION",
         help=_("such as mymodule:my_layernorm or submission.py:layer_norm; or a module object"),
     )
@@ -292,7 +292,7 @@ def _add_check(parser: Parser) -> None:
 
 def _add_norms(parser: Parser) -> None:
     parser.add_argument(
-        "model",
+        "code",
         metavar="MODULE:NAME",
         help=_("a model, or a function that makes one, such as models.py:small_gpt or torch.nn:Transformer"),
     )

@@ -17,9 +17,10 @@ import torch
 from torch import Tensor, nn
 
 from normviz.analysis.description import Description
-from normviz.api.check import check
+from normviz.api.check import Check, check
 from normviz.api.norms import norms
 from normviz.cli.arguments import FLOATS
+from normviz.cli.watching import guarded
 from normviz.export.files import short_path
 from normviz.measuring import probe
 from normviz.measuring.check import expect
@@ -37,8 +38,17 @@ DTYPES = (*FLOATS, "int64", "int32", "bool")
 
 def run_check(args: argparse.Namespace) -> int:
     """Print what the function does and what differs; 1 if something differs. Raises NormvizError for invalid arguments."""
+    with guarded(args.code):
+        found = _checked(args)
+        text = json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if args.json else str(found)
+        code = 0 if found else DIFFERS
+    sys.stdout.write(f"{text}\n")
+    return code
+
+
+def _checked(args: argparse.Namespace) -> Check:
     shape = SCENE_SETTINGS["shape"].parse(args.shape)
-    function = imported(args.function)
+    function = imported(args.code)
     if isinstance(function, type):
         raise NormvizError(
             "{name} is a class; name an instance of it, such as norm = {name}(...) in the module.",
@@ -54,7 +64,7 @@ def run_check(args: argparse.Namespace) -> int:
     x = torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64).to(dtype)
     given = {name: _as_kind(value, kind) for name, value in params.items()}
     plain = kind == probe.TENSORS and args.dtype is None and not given
-    found = check(
+    return check(
         function,
         shape if plain else _as_kind(x, kind),
         args.like,
@@ -62,8 +72,6 @@ def run_check(args: argparse.Namespace) -> int:
         params=given,
         timeout=args.timeout,
     )
-    print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if args.json else found)
-    return 0 if found else DIFFERS
 
 
 def _split(text: str) -> list[tuple[str, str]]:
@@ -115,12 +123,13 @@ def run_norms(args: argparse.Namespace) -> None:
     """Print the table. Raises NormvizError if there is no such model, or if its forward pass fails."""
     if not args.input:
         raise NormvizError("give the shape of each input of the model, such as --input 1,3,224,224.")
-    with _device(args.device), warnings.catch_warnings():
+    with guarded(args.code), _device(args.device), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # warnings of the model's own code
         inputs = [_input(text, args.device) for text in args.input]
-        found = norms(_model(args.model).train(args.train), *inputs)
-    listed = found if args.all else found.grouped()
-    print(json.dumps(listed.to_dict(), ensure_ascii=False, indent=2) if args.json else listed)
+        found = norms(_model(args.code).train(args.train), *inputs)
+        shown = found if args.all else found.grouped()
+        text = json.dumps(shown.to_dict(), ensure_ascii=False, indent=2) if args.json else str(shown)
+    sys.stdout.write(f"{text}\n")
     if found.failure:
         raise NormvizError("the table ends where the forward pass failed; see its last line.")
 

@@ -10,12 +10,14 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from importlib import import_module
 from types import FrameType
 from typing import NoReturn
 
 from normviz.cli.arguments import ALL, check_package, parsed
-from normviz.cli.terminal import on_signal, say
+from normviz.cli.terminal import Stopped, on_signal, say
+from normviz.cli.watching import watched
 from normviz.texts.errors import NormvizError, NormvizWarning
 from normviz.texts.languages import parse_language
 from normviz.texts.messages import _, in_language
@@ -23,20 +25,42 @@ from normviz.texts.messages import _, in_language
 WRONG, INTERRUPTED = 2, 130
 
 
-class Stopped(BaseException):
-    """The process received SIGTERM."""
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; its exit code."""
+    """Run the command; its exit code. Without ``argv``, the process is the command's own."""
     try:
-        with on_signal(signal.SIGTERM, _stop), warnings.catch_warnings():
-            args = parsed(sys.argv[1:] if argv is None else argv)
-            warnings.simplefilter("ignore", NormvizWarning)  # the page shows it too
-            with in_language(_language_of(args)):
-                check_package(args)
-                code = _loaded(args.run)(args) or 0
-            sys.stdout.flush()
+        with on_signal(signal.SIGTERM, _stop):
+            return _code_of(lambda: _run(sys.argv[1:] if argv is None else argv, is_process=argv is None))
+    except KeyboardInterrupt:
+        return _failed(_("interrupted; no file is half-written."), INTERRUPTED)
+    except Stopped:
+        return _failed(_("stopped; no file is half-written."), 128 + signal.SIGTERM)
+    finally:
+        # All is written: Ctrl-C would only interrupt what torch does at the end.
+        if argv is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _run(argv: Sequence[str], is_process: bool) -> int:
+    with warnings.catch_warnings():
+        args = parsed(argv)
+        if is_process and args.run.startswith("normviz.cli.checking:"):
+            return watched(partial(_code_of, partial(_result, args)), args.code)
+        return _result(args)
+
+
+def _result(args: argparse.Namespace) -> int:
+    warnings.simplefilter("ignore", NormvizWarning)  # the page shows it too
+    with in_language(_language_of(args)):
+        check_package(args)
+        code = _loaded(args.run)(args) or 0
+    sys.stdout.flush()
+    return code
+
+
+def _code_of(run: Callable[[], int]) -> int:
+    """The exit code of ``run``, whose errors are explained."""
+    try:
+        return run()
     except NormvizError as error:
         return _failed(str(error), WRONG)
     except UnicodeEncodeError:
@@ -49,11 +73,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _failed(_("{file}: {reason}; make room, or write to another place.", file=file, reason=reason), WRONG)
     except MemoryError:
         return _failed(_("there is not enough memory for this; give a smaller shape."), WRONG)
-    except KeyboardInterrupt:
-        return _failed(_("interrupted; no file is half-written."), INTERRUPTED)
-    except Stopped:
-        return _failed(_("stopped; no file is half-written."), 128 + signal.SIGTERM)
-    return code
 
 
 def _failed(message: str, code: int) -> int:

@@ -3,6 +3,8 @@
 import argparse
 import json
 from collections.abc import Callable
+from sqlite3 import Error as SqliteError
+from tempfile import gettempdir
 from typing import Any
 
 from normviz.export import files, links, output
@@ -13,14 +15,14 @@ from normviz.lessons.practice.page import SETTINGS
 from normviz.lessons.practice.settings import ALL_LEVELS, LEVELS, RISING
 from normviz.lessons.questions.page import QUESTIONS, READING_ORDER, core_place
 from normviz.lessons.questions.question import Question, facts_of, prose
-from normviz.parts.titles import app_of_environment
-from normviz.texts.errors import NormvizError
+from normviz.parts.titles import app_of_files
+from normviz.texts.errors import NormvizError, check_web_address
 from normviz.texts.messages import _, plain
 
 
 def write_practice(args: argparse.Namespace) -> None:
     """Write the set. Raises NormvizError for invalid arguments."""
-    app = (args.app or app_of_environment()).rstrip("/")
+    app = (check_web_address("--app ", args.app) or app_of_files()).rstrip("/")
     given = {setting.name: text for setting in SETTINGS if (text := getattr(args, setting.name)) is not None}
     seed, count, topics, level, forms = (
         setting.parse(given[setting.name]) if setting.name in given else setting.default for setting in SETTINGS
@@ -61,7 +63,15 @@ def _package(name: str, exercises: list[Exercise], title: str, app: str) -> byte
         from normviz.lessons.practice.formats.moodle import moodle_xml as writer
     else:
         from normviz.lessons.practice.formats.qti import qti_package as writer
-    return writer([item(exercise, app) for exercise in exercises], title)
+    items = [item(exercise, app) for exercise in exercises]
+    try:
+        return writer(items, title)
+    except (OSError, SqliteError) as error:  # a full disk: the writers work in a temporary folder
+        raise NormvizError(
+            "the temporary folder {folder} cannot be written ({why}); make room there, or set TMPDIR to another folder.",
+            folder=files.short_path(gettempdir()),
+            why=getattr(error, "strerror", None) or error,
+        ) from error
 
 
 def _title(seed: int, level: str) -> str:

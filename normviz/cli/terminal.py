@@ -19,6 +19,10 @@ def say(message: str) -> None:
 # Signals of the operating system, such as Ctrl-C.
 
 
+class Stopped(BaseException):
+    """The process received SIGTERM."""
+
+
 @contextmanager
 def on_signal(number: int, handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
     """Handle a signal in another way for a while; only the main thread of a process can."""

@@ -12,7 +12,7 @@ from normviz.export.pictures import FORMATS, save
 from normviz.export.site import Entry, build, build_all, pack
 from normviz.figures.bundle import plotly_js
 from normviz.lessons.pages import PAGES
-from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.errors import NormvizError, check_web_address, listed
 from normviz.texts.messages import _, format_number, ngettext
 
 
@@ -25,10 +25,7 @@ def export(args: argparse.Namespace) -> None:
     output = views.output(args, args.fixed).with_(theme=args.theme, plotlyjs=args.plotlyjs, caption=args.caption)
     if args.fixed and (args.shapes or args.app):
         raise NormvizError("--fixed gives a single view; leave --shapes and --app out.")
-    if args.app and not args.app.startswith(("https://", "http://")):
-        raise NormvizError(
-            "--app {address} is not a web address; begin it with https:// or http://.", address=echo(args.app)
-        )
+    check_web_address("--app ", args.app)
     if args.shapes and (args.tour is not None or PAGES[output.page].uses != "tensor"):
         raise NormvizError("the exported page has no tensor to choose; leave --shapes out.")
     if not args.fixed:

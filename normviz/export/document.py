@@ -18,7 +18,7 @@ from normviz.lessons.style import controls_style, exercises_style, page_style, s
 from normviz.parts.html import Body, FigureData, Term, data, escape
 from normviz.parts.part import Part
 from normviz.scene.setting import check_length
-from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.errors import NormvizError, check_web_address, echo, listed
 from normviz.texts.languages import html_attributes
 from normviz.texts.messages import _, language
 
@@ -139,8 +139,7 @@ def settings(
 
 def _foot(caption: str, link: str) -> str:
     foot = f'<p class="nv-small nv-said">{escape(check_text("caption", caption))}</p>\n' if caption else ""
-    if link and not link.startswith(("https://", "http://")):
-        raise NormvizError("link={link} is not a web address; begin it with https:// or http://.", link=echo(link))
+    check_web_address("link=", link)
     opens = f'<a class="nv-app-link" href="{escape(link)}">{escape(_("Open in the app"))}</a>'
     return foot + (f'<p class="nv-small">{opens}</p>\n' if link else "")
 

@@ -17,11 +17,11 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.tours import Tour
 from normviz.parts.html import text
 from normviz.parts.part import Chart, Panels, Part, flat, page_path, visible_parts
-from normviz.parts.titles import app_of_environment
+from normviz.parts.titles import app_of_environment, app_of_files
 from normviz.scene.edits import with_fields
 from normviz.scene.scene import MOST_EDITABLE, Scene
 from normviz.scene.view import View, link
-from normviz.texts.errors import NormvizError, checked_call, echo, listed
+from normviz.texts.errors import NormvizError, check_web_address, checked_call, echo, listed
 from normviz.texts.messages import ENGLISH, N_, _, in_language, language
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ class Choices:
 
     def __post_init__(self) -> None:
         _check_kind("app", self.app, str, N_("a text"))
+        check_web_address("app=", self.app)
         _check_kind("few", self.few, bool, N_("True or False"))
         _check_kind("tour", self.tour, Tour | None, N_("a Tour"))
         _check_kind("pages", self.pages, Mapping, N_("a dictionary"))
@@ -244,7 +245,7 @@ class Output:
 
     def _app(self) -> str:
         """The address of the app, as the file's maker gives it; "" for none."""
-        return ((self.choices and self.choices.app) or app_of_environment()).rstrip("/")
+        return ((self.choices and self.choices.app) or app_of_files()).rstrip("/")
 
     def _address(self) -> str:
         base = self._app()

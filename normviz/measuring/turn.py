@@ -4,6 +4,7 @@
 """
 
 import math
+import os
 import random
 import sys
 import threading
@@ -21,6 +22,7 @@ from normviz.texts.errors import NormvizError, echo
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_exit = os._exit  # the function may replace that of the module
 QUICK = 2.0  # s, in which nothing is shown
 ENDS = (SystemExit, GeneratorExit)  # code that is measured must not end its caller
 
@@ -34,9 +36,12 @@ class _Calls:
 
     def __init__(self, timeout: float | None) -> None:
         self.timeout, self.start, self.number = timeout, monotonic(), 0
+        self.process = os.getpid()
         self._bar: Any = None
 
     def next(self) -> None:
+        if os.getpid() != self.process:  # the function forked, and its copy goes on
+            _exit(0)
         passed = monotonic() - self.start
         if self.timeout is not None and passed > self.timeout:
             raise _TooLong

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from os import environ
 
 from normviz.scene.options import CAMPAIGN
+from normviz.texts.errors import check_web_address
 from normviz.texts.messages import N_, _
 
 HOME = "home"  # the front page, at the address of the app
@@ -63,3 +64,8 @@ def asks_for_a_view(names: Iterable[str]) -> bool:
 def app_of_environment() -> str:
     """The address of the app, with which links begin: NORMVIZ_URL without a slash at its end; "" if it is not set."""
     return environ.get("NORMVIZ_URL", "").strip().rstrip("/")
+
+
+def app_of_files() -> str:
+    """The same, for links in files and notebooks. Raises NormvizError if it is not a web address."""
+    return check_web_address("NORMVIZ_URL=", app_of_environment())

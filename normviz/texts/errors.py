@@ -45,6 +45,18 @@ def echo(value: object) -> str:
     return text if len(text) <= LONGEST_ECHO else text[:LONGEST_ECHO] + "…"
 
 
+def check_web_address(name: str, address: str) -> str:
+    """The address of an app or a view, as a file links to it; "" for none. Raises NormvizError for another one, such as javascript:alert(1).
+
+    name  what comes before it in the error, such as "--app "
+    """
+    if address and not address.startswith(("https://", "http://")):
+        raise NormvizError(
+            "{name}{address} is not a web address; begin it with https:// or http://.", name=name, address=echo(address)
+        )
+    return address
+
+
 def encodable(text: str) -> str:
     """The text with U+FFFD in place of each half of a surrogate pair, which UTF-8 cannot write. JSON, YAML and a caller's text may have them.
 

@@ -87,6 +87,8 @@ WRONG = {
     "export LayerNorm(4) --shapes 5,x -o page.html": "shape='5,x' is not a list of numbers",
     "export LayerNorm(4) --shapes 1,1,1,1,1,1,1,1,1,1,1,1,1 -o page.html": "a view shows at most 12 axes",
     "export LayerNorm(4) --app javascript:alert(1) -o page.html": "is not a web address; begin it with https://",
+    "practice --app javascript:alert(1)//": "--app 'javascript:alert(1)//' is not a web address; begin it with https://",
+    "practice --format moodle -o set.xml --app nope": "--app 'nope' is not a web address; begin it with https://",
     "export --layers LayerNorm(4) Nonsense -o page.html": "Nonsense",
     "image LayerNorm(4) -o page.gif": "must end in .png, .svg or .pdf",
     "image LayerNorm(4) -o none/page.png": "create it first",

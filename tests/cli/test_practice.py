@@ -1,14 +1,17 @@
 """``normviz practice``: the same set as the library, in every format."""
 
 import json
+import sqlite3
 import sys
 import zipfile
+from tempfile import gettempdir
 
 import pytest
 
 import normviz as nv
 from normviz.cli import arguments, command
 from normviz.lessons.practice.bank import choose
+from normviz.lessons.practice.formats import qti
 
 
 def size_of(path):
@@ -97,3 +100,23 @@ def test_a_format_needs_no_package_of_the_others(run, monkeypatch, name):
     for each in ("anki", "moodle", "qti"):
         monkeypatch.delitem(sys.modules, f"normviz.lessons.practice.formats.{each}", raising=False)
     assert run("practice", "--count", "2", "--format", name, "-o", "set")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["json", "html", "moodle"])
+def test_the_address_of_the_app_must_be_a_web_address(run, monkeypatch, name):
+    monkeypatch.setenv("NORMVIZ_URL", "javascript:alert(1)")
+    code, out, err = run("practice", "--format", name, "-o", "set.xml")
+    assert (code, out) == (2, "")
+    assert "NORMVIZ_URL='javascript:alert(1)' is not a web address; begin it with https:// or http://." in err
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), sqlite3.OperationalError("database or disk is full")])  # fmt: skip
+def test_a_full_temporary_folder_is_named(run, monkeypatch, error):
+    def full(*_arguments):
+        raise error
+
+    monkeypatch.setattr(qti, "TemporaryDirectory", full)
+    code, out, err = run("practice", "--format", "qti", "-o", "set.zip")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"normviz: the temporary folder '{gettempdir()}' cannot be written (")
+    assert err.endswith("make room there, or set TMPDIR to another folder.\n")

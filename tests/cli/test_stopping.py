@@ -72,6 +72,14 @@ def test_ctrl_c_during_the_import_of_torch_is_one_line(tmp_path, how):
     assert os.listdir(tmp_path) == ["torch"]
 
 
+def test_ctrl_c_after_the_work_changes_nothing():
+    script = f"import atexit, signal; atexit.register(signal.raise_signal, signal.SIGINT); {STARTS['normviz'][1]}"
+    ran = subprocess.run(
+        [sys.executable, "-c", script, "--version"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert (ran.stdout[:8], ran.stderr) == ("normviz ", "")
+
+
 def test_the_handler_of_ctrl_c_is_restored(run):
     assert run("--version")[0] == 0
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

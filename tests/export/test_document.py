@@ -4,9 +4,11 @@ import json
 import re
 
 import pytest
+import torch
 
 import normviz as nv
 from normviz.export.document import VERSION, document, fragment
+from normviz.export.output import Choices
 from normviz.parts.part import Caption, Code, Heading, Note, Sentence, Table, Tabs, Text
 from normviz.texts.errors import NormvizError
 
@@ -82,3 +84,22 @@ def test_without_scripts_and_styles_a_line_says_what_to_do():
 def test_a_link_must_be_a_web_address():
     with pytest.raises(NormvizError, match="is not a web address"):
         fragment([], link="javascript:alert(1)")
+
+
+REFUSED = [
+    lambda: nv.explore("LayerNorm(4)", (2, 4)).to_html(),
+    lambda: nv.explore("LayerNorm(4)", (2, 4)).with_(choices=Choices()).to_html(),
+    lambda: nv.norms(torch.nn.LayerNorm(4), torch.ones(2, 4)).to_html(),
+]
+
+
+@pytest.mark.parametrize("export", REFUSED, ids=["page", "choices", "norms"])
+def test_the_address_of_the_app_must_be_a_web_address(export, monkeypatch):
+    monkeypatch.setenv("NORMVIZ_URL", "javascript:alert(1)")
+    with pytest.raises(NormvizError, match=r"NORMVIZ_URL='javascript:alert\(1\)' is not a web address; begin it with"):
+        export()
+
+
+def test_the_address_of_an_app_to_choose_must_be_a_web_address():
+    with pytest.raises(NormvizError, match=r"app='javascript:alert\(1\)' is not a web address"):
+        Choices(app="javascript:alert(1)")

@@ -28,7 +28,7 @@ from normviz.lessons import events, pages, style
 from normviz.lessons.page import RowData, rows_data
 from normviz.measuring.own_modules import describe_any, own_class
 from normviz.parts.html import Body
-from normviz.parts.titles import app_of_environment
+from normviz.parts.titles import app_of_files
 from normviz.scene import edits
 from normviz.scene.edits import Reading, with_fields
 from normviz.scene.options import EMBEDDING
@@ -235,7 +235,7 @@ class Live(anywidget.AnyWidget, Result):
     def _show(self) -> None:
         """Send the view to every copy of the page, with the number of the newest event that it answers."""
         drawn = pages.page_view(pages.PAGES[self._page], self._view)
-        body = Body(prefix=f"{self.key}-", app=app_of_environment() or None, turn=self._turn)
+        body = Body(prefix=f"{self.key}-", app=app_of_files() or None, turn=self._turn)
         data = pages.page_data(drawn.page, body, drawn.parts)
         self.send(sent(Reply(data, rows_data(drawn.rows), self._turn)))
 
