@@ -184,6 +184,7 @@ NEWER = {
 
 
 @cases_in_torch
+@pytest.mark.rule("An old link shows what it showed. A new setting of a page: add its name to NEWER in this file")
 @pytest.mark.parametrize("old", OLD, ids=lambda old: old[0])
 def test_an_old_link_shows_what_it_showed(old):
     text, shape, layout, layer, at, x, settings = old
