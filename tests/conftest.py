@@ -44,6 +44,7 @@ CHROMIUM_FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--no-first-run",
+    "--js-flags=--no-opt --no-maglev",  # most pages are shown for a moment: compiling for speed costs more than it saves
 ]
 
 REPEATABLE = settings(deadline=None, derandomize=True, database=None, max_examples=60, suppress_health_check=SLOW)

@@ -82,5 +82,6 @@ LAB_OPTIONS = (
     "--ServerApp.port_retries=0",
     "--IdentityProvider.token=",
     "--LabApp.extension_manager=readonly",
+    "--LanguageServerManager.autodetect=False",  # a language server of the machine would read all of torch
 )
 MARIMO_OPTIONS = ("--headless", "--port={port}", "--host=localhost", "--no-token")

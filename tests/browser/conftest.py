@@ -15,6 +15,7 @@ from tests.browser.view import View
 from tests.browser.watch import Watch
 from tests.conftest import CHROMIUM_FLAGS
 from tests.support.needs import browser_path
+from tools.servers import WITHOUT_PROXY
 
 SCREEN: ViewportSize = {"width": 1280, "height": 720}
 DEFAULTS: dict[str, Any] = {
@@ -24,7 +25,6 @@ DEFAULTS: dict[str, Any] = {
 }  # motion has tests of its own
 PATIENCE = 1000 * int(os.environ.get("BROWSER_PATIENCE", "120"))  # ms, for each wait; BROWSER_PATIENCE is in seconds
 
-Visit = Callable[..., View]
 NewTab = Callable[..., Page]
 
 # Empty the local storage when the first page of a tab begins; some frames have none.
@@ -94,20 +94,19 @@ def view(page: Page, server: str) -> View:
     return View(page, server)
 
 
-@pytest.fixture
-def first_visit(browser: Browser, server: str) -> Iterator[Visit]:
-    """Makes a View in a tab of a new visitor, with an empty cache: ``first_visit(viewport={...}, has_touch=True)``."""
-    watches: list[Watch] = []
+@pytest.fixture(scope="session")
+def made(server: str) -> Callable[[str], str]:
+    """Asks for a page until the server has made it, so that the first HTML has it, as a visitor finds it: ``made("story")`` is its address."""
 
-    def visit(**options: Any) -> View:
-        watches.append(Watch(new_context(browser, **options).new_page()))
-        return View(watches[-1].page, server)
+    def wait(path: str) -> str:
+        address = f"{server}/{path}"
+        for _ in range(PATIENCE // 1000):  # the server sends the HTML without the page after a second
+            with WITHOUT_PROXY.open(address) as answer:
+                if b'id="normviz-first"' in answer.read():
+                    return address
+        raise AssertionError(f"the first HTML of {address} has no page")
 
-    yield visit
-    for watch in watches:
-        watch.check()
-    for watch in watches:
-        watch.page.context.close()
+    return wait
 
 
 @pytest.fixture(scope="session")

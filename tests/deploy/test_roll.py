@@ -7,9 +7,12 @@ from urllib.error import HTTPError
 import pytest
 from playwright.sync_api import Page
 
+from normviz.lessons.pages import PAGES
+from normviz.scene.view import link
 from normviz.ui.assets import PLOTLY
 from normviz.ui.server.routes import EXPORT
 from tests.browser.conftest import PATIENCE
+from tests.browser.share.panel import READY, Panel, boxes_in_preview
 from tests.browser.view import View
 from tests.deploy.sessions import Session, Sessions
 from tests.deploy.stack import Stack
@@ -97,8 +100,32 @@ def test_with_a_base_path_everything_works_and_a_missing_replica_is_skipped(ngin
         if tab:
             files: list[str] = []
             tab.on("response", lambda response: files.append(response.url) if "plotly" in response.url else None)
-            View(tab, stack.url).open("?shape=2,3&layer=LayerNorm(3)")
+            view = View(tab, stack.url).open("?at=none")
             assert files == [f"{stack.url}/{PLOTLY.path}"]
+            check_share(view, "explore", view.query)
+            view.visit("compare?at=none")
+            tab.locator(READY).first.wait_for()
+            view.wait_until_drawn()
+            with boxes_in_preview(tab):
+                check_share(view, "compare", {"at": "none"})
+
+
+def check_share(view: View, name: str, query: dict[str, str]) -> None:
+    """The panel of Share writes links below the base path, and its preview shows the app."""
+    panel, whole = Panel(view), link(PAGES[name].whole_query(PAGES[name].view(query)))
+    assert panel.text("Link") == f"{view.server}/{name}{whole}"
+    assert panel.text("Notebook cell").splitlines()[2] == f'nv.open("/{name}{whole}")'
+    file = panel.dialog.get_by_role("link", name="HTML file").get_attribute("href") or ""
+    assert file.startswith(f"{view.server}/export?page=")
+    panel.narrow()
+    panel.measured()
+    (_, frame) = view.page.frames
+    assert frame.url == panel.text("Only its address")
+    assert frame.url.startswith(f"{view.server}/{name}{whole}&")
+    if name == "explore":
+        offer = frame.get_by_role("link", name="Open the full app").get_attribute("href")
+        assert offer == f"{view.server}/explore{link(query)}"
+    panel.dialog.get_by_role("button", name="Close").click()
 
 
 def _check_files(url: str) -> None:

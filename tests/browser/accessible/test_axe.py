@@ -61,7 +61,7 @@ def test_more_and_share_and_the_dialogs_of_a_figure(look):
     for key in ("t", "?"):
         view.panel("x").press(key)
         view.page.get_by_role("dialog").wait_for()
-        assert violations(view.page) == []
+        assert violations(view.page, context="[role=dialog], dialog[open]") == []
         view.page.keyboard.press("Escape")
     view.page.route(EMBEDDED, show_boxes)
     panel = Panel(view)

@@ -1,7 +1,6 @@
-"""Narrow windows and zoom, more contrast, forced colors, and fingers: nothing is lost."""
+"""Narrow windows and zoom, more contrast, forced colors, and reduced motion: nothing is lost."""
 
 import pytest
-from playwright.sync_api import Page
 
 from normviz.figures.palette import THEMES
 from tests.browser.view import View
@@ -18,10 +17,6 @@ TOO_WIDE = """() => [...document.querySelectorAll(".nv-page *")].filter((part) =
   return true;
 }).map((part) => `${part.tagName}.${part.getAttribute("class")}: ${part.textContent.trim().slice(0, 40)}`)"""
 SIDEWAYS = "() => [document.scrollingElement, document.querySelector('[data-testid=stMain]')].some((part) => part.scrollWidth > part.clientWidth)"
-
-# The visible controls of our own that are lower or narrower than a number of pixels.
-TOO_SMALL = """([selector, size]) => [...document.querySelectorAll(selector)].filter((part) => part.checkVisibility()).map((part) => [part, part.getBoundingClientRect()])
-  .filter(([, { width, height }]) => width > 1 && Math.min(width, height) < size - 0.5).map(([part, { width, height }]) => `${part.className}: ${width} x ${height}`)"""
 
 
 def test_nothing_is_cut_off_at_320_px_and_at_200_percent(tab):
@@ -70,24 +65,6 @@ def test_with_more_contrast_borders_and_small_print_have_the_color_of_the_text(w
     text = color_of(view, ".nv-title", "color")
     assert muted != text
     assert color_of(view, ".nv-caption", "color") == color_of(view, ".nv-panel", "borderTopColor") == text
-
-
-@pytest.fixture(scope="module")
-def touch(browser, server):
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    yield View(context.new_page(), server)
-    context.close()
-
-
-def test_a_tap_selects_and_the_next_tap_moves_and_main_controls_are_44_px(touch):
-    page: Page = touch.page
-    touch.open("?shape=2,3&layer=LayerNorm(3)&at=none")
-    for index in ((0, 1), (1, 0)):
-        page.touchscreen.tap(*touch.spot("stats", index))
-        touch.wait_for_view(at=f"{index[0]},{index[1]}")
-        assert touch.marked("stats") == index
-    assert page.evaluate(TOO_SMALL, [".nv-page :is(button:not(.nv-term), summary, .nv-option), .nv-fold", 44]) == []
-    assert page.evaluate(TOO_SMALL, [".nv-page :is(button, summary, input, select, a)", 24]) == []
 
 
 def test_nothing_moves_for_a_reader_who_prefers_reduced_motion(tab):

@@ -124,22 +124,6 @@ def test_the_target_is_large_enough_the_strips_are_low_and_a_finger_scrolls_up_a
     assert heads[1] - heads[0] <= HIGHEST_STRIP
 
 
-def test_a_finger_drags_the_dot_sideways(first_visit):
-    view = first_visit(viewport={"width": 390, "height": 844}, has_touch=True)
-    view.open(ROWS)
-    slider(view).evaluate(CENTER)
-    box, client = slider(view).locator("circle").first.bounding_box(), view.page.context.new_cdp_session(view.page)
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    client.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
-    for step in range(1, 9):
-        client.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x - 5 * step, "y": y}]})
-    expect(slider(view)).not_to_have_attribute("aria-valuenow", "3")
-    client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    view.page.wait_for_function("() => location.search.includes('values=')")
-    assert view.scene.description.x[0, 3] < 2.7
-    view.wait_for_scene()
-
-
 def test_where_x_cannot_be_edited_the_dot_is_no_slider(look):
     view = look("?shape=10,13&layer=LayerNorm(13)&at=1,1")
     expect(view.find(".nv-dot-selected").first).to_be_visible()

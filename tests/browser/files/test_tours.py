@@ -7,7 +7,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from normviz.export.links import tour_output
 from normviz.lessons.tours import tours
-from tests.browser.conftest import NewTab, new_context
+from tests.browser.conftest import new_context
+from tests.browser.view import View
 from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
@@ -76,11 +77,11 @@ def test_a_figure_on_a_projector_fills_the_screen_and_nothing_scrolls(tour_tab):
     tour_tab.check()
 
 
-def test_the_app_goes_through_a_tour_by_name_without_loading_again(new_tab: NewTab, server: str):
-    watch = Watch(new_tab(viewport=PROJECTOR))
+def test_the_app_goes_through_a_tour_by_name_without_loading_again(tab: tuple[View, Watch]):
+    view, watch = tab
     page = watch.page
-    page.goto(f"{server}/?tour={TOUR.name}")
-    expect(page.locator("#normviz-first")).to_have_count(0)  # before the app is there, the browser itself opens a link
+    page.set_viewport_size(PROJECTOR)
+    view.visit(f"?tour={TOUR.name}")
     page.evaluate("window.loadedOnce = true")
     page.get_by_role("link", name="Start", exact=True).click()
     expect_stop(page, 1, "stop=1")
@@ -97,4 +98,3 @@ def test_the_app_goes_through_a_tour_by_name_without_loading_again(new_tab: NewT
     assert page.evaluate("window.loadedOnce")
     page.locator(READY).first.wait_for()
     watch.check()
-    page.close()

@@ -171,8 +171,13 @@ PAGES: dict[str, list[Check]] = {
         ]
         for page in ("train_and_eval", "gradients", "numerics")
         for name in [one.name for one in PAGES[page].experiments]
+        if name != "training"
     },
-    "train_and_eval?show=training&batch=2": [large_enough(".nv-training-layer, .nv-training-slider input")],
+    "train_and_eval?show=training&batch=2": [
+        assert_experiments_wrap_and_each_keeps_its_border,
+        large_enough(".st-key-show [role=radio]"),
+        large_enough(".nv-training-layer, .nv-training-slider input"),
+    ],
     "models?model=sd_unet&mark=batch": [large_enough(".nv-asked .nv-small a")],
     "questions?of=models": [large_enough(".nv-links-list a")],
     "questions?q=s0": [large_enough(".nv-option")],
@@ -215,6 +220,8 @@ def assert_it_fits_and_can_be_read_and_tapped(lesson: Lesson, address: str) -> N
         lesson.wait_until_drawn()
         assert (lesson.find(READY).locator("visible=true").count() > 0) == (address not in WITHOUT_FIGURES)
         assert lesson.find(".nv-problem").count() == 0
+        if screen == WIDE:
+            assert lesson.find(".nvs-projector").is_visible() == (address != "questions")
         assert_no_chart_text_overlaps(lesson)
         assert_code_is_large_enough(lesson, present=address in WITH_CODE)
         on_a_phone = [*PAGES[address], assert_what_is_cut_off_fades_until_it_is_scrolled_to_its_end]

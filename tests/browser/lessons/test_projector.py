@@ -3,27 +3,28 @@
 import pytest
 from playwright.sync_api import expect
 
+from normviz.parts.titles import EXPLORE, full_title
 from tests.browser.lessons.lesson import Lesson
 
 pytestmark = pytest.mark.browser
 
 SHAPE = "shape=2,3,2,2&layer=LayerNorm([3,2,2])"
-FIT = (  # everything of them fits into the window
+FIT = (  # everything of them fits into the window; each follows another page, so its title says when it is there
     f"?{SHAPE}",
     f"step_by_step?{SHAPE}&step=2",
     "train_and_eval?show=stream",
-    "train_and_eval?show=training&batch=8",
-    "train_and_eval?show=modes&shape=2,3,2,2&layer=BatchNorm2d(3)",
     f"gradients?{SHAPE}",
+    "train_and_eval?show=training&batch=8",
     "numerics?show=shift",
+    "train_and_eval?show=modes&shape=2,3,2,2&layer=BatchNorm2d(3)",
+    "compare?shape=2,3,2,2&layers=LayerNorm([3,2,2]);BatchNorm2d(3)",
     "models?model=convnext_t",
+    "compare?shape=2,4,3,5&cards=gamma",
     "questions?q=s0",
+    "compare?shape=2,4,3,5&layers=BatchNorm2d(4);LayerNorm(5);RMSNorm(5);InstanceNorm2d(4);GroupNorm(2,4)",
     "practice?seed=7&level=1",
     "start?step=1",
     f"?{SHAPE}&tour=normalized-shape",
-    "compare?shape=2,3,2,2&layers=LayerNorm([3,2,2]);BatchNorm2d(3)",
-    "compare?shape=2,4,3,5&cards=gamma",
-    "compare?shape=2,4,3,5&layers=BatchNorm2d(4);LayerNorm(5);RMSNorm(5);InstanceNorm2d(4);GroupNorm(2,4)",
 )
 NOTHING_SCROLLS = """() => {
   const main = document.querySelector("[data-testid=stMain]");
@@ -56,20 +57,24 @@ def expect_whole_page(lesson: Lesson) -> None:
     expect(lesson.find(HEADER)).to_be_visible()
 
 
-@pytest.mark.parametrize("address", FIT)
 def test_a_link_shows_the_page_for_a_projector_and_escape_leads_to_the_page_with_the_button(
-    lesson: Lesson, address: str
+    lesson: Lesson, subtests: pytest.Subtests
 ) -> None:
-    lesson.visit(f"{address}&present=true")
-    expect(lesson.find(".nv-present")).to_have_count(1)
-    expect(lesson.find(HEADER)).to_be_hidden()
-    lesson.ready(figures=False)
-    assert lesson.page.evaluate(COVERED) == []
-    assert lesson.page.get_by_role("button", name="Share", exact=True).count() == 0
-    lesson.page.wait_for_function(NOTHING_SCROLLS)
-    lesson.page.keyboard.press("Escape")
-    expect_whole_page(lesson)
-    expect(lesson.page.get_by_role("button", name="Project", exact=True)).to_be_visible()
+    """The pages without an Escape have the button in test_layout.py."""
+    for address in FIT:
+        with subtests.test(address):
+            lesson.visit(f"{address}&present=true")
+            expect(lesson.page).to_have_title(full_title(address.partition("?")[0] or EXPLORE))
+            expect(lesson.find(".nv-present")).to_have_count(1)
+            expect(lesson.find(HEADER)).to_be_hidden()
+            lesson.ready(figures=False)
+            assert lesson.page.evaluate(COVERED) == []
+            assert lesson.page.get_by_role("button", name="Share", exact=True).count() == 0
+            lesson.page.wait_for_function(NOTHING_SCROLLS)
+            if address.startswith("start") or "tour" in address:
+                lesson.page.keyboard.press("Escape")
+                expect_whole_page(lesson)
+                expect(lesson.page.get_by_role("button", name="Project", exact=True)).to_be_visible()
 
 
 def test_back_and_a_small_button_leave_too_and_nothing_else_of_the_address_changes(lesson: Lesson) -> None:

@@ -1,7 +1,7 @@
 """The story in a browser: it answers before the app has loaded; pointer and keyboard reach every figure; it fits a phone and paper."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
@@ -51,16 +51,14 @@ def section(page: Page, key: str, inside: str = "") -> Locator:
 
 
 def test_the_first_figure_answers_before_the_app_has_loaded_and_the_app_keeps_what_is_chosen(
-    new_tab: NewTab, server: str
+    new_tab: NewTab, made: Callable[[str], str]
 ) -> None:
     held: list[Route] = []
     page = new_tab()
     watch = Watch(page)
-    page.goto(f"{server}/story")  # the server makes the page
-    page.locator(f"#root .nv-story {READY}").first.wait_for()
     page.route("**/static/js/**", lambda route: held.append(route))
     page.add_init_script(COUNT)
-    page.goto(f"{server}/story", wait_until="commit")
+    page.goto(made("story"), wait_until="commit")
     first = section(page, "depth", "#normviz-first")
     first.get_by_role("switch").press("Space")
     expect(first.locator(".nv-depth-last")).to_have_text("1")

@@ -8,6 +8,7 @@ import pytest
 
 from tests.browser.pictures.image import NAMES, image, parsed, texts
 from tests.browser.view import View
+from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
 
@@ -65,8 +66,10 @@ def test_the_menu_can_be_used_with_the_keyboard(tab, draw_figure, subtests):
             ]
 
 
-def test_the_app_saves_pictures_too(view: View):
-    view.open("?shape=2,3,4,4&layer=BatchNorm2d(3)&at=1,2,0,3")
+def test_the_app_saves_pictures_too(app_tab: tuple[View, Watch]):
+    view, watch = app_tab
+    view.page.bring_to_front()
+    view.go("?shape=2,3,4,4&layer=BatchNorm2d(3)&at=1,2,0,3")
     _, svg, name = image(view.page, "svg")
     assert name == "normviz-BatchNorm2d-3-2x3x4x4.svg"
     shown_texts = texts(parsed(svg))
@@ -78,3 +81,4 @@ def test_the_app_saves_pictures_too(view: View):
     assert b"Source" not in svg
     _, png, _ = image(view.page, "png")  # the content security policy of the app allows it
     assert png.startswith(b"\x89PNG")
+    watch.check()

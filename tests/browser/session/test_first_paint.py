@@ -1,7 +1,7 @@
 """The first paint: no white flash, and a page that can be read and answers before the app has loaded."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from PIL import Image
@@ -116,6 +116,16 @@ def test_the_background_never_changes_while_the_page_loads(view: View, subtests:
                 "theme" not in query
             ):  # Streamlit draws a theme from the address in its own font until the font of the app has loaded
                 assert fonts == []
+                assert_the_first_html_links_to_every_script_of_streamlit(view.page)
+
+
+def assert_the_first_html_links_to_every_script_of_streamlit(page: Page) -> None:
+    """To those that Explore needs."""
+    fetched: list[str] = page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)")
+    scripts = {address.rpartition("/")[2] for address in fetched if "/static/js/" in address}
+    html = page.request.get(page.url).text()
+    assert scripts
+    assert {script for script in scripts if script not in html} == set()
 
 
 def test_the_menu_stores_the_theme_where_the_first_paint_reads_it(view: View) -> None:
@@ -135,9 +145,10 @@ def test_the_menu_stores_the_theme_where_the_first_paint_reads_it(view: View) ->
 
 
 @pytest.fixture
-def held_visit(new_tab: NewTab, server: str) -> Iterator[tuple[View, list[Route]]]:
+def held_visit(new_tab: NewTab, server: str, made: Callable[[str], str]) -> Iterator[tuple[View, list[Route]]]:
     """A tab that gets Streamlit's files only when ``release`` is called with its second value."""
-    view, held = View(new_tab(), server).open(VISITED), list[Route]()  # the server has made this page
+    view, held = View(new_tab(), server), list[Route]()
+    made(VISITED)
     view.page.route("**/static/js/**", lambda route: held.append(route))
     watch = Watch(view.page)
     yield view, held
@@ -184,12 +195,14 @@ def test_while_the_app_loads_the_page_of_the_first_html_can_be_read_and_answers(
     expect(page.get_by_role("button", name="Menu", exact=True)).to_be_visible()
 
 
-def test_streamlits_scripts_are_fetched_after_ours_which_draws_the_page(new_tab: NewTab, server: str) -> None:
+def test_streamlits_scripts_are_fetched_after_ours_which_draws_the_page_but_not_for_want_of_ours(
+    new_tab: NewTab, server: str, made: Callable[[str], str]
+) -> None:
     held: list[Route] = []
     page, fetched = new_tab(), list[str]()
     page.on("request", lambda request: fetched.append(request.url) if "/static/js/" in request.url else None)
     page.route("**/lib/normviz-*", lambda route: held.append(route))
-    page.goto(f"{server}/{VISITED}", wait_until="commit")
+    page.goto(made(VISITED), wait_until="commit")
     expect(page.locator("#normviz-first")).to_be_attached()
     page.wait_for_load_state("domcontentloaded")
     assert held
@@ -197,11 +210,6 @@ def test_streamlits_scripts_are_fetched_after_ours_which_draws_the_page(new_tab:
     release(View(page, server), held)
     expect(page.locator("#root [data-testid=stApp]")).to_be_attached()
     assert fetched
-    page.close()
-
-
-def test_streamlit_starts_without_our_script(new_tab: NewTab, server: str) -> None:
-    page = new_tab()
     page.route("**/lib/normviz-*", lambda route: route.abort())
     page.goto(f"{server}/{VISITED}", wait_until="commit")
     expect(page.locator("#root [data-testid=stApp]")).to_be_attached()
@@ -240,15 +248,6 @@ def test_the_figure_loads_plotly_js_again_if_it_failed_to_load(new_tab: NewTab, 
     view.open()
     assert view.page.locator("script[src*='/lib/plotly-']").count() == 2
     view.page.close()
-
-
-def test_the_first_html_links_to_every_script_of_streamlit_that_explore_needs(view: View) -> None:
-    view.open()
-    fetched: list[str] = view.page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)")
-    scripts = {address.rpartition("/")[2] for address in fetched if "/static/js/" in address}
-    html = view.page.request.get(view.page.url).text()
-    assert scripts
-    assert {script for script in scripts if script not in html} == set()
 
 
 def test_the_table_of_a_chart_waits_for_plotly_js_without_an_error(new_tab: NewTab, server: str) -> None:

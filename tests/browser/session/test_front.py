@@ -1,9 +1,13 @@
 """The front page in a browser: it answers before the app has loaded, keeps what is typed, and leads to the pages."""
 
+from collections.abc import Callable
+
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
+from normviz.parts.titles import HOME
 from tests.browser.conftest import NewTab, new_context
+from tests.browser.view import View
 from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser
@@ -12,14 +16,12 @@ FIELD = "A layer, or an error message of torch"
 READY = "#root .nv-view[data-state=ready]"
 
 
-def test_it_answers_at_once_and_the_app_keeps_what_is_typed(new_tab: NewTab, server: str) -> None:
+def test_it_answers_at_once_and_the_app_keeps_what_is_typed(new_tab: NewTab, made: Callable[[str], str]) -> None:
     held: list[Route] = []
     page = new_tab()
     watch = Watch(page)
-    page.goto(f"{server}/")  # the server makes the page
-    page.locator(READY).first.wait_for()
     page.route("**/static/js/**", lambda route: held.append(route))
-    page.goto(f"{server}/", wait_until="commit")
+    page.goto(made(""), wait_until="commit")
     page.locator("#normviz-first .nv-stats .nv-over").first.hover(position={"x": 80, "y": 40})
     expect(page.locator("#normviz-first .nv-readout")).to_contain_text("x[0, 0,")
     page.get_by_label(FIELD).fill("LayerNorm(96) on")
@@ -40,10 +42,10 @@ def test_it_answers_at_once_and_the_app_keeps_what_is_typed(new_tab: NewTab, ser
     page.close()
 
 
-def test_the_header_marks_the_group_and_the_logo_leads_home(new_tab: NewTab, server: str) -> None:
-    page = new_tab()
-    watch = Watch(page)
-    page.goto(f"{server}/gradients")
+def test_the_header_marks_the_group_and_the_logo_leads_home(tab: tuple[View, Watch], server: str) -> None:
+    view, watch = tab
+    page = view.page
+    view.visit("gradients?hide=")
     page.locator(READY).first.wait_for()
     current = page.locator("[data-testid=stTopNavSection][aria-current=true]")
     expect(current).to_have_text("Look up")
@@ -60,7 +62,6 @@ def test_the_header_marks_the_group_and_the_logo_leads_home(new_tab: NewTab, ser
     expect(page.locator("#root .nv-sentence")).to_contain_text("means")
     expect(page.get_by_role("button", name="Share", exact=True)).to_be_visible()
     watch.check()
-    page.close()
 
 
 def test_without_javascript_its_links_and_its_field_work(browser: Browser, server: str) -> None:
@@ -77,11 +78,13 @@ def test_without_javascript_its_links_and_its_field_work(browser: Browser, serve
 def test_its_first_screen_holds_the_three_doors(browser: Browser, server: str, subtests: pytest.Subtests) -> None:
     context = new_context(browser)  # of its own, because a link with lang= is kept for the whole visit
     page = context.new_page()
+    view = View(page, server)
     for lang in ("en", "es", "pt", "zh"):
         with subtests.test(lang):
-            page.goto(f"{server}/?lang={lang}")
+            view.visit(f"{HOME}?lang={lang}")
+            page.wait_for_function("lang => document.documentElement.lang.startsWith(lang)", arg=lang)
             page.locator(READY).first.wait_for()
-            assert page.evaluate("document.documentElement.lang").startswith(lang)
+            view.wait_until_drawn()
             box = page.locator("#root .nv-doors").bounding_box()
             assert box is not None
             assert box["y"] + box["height"] <= 720

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.view import View
+
 pytestmark = pytest.mark.browser
 
 COOKIE = "normviz-language"
@@ -45,8 +47,11 @@ def test_the_list_in_the_header_changes_every_text_and_the_next_pages_keep_the_l
 
 def test_the_invitation_to_start_here_does_not_cover_the_controls(page: Page, server: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
+    view = View(page, server)
     for language in ("es", "pt"):
-        page.goto(f"{server}/explore?lang={language}")
+        view.visit(f"explore?lang={language}")
+        page.wait_for_function("language => document.documentElement.lang.startsWith(language)", arg=language)
+        view.wait_until_drawn()
         greeting = page.locator(".nv-greeting").first
         for text in (greeting.inner_text(), f"{greeting.inner_text()} {'?' * 20}"):  # the second has two lines
             greeting.locator("a").evaluate("(link, text) => { link.textContent = text }", text)

@@ -2,6 +2,8 @@
 data had already been replaced.
 """
 
+from collections.abc import Callable
+
 import pytest
 from playwright.sync_api import expect
 
@@ -19,8 +21,8 @@ MOUNT_AND_END = f"""async () => {{
 }}"""
 
 
-def test_the_end_of_a_replaced_call_does_not_end_the_page(view: View) -> None:
-    view.open("?shape=3,4&layer=LayerNorm(4)&at=0,1&open=values,worked")
+def test_the_end_of_a_replaced_call_does_not_end_the_page(look: Callable[[str], View]) -> None:
+    view = look("?shape=3,4&layer=LayerNorm(4)&at=0,1&open=values,worked")
     view.page.get_by_role("button", name="Edit a value").click()
     field = view.find(".nv-field")
     field.fill("12.")
@@ -29,8 +31,8 @@ def test_the_end_of_a_replaced_call_does_not_end_the_page(view: View) -> None:
     expect(field).to_have_value("12.")
 
 
-def test_another_page_ends_the_page(view: View) -> None:
-    view.open("?shape=3,4&layer=LayerNorm(4)&at=0,1")
+def test_another_page_ends_the_page(look: Callable[[str], View]) -> None:
+    view = look("?shape=3,4&layer=LayerNorm(4)&at=0,1")
     assert view.page.evaluate(f"window.normvizPages.has(window.before = {PAGE})")
     view.visit("compare?shape=3,4&layer=LayerNorm(4)")
     view.page.wait_for_function("() => window.before && !window.normvizPages.has(window.before)")

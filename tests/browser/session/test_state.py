@@ -197,12 +197,8 @@ HOSTILE = [
     # the query, and the quoted value if it is not the first one
     ("?layer=<script>alert(1)</script>", ""),
     ("?data=<img src=x onerror=alert(1)>", ""),
-    ("?layer=__import__('os').system('ls')", ""),
-    ("?layer=![x](https://example.invalid/x.png)", ""),
-    ("?params=**x**", ""),
-    ("?layer=`$x$`:red[y]", ""),
+    ("?layer=![x](https://example.invalid/x.png) **`$x$`:red[y]**", ""),
     ("?shape=0,-1&at=%00&values=nan&seed=1e9&params=x", ""),
-    ("?shape=99999999999999999999,1", ""),
     ("?at=9,9,9,9", "(9, 9, 9, 9)"),
 ]
 

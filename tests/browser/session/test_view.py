@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 T = TypeVar("T")
 AT = (1, 2, 2, 2)
-TIMES, REDRAWS, MOST = 25, 5, 1000  # reads at least, redraws in the meantime, reads at most
+TIMES, REDRAWS, MOST = 10, 5, 1000  # reads at least, redraws in the meantime, reads at most
 
 # The view is redrawn in every frame, as when the window is resized, until nvRestless is false.
 RESTLESS = """() => {

@@ -1,4 +1,4 @@
-"""A view in an iframe on a page of another site: cookies blocked, sandboxed, narrow, and below a base path."""
+"""A view in an iframe on a page of another site: cookies blocked, sandboxed, narrow. tests/deploy has one below a base path."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Frame, Page, expect
 
-from normviz.lessons.pages import PAGES
-from normviz.scene.view import link
 from tests.browser.conftest import NewTab
 from tests.browser.explore.test_layout import MISPLACED
 from tests.browser.scripts import SETTLED
@@ -17,7 +15,6 @@ from tests.browser.share.panel import READY, Panel, boxes_in_preview
 from tests.browser.view import View
 from tests.browser.watch import Watch
 from tests.support.snippets import tag
-from tools.servers import app_server
 
 pytestmark = pytest.mark.browser
 
@@ -144,9 +141,8 @@ COLUMNS = (320, 345, 470, 500, 630, 700, 727, 730, 790, 867, 870, 960, 1150, 128
 COMPARE = ("compare?shape=2,3,4,4&layers=BatchNorm2d(3);GroupNorm(1,3);LayerNorm([3,4,4])", "In short")
 FULL_WIDTH = [
     (*COMPARE, COLUMNS),
-    ("?at=none", "Figure alone", (320, *COLUMNS[1::2])),
-    ("step_by_step?step=1", "Without controls", COLUMNS[::2]),
-    ("numerics?show=eps", "Everything", (320, *COLUMNS[1::2])),
+    ("step_by_step?step=1", "Without controls", COLUMNS[::3]),
+    ("numerics?show=eps", "Everything", (320, *COLUMNS[1::4])),
 ]
 PLAIN = re.compile(r'<div[^>]*>|</div>|style="[^"]*"')
 
@@ -179,7 +175,7 @@ def test_without_the_style_nothing_scrolls_either_and_some_space_stays_empty(fra
     """On a page that keeps only the attributes."""
     snippet = snippets(*COMPARE)
     frame = framed.show(PLAIN.sub("", snippet).replace("<iframe", '<iframe frameborder="0"'))
-    assert set(heights_in_columns(framed, frame, COLUMNS[::3])) == {int(tag(snippet)["height"])}
+    assert set(heights_in_columns(framed, frame, COLUMNS[::6])) == {int(tag(snippet)["height"])}
 
 
 FITS = """() => Math.abs(innerHeight - document.querySelector("[data-testid=stMainBlockContainer]").getBoundingClientRect().height) <= 1"""
@@ -295,39 +291,3 @@ def test_slides_opened_from_disk_can_frame_the_app_and_its_link_opens_the_full_a
     assert tab.url == f"{server}/explore{START}"
     assert tab.evaluate("window.opener") is None
     tab.close()
-
-
-@pytest.fixture(scope="module")
-def lab() -> Iterator[str]:
-    """The address of an app with the base path /lab."""
-    with app_server(base="lab") as address:
-        yield address
-
-
-def test_with_a_base_path_plotly_loads_and_links_are_right(page: Page, lab: str) -> None:
-    requests: list[tuple[str, int]] = []
-    page.on("response", lambda answer: requests.append((answer.url, answer.status)))
-    view = View(page, lab)
-    for path in ("compare", "explore"):
-        view.visit(f"{path}?at=none")
-        page.locator(READY).first.wait_for()
-        view.wait_until_drawn()
-        with boxes_in_preview(page):
-            panel = Panel(view)
-            whole = link(PAGES[path].whole_query(PAGES[path].view("at=none")))
-            assert panel.text("Link") == f"{lab}/{path}{whole}"
-            assert panel.text("Notebook cell").splitlines()[2] == f'nv.open("/{path}{whole}")'
-            file = panel.dialog.get_by_role("link", name="HTML file").get_attribute("href")
-            assert file is not None
-            assert file.startswith(f"{lab}/export?page=")
-        if path == "compare":
-            panel.dialog.get_by_role("button", name="Close").click()
-    assert {status for url, status in requests if url.startswith(f"{lab}/lib/plotly-")} == {200}
-    panel.narrow()  # the preview shows the app
-    panel.measured()
-    (_, frame) = page.frames
-    assert frame.url == panel.text("Only its address")
-    assert frame.url.startswith(f"{lab}/explore{whole}&")
-    assert_nothing_scrolls(frame)
-    offer = frame.get_by_role("link", name="Open the full app").get_attribute("href")
-    assert offer == f"{lab}/explore?at=none"
