@@ -1,7 +1,8 @@
 """A module answers the same, whatever else has been imported: no import fills a registry of another module."""
 
-import subprocess
-import sys
+import pytest
+
+from tests.support.fresh import print_fresh
 
 # What ``scene`` says of names that only pages have, and how many values each global of the rooms below the list of pages holds.
 PROGRAM = """
@@ -39,21 +40,27 @@ print(*(name for name, size in sizes().items() if size != held[name]))
 """
 
 
-def filled(before: str = "", after: str = "") -> str:
-    """The globals that the import of the pages fills; ``scene`` answers as before."""
-    program = PROGRAM.replace("BEFORE", before).replace("AFTER", after)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+REGISTRIES = ["normviz.scene.setting.OF_PAGES", "normviz.lessons.page.ALL_PAGES"]
 
 
-def test_scene_answers_the_same_before_and_after_the_pages_are_imported():
-    assert filled() == ""
-
-
-def test_registries_that_an_import_fills_are_found():
-    names = ["normviz.scene.setting.OF_PAGES", "normviz.lessons.page.ALL_PAGES"]
-    places = [f'rooms["{module}"].{registry}' for module, _dot, registry in (name.rpartition(".") for name in names)]
+@pytest.fixture(scope="module")
+def filled() -> tuple[str, str]:
+    """The globals that the import of the pages fills, without and with registries that it fills; ``scene`` answers as before."""
+    places = [
+        f'rooms["{module}"].{registry}' for module, _dot, registry in (name.rpartition(".") for name in REGISTRIES)
+    ]
     before = "; ".join(f"{place} = {{}}" for place in places)
     after = "; ".join(f"{place}.update(normviz.lessons.pages.PAGES)" for place in places)
-    assert sorted(filled(before, after).split()) == sorted(names)
+    programs = [
+        PROGRAM.replace("BEFORE", set_up).replace("AFTER", filling) for set_up, filling in (("", ""), (before, after))
+    ]
+    found, with_registries = print_fresh(programs)
+    return found, with_registries
+
+
+def test_scene_answers_the_same_before_and_after_the_pages_are_imported(filled):
+    assert filled[0].strip() == ""
+
+
+def test_registries_that_an_import_fills_are_found(filled):
+    assert sorted(filled[1].split()) == sorted(REGISTRIES)

@@ -1,12 +1,10 @@
 """Which packages a fresh interpreter has loaded when a function of the library has returned."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
-from normviz.ui import ROOT
+from tests.support.fresh import print_fresh
 
 FIRST = """
 import json, sys
@@ -30,42 +28,45 @@ SLOW = {"plotly", "einops", "markdown_it", "yaml", "tqdm", "streamlit", "sympy"}
 OWN = {"normviz.lessons", "normviz.figures", "normviz.export.output"}  # the pages take as long as the packages
 
 
-def loaded_after(program: str) -> set[str]:
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    return set(json.loads(done.stdout.splitlines()[-1]))
-
-
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_what_needs_no_page_loads_neither_pages_nor_what_they_are_drawn_with(call: str) -> None:
-    modules = loaded_after(FIRST.format(call=call))
-    assert {name.partition(".")[0] for name in modules} & SLOW == set()
-    assert "normviz.analysis.forward" in modules
-    assert modules & OWN == set()
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_the_garbage_collector_is_as_before_after_an_import(enabled: bool) -> None:
-    modules = loaded_after(
-        f"import gc, json; gc.{'enable' if enabled else 'disable'}(); from normviz import explain; print(json.dumps([gc.isenabled()]))"
-    )
-    assert modules == {enabled}
-
-
-def test_a_page_loads_what_it_is_drawn_with() -> None:
-    modules = loaded_after(FIRST.format(call="nv.explain('BatchNorm2d(3)', x).to_html()"))
-    assert {"plotly", "markdown_it", "normviz.lessons"} <= modules
-
-
-@pytest.mark.parametrize("name", ["norms", "explore", "practice"])
-def test_a_first_use_with_another_default_device(name: str) -> None:
-    modules = loaded_after(
-        f"""
+COLLECTOR = "import gc, json; gc.{}(); from normviz import explain; print(json.dumps([gc.isenabled()]))"
+DEVICE = """
 import json, sys, torch
 import normviz as nv
 with torch.device("meta"):
-    nv.{name}
+    nv.{}
 print(json.dumps(sorted(sys.modules)))
 """
-    )
-    assert "normviz.measuring.models.norms" in modules or "normviz.lessons" in modules
+PROGRAMS = {
+    **{name: FIRST.format(call=call) for name, call in CALLS.items()},
+    "a page": FIRST.format(call="nv.explain('BatchNorm2d(3)', x).to_html()"),
+    **{name: COLLECTOR.format(name) for name in ("enable", "disable")},
+    **{f"{name} on meta": DEVICE.format(name) for name in ("norms", "explore", "practice")},
+}
+
+
+@pytest.fixture(scope="module")
+def loaded() -> dict[str, set[object]]:
+    """What each program prints in its last line."""
+    printed = print_fresh([*PROGRAMS.values()])
+    return {name: set(json.loads(text.splitlines()[-1])) for name, text in zip(PROGRAMS, printed, strict=True)}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_needs_no_page_loads_neither_pages_nor_what_they_are_drawn_with(loaded, name: str) -> None:
+    assert {str(module).partition(".")[0] for module in loaded[name]} & SLOW == set()
+    assert "normviz.analysis.forward" in loaded[name]
+    assert loaded[name] & OWN == set()
+
+
+@pytest.mark.parametrize("set_to", ["enable", "disable"])
+def test_the_garbage_collector_is_as_before_after_an_import(loaded, set_to: str) -> None:
+    assert loaded[set_to] == {set_to == "enable"}
+
+
+def test_a_page_loads_what_it_is_drawn_with(loaded) -> None:
+    assert {"plotly", "markdown_it", "normviz.lessons"} <= loaded["a page"]
+
+
+@pytest.mark.parametrize("name", ["norms", "explore", "practice"])
+def test_a_first_use_with_another_default_device(loaded, name: str) -> None:
+    assert loaded[f"{name} on meta"] & {"normviz.measuring.models.norms", "normviz.lessons"}
