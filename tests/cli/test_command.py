@@ -29,10 +29,9 @@ def test_export_writes_what_the_library_makes(run, tmp_path):
 
 
 def test_export_writes_to_the_standard_output(run, tmp_path):
-    code, out, err = run("export", "LayerNorm(4)", "--shape", "2,4", "-o", "-", *CDN)
+    code, out, err = run("export", "--fixed", "LayerNorm(4)", "--shape", "2,4", "-o", "-", *CDN)
     assert (code, err) == (0, "")
-    view = nv.open("/?layer=LayerNorm(4)&shape=2,4")
-    assert out == view.with_(choices=nv.Choices()).to_html(plotlyjs="cdn")
+    assert out == nv.open("/?layer=LayerNorm(4)&shape=2,4").to_html(plotlyjs="cdn")
     assert os.listdir(tmp_path) == []
 
 
@@ -115,11 +114,9 @@ def test_export_says_which_controls_would_make_the_file_too_large(run, monkeypat
 
 
 CHOICES = {
-    "LayerNorm(4) --shapes 6,4;3,2,4": nv.Choices(shapes=((6, 4), (3, 2, 4))),
-    "LayerNorm(4) --app https://example.org/lab": nv.Choices(app="https://example.org/lab"),
-    "--layers LayerNorm(4) BatchNorm1d(4)": nv.Choices(layers=("LayerNorm(4)", "BatchNorm1d(4)")),
-    "LayerNorm(4) --layers BatchNorm1d(4)": nv.Choices(layers=("BatchNorm1d(4)",)),
-}
+    "LayerNorm(4) --shapes 6,4;3,2,4 --layers BatchNorm1d(4)": nv.Choices(shapes=((6, 4), (3, 2, 4)), layers=("BatchNorm1d(4)",)),
+    "--app https://example.org/lab --layers LayerNorm(4) BatchNorm1d(4)": nv.Choices(app="https://example.org/lab", layers=("LayerNorm(4)", "BatchNorm1d(4)")),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("arguments", CHOICES)
@@ -170,7 +167,7 @@ def test_several_layers_in_a_fixed_file_are_tabs_each_with_its_figures_and_its_c
 
 def test_options_of_the_file(run, tmp_path):
     options = ("--theme", "dark", "--caption", "Week 3", "--title", "My page", "--plotlyjs", "lib/p.js")
-    assert run("export", "LayerNorm(4)", "-o", "page.html", *options)[0] == 0
+    assert run("export", "--fixed", "LayerNorm(4)", "-o", "page.html", *options)[0] == 0
     html = (tmp_path / "page.html").read_text()
     assert '<html lang="en" dir="ltr" class="nv-html" data-theme="dark">' in html
     assert "<title>My page</title>" in html

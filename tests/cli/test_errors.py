@@ -60,11 +60,11 @@ WRONG = {
     "export LayerNorm(4) --theme blue -o page.html": "invalid choice: 'blue'",
     "export LayerNorm(4) --plotlyjs javascript:alert(1) -o page.html": "is not a location of plotly.js; write inline, cdn",
     f"export LayerNorm(4) --caption {'x' * 301} -o page.html": "is too long; use at most 300 characters",
-    f"export LayerNorm(4) --title {'x' * 301} -o page.html": "is too long; use at most 300 characters",
+    f"export --fixed LayerNorm(4) --title {'x' * 301} -o page.html": "is too long; use at most 300 characters",
     "export LayerNorm(4) -o page.pdf": "'page.pdf' is not a web page; end it in .html, or use normviz image",
     "export LayerNorm(4) -o none/page.html": "create it first, or write to another place",
     "export LayerNorm(4) -o .": "is a directory; name a file in it",
-    "export LayerNorm(4) -o /proc/page.html": "cannot be written",
+    "export --fixed LayerNorm(4) -o /proc/page.html": "cannot be written",
     "export LayerNorm(4) --hide nonsense -o page.html": "hide='nonsense' is not the name of a control or a part",
     "export --page s0 --hide code -o page.html": "a question is always shown whole; leave --hide out",
     "export --page unheard -o page.html": "--page 'unheard' is unknown; choose home, start, story, explore,",
@@ -122,7 +122,7 @@ def test_a_full_disk_is_one_line(run, tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
     try:
-        code, _, err = run("export", "LayerNorm(4)", "-o", "page.html", *CDN)
+        code, _, err = run("export", "--fixed", "LayerNorm(4)", "-o", "page.html", *CDN)
         site = run("site", "site", "--only", "s0")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
