@@ -13,6 +13,7 @@ from normviz.export.playable import VERSION, Pool, search, views_data
 from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES
 
+SHAPES = ((2, 6, 3, 5), (5, 7))  # of other tensors
 GROWTH = 150_000  # bytes, compressed, by which a file that answers may be larger than one with a single view
 
 
@@ -62,14 +63,14 @@ def test_the_drawn_slices_do_not_identify_a_view_because_a_reader_moves_them():
 
 
 def test_equal_arrays_of_a_file_are_stored_once():
-    data = data_of(shapes=((2, 6, 4, 4),))
+    data = data_of(shapes=SHAPES)
     texts = [json.dumps(value) for value in data["pool"]]
     assert len(set(texts)) == len(texts)
     inputs = {
         figure["panels"][2]["z"]["data"] for view in unpacked(data["views"], data["pool"]) for figure in view["figures"]
     }
-    assert len(inputs) == 2  # one x for each tensor
-    assert sum(any(array in text for array in inputs) for text in texts) == 2
+    assert len(inputs) == 3  # one x for each tensor
+    assert sum(any(array in text for array in inputs) for text in texts) == 3
 
 
 def test_the_default_file_is_at_most_150_kb_larger_than_one_with_a_single_view():
@@ -91,7 +92,7 @@ def test_a_view_has_the_query_of_its_link_and_the_settings_that_differ_from_othe
     assert (first["query"], first["state"]) == ({}, {"layer": "LayerNorm([4,3,5])"})
     common = data_of()["common"]
     assert common | {"data": "normal", "seed": "0", "shape": "2,4,3,5", "layout": "NCHW"} == common
-    assert {tuple(view["state"]) for view in views_of(shapes=((5, 7),))} == {("shape", "layout", "layer")}
+    assert {tuple(view["state"]) for view in views_of(shapes=SHAPES)} == {("shape", "layout", "layer")}
 
 
 @pytest.mark.parametrize("name", ["explore", "train_and_eval", "gradients", "numerics"])
@@ -101,7 +102,7 @@ def test_no_two_views_have_the_same_settings(name):
 
 
 def test_an_input_says_which_view_each_of_its_values_leads_to():
-    views = views_of(shapes=((2, 6, 3, 5),))
+    views = views_of(shapes=SHAPES)
     inputs = {one["key"]: one for row in views[0]["rows"] for one in row["inputs"]}
     sizes = inputs["size_c"]
     assert (sizes["values"], sizes["low"], sizes["high"], sizes["value"]) == ([4, 6], 4, 6, 4)
