@@ -16,7 +16,6 @@ from normviz.texts.errors import LONGEST_ECHO, NormvizError, closest, echo, list
 from normviz.texts.languages import parse_language
 from normviz.texts.messages import _, in_language
 
-LONGEST_LINK = 4000
 LISTED = [name for name in PAGES if name != HOME]  # the front page has no view
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -27,7 +26,7 @@ def page_and_query(link: str) -> tuple[str, dict[str, str]]:
     >>> page_and_query("https://example.org/normviz/compare?shape=2,3")
     ('compare', {'shape': '2,3'})
     """
-    address = split_link(link if isinstance(link, str) and len(link) <= LONGEST_LINK else "no/page")
+    address = split_link(link if isinstance(link, str) else "no/page")
     page, query = address.path.rstrip("/").rpartition("/")[2], dict(parse_qsl(address.query))
     if page in PAGES:
         return page, query

@@ -420,7 +420,7 @@ def read_view(query: Mapping[str, str], settings: Sequence[Setting] = (), known:
     >>> read_view({"shape": "2,3", "layer": "LayerNorm(3)"}).scene.shape
     (2, 3)
     """
-    too_long = _too_long(query)
+    too_long = length_problem(query)
     query = {} if too_long else query
     reading = read(query)
     values, problem = read_settings(settings, query)
@@ -446,7 +446,8 @@ def _unknown_name(query: Mapping[str, str], known: Sequence[str]) -> str | None:
     return None
 
 
-def _too_long(query: Mapping[str, str]) -> str | None:
+def length_problem(query: Mapping[str, str]) -> str | None:
+    """The message about a link that is too long to be shown, saved or opened."""
     size = sum(len(name) + len(value) for name, value in query.items())
     if size <= LONGEST_QUERY and len(query) <= MOST_NAMES:
         return None

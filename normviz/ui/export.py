@@ -14,12 +14,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from normviz.export.document import check_theme
-from normviz.export.links import LONGEST_LINK, output_of_query
+from normviz.export.links import output_of_query
 from normviz.export.output import Choices, Output
 from normviz.figures.palette import FOLLOW
 from normviz.parts.titles import app_of_environment
+from normviz.scene.view import length_problem
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _, language, ngettext, without_marks
+from normviz.texts.messages import _, language, without_marks
 from normviz.ui.address import app_address
 from normviz.ui.assets import is_known
 from normviz.ui.load import Busy, Queue, turn
@@ -56,14 +57,8 @@ _made: dict[Hashable, SavedFile] = {}  # the last ones
 async def export(request: Request) -> Response:
     """The file; 400 with one line if the app would show an error, 503 if too many requests wait."""
     try:
-        if len(request.url.query) > LONGEST_LINK:
-            raise NormvizError(
-                ngettext(
-                    "the query is too long; use at most {n} character.",
-                    "the query is too long; use at most {n} characters.",
-                    LONGEST_LINK,
-                )
-            )
+        if problem := length_problem(request.query_params):
+            raise NormvizError(problem)
         file = await _file(request)
     except Busy as busy:
         return _line(_("The server is busy; try again in a few seconds."), 503, {"Retry-After": str(busy.seconds)})

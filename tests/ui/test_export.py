@@ -2,14 +2,17 @@
 
 import asyncio
 import re
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 import starlette.requests
 from starlette.applications import Starlette
 
+import normviz as nv
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices, Output
+from normviz.lessons.pages import PAGES, view_of_link
+from normviz.texts.errors import NormvizError
 from normviz.ui import export
 from normviz.ui.export import file_name
 from normviz.ui.load import Busy
@@ -132,7 +135,7 @@ WRONG = {
     "theme=blue": "theme='blue' is unknown; choose follow, light or dark",
     "plotlyjs=https://example.org/x.js": "is unknown; choose inline or cdn",
     f"caption={'x' * 301}": "is too long; use at most 300 characters",
-    f"caption={'x' * 5000}": "the query is too long",
+    f"caption={'x' * 8193}": "this link has 2 settings and 8,211 characters; give at most 64 settings and 8,192 characters.",
     "page=questions&q=s999": "q='s999' is not a question",
     "page=compare&layers=nonsense": "nonsense",
     "shap=2,3": "'shap' is not a setting of a link. Did you mean shape?",
@@ -146,6 +149,23 @@ def test_an_invalid_request_is_answered_with_one_line_of_text(app, query):
     assert WRONG[query] in response.body.decode()
     assert_one_line(response)
     assert response.headers["cache-control"] == "no-store"
+
+
+LONG = f"shape=2,64&layer=LayerNorm(64)&values={','.join(['-0.12345678'] * 128)}&caption={quote('数' * 300)}"
+
+
+def test_one_limit_holds_for_a_link_that_is_shown_saved_and_opened(app):
+    assert len(LONG) > 4000
+    saved, opened = ask(app, f"/export?{LONG}").body.decode(), nv.open(f"/explore?{LONG}")
+    assert "数" * 300 in saved
+    assert dict(parse_qsl(urlsplit(opened.url()).query))["caption"] == "数" * 300
+    assert nv.open(opened.url()).url() == opened.url()
+    too_long = f"shape=2,64&caption={'x' * 8200}"
+    message = "this link has 2 settings and 8,216 characters; give at most 64 settings and 8,192 characters."
+    with pytest.raises(NormvizError, match=message):
+        nv.open(f"/explore?{too_long}")
+    assert message in ask(app, f"/export?{too_long}").body.decode()
+    assert message in PAGES["explore"].problem(view_of_link(PAGES["explore"], dict(parse_qsl(too_long))))
 
 
 def test_a_refused_request_computes_no_answers(app, monkeypatch):
