@@ -302,16 +302,17 @@ class Exercise:
 
     def row(self) -> list[Any]:
         """The row of the bank."""
-        case = self.case
-        return [self.kind, self.variant, self.level, case.text, case.layout, case.shape, self.at, self.values, self.answer, self.wrong]  # fmt: skip
+        case = self.case.text, self.case.layout, self.case.shape
+        return [self.kind, self.variant, self.level, *case, self.at, self.values, self.answer, self.wrong]
 
     @classmethod
     def of_row(cls, row: Sequence[Any]) -> Exercise:
         kind, variant, level, text, layout, shape, at, values, answer, wrong = row
-        return cls(
-            kind, variant, level, Case(text, tuple(shape), layout), tuple(at), tuple(values), _answer(answer),
+        case, others = (
+            Case(text, tuple(shape), layout),
             tuple((confusion, _answer(value)) for confusion, value in wrong),
-        )  # fmt: skip
+        )
+        return cls(kind, variant, level, case, tuple(at), tuple(values), _answer(answer), others)
 
 
 def _answer(value: Any) -> Answer:

@@ -176,20 +176,17 @@ def search_text(question: Question) -> str:
     return " ".join(dict.fromkeys(words))
 
 
-# The topics of the questions, in the order of the list.
-
-
-STATISTICS = Topic("statistics", N_("Shared means and variances"))
-PARAMETERS = Topic("parameters", N_("Gamma and beta"))
-DEPENDENCE = Topic("dependence", N_("What an output depends on"))
-SHAPES = Topic("shapes", N_("Axes and shapes"))
-TRAIN_AND_EVAL = Topic("train_and_eval", N_("Train and eval"))
-RUNNING_STATISTICS = Topic("running_statistics", N_("Running statistics"))
-SMALL_BATCHES = Topic("small_batches", N_("Small batches and several devices"))
-NUMBERS = Topic("numbers", N_("Numbers and rounding"))
-CODE = Topic("code", N_("Layers written by hand"))
-FRAMEWORKS = Topic("frameworks", N_("Other frameworks"))
-BUGS = Topic("bugs", N_("Bugs in real models"))
+# In the order of the list of questions.
 TOPICS = (
-    STATISTICS, PARAMETERS, DEPENDENCE, SHAPES, TRAIN_AND_EVAL, RUNNING_STATISTICS, SMALL_BATCHES, NUMBERS, CODE, FRAMEWORKS, BUGS,
-)  # fmt: skip
+    Topic("statistics", N_("Shared means and variances")),
+    Topic("parameters", N_("Gamma and beta")),
+    Topic("dependence", N_("What an output depends on")),
+    Topic("shapes", N_("Axes and shapes")),
+    Topic("train_and_eval", N_("Train and eval")),
+    Topic("running_statistics", N_("Running statistics")),
+    Topic("small_batches", N_("Small batches and several devices")),
+    Topic("numbers", N_("Numbers and rounding")),
+    Topic("code", N_("Layers written by hand")),
+    Topic("frameworks", N_("Other frameworks")),
+    Topic("bugs", N_("Bugs in real models")),
+)

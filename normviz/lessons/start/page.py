@@ -329,7 +329,8 @@ def _choice(one: Asked) -> Data:
     hint, call = _rule(e), _("{layer} on ({axes}) = {shape}.", layer=one.layer, axes=", ".join(e.layout), shape=e.shape)
     seen = [hint, *_without_gamma(e)] if e.norm.center else [_(SAME_GROUPS), hint]
     task = _task(one.layer, one.shape, one.at)
-    return {"label": one.label, "task": task, "about": join_sentences(filter(None, [call, one.about])), "hint": hint, "seen": join_sentences(seen)}  # fmt: skip
+    about = join_sentences(filter(None, [call, one.about]))
+    return {"label": one.label, "task": task, "about": about, "hint": hint, "seen": join_sentences(seen)}
 
 
 def _without_gamma(e: Description) -> list[str]:

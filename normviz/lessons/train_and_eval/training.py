@@ -77,7 +77,8 @@ class Accuracy:
 
     def __str__(self) -> str:
         """The mean in percent, and the lowest and the highest."""
-        return _("{mean} % ({low} to {high})", **{"mean": percent(self.mean), "low": percent(self.seeds.min()), "high": percent(self.seeds.max())})  # fmt: skip
+        low, high = percent(self.seeds.min()), percent(self.seeds.max())
+        return _("{mean} % ({low} to {high})", mean=percent(self.mean), low=low, high=high)
 
 
 @cache
@@ -120,7 +121,8 @@ def true_classes() -> NDArray[np.uint8]:
 def end_sentence(norm: str, size: int) -> str:
     """The accuracy at the end, in both modes and without a normalization."""
     found, plain = recorded(norm, size), recorded(NO_NORM, size)
-    values = {"size": size, "norm": norm, "plain": percent(plain.end("eval").mean)} | {mode: percent(found.end(mode).mean) for mode in MODES}  # fmt: skip
+    values = {"size": size, "norm": norm, "plain": percent(plain.end("eval").mean)}
+    values |= {mode: percent(found.end(mode).mean) for mode in MODES}
     if norm == NO_NORM:
         return _(
             "Trained on batches of **{size}** without a normalization, the networks get **{plain} %** of the test points right.",
@@ -268,13 +270,13 @@ def made_text() -> str:
 
 def end_table() -> Table:
     """The accuracy at the end for each layer and batch size."""
-    rows = [
-        (_("{layer} in {mode}", layer=_(NORMS[norm]), mode=f"{mode}()"), *(str(recorded(norm, size).end(mode)) for size in SIZES))
-        for norm in NORMS
-        for mode in (MODES if has_modes(norm) else MODES[:1])
-    ]  # fmt: skip
-    heads = [_("batches of {n}", n=size) for size in SIZES]
-    return Table((_("right at the end: mean (worst to best)"), *heads), tuple(rows))
+
+    def row(norm: str, mode: str) -> tuple[str, ...]:
+        name = _("{layer} in {mode}", layer=_(NORMS[norm]), mode=f"{mode}()")
+        return name, *(str(recorded(norm, size).end(mode)) for size in SIZES)
+
+    rows = tuple(row(norm, mode) for norm in NORMS for mode in (MODES if has_modes(norm) else MODES[:1]))
+    return Table((_("right at the end: mean (worst to best)"), *(_("batches of {n}", n=size) for size in SIZES)), rows)
 
 
 # The figure.

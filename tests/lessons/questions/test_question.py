@@ -8,7 +8,7 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.questions import question as module
 from normviz.lessons.questions.facts import Declared, normal, only, scene_of, which
 from normviz.lessons.questions.page import QUESTIONS, find_question, questions_of_page
-from normviz.lessons.questions.question import SHAPES, Prose, Question, answer, facts_of, format_fact, prose, reasons
+from normviz.lessons.questions.question import TOPICS, Prose, Question, answer, facts_of, format_fact, prose, reasons
 from normviz.lessons.questions.sources import Source
 from normviz.texts import messages
 from normviz.texts.errors import NormvizError
@@ -60,7 +60,7 @@ def french():
 
 
 def made(**facts: object) -> Question:
-    return Question("made", SHAPES, lambda: facts, "explore", "shape=2,4", (Source("somebody"),))
+    return Question("made", TOPICS[3], lambda: facts, "explore", "shape=2,4", (Source("somebody"),))
 
 
 def test_prose_has_six_parts_each_on_one_line(write):
@@ -144,7 +144,7 @@ def test_format_of_a_fact(value, text):
 
 def test_facts_are_computed_once(write):
     calls = []
-    once = Question("made", SHAPES, lambda: calls.append(1) or {"right": "rows"}, "explore", "", ())
+    once = Question("made", TOPICS[3], lambda: calls.append(1) or {"right": "rows"}, "explore", "", ())
     assert facts_of(once) is facts_of(once)
     assert calls == [1]
 

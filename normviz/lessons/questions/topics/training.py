@@ -1,5 +1,7 @@
 """Questions on what is done with a layer: weight decay, folding, checkpoints, averaged networks and their running statistics."""
 
+from typing import Any
+
 import torch
 from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
@@ -76,11 +78,10 @@ RATE, DECAY = 0.1, 0.1
 def decayed(value: float) -> float:
     """A parameter after some steps of AdamW without any gradient but weight decay."""
     parameter, gradient, first, second, count = (torch.tensor(one) for one in (value, 0.0, 0.0, 0.0, 0.0))
+    settings: dict[str, Any] = {"lr": RATE, "weight_decay": DECAY, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8}
+    settings |= {"amsgrad": False, "maximize": False}
     for _ in range(STEPS):  # a function, because the first optimizer of a process takes seconds
-        adamw(
-            [parameter], [gradient], [first], [second], [], [count], amsgrad=False, maximize=False,
-            lr=RATE, weight_decay=DECAY, beta1=0.9, beta2=0.999, eps=1e-8,
-        )  # fmt: skip
+        adamw([parameter], [gradient], [first], [second], [], [count], **settings)
     return parameter.item()
 
 
@@ -125,7 +126,7 @@ def checkpointed() -> Facts:
         "gradient": largest_difference(gradients[0], gradients[1]),
         "momentum": corrected.momentum,
         "right": count,
-    }  # fmt: skip
+    }
 
 
 def linear_and_norm(weight: float, x: torch.Tensor) -> nn.Sequential:
