@@ -19,7 +19,7 @@ from normviz.code import cs231n
 from normviz.code.programs import FLAVOR_LABELS, FLAVORS, code, framework_names
 from normviz.figures.charts import Lines, chart_payload
 from normviz.figures.payload import LinkedPayload, PanelValues, StepsPayload, ValuesPayload, ViewPayload, values_payload
-from normviz.figures.wire import sent
+from normviz.figures.wire import Payload, left_out, sent
 from normviz.parts.html import Body, align, block, escape, finished, line, plain_table, scrolling, text
 from normviz.parts.titles import HOME
 from normviz.scene.grid import Grid, roles
@@ -423,6 +423,24 @@ class TourBar(Part):
 # A small tensor that is drawn before anything is computed: its shape, or its values.
 
 
+@dataclass(frozen=True, kw_only=True)
+class SmallTensor(Payload):
+    """A tensor that is drawn as tables: which axes number the facets, and which are the rows and the columns of a facet.
+
+    names   the letter of each axis
+    at      the framed element
+    values  the elements of x
+    """
+
+    shape: tuple[int, ...]
+    names: tuple[str, ...]
+    facets: tuple[int, ...]
+    row: int | None
+    col: int
+    at: Index | None = left_out(None)
+    values: tuple[float, ...] | None = left_out(None)
+
+
 @dataclass(frozen=True)
 class BareTensor(Part):
     """x without groups. ``browser/tensor.ts`` draws it, and leaves out the middle of long axes.
@@ -439,10 +457,10 @@ class BareTensor(Part):
     name: ClassVar[str] = "panels"
 
     def html(self, body: Body) -> str:
-        drawn = {"shape": self.shape, "names": self.axes, **vars(roles(self.axes))}
-        given = {key: value for key, value in (("at", self.at), ("values", self.values)) if value is not None}
+        drawn = vars(roles(self.axes))
+        tensor = SmallTensor(shape=self.shape, names=self.axes, at=self.at, values=self.values, **drawn)
         return (
-            f'<figure class="nv-bare"><div class="nv-tensor" data-tensor="{escape(json.dumps(drawn | given))}"></div>'
+            f'<figure class="nv-bare"><div class="nv-tensor" data-tensor="{escape(json.dumps(sent(tensor)))}"></div>'
             f"<figcaption>{escape(self.plain_text())}</figcaption></figure>"
         )
 

@@ -184,3 +184,103 @@ interface PracticeData {
   app: string | null; // its address, "" in the app itself; null: there is no app
   pages: Record<string, string>; // the addresses of pages next to the document, by their link in the app
 }
+
+/** The spread of what each layer computes, by the size of the weights and the layer. */
+interface DepthData {
+  sizes: number[];
+  first: number;
+  plain: number[][];
+  normalized: number[][];
+  kind: "depth";
+}
+
+/** A mean and a standard deviation. */
+interface LineMoments {
+  mean: number;
+  std: number;
+}
+
+/** A slider that moves the numbers. */
+interface LineSlider {
+  name: string;
+  low: number;
+  high: number;
+  first: number;
+  goal: number;
+  step: number;
+}
+
+/** Numbers on a line, and two sliders that move them. ``rings``: where they were. */
+interface LineData {
+  kind: "numbers" | "affine";
+  values: number[];
+  mean: number;
+  std: number;
+  sliders: [LineSlider, LineSlider];
+  goal: LineMoments;
+  rings?: number[];
+  range: [number, number];
+}
+
+/** The elements of a tensor, some of which a reader marks: those whose index along these axes is that of the framed one. */
+interface MarkedTensor extends SmallTensor {
+  at: number[];
+  axes: NamedAxis[];
+  texts?: string[]; // the text of each element, in row-major order; without it, the buttons are empty
+}
+
+/** A layer, and what shares a mean or a gamma in it. */
+interface MarksTask {
+  label: string;
+  task: MarkedTensor;
+  seen: string; // what the colors show
+  about?: string; // what a reader needs to know before marking
+  hint?: string; // for wrong marks, instead of that of the step
+}
+
+/** One or several layers to choose from. */
+interface MarksData {
+  tasks: MarksTask[];
+  kind: "marks";
+}
+
+/** Batches, which come again after the last one; the first example of each is the same. */
+interface StreamData {
+  batches: number[][];
+  means: number[]; // of the batches
+  stored: number[]; // the running mean after each number of batches in train mode, from 0
+  outputs: Record<"train" | "eval", number[]>; // of the first example: in train mode in each batch, and in eval mode after each number of batches
+  asked: Record<"train" | "eval", number>; // how many batches the reader pushes
+  range: [number, number];
+  kind: "stream";
+}
+
+/** The images, and their table. */
+interface PixelsData {
+  tasks: [MarkedTensor, MarkedTensor];
+  kind: "pixels";
+}
+
+/** What a reader of a figure chooses. */
+interface StoryControl {
+  label: string; // what it is, for readers
+  options: string[]; // the text of each option
+  kind: "slider" | "buttons"; // "slider" for amounts, "buttons" for names
+  first: number; // the number of the option at first
+}
+
+/** A picture: its address, what it shows, and what stands below it. */
+interface StoryPicture {
+  address: string;
+  alt: string;
+  caption: string;
+}
+
+/** What a figure of the story shows. */
+interface StoryData {
+  controls: StoryControl[];
+  figures?: number[]; // of the page, one for each state
+  images: StoryPicture[];
+  pictures?: number[][]; // the numbers of the images of each state
+  depth?: DepthData; // the first figure of Start here, in place of all others
+}

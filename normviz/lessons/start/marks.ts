@@ -6,15 +6,6 @@ import { groupOf, rankGroups, sameIndex, tablesOf } from "../../figures/browser/
 import { Marking } from "../../parts/browser/marking.ts";
 import { upTo } from "../../parts/browser/tensor.ts";
 
-interface MarksTask {
-  label: string;
-  task: MarkingTask;
-  about?: string; // what a reader needs to know before marking
-  hint?: string; // for wrong marks, instead of that of the step
-  seen: string; // what the colors show
-}
-type MarksData = { kind: "marks"; tasks: MarksTask[] };
-
 export class MarksFigure implements StartFigure {
   marking: Marking;
   /** The tasks whose answer is seen: marked by the reader, or shown. */

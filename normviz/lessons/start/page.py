@@ -1,12 +1,12 @@
 """Start here: the data of each step's figure, the steps, and the page. All numbers are torch's; the browser maps them by sliders, looks them up, and counts marks."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import torch
 from torch import nn
@@ -14,11 +14,12 @@ from torch.nn import functional as F
 
 from normviz.analysis.description import Description, describe
 from normviz.figures.palette import THEMES
-from normviz.figures.payload import parameters_data, statistics_data
+from normviz.figures.payload import NamedAxis, parameters_data, statistics_data
+from normviz.figures.wire import Payload, left_out
 from normviz.layers.layer import Layer, is_in_torch
 from normviz.lessons.page import Page
 from normviz.parts.html import Body, data, escape, line
-from normviz.parts.part import Link, Part
+from normviz.parts.part import Link, Part, SmallTensor
 from normviz.parts.titles import LEARN, TITLES
 from normviz.scene.grid import roles
 from normviz.scene.setting import integer
@@ -55,7 +56,6 @@ def groups_picture(e: Description) -> str:
     return f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">{paths}</svg>'
 
 
-Data = dict[str, Any]
 Facts = Mapping[str, Any]
 Index = tuple[int, ...]
 
@@ -77,7 +77,7 @@ PUSHED, MOMENTUM = (
     12,
     0.5,
 )  # batches that are recorded; with torch's default, the running mean would follow too slowly to be watched
-ASKED = {"train": 3, "eval": 2}  # batches that the reader pushes in each mode
+ASKED: dict[Literal["train", "eval"], int] = {"train": 3, "eval": 2}  # batches that the reader pushes in each mode
 IMAGES, PIXEL = (2, 4, 2, 2), (0, 1, 0, 1)
 SEQUENCES, TOKEN = (2, 4, 3), (0, 1, 2)
 SAME_GROUPS = N_("The same groups as LayerNorm, no mean is subtracted.")
@@ -88,17 +88,22 @@ LEARNT = N_(
 )
 
 
+@dataclass(frozen=True)
+class DepthData(Payload):
+    """The spread of what each layer computes, by the size of the weights and the layer."""
+
+    sizes: Sequence[float]
+    first: int
+    plain: list[list[float]]
+    normalized: list[list[float]]
+    kind: Literal["depth"] = "depth"
+
+
 @cache
-def depth() -> Data:
+def depth() -> DepthData:
     """The standard deviation of what each layer of a network of linear layers with ReLU computes, with and without BatchNorm."""
     plain, normalized = ([_spreads(size, is_normalized) for size in SIZES] for is_normalized in (False, True))
-    return {
-        "kind": "depth",
-        "sizes": list(SIZES),
-        "first": SIZES.index(FIRST_SIZE),
-        "plain": plain,
-        "normalized": normalized,
-    }
+    return DepthData(SIZES, SIZES.index(FIRST_SIZE), plain, normalized)
 
 
 def _spreads(size: float, is_normalized: bool) -> list[float]:
@@ -113,23 +118,51 @@ def _spreads(size: float, is_normalized: bool) -> list[float]:
     return found
 
 
-def _moments(values: torch.Tensor) -> Data:
-    return {"values": values.tolist(), "mean": float(values.mean()), "std": float(values.std(correction=0))}
+@dataclass(frozen=True)
+class LineMoments(Payload):
+    """A mean and a standard deviation."""
+
+    mean: float
+    std: float
+
+    @classmethod
+    def of(cls, values: torch.Tensor) -> Self:
+        return cls(float(values.mean()), float(values.std(correction=0)))
+
+
+@dataclass(frozen=True)
+class LineSlider(Payload):
+    """A slider that moves the numbers."""
+
+    name: str
+    low: float
+    high: float
+    first: float
+    goal: float
+    step: float = 0.5
+
+
+@dataclass(frozen=True)
+class LineData(Payload):
+    """Numbers on a line, and two sliders that move them. ``rings``: where they were."""
+
+    kind: Literal["numbers", "affine"]
+    values: list[float]
+    mean: float
+    std: float
+    sliders: tuple[LineSlider, LineSlider]
+    goal: LineMoments
+    rings: list[float] | None = left_out(None)
+    range: tuple[float, float] = (-6, 10)
 
 
 @cache
-def numbers() -> Data:
+def numbers() -> LineData:
     """Four numbers; the sliders subtract and divide."""
-    found = _moments(torch.tensor(FOUR))
-    return found | {
-        "kind": "numbers",
-        "sliders": [
-            {"name": "subtract", "low": 0, "high": 10, "step": 0.5, "first": 0, "goal": found["mean"]},
-            {"name": "divide", "low": 0.5, "high": 5, "step": 0.5, "first": 1, "goal": found["std"]},
-        ],
-        "goal": {"mean": 0, "std": 1},
-        "range": [-6, 10],
-    }
+    x = torch.tensor(FOUR)
+    found = LineMoments.of(x)
+    sliders = LineSlider("subtract", 0, 10, 0, found.mean), LineSlider("divide", 0.5, 5, 1, found.std)
+    return LineData("numbers", x.tolist(), found.mean, found.std, sliders, LineMoments(0, 1))
 
 
 def numbers_facts() -> Facts:
@@ -145,40 +178,69 @@ def numbers_facts() -> Facts:
 
 
 @cache
-def affine() -> Data:
+def affine() -> LineData:
     """The four numbers as BatchNorm normalizes them; the sliders multiply and add."""
     layer, found = nn.BatchNorm1d(1).double(), numbers()
     with torch.no_grad():
         normalized = layer(torch.tensor(FOUR, dtype=torch.float64).reshape(-1, 1)).flatten()
-    return _moments(normalized) | {
-        "kind": "affine",
-        "sliders": [
-            {"name": "gamma", "low": 0, "high": 5, "step": 0.5, "first": layer.weight.item(), "goal": found["std"]},
-            {"name": "beta", "low": -2, "high": 8, "step": 0.5, "first": layer.bias.item(), "goal": found["mean"]},
-        ],
-        "goal": {"mean": found["mean"], "std": found["std"]},
-        "rings": found["values"],
-        "range": [-6, 10],
-    }
+    gamma = LineSlider("gamma", 0, 5, layer.weight.item(), found.std)
+    beta = LineSlider("beta", -2, 8, layer.bias.item(), found.mean)
+    now, goal = LineMoments.of(normalized), LineMoments(found.mean, found.std)
+    return LineData("affine", normalized.tolist(), now.mean, now.std, (gamma, beta), goal, found.values)
 
 
 def affine_facts() -> Facts:
-    gamma, beta = affine()["sliders"]
-    return {"gamma": gamma["goal"], "beta": beta["goal"], "first_gamma": gamma["first"], "first_beta": beta["first"]}
+    gamma, beta = affine().sliders
+    return {"gamma": gamma.goal, "beta": beta.goal, "first_gamma": gamma.first, "first_beta": beta.first}
 
 
-def _task(layer: str, x: torch.Tensor | Index, at: Index, shared: str = "mean") -> Data:
-    """Marking the elements that share a mean, or a gamma, with the framed one; ``texts`` are the values of x, if it has any."""
+@dataclass(frozen=True, kw_only=True)
+class MarkedTensor(SmallTensor):
+    """The elements of a tensor, some of which a reader marks: those whose index along these axes is that of the framed one.
+
+    texts  the text of each element, in row-major order; without it, the buttons are empty
+    """
+
+    at: Index
+    axes: list[NamedAxis]
+    texts: list[str] | None = left_out(None)
+
+
+@dataclass(frozen=True)
+class MarksTask(Payload):
+    """A layer, and what shares a mean or a gamma in it.
+
+    seen   what the colors show
+    about  what a reader needs to know before marking
+    hint   for wrong marks, instead of that of the step
+    """
+
+    label: str
+    task: MarkedTensor
+    seen: str
+    about: str = left_out("")
+    hint: str = left_out("")
+
+
+@dataclass(frozen=True)
+class MarksData(Payload):
+    """One or several layers to choose from."""
+
+    tasks: list[MarksTask]
+    kind: Literal["marks"] = "marks"
+
+
+def _task(layer: str, x: torch.Tensor | Index, at: Index, shared: str = "mean") -> MarkedTensor:
+    """Marking the elements that share a mean, or a gamma, with the framed one."""
     e = describe(Layer.parse(layer), x)
     sharing = parameters_data(e) if shared == "gamma" else statistics_data(e)
-    axes = sharing.axes if sharing else []
-    texts = {"texts": [format_number(value) for value in x.flatten().tolist()]} if isinstance(x, torch.Tensor) else {}
-    drawn = {"shape": list(e.shape), "names": list(e.axes), **vars(roles(e.axes))}
-    return drawn | {"axes": axes, "at": list(at)} | texts
+    texts = [format_number(value) for value in x.flatten().tolist()] if isinstance(x, torch.Tensor) else None
+    axes, drawn = sharing.axes if sharing else [], vars(roles(e.axes))
+    return MarkedTensor(shape=e.shape, names=e.axes, at=at, axes=axes, texts=texts, **drawn)
 
 
 @cache_by_language()
-def marks(layer: str, shared: str = "mean") -> Data:
+def marks(layer: str, shared: str = "mean") -> MarksData:
     """The table of the steps on BatchNorm and LayerNorm, and of the step on gamma."""
     is_gamma = shared == "gamma"
     colors = (
@@ -186,13 +248,12 @@ def marks(layer: str, shared: str = "mean") -> Data:
         if is_gamma
         else _("Elements of one color share a mean and a variance.")
     )
-    task = {"label": layer, "task": _task(layer, torch.tensor(TABLE), FRAMED, shared), "seen": colors}
-    return {"kind": "marks", "tasks": [task]}
+    return MarksData([MarksTask(layer, _task(layer, torch.tensor(TABLE), FRAMED, shared), colors)])
 
 
 def marks_facts(layer: str) -> Facts:
-    x, task = torch.tensor(TABLE), marks(layer)["tasks"][0]["task"]
-    kept = [axis.axis for axis in task["axes"]]
+    x, task = torch.tensor(TABLE), marks(layer).tasks[0].task
+    kept = [axis.axis for axis in task.axes]
     group = x[tuple(FRAMED[axis] if axis in kept else slice(None) for axis in range(x.dim()))]
     terms = " + ".join(map(format_number, group.tolist()))
     return {
@@ -212,8 +273,27 @@ def gammas_facts() -> Facts:
     return {"framed": TABLE[0][1], "gammas": gammas, "betas": betas}
 
 
+@dataclass(frozen=True)
+class StreamData(Payload):
+    """Batches, which come again after the last one; the first example of each is the same.
+
+    means    of the batches
+    stored   the running mean after each number of batches in train mode, from 0
+    outputs  of the first example: in train mode in each batch, and in eval mode after each number of batches
+    asked    how many batches the reader pushes
+    """
+
+    batches: list[list[float]]
+    means: list[float]
+    stored: list[float]
+    outputs: dict[Literal["train", "eval"], list[float]]
+    asked: dict[Literal["train", "eval"], int]
+    range: tuple[float, float]
+    kind: Literal["stream"] = "stream"
+
+
 @cache
-def stream() -> Data:
+def stream() -> StreamData:
     """Batches that begin with the same example, as BatchNorm normalizes it in train mode, and as it would in eval mode after each batch."""
     layer = nn.BatchNorm1d(1, momentum=MOMENTUM).double()
     batches = torch.tensor(STREAM, dtype=torch.float64)
@@ -225,15 +305,8 @@ def stream() -> Data:
             stored.append(layer.running_mean.item())
             evaluated.append(layer.eval()(first).item())
             trained.append(layer.train()(batches[number % len(batches), :, None])[0].item())
-    return {
-        "kind": "stream",
-        "batches": batches.tolist(),
-        "means": batches.mean(dim=1).tolist(),
-        "stored": stored,
-        "outputs": {"train": trained[: len(batches)], "eval": evaluated},
-        "asked": ASKED,
-        "range": [-1, 11],
-    }
+    outputs: dict[Literal["train", "eval"], list[float]] = {"train": trained[: len(batches)], "eval": evaluated}
+    return StreamData(batches.tolist(), batches.mean(dim=1).tolist(), stored, outputs, ASKED, (-1, 11))
 
 
 def stream_facts() -> Facts:
@@ -252,15 +325,22 @@ def _numbered() -> torch.Tensor:
     return torch.arange(float(prod(IMAGES))).reshape(IMAGES)
 
 
+@dataclass(frozen=True)
+class PixelsData(Payload):
+    """The images, and their table."""
+
+    tasks: tuple[MarkedTensor, MarkedTensor]
+    kind: Literal["pixels"] = "pixels"
+
+
 @cache_by_language()
-def pixels() -> Data:
+def pixels() -> PixelsData:
     """A batch of images, and the same numbers as a table: a row for each pixel, a column for each channel."""
     x, channels = _numbered(), IMAGES[1]
     table = x.permute(0, 2, 3, 1).reshape(-1, channels)
     at = tuple((table == x[PIXEL]).nonzero()[0].tolist())
-    tasks = (_task(f"BatchNorm2d({channels})", x, PIXEL), _task(f"BatchNorm1d({channels})", table, at))
-    tasks[1]["names"] = [_("pixel"), "c"]
-    return {"kind": "pixels", "tasks": tasks}
+    images, rows = _task(f"BatchNorm2d({channels})", x, PIXEL), _task(f"BatchNorm1d({channels})", table, at)
+    return PixelsData((images, replace(rows, names=(_("pixel"), "c"))))
 
 
 def pixels_facts() -> Facts:
@@ -318,19 +398,19 @@ def asked() -> tuple[Asked, ...]:
 
 
 @cache_by_language()
-def images() -> Data:
+def images() -> MarksData:
     """Layers to choose from, on images and on sequences."""
-    return {"kind": "marks", "tasks": [_choice(one) for one in asked()]}
+    return MarksData([_choice(one) for one in asked()])
 
 
-def _choice(one: Asked) -> Data:
+def _choice(one: Asked) -> MarksTask:
     """A layer to choose: ``hint`` is for marks that are wrong, ``seen`` for those that are right."""
     e = one.description
     hint, call = _rule(e), _("{layer} on ({axes}) = {shape}.", layer=one.layer, axes=", ".join(e.layout), shape=e.shape)
     seen = [hint, *_without_gamma(e)] if e.norm.center else [_(SAME_GROUPS), hint]
     task = _task(one.layer, one.shape, one.at)
     about = join_sentences(filter(None, [call, one.about]))
-    return {"label": one.label, "task": task, "about": about, "hint": hint, "seen": join_sentences(seen)}
+    return MarksTask(one.label, task, join_sentences(seen), about, hint)
 
 
 def _without_gamma(e: Description) -> list[str]:
@@ -398,7 +478,7 @@ class LessonStep:
     """A step: its identifier, the data of its figure, and the placeholders of its prose."""
 
     key: str
-    figure: Callable[[], Data]
+    figure: Callable[[], Payload]
     facts: Callable[[], Facts] = dict
 
     @property

@@ -8,9 +8,6 @@ import { judgeMarks, showAnswer } from "./marks.ts";
 
 const MOVE = { duration: 900, easing: "ease-in-out" };
 
-/** the images, and the table */
-type PixelsData = { kind: "pixels"; tasks: [MarkingTask, MarkingTask] };
-
 export class PixelsFigure implements StartFigure {
   isUnfolded = false;
   wasUnfolded = false; // the table has been seen

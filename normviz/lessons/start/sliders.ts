@@ -57,10 +57,6 @@ export function addSwitch(parent: HTMLElement, label: string, changed: () => voi
   return input;
 }
 
-type LineSlider = { name: string; goal: number } & SliderRange;
-type LineMoments = { mean: number; std: number };
-type LineData = { kind: "numbers" | "affine"; values: number[]; sliders: [LineSlider, LineSlider]; goal: LineMoments; rings?: number[]; range: [number, number] } & LineMoments;
-
 const SLIDER_NAMES: Record<string, () => string> = { subtract: () => _("subtract"), divide: () => _("divide by"), gamma: () => "gamma", beta: () => "beta" };
 
 /** Four numbers on a line, moved by two sliders. Their mean and standard deviation are torch's, moved by the same map. */
@@ -131,9 +127,6 @@ export class NumberLine implements StartFigure {
 }
 
 const isNear = (value: number, goal: number) => Math.abs(value - goal) < NEAR;
-
-/** ``plain``: by size and layer */
-type DepthData = { kind: "depth"; sizes: number[]; first: number; plain: number[][]; normalized: number[][] };
 
 /** The standard deviation of what each layer of a network computes: without normalization it grows or shrinks from layer to layer. */
 export class DepthChart implements StartFigure {

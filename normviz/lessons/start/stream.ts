@@ -9,18 +9,6 @@ import { addSwitch } from "./sliders.ts";
 const ROWS_SHOWN = 5;
 
 type Mode = "train" | "eval";
-/** ``batches`` come again after the last one; the first example of each is the same */
-interface StreamData {
-  kind: "stream";
-  batches: number[][];
-  means: number[]; // of the batches
-  stored: number[]; // the running mean after each number of batches in train mode, from 0
-  /** of the first example: in train mode in each batch, and in eval mode after each number of batches */
-  outputs: Record<Mode, number[]>;
-  asked: Record<Mode, number>; // how many batches the reader pushes
-  range: [number, number];
-}
-
 export class StreamFigure implements StartFigure {
   pushed: Record<Mode, number> = { train: 0, eval: 0 }; // the batches that were pushed
   last = -1; // the number of the last batch; -1 before the first

@@ -162,7 +162,7 @@ def depth_figure() -> DepthFigure:
 
 def depth_numbers() -> Facts:
     data = depth()
-    plain, first = data["plain"], data["first"]
+    plain, first = data.plain, data.first
     return {
         "elements": prod(TABLE),
         "layers": len(plain[0]),
@@ -170,7 +170,7 @@ def depth_numbers() -> Facts:
         "grown": format_number(plain[first][-1], 2),
         "small": SIZES[0],
         "shrunk": format_number(plain[0][-1], 2),
-        "spread": format_number(data["normalized"][first][-1], 2),
+        "spread": format_number(data.normalized[first][-1], 2),
     }
 
 

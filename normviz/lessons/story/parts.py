@@ -1,16 +1,19 @@
 """The figures of the story as parts: a reader's choice shows one of several states, and torch has computed each of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
+from normviz.figures.wire import Payload, left_out
+from normviz.lessons.start.page import DepthData
 from normviz.parts.html import Body, block, data, escape, line, text
 from normviz.parts.part import Link, Panels, Part
 from normviz.texts.messages import plain
 
 
 @dataclass(frozen=True)
-class StoryControl:
+class StoryControl(Payload):
     """What a reader of a figure chooses.
 
     label    what it is, for readers
@@ -23,6 +26,34 @@ class StoryControl:
     options: tuple[str, ...]
     kind: Literal["slider", "buttons"] = "slider"
     first: int = 0
+
+
+@dataclass(frozen=True)
+class StoryPicture(Payload):
+    """A picture: its address, what it shows, and what stands below it."""
+
+    address: str
+    alt: str
+    caption: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoryData(Payload):
+    """What a figure of the story shows.
+
+    depth     the first figure of Start here, in place of all others
+    figures   of the page, one for each state
+    pictures  the numbers of the images of each state
+    """
+
+    controls: tuple[StoryControl, ...] = ()
+    figures: list[int] | None = left_out(None)
+    images: Sequence[StoryPicture] = ()
+    pictures: list[list[int]] | None = left_out(None)
+    depth: DepthData | None = left_out(None)
+
+    def html(self, content: str) -> str:
+        return f'<div class="nv-story-figure" data-story="{escape(data(self))}">{content}</div>'
 
 
 @dataclass(frozen=True)
@@ -43,10 +74,6 @@ class StoryFigure(Part):
             number = number * len(control.options) + control.first
         return number
 
-    def _html(self, own: dict[str, Any], content: str) -> str:
-        found = {"controls": [vars(control) for control in self.controls], **own}
-        return f'<div class="nv-story-figure" data-story="{escape(data(found))}">{content}</div>'
-
     def plain_text(self) -> str:
         return ""
 
@@ -61,19 +88,11 @@ class LinkedFigure(StoryFigure):
         """Only one of the figures has a place on the page."""
         begin = len(body.figures)
         places = [state.html(body) for state in self.states]
-        return self._html({"figures": list(range(begin, len(body.figures)))}, places[self.first])
+        figures = list(range(begin, len(body.figures)))
+        return StoryData(controls=self.controls, figures=figures).html(places[self.first])
 
     def plain_text(self) -> str:
         return self.states[self.first].plain_text()
-
-
-@dataclass(frozen=True)
-class StoryPicture:
-    """A picture: its address, what it shows, and what stands below it."""
-
-    address: str
-    alt: str
-    caption: str
 
 
 @dataclass(frozen=True)
@@ -89,18 +108,18 @@ class Pictures(StoryFigure):
             f'<figure><img src="{picture.address}" alt="{escape(picture.alt)}"><figcaption>{escape(picture.caption)}</figcaption></figure>'
             for picture in self.states[self.first]
         )
-        own = {"images": [vars(picture) for picture in found], "pictures": numbers}
-        return self._html(own, f'<div class="nv-story-pictures">{images}</div>')
+        shown = StoryData(controls=self.controls, images=found, pictures=numbers)
+        return shown.html(f'<div class="nv-story-pictures">{images}</div>')
 
 
 @dataclass(frozen=True)
 class DepthFigure(Part):
     """The first figure of Start here. ``depth``: its data."""
 
-    depth: dict[str, Any]
+    depth: DepthData
 
     def html(self, body: Body) -> str:
-        return f'<div class="nv-story-figure" data-story="{escape(data({"depth": self.depth}))}"><div class="nv-start-figure"></div></div>'
+        return StoryData(depth=self.depth).html('<div class="nv-start-figure"></div>')
 
     def plain_text(self) -> str:
         return ""

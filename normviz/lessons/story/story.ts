@@ -4,11 +4,6 @@ import { find, findAll, html, uniqueNumber } from "../../figures/browser/common/
 import { EXTRAS, type PageView } from "../../parts/browser/page.ts";
 import { DepthChart, StartSlider } from "../start/sliders.ts";
 
-type StoryControl = { label: string; options: string[]; kind: "slider" | "buttons"; first: number };
-type StoryPicture = { address: string; alt: string; caption: string };
-/** ``figures``: of the page, one for each state; ``pictures``: the numbers of the images of each state */
-type StoryData = { depth?: any; controls: StoryControl[]; figures?: number[]; images: StoryPicture[]; pictures?: number[][] };
-
 /** The number of the state for the chosen options: the last control varies fastest. */
 export const stateNumber = (controls: { options: string[] }[], chosen: number[]) => controls.reduce((number, { options }, i) => number * options.length + chosen[i], 0);
 

@@ -17,3 +17,14 @@ interface Alone {
   editable: false;
   fixed?: boolean; // in a file: x could be edited, but nothing computes the results
 }
+
+/** A tensor that is drawn as tables: which axes number the facets, and which are the rows and the columns of a facet. */
+interface SmallTensor {
+  shape: number[];
+  names: string[]; // the letter of each axis
+  facets: number[];
+  row: number | null;
+  col: number;
+  at?: number[]; // the framed element
+  values?: number[]; // the elements of x
+}

@@ -12,7 +12,7 @@ const LEFT_OUT = null; // indices that are left out
 
 export const upTo = (size: number) => [...Array(size).keys()];
 
-export function drawTensor(parent: HTMLElement, { shape, names, facets, row, col, at, numbers, values, target }: SmallTensor) {
+export function drawTensor(parent: HTMLElement, { shape, names, facets, row, col, at, numbers, values, target }: ExerciseTensor) {
   const place = html("div", "nv-numbers", parent), shown = numbers ?? values;
   place.classList.toggle("nv-numbers-shape", !shown);
   place.ariaHidden = String(!shown); // the prompt has the shape

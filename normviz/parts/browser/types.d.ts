@@ -32,28 +32,14 @@ interface Extra {
   asEntered?<Data extends SharedData>(data: Data): Data;
 }
 
-/** A tensor that is drawn as tables. */
-interface SmallTensor {
-  shape: number[];
-  /** Which axes number the facets, and which are the rows and the columns of a facet, as in ``GridData``. */
-  facets: number[];
-  row: number | null;
-  col: number;
-  names: string[]; // the letter of each axis
-  at?: Index; // the framed element
-  values?: number[]; // the elements of x
+/** Of an exercise: a tensor of which every element is drawn. */
+interface ExerciseTensor extends SmallTensor {
   numbers?: number[]; // the number of the group of each element
-  target?: number[]; // the positions of the elements that are to share a mean: every element is drawn
+  target?: number[]; // the positions of the elements that are to share a mean
 }
 
-/** The elements of a tensor. A reader marks some of them. */
-interface MarkingTask extends SmallTensor {
-  /** Who shares with the framed element: the elements whose index along these axes is its own, as in ``Sharing``. */
-  axes: NamedAxis[];
-  at: Index;
-  itself?: boolean; // whether the framed element can be marked, too
-  texts?: string[]; // the text of each element, in row-major order; without it, the buttons are empty
-}
+/** ``itself``: whether the framed element can be marked, too */
+type MarkingTask = MarkedTensor & { itself?: boolean };
 
 /** The figure of a step of Start here. */
 interface StartFigure {

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import normviz as nv
+from normviz.figures.wire import sent
 from normviz.lessons.start.page import LESSON_STEPS, images, stream
 from normviz.texts.messages import plain
 from tests.browser.conftest import new_context
@@ -111,7 +112,7 @@ def test_every_step_opens_the_next_one_when_the_reader_has_done_it(tab):
 
 def test_the_stored_mean_follows_the_batches_and_stays_in_eval_mode(tab):
     tab.goto(f"{tab.url.partition('?')[0]}?step=7")
-    data, rows = stream(), tab.locator(".nv-stream-rows tbody tr")
+    data, rows = sent(stream()), tab.locator(".nv-stream-rows tbody tr")
     push, switch = button(tab, "Push a batch"), tab.get_by_role("switch")
     means = [f"{mean:.4g}" for mean in data["means"]]
     for number in range(2):
@@ -139,7 +140,7 @@ def test_nothing_answers_before_the_reader_has_marked_and_what_is_shown_is_not_p
         tab.locator(".nv-start-status:visible"),
         tab.locator(".nv-start-learnt figure:not(.nv-start-unseen)"),
     )
-    for asked in images()["tasks"]:
+    for asked in sent(images())["tasks"]:
         button(tab, asked["label"]).click()
         expect(status).to_be_empty()
         expect(tab.locator(".nv-start-step:visible")).not_to_contain_text(asked["hint"], use_inner_text=True)
@@ -147,7 +148,7 @@ def test_nothing_answers_before_the_reader_has_marked_and_what_is_shown_is_not_p
 
     button(tab, "GroupNorm").click()
     button(tab, "Show me").click()
-    expect(status).to_have_text(images()["tasks"][3]["seen"])
+    expect(status).to_have_text(sent(images())["tasks"][3]["seen"])
     expect(button(tab, f"Step 9, shown: {TITLES[8]}")).not_to_contain_class("nv-start-was-done")
     expect(tab.locator(".nv-marking-cell[data-result]:visible, .nv-solved:visible")).to_have_count(0)
     expect(colored.locator("strong")).to_have_text("GroupNorm")
@@ -156,7 +157,7 @@ def test_nothing_answers_before_the_reader_has_marked_and_what_is_shown_is_not_p
     expect(button(tab, "Show me")).to_be_visible()
     for row in (0, 1):
         button(tab, f"all with n = 0, c = 1, h = {row}").click()
-    expect(status).to_have_text(f"Right. {images()['tasks'][2]['seen']}")
+    expect(status).to_have_text(f"Right. {sent(images())['tasks'][2]['seen']}")
     expect(button(tab, "Show me")).to_be_hidden()
     expect(colored.locator("strong")).to_have_text(["InstanceNorm", "GroupNorm"])
     expect(button(tab, f"Step 9, done: {TITLES[8]}")).to_be_visible()

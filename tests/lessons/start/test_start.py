@@ -44,7 +44,7 @@ def lesson(query: str = "") -> Lesson:
 
 
 def test_the_numbers_of_four_are_those_that_anyone_can_check():
-    data = numbers()
+    data = sent(numbers())
     assert (data["values"], data["mean"], data["std"]) == ([2, 5, 6, 9], 5.5, 2.5)
     assert "the mean, 5.5." in LESSON_STEPS[1].prose.done
     assert (
@@ -55,7 +55,7 @@ def test_the_numbers_of_four_are_those_that_anyone_can_check():
 
 
 def test_sliders_reach_the_goal_and_begin_elsewhere():
-    for data in (numbers(), affine()):
+    for data in (sent(numbers()), sent(affine())):
         for slider in data["sliders"]:
             steps = (slider["goal"] - slider["low"]) / slider["step"]
             assert steps == int(steps)
@@ -68,16 +68,16 @@ def test_gamma_and_beta_can_undo_the_normalization_of_batchnorm():
     x = torch.tensor([[2.0], [5.0], [6.0], [9.0]], dtype=torch.float64)
     layer = nn.BatchNorm1d(1).double()
     assert (layer.weight.item(), layer.bias.item()) == (1, 0)
-    layer.weight.data.fill_(affine()["sliders"][0]["goal"])
-    layer.bias.data.fill_(affine()["sliders"][1]["goal"])
+    layer.weight.data.fill_(sent(affine())["sliders"][0]["goal"])
+    layer.bias.data.fill_(sent(affine())["sliders"][1]["goal"])
     y = layer(x).detach()
     assert torch.allclose(y, x, atol=1e-4)
-    assert float(y.mean()) == pytest.approx(affine()["goal"]["mean"], abs=1e-4)
-    assert float(y.std(correction=0)) == pytest.approx(affine()["goal"]["std"], abs=1e-4)
+    assert float(y.mean()) == pytest.approx(sent(affine())["goal"]["mean"], abs=1e-4)
+    assert float(y.std(correction=0)) == pytest.approx(sent(affine())["goal"]["std"], abs=1e-4)
 
 
 def test_without_normalization_the_spread_grows_or_shrinks_and_with_it_stays():
-    data = depth()
+    data = sent(depth())
     for size, plain, normalized in zip(data["sizes"], data["plain"], data["normalized"], strict=True):
         assert np.allclose(normalized, 1, atol=1e-3)
         assert abs(log10(plain[-1])) > abs(log10(plain[0])) or size == 1
@@ -99,10 +99,10 @@ MODULES = [
     *([nn.RMSNorm(3)] if HAS_RMS_NORM else []),
 ]
 TASKS = [
-    *marks("BatchNorm1d(3)")["tasks"],
-    *marks("LayerNorm(3)")["tasks"],
-    *({"label": "", "task": task} for task in pixels()["tasks"]),
-    *images()["tasks"],
+    *sent(marks("BatchNorm1d(3)"))["tasks"],
+    *sent(marks("LayerNorm(3)"))["tasks"],
+    *({"label": "", "task": task} for task in sent(pixels())["tasks"]),
+    *sent(images())["tasks"],
 ]
 
 
@@ -112,7 +112,7 @@ def test_what_is_to_be_marked_is_what_torchs_output_depends_on(module, asked):
     assert type(module).__name__.startswith(asked["label"].removeprefix("Sequences: ").partition("(")[0])
 
     def group(index):
-        return [index[axis.axis] // axis.divide % axis.modulo for axis in task["axes"]]
+        return [index[axis["axis"]] // axis["divide"] % axis["modulo"] for axis in task["axes"]]
 
     shape, at = task["shape"], tuple(task["at"])
     x = torch.randn(shape, dtype=torch.float64, requires_grad=True)
@@ -133,7 +133,7 @@ def test_what_is_to_be_marked_is_what_torchs_output_depends_on(module, asked):
 def test_the_sums_of_the_table_are_its_own():
     assert "(4 + 8) / 2 = 6." in LESSON_STEPS[2].prose.done
     assert "(1 + 4 + 10) / 3 = 5." in LESSON_STEPS[3].prose.done
-    x, (task,) = torch.tensor([[1.0, 4, 10], [3, 8, 13]]), marks("LayerNorm(3)")["tasks"]
+    x, (task,) = torch.tensor([[1.0, 4, 10], [3, 8, 13]]), sent(marks("LayerNorm(3)"))["tasks"]
     assert task["task"]["texts"] == ["1", "4", "10", "3", "8", "13"]
     assert (x.mean(dim=0)[1], x.mean(dim=1)[0]) == (6, 5)
     assert x.mean(dim=1).shape == (2,)  # one for each row
@@ -142,8 +142,8 @@ def test_the_sums_of_the_table_are_its_own():
 
 
 def test_the_gammas_of_layernorm_and_of_batchnorm_belong_to_columns():
-    x, (asked,) = torch.randn(2, 3), marks("LayerNorm(3)", "gamma")["tasks"]
-    at, same = asked["task"]["at"], [axis.axis for axis in asked["task"]["axes"]]
+    x, (asked,) = torch.randn(2, 3), sent(marks("LayerNorm(3)", "gamma"))["tasks"]
+    at, same = asked["task"]["at"], [axis["axis"] for axis in asked["task"]["axes"]]
     for layer in (nn.LayerNorm(3), nn.BatchNorm1d(3)):
         before = layer(x).detach()
         layer.weight.data[at[1]] = 2
@@ -185,7 +185,7 @@ def test_layernorm_needs_no_other_example_and_computes_the_same_in_eval():
 
 def test_the_running_mean_follows_the_batches_and_eval_mode_uses_it():
     """torch adds ``momentum * (mean - running_mean)``, and normalizes with the running variance, too, which is unbiased."""
-    data, running_mean, running_var = stream(), 0.0, 1.0
+    data, running_mean, running_var = sent(stream()), 0.0, 1.0
     batches = [data["batches"][number % len(data["batches"])] for number in range(len(data["stored"]))]
     first = batches[0][0]
     assert {batch[0] for batch in batches} == {first}
@@ -205,7 +205,7 @@ def test_the_running_mean_follows_the_batches_and_eval_mode_uses_it():
 
 
 def test_a_pixel_is_a_row_of_the_table_and_a_channel_a_column():
-    images_task, table_task = pixels()["tasks"]
+    images_task, table_task = sent(pixels())["tasks"]
     x, table = (np.array(task["texts"], dtype=float).reshape(task["shape"]) for task in (images_task, table_task))
     n, c, h, w = x.shape
     rows = [[x[at_n, at_c, at_h, at_w] for at_c in range(c)] for at_n in range(n) for at_h in range(h) for at_w in range(w)]  # fmt: skip
@@ -258,7 +258,7 @@ def test_a_layer_that_has_no_gamma_says_so_after_marking_and_at_the_end():
     modules = {one.layer: eval(one.layer, vars(nn) | {"__builtins__": {}}) for one in asked()}
     bare = [one.label for one in asked() if modules[one.layer].weight is None]
     said = "In PyTorch, it has no gamma and no beta by default."
-    assert bare == [task["label"] for task in images()["tasks"] if said in task["seen"]] == ["InstanceNorm"]
+    assert bare == [task["label"] for task in sent(images())["tasks"] if said in task["seen"]] == ["InstanceNorm"]
     assert lesson().plain_text().count(said) == 1
 
 
@@ -266,7 +266,7 @@ def test_a_layer_that_has_no_gamma_says_so_after_marking_and_at_the_end():
 def test_the_picture_at_the_end_has_a_card_for_each_layer_of_the_last_step_and_leads_to_one_page():
     html = lesson().html(Body(app="https://example.org"))
     ending = html[html.index("nv-start-learnt") :]
-    assert re.findall(r"<strong>(.+?)</strong>", ending) == [task["label"] for task in images()["tasks"]]
+    assert re.findall(r"<strong>(.+?)</strong>", ending) == [task["label"] for task in sent(images())["tasks"]]
     assert ending.count("<svg") == len(asked()) == 6
     assert re.findall(r'href="(.+?)"', html) == ["https://example.org/practice"]
     runs = [one.label for one in asked() if "running means" in ending.partition(f"<strong>{one.label}<")[2].partition("</figure>")[0]]  # fmt: skip

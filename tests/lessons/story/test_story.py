@@ -196,9 +196,9 @@ def test_the_numbers_of_the_prose_are_those_of_the_figures():
     change = (moved["3", "1"]["RMSNorm"] - moved["0", "1"]["RMSNorm"]).abs().max()
     assert f"the output of RMSNorm by up to {change:.2g}." in text("rms")
     assert f"`RMSNorm(6)` has {6} learned numbers, its *parameters*, and `LayerNorm(6)` has {12}." in text("rms")
-    plain = figures.depth_figure().depth["plain"]
+    plain = figures.depth_figure().depth.plain
     assert (
-        f"it is {plain[start.depth()['first']][-1]:.2g} after the last layer; with weights 0.5 times as large, it is {plain[0][-1]:.2g}."
+        f"it is {plain[start.depth().first][-1]:.2g} after the last layer; with weights 0.5 times as large, it is {plain[0][-1]:.2g}."
         in text("depth")
     )
 
