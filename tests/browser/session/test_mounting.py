@@ -21,8 +21,8 @@ MOUNT_AND_END = f"""async () => {{
 }}"""
 
 
-def test_the_end_of_a_replaced_call_does_not_end_the_page(look: Callable[[str], View]) -> None:
-    view = look("?shape=3,4&layer=LayerNorm(4)&at=0,1&open=values,worked")
+def test_the_end_of_a_replaced_call_does_not_end_the_page(view: View) -> None:
+    view.open("?shape=3,4&layer=LayerNorm(4)&at=0,1&open=values,worked")
     view.page.get_by_role("button", name="Edit a value").click()
     field = view.find(".nv-field")
     field.fill("12.")
