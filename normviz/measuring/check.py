@@ -16,32 +16,34 @@ import torch
 from torch import Tensor, nn
 
 from normviz.analysis.description import Description, describe, spec_on, tensor_and_shape
-from normviz.analysis.forward import used_eps
 from normviz.layers.axes import layout_text, parse_layout
 from normviz.layers.layer import Layer
 from normviz.layers.naming import layer_of_channels, torch_layer, usual_layer
 from normviz.layers.norm import Norm
 from normviz.measuring import probe
 from normviz.measuring.backward import Unjudged, compare_by_hand, compare_gradients
-from normviz.measuring.formula import BIASED, Eps, Measurement, Quotient, measure_function, parameters_of, with_divisor
+from normviz.measuring.formula import BIASED, Eps, Measurement, Quotient, measure_function, parameters_of
 from normviz.measuring.groups import Axis, from_ids, same_partition, smaller_shape
-from normviz.measuring.mistakes import mistaken, uses
 from normviz.measuring.probe import Function
+from normviz.measuring.reasons import UNKNOWN, just_updated, reasons
 from normviz.measuring.report import (
     Difference,
-    differences,
+    differs_by,
     extreme_note,
+    from_x_instead,
     imprecise,
+    not_normalization,
     other_dtype,
     other_on_shape,
-    other_values,
+    stored_instead,
     text,
+    unexplained,
     vanishing_eps,
     without_like,
 )
 from normviz.measuring.running import mode_differences
 from normviz.measuring.turn import measuring
-from normviz.measuring.verdict import LayerComparison, Verdict, judge, reference_of, signed_values
+from normviz.measuring.verdict import Error, LayerComparison, Verdict, judge, reference_of, signed_values
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, join_sentences
 
@@ -135,11 +137,12 @@ def compare(
     if forward_ok and verdict.sizes is not None and not shapes:
         shape, error = verdict.sizes
         expected = _on(expected, shape)
-        found = with_divisor(
-            measure_function(function, compared.alike(shape, 18).to(x.dtype)), used_eps(expected.norm, x)
-        )
-        if found.formula is not None and found.ids is not None and from_ids(found.ids) is not None:
-            differs = list(differences(found, expected, x.dtype))
+        other = compared.on(expected)
+        found = measure_function(function, other.alike(shape, 18).to(x.dtype))
+        differs, found = _why(other, found, error, True)
+        if all(one.what in ("values", "not_normalization") or one.sentence in map(_, UNKNOWN) for one in differs):
+            differs, found = [], None
+        else:
             notes.append(_("It is right on x, but not on an x of shape {shape}.", shape=shape))
         differs = differs or [other_on_shape(shape, error, expected.title)]
     elif forward_ok:
@@ -160,12 +163,7 @@ def compare(
         if expected.shape != found.shape:
             expected = _on(expected, found.shape)
             compared = compared.on(expected)
-        mistake = _mistake(found, compared) if reference.is_known else None
-        if mistake is not None:
-            differs, found = [mistake], None
-        else:
-            found = with_divisor(found, used_eps(expected.norm, x))
-            differs = _explained(found, expected, compared, x, verdict, reference.is_known)
+        differs, found = _why(compared, found, verdict.given, reference.is_known)
     if not reference.is_known and not differs:
         notes.append(_("Its stored statistics are not compared: none are named running_mean and running_var."))
     if verdict.dtype is not None:
@@ -330,11 +328,38 @@ def _gradients_in_other_mode(module: nn.Module, compared: LayerComparison) -> It
                 yield replace(one, sentence=join_sentences([one.sentence, only]))
 
 
-def _mistake(found: Measurement, compared: LayerComparison) -> Difference | None:
-    """The mistake in the formula of a function whose output no groups explain, or not all of it."""
-    if found.formula is not None and found.agrees:
-        return None
-    return mistaken(compared, found)
+def _why(
+    compared: LayerComparison, found: Measurement, error: Error | None, is_known: bool
+) -> tuple[list[Difference], Measurement | None]:
+    """The differences that explain a wrong output, or what was measured if none do; and the measurement, if the differences do not contradict it."""
+    expected, norm = compared.expected, compared.expected.norm
+    if found.affine:
+        return [not_normalization(found)], found
+    if found.running and not norm.running:
+        return [stored_instead()], found
+    if not is_known:
+        return [] if found.running else [from_x_instead()], found
+    error = error or Error(float("nan"), (0,) * len(expected.shape), False)
+    explained = reasons(compared, found, error)
+    if explained is not None:
+        agrees = found.formula is not None and found.agrees
+        return list(explained.differences), found if explained.measured or agrees else None
+    if not found.reach.is_elementwise and just_updated(compared):
+        text = _("In train mode it uses its running statistics, which it has just updated, instead of those of x.")
+        return [Difference("training", _("running statistics"), _("the statistics of x"), text)], None
+    return list(unexplained(found, expected, _shown(compared, error))), found
+
+
+def _shown(compared: LayerComparison, error: Error) -> Difference:
+    """By how much the output differs on the given x, and where."""
+    function, x = compared.function, compared.x
+    own = wanted = float("nan")
+    if tuple(x.shape) == compared.expected.shape and not error.ok:
+        dtype = function.dtype
+        function.use_own()
+        own, wanted = float(function(x)[error.at]), float(compared.exact(x, {})[error.at])
+        function.use(dtype)
+    return differs_by(error, own, wanted, compared.expected.title)
 
 
 def _forgotten(function: Function, found: Measurement, axes: Sequence[str]) -> Difference | None:
@@ -346,23 +371,11 @@ def _forgotten(function: Function, found: Measurement, axes: Sequence[str]) -> D
     for one in (norm, replace(norm, center=False)):
         expected = Description(one, found.shape, tuple(axes))
         compared = LayerComparison(function, expected, reference_of(function, expected), x)
-        mistake = mistaken(compared, found)
-        if mistake is not None and mistake.what == "variance":
-            return mistake
+        explained = reasons(compared, found, Error(float("nan"), (0,) * x.dim(), False))
+        for difference in () if explained is None else explained.differences:
+            if difference.what == "variance":
+                return difference
     return None
-
-
-def _explained(
-    found: Measurement, expected: Description, compared: LayerComparison, x: Tensor, verdict: Verdict, is_known: bool
-) -> list[Difference]:
-    """The mistakes that explain a wrong output, as far as they can be told."""
-    differs = list(differences(found, expected, x.dtype))
-    kinds = {one.what for one in differs}
-    if not kinds - {"variance", "eps", "eps_placement"} and found.formula is not None and is_known:
-        differs += uses(compared, found)
-    if not differs and (is_known or not found.agrees):
-        differs.append(other_values(verdict.given))
-    return differs
 
 
 def _norm_of_pass(expected: Description, compared: LayerComparison) -> Norm:

@@ -34,7 +34,7 @@ class Groups:
 
     def __init__(self, ids: Ids) -> None:
         self.shape = ids.shape
-        self.ids = torch.from_numpy(ids)
+        self.ids = torch.from_numpy(np.array(ids))
         self.axes = from_ids(ids)
         self.counts = torch.bincount(self.ids.flatten())
 
@@ -44,14 +44,27 @@ class Groups:
         return int(self.counts[0]) if bool((self.counts == self.counts[0]).all()) else 0
 
     def mean(self, x: Tensor) -> Tensor:
-        """The mean of each element's group, of the shape of x."""
-        if self.axes is not None:  # much faster than sums over ids
-            parts = [part for axis in self.axes for part in axis.parts]
-            reduced = [i for i, kept in enumerate(kept for axis in self.axes for kept in axis.kept) if not kept]
-            means = x.reshape(parts).mean(reduced, keepdim=True) if reduced else x.reshape(parts)
-            return means.expand(parts).reshape(self.shape)
-        sums = torch.zeros(len(self.counts), dtype=torch.float64).index_add_(0, self.ids.flatten(), x.flatten())
-        return (sums / self.counts)[self.ids]
+        """The mean of each element's group, of the shape of x. x may have one more axis in front."""
+        means = self.reduced(x, torch.mean)
+        if means is not None:  # much faster than sums over ids
+            return means
+        flat = x.reshape(-1, self.ids.numel())
+        sums = torch.zeros(len(flat), len(self.counts), dtype=x.dtype).index_add_(1, self.ids.flatten(), flat)
+        return (sums / self.counts)[:, self.ids.flatten()].reshape(x.shape)
+
+    def reduced(self, x: Tensor, how: Callable[[Tensor, int], Tensor]) -> Tensor | None:
+        """What ``how`` makes of each group along an axis, of the shape of x; None for groups that have no axes."""
+        if self.axes is None:
+            return None
+        parts = [part for axis in self.axes for part in axis.parts]
+        kept = [kept for axis in self.axes for kept in axis.kept]
+        order = [0, *(i + 1 for i, one in enumerate(kept) if one), *(i + 1 for i, one in enumerate(kept) if not one)]
+        whole = x.reshape(-1, *parts)
+        if all(kept):
+            return how(whole.unsqueeze(-1), -1).reshape(x.shape)
+        found = how(whole.permute(order).flatten(1 + sum(kept)), -1)
+        ones = [part if one else 1 for part, one in zip(parts, kept, strict=True)]
+        return found.reshape(-1, *ones).expand(-1, *parts).reshape(x.shape)
 
 
 @dataclass(frozen=True)
@@ -175,7 +188,9 @@ def measure_learned(
     if one is None or other is None:
         return None, None
     pairs = [(first[position].double(), second[position].double()) for position in tensors]
-    return _factor((one.factor, other.factor), pairs, dtype), _offset((one.offset, other.offset), pairs, dtype)
+    return learned_factor((one.factor, other.factor), pairs, dtype), learned_offset(
+        (one.offset, other.offset), pairs, dtype
+    )
 
 
 def generic_values(tensors: Mapping[int, Tensor], seed: int) -> dict[int, Tensor]:
@@ -187,7 +202,9 @@ def generic_values(tensors: Mapping[int, Tensor], seed: int) -> dict[int, Tensor
     return values
 
 
-def _factor(factors: tuple[Tensor, Tensor], pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype) -> Learned | None:
+def learned_factor(
+    factors: tuple[Tensor, Tensor], pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype
+) -> Learned | None:
     """The factors are a constant times p, or times 1 + p. The constant is not in the quotient of two measurements, which tells p."""
     close = 10 * probe.agreement(dtype)
     quotient = factors[0] / factors[1]
@@ -202,7 +219,9 @@ def _factor(factors: tuple[Tensor, Tensor], pairs: list[tuple[Tensor, Tensor]], 
     return Learned(equal_ids(factors[0], dtype), zero_centered=None)
 
 
-def _offset(offsets: tuple[Tensor, Tensor], pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype) -> Learned | None:
+def learned_offset(
+    offsets: tuple[Tensor, Tensor], pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype
+) -> Learned | None:
     close = 10 * probe.agreement(dtype)
     if torch.allclose(*offsets, rtol=close, atol=close):
         return None

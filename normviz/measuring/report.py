@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import isclose, isfinite, prod
+from math import isfinite, prod
 
 import numpy as np
 import torch
@@ -13,8 +13,8 @@ from torch import Tensor
 
 from normviz.analysis.description import Description
 from normviz.layers.norm import Norm
-from normviz.measuring.formula import BIASED, EPS_TOLERANCE, SUM, UNBIASED, Ids, Learned, Measurement, constant_of
-from normviz.measuring.groups import Axis, from_ids, refines, same_partition
+from normviz.measuring.formula import BIASED, SUM, UNBIASED, Ids, Learned, Measurement, constant_of
+from normviz.measuring.groups import Axis, from_ids, same_partition
 from normviz.measuring.verdict import Error
 from normviz.texts.errors import listed
 from normviz.texts.messages import N_, _, join_sentences, ngettext
@@ -37,39 +37,27 @@ class Difference:
     sentence: str
 
 
-def differences(found: Measurement, expected: Description, dtype: torch.dtype) -> Iterator[Difference]:
-    """What differs from the expected layer in groups, formula, eps and parameters, as far as probing tells. ``dtype``: of x."""
-    norm = expected.norm
-    if norm.running != found.running and (found.running or found.formula is not None):
-        words = (_("the statistics of x"), _("stored statistics"))
-        sentences = (
-            _("It computes the statistics of x, as in training mode, instead of using stored ones."),
-            _("It uses stored statistics, as in eval mode, instead of those of x."),
-        )
-        yield Difference("training", words[found.running], words[norm.running], sentences[found.running])
-    if not has_groups(found, expected):
-        own, wanted = groups_text(found, expected.axes), axes_text(norm, expected.axes, expected.shape)
-        sentence = _(
-            "Your function {own}; {layer} {wanted}.",
-            own=_works(found, own),
-            wanted=_averages(wanted),
-            layer=expected.title,
-        )
-        yield Difference("statistics", own, wanted, sentence)
-    if found.formula is None:
-        yield _not_normalization(found)
-        return
-    kind = found.formula.kind
-    if kind is not None and kind.center != norm.center:
-        words = (_("no mean is subtracted"), _("the mean is subtracted"))
-        sentences = (_("It does not subtract the mean."), _("It subtracts the mean, and it should not."))
-        yield Difference("center", words[kind.center], words[norm.center], sentences[kind.center])
-    elif kind is not None and kind.spread != norm.center:
-        yield _spread(kind.spread)
-    if kind is not None:
-        yield from _divisor(found)
-    yield from eps_differences(found, norm, dtype)
-    yield from _parameters(found, expected)
+def groups_difference(found: Measurement, expected: Description) -> Difference:
+    """Other groups than the expected ones."""
+    own, wanted = groups_text(found, expected.axes), axes_text(expected.norm, expected.axes, expected.shape)
+    sentence = _(
+        "Your function {own}; {layer} {wanted}.", own=_works(found, own), wanted=_averages(wanted), layer=expected.title
+    )
+    return Difference("statistics", own, wanted, sentence)
+
+
+def unexplained(found: Measurement, expected: Description, shown: Difference) -> Iterator[Difference]:
+    """What was measured of a function whose output nothing explains. ``shown``: by how much it differs."""
+    ids = expected.stat_ids
+    if found.ids is None:
+        is_expected = all(np.array_equal(ids == ids[index], mask) for index, mask in found.reach.changed.items())
+    else:
+        is_expected = same_partition(found.ids, ids)
+    if not is_expected:
+        yield groups_difference(found, expected)
+    other = not_normalization(found)
+    words = join_sentences([other.sentence, shown.sentence])
+    yield replace(other, sentence=words) if found.formula is None else shown
 
 
 def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
@@ -77,10 +65,12 @@ def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
     if norm is not None:
         return
     if found.formula is None:
-        yield _not_normalization(found)
+        yield not_normalization(found)
         return
-    other = [*_divisor(found), *_placement(found)]
     kind = found.formula.kind
+    other = [] if found.divisor == BIASED else [divisor_difference(found.divisor, found.elements)]
+    if found.eps is not None and found.eps.place != "inside":
+        other.append(place_difference(found.eps.place, kind is None or kind.center))
     if kind is not None and kind.center != kind.spread:
         other.append(_spread(kind.spread))
     if found.ids is not None and from_ids(found.ids) is None:
@@ -92,21 +82,11 @@ def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
                 _("Its groups are not made of whole or split axes of x, so no pattern describes them."),
             )
         )
-    yield from other or [_values()]
+    yield from other or [replaced(_("For some x, its output is not that of the formula."))]
 
 
-def has_groups(found: Measurement, expected: Description) -> bool:
-    """Whether the groups are the expected ones, as far as they were measured."""
-    if found.affine or found.running != expected.norm.running or (found.running and found.ids is None):
-        return True  # unknown, or one has none
-    if found.ids is not None:
-        return same_partition(found.ids, expected.stat_ids)
-    ids = expected.stat_ids
-    return all(np.array_equal(ids == ids[index], mask) for index, mask in found.reach.changed.items())
-
-
-def _not_normalization(found: Measurement) -> Difference:
-    sentence = _("It is not a normalization: no partition of the elements into groups explains its output.")
+def not_normalization(found: Measurement) -> Difference:
+    sentence = _("No normalization by a mean and a variance, or by a mean of squares, gives its output.")
     if found.is_identity:
         sentence = _("It returns x unchanged.")
     elif found.affine:
@@ -123,87 +103,63 @@ def _spread(spread: bool) -> Difference:
     return Difference("variance", words[spread], words[not spread], sentences[spread])
 
 
-def _divisor(found: Measurement) -> Iterator[Difference]:
-    if found.divisor == BIASED:
-        return
-    if found.divisor == SUM:
+def divisor_difference(divisor: str, m: int) -> Difference:
+    """Another number by which the sum of squares is divided."""
+    if divisor == SUM:
         sentence = _("It does not divide the sum of squares by m, the size of a group.")
-    elif found.divisor == UNBIASED:
+    elif divisor == UNBIASED:
         sentence = _("It divides the sum of squares by m - 1, not m, the size of a group.")
     else:
         sentence = _(
-            "It divides the sum of squares by {divisor}, not by m = {m}, the size of a group.",
-            divisor=found.divisor,
-            m=found.elements,
+            "It divides the sum of squares by {divisor}, not by m = {m}, the size of a group.", divisor=divisor, m=m
         )
-    yield Difference("variance", found.divisor, BIASED, sentence)
+    return Difference("variance", divisor, BIASED, sentence)
 
 
-def _placement(found: Measurement) -> Iterator[Difference]:
-    if found.eps is None or found.eps.place == "inside":
-        return
-    if found.eps.place == "outside":
+def place_difference(place: str, center: bool) -> Difference:
+    """eps in another place: "outside", "maximum", "scaled", or "" for elsewhere. ``center``: whether the layer has a variance."""
+    if place == "outside":
         words = _("outside the root")
-        sentence = _("It adds eps to the standard deviation, outside the root, not to the variance.")
-    elif found.eps.place == "maximum":
+        sentence = (
+            _("It adds eps to the standard deviation, outside the root, not to the variance.")
+            if center
+            else _("It adds eps to the root of the mean of x^2, not inside the root.")
+        )
+    elif place == "maximum":
         words = _("as the smallest denominator")
-        sentence = _("It takes the maximum of the denominator and eps instead of adding eps to the variance.")
+        sentence = (
+            _("It takes the maximum of the denominator and eps instead of adding eps to the variance.")
+            if center
+            else _("It takes the maximum of the denominator and eps instead of adding eps to the mean of x^2.")
+        )
+    elif place == "scaled":
+        words = _("multiplied by the square of the largest |x|")
+        sentence = _("Its eps grows with x: it is multiplied by the square of the largest |x|.")
+    elif place == "relative":
+        words = _("multiplied by the variance") if center else _("multiplied by the mean of x^2")
+        sentence = _("It multiplies eps by what it should be added to.")
     else:
         words = _("elsewhere")
         sentence = _("Its output for small x is not that of an eps inside or outside the root.")
-    yield Difference("eps_placement", words, _("inside the root"), sentence)
+    return Difference("eps_placement", words, _("inside the root"), sentence)
 
 
-def eps_differences(found: Measurement, norm: Norm, dtype: torch.dtype) -> Iterator[Difference]:
-    """What differs in eps and its place."""
-    yield from _placement(found)
-    yield from _eps(found, norm, dtype)
+def eps_difference(own: float, wanted: float) -> Difference:
+    """Another eps."""
+    return Difference(
+        "eps", f"{own:g}", f"{wanted:g}", _("Its eps is {own:g}, not {wanted:g}.", own=own, wanted=wanted)
+    )
 
 
-def _eps(found: Measurement, norm: Norm, dtype: torch.dtype) -> Iterator[Difference]:
-    if found.eps is None or not found.eps.place:
-        return
-    # Without an eps, torch takes the machine epsilon of the computation, which may be in float32; the function is measured in float64.
-    in_float = torch.promote_types(dtype, torch.float32)
-    usual = [norm.eps] if norm.eps is not None else [torch.finfo(one).eps for one in (in_float, torch.float64)]
-    own, wanted = found.eps.value, usual[0]
-    if isclose(own, torch.finfo(torch.float64).eps, rel_tol=EPS_TOLERANCE):
-        own = torch.finfo(in_float).eps
-    # A maximum may use eps of the standard deviation or of the variance.
-    values = [own, own**2] if found.eps.place == "maximum" else [own]
-    if not any(isclose(value, one, rel_tol=EPS_TOLERANCE) for value in values for one in usual):
-        yield Difference(
-            "eps", f"{own:g}", f"{wanted:g}", _("Its eps is {own:g}, not {wanted:g}.", own=own, wanted=wanted)
-        )
+def axes_of(groups: Sequence[Axis] | None, names: Sequence[str]) -> str:
+    """The axes along which elements share something."""
+    if groups is None:
+        return _("groups that are not made of whole axes")
+    return _listed_axes([_axis_text(name, axis) for name, axis in zip(names, groups, strict=True) if axis.is_reduced])
 
 
-def _parameters(found: Measurement, expected: Description) -> Iterator[Difference]:
-    ids, bias = expected.param_ids, expected.norm.bias
-    gamma, beta = _gamma_fits(found, ids), _beta_fits(found, ids if bias else None)
-    if found.gamma is not None and found.gamma.zero_centered == (not expected.norm.zero_centered_gamma):
-        if not found.running:  # then a stored variance is in the factor, too
-            yield other_factor(_factor(found, found.gamma), expected.norm.factor)
-    elif not gamma and found.gamma is None:
-        yield constant_factor(constant_value(found.gammas))
-    elif not gamma and ids is None:
-        yield unexpected("gamma", expected)
-    elif not gamma:
-        yield _other_pattern(N_("It has one gamma {own}; {layer} has one {wanted}."), found.gamma, expected)
-    if beta:
-        return
-    assert found.formula is not None
-    # A constant for each element that has a gamma of its own is meant as a beta.
-    is_meant = ids is not None and refines(ids, found.offsets) and constant_value(found.formula.offset) is None
-    if found.beta is None and not is_meant:
-        yield constant_offset(constant_value(found.formula.offset))
-    elif ids is None or not bias:
-        yield unexpected("beta", expected)
-    elif gamma:
-        yield _other_pattern(N_("It has one beta {own}; {layer} has one {wanted}."), found.beta, expected)
-
-
-def _other_pattern(message: str, learned: Learned | None, expected: Description) -> Difference:
-    assert learned is not None
+def other_pattern(message: str, learned: Learned, expected: Description) -> Difference:
+    """A gamma or beta for other elements."""
     own = pattern_text(learned.ids, expected.axes)
     wanted = each_text([name.upper() for name in expected.norm.gamma_axes])
     return Difference("parameters", own, wanted, _(message, own=own, wanted=wanted, layer=expected.title))
@@ -268,51 +224,40 @@ def constant_offset(value: float | None) -> Difference:
     return Difference("offset", f"{value:g}", "0", _("It adds {n:g}, which is no parameter.", n=value))
 
 
-def _gamma_fits(found: Measurement, ids: Ids | None) -> bool:
-    """Whether gamma is in the expected pattern. A parameter must have the same pattern, constants may have a coarser one."""
-    if ids is None:
-        return not found.has_gamma
-    if found.gamma is not None:
-        return same_partition(found.gamma.ids, ids)
-    return found.running or refines(ids, found.factors)
-
-
-def _beta_fits(found: Measurement, ids: Ids | None) -> bool:
-    """The same for beta."""
-    if found.beta is not None and ids is not None:
-        return same_partition(found.beta.ids, ids)
-    if found.beta is not None:
-        assert found.formula is not None
-        return not found.running and not bool((found.formula.offset.abs() > 1e-6).any())
-    if found.running:
-        return True
-    return not found.has_beta if ids is None else refines(ids, found.offsets)
-
-
 # Differences of a function whose formula is right
 
 
-def _values() -> Difference:
-    return Difference(
-        "values",
-        _("other values"),
-        _("those of the formula"),
-        _("For some x, its output is not that of the formula: it may clip, round or replace values."),
-    )
+def stored_instead() -> Difference:
+    """Stored statistics where those of x should be used."""
+    text = _("It uses stored statistics, as in eval mode, instead of those of x.")
+    return Difference("training", _("stored statistics"), _("the statistics of x"), text)
 
 
-def other_values(error: Error | None) -> Difference:
+def from_x_instead() -> Difference:
+    """Statistics of x where stored ones should be used."""
+    text = _("It computes the statistics of x, as in training mode, instead of using stored ones.")
+    return Difference("training", _("the statistics of x"), _("stored statistics"), text)
+
+
+def differs_by(error: Error, own: float, wanted: float, layer: str) -> Difference:
     """Another output, without a known reason."""
-    if error is None or error.ok or not isfinite(error.largest):
-        return _values()
-    return replace(
-        _values(),
-        sentence=_(
-            "Its output differs by up to {largest:.3g}, at {at}, and no usual mistake explains it: it may clip, round or replace values.",
+    if error.ok:
+        text = _("Its output is that of {layer} on x, but not on other values.", layer=layer)
+    else:
+        text = _(
+            "Its output differs from that of {layer} by up to {largest:.3g}: at {at} it is {own:.4g}, and it must be {wanted:.4g}.",
+            layer=layer,
             largest=error.largest,
             at=list(error.at),
-        ),
-    )
+            own=own,
+            wanted=wanted,
+        )
+    return replaced(text)
+
+
+def replaced(sentence: str) -> Difference:
+    """Other values than those of the formula, for this reason."""
+    return Difference("values", _("other values"), _("those of the formula"), sentence)
 
 
 def imprecise(error: Error, dtype: torch.dtype, only_near: bool = False) -> Difference:

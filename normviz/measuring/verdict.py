@@ -33,6 +33,7 @@ TOLERANCES = {  # relative and absolute: those of torch.testing.assert_close
     torch.float16: (1e-3, 1e-5),
     torch.bfloat16: (1.6e-2, 1e-5),
 }
+FAR_FROM_ZERO = 30.0  # standard deviations
 SYSTEMATIC = 1e-6  # a relative error of all outputs together; rounding of single outputs cancels
 MOST_CANDIDATES = 24
 
@@ -104,6 +105,13 @@ def candidates(function: Function, expected: Description) -> list[GammaBeta]:
     ]
     most = max((pair.count for pair in pairs), default=0)
     return [pair for pair in pairs if pair.count == most][:MOST_CANDIDATES]
+
+
+def some_roles(function: Function, expected: Description) -> list[GammaBeta]:
+    """gamma or beta alone, of a function in which a tensor with one of their names has another size."""
+    named = [position for position, name in function.names.items() if name in probe.BETA_NAMES]
+    betas = _roles(function, named, expected.counts.beta_shape) if expected.norm.bias else []
+    return [GammaBeta(None, beta) for beta in betas] or [GammaBeta()]
 
 
 def _roles(function: Function, positions: Sequence[int | None], shape: tuple[int, ...] | None) -> list[Role | None]:
@@ -299,6 +307,11 @@ class LayerComparison:
         usable = x.double()[torch.isfinite(x.double())]
         spread = float(usable.std(correction=0)) if usable.numel() > 1 else 0.0
         self.mean, self.spread = (float(usable.mean()), spread) if spread > 0 else (0.5, 1.0)
+
+    @property
+    def is_far(self) -> bool:
+        """Whether x is so far from zero that rounding may hide the formula."""
+        return self.near or abs(self.mean) > FAR_FROM_ZERO * self.spread
 
     def on(self, expected: Description) -> Self:
         """The comparison with the same layer on another shape. All candidates are alive."""

@@ -1,0 +1,729 @@
+"""Why an output is wrong: the smallest list of changes of the layer that gives the function's output.
+
+``reasons`` calls the function with several x, and with two values of its parameters: the ``Evidence``. A variant of the layer without gamma and
+beta explains it if, element by element, the same factor and offset make its values the function's outputs for every x: those of some x determine the
+two, and the others confirm them. Then factor and offset are compared with gamma and beta. Variants with one change are tried first, then with two,
+and more; so no change is told that the outputs do not need. Where nothing gives the outputs, there is no reason.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from math import isclose
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from normviz.analysis.forward import broadcast, factor
+from normviz.layers.norm import Norm
+from normviz.measuring import probe
+from normviz.measuring.formula import (
+    BIASED,
+    SUM,
+    UNBIASED,
+    Groups,
+    Learned,
+    Measurement,
+    arrays_of,
+    equal_ids,
+    generic_values,
+    learned_factor,
+    learned_offset,
+    parameters_of,
+)
+from normviz.measuring.groups import refines, same_partition
+from normviz.measuring.report import (
+    CLOSE,
+    Difference,
+    constant_factor,
+    constant_offset,
+    constant_value,
+    from_x_instead,
+    groups_difference,
+    multiple,
+    other_factor,
+    other_pattern,
+    replaced,
+    rounds,
+    unexpected,
+)
+from normviz.measuring.variant import Change, Variant, changes, divisor_difference, place_difference
+from normviz.measuring.verdict import Error, GammaBeta, LayerComparison, other_statistics, signed_values, some_roles
+from normviz.texts.messages import N_, _
+
+__tracebackhide__ = True  # pytest shows the frame of the caller
+
+HELD_OUT = 2  # x that only confirm
+MOST_CHANGES = 4
+MOST_ELEMENTS = 2**11  # of an x for which many changes together are tried
+USUAL_EPS = (0.0, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """The outputs for all x with some values of the function's tensors, and these values in float64."""
+
+    outputs: Tensor
+    tensors: Mapping[int, Tensor]
+    stored: tuple[Tensor, Tensor] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a function does: its outputs for several x, of which the last ones only confirm, with two values of its parameters.
+
+    close  the relative error that may be rounding
+    """
+
+    x: Tensor
+    draws: tuple[Draw, ...]
+    close: float
+
+
+def evidence_of(compared: LayerComparison, eps: Iterable[float]) -> Evidence | None:
+    """Call the function. None if its outputs are not finite. ``eps``: at which x is so small that this eps counts."""
+    function, norm, shape, dtype = (
+        compared.function,
+        compared.reference.norm,
+        compared.expected.shape,
+        compared.function.dtype,
+    )
+    plain = [probe.generic(shape, torch.float64, seed) for seed in (31, 32, 33, 34, 35)]
+    given = compared.x.double() if tuple(compared.x.shape) == shape else compared.alike(shape, 36)
+    scales = {scale for one in eps for scale in (3 * one**0.5, 0.3 * one**0.5, one) if 1e-9 < scale < 1}
+    small = [scale * (plain[3] - 0.5) for scale in sorted(scales)[-6:] if not norm.running]
+    far = [] if compared.is_far else [given.nan_to_num()]
+    inputs = torch.stack([plain[0], -plain[0], 3 * plain[1] + 1, *small, *far, plain[2], 0.5 * plain[4]]).to(dtype)
+    learned = parameters_of(function)
+    for make in (signed_values, generic_values):  # not every use of gamma allows negative values: its root does not
+        draws = []
+        for seed in (6, 7):
+            values = make(learned, seed) | _statistics(compared, seed)
+            if not function.takes(shape, values):
+                values = {}
+            outputs = torch.stack([function(x, values).double() for x in inputs])
+            stored = _stored(compared, values) if norm.running else None
+            draws.append(Draw(outputs, probe.floats(function.with_values(values)), stored))
+            if not values:
+                draws += [] if learned else draws  # without parameters, a second draw is the same
+                break
+        if all(bool(one.outputs[0].isfinite().all()) for one in draws):
+            break
+    if not all(float(one.outputs.isfinite().double().mean()) > 0.6 for one in draws):
+        return None
+    return Evidence(inputs.double(), tuple(draws), _rounding(dtype, draws[0].outputs))
+
+
+def _statistics(compared: LayerComparison, seed: int) -> dict[int, Tensor]:
+    """Other stored statistics: the variance from 1e-11 to 1, so that eps counts."""
+    found = other_statistics(compared.function, compared.reference, seed)
+    if found and compared.reference.stats is not None:
+        position = compared.reference.stats[1]
+        value = found[position]
+        spread = torch.linspace(10.6, 0, value.numel() + 1, dtype=torch.float64).roll(seed)[: value.numel()]
+        found[position] = (10.0**-spread).reshape(value.shape).to(value.dtype)
+    return found
+
+
+def _stored(compared: LayerComparison, values: Mapping[int, Tensor]) -> tuple[Tensor, Tensor]:
+    mean, root = compared.stored(values)
+    return mean, root.square() - (compared.reference.norm.eps or 0.0)
+
+
+def _rounding(dtype: torch.dtype, outputs: Tensor) -> float:
+    if dtype == torch.float64:
+        in_single = torch.equal(outputs.nan_to_num(), outputs.float().double().nan_to_num())
+        return 3e-5 if in_single else 4e-6
+    return 5e-5 if dtype == torch.float32 else 3e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """By what the values of a variant are multiplied, and what is added, of each element; NaN where a factor has no influence."""
+
+    factor: Tensor
+    offset: Tensor
+
+
+def fit(values: Tensor | None, outputs: Tensor, close: float, each: bool = False) -> Fit | None:
+    """The factor and the offset that make the values the outputs; None if there are none. ``each``: errors are relative to each element."""
+    if values is None:
+        return None
+    known = outputs.isfinite()
+    if not bool(values[known].isfinite().all()):
+        return None
+    size = outputs.nan_to_num(0, 0, 0).abs().amax(0).clamp(min=1e-12).expand_as(outputs) if each else _sizes(outputs)
+    weight = torch.where(known, size**-2, 0.0)[:-HELD_OUT]
+    values, wanted = torch.where(known, values, 0.0), torch.where(known, outputs, 0.0)
+    z, y = values[:-HELD_OUT], wanted[:-HELD_OUT]
+    total = weight.sum(0).clamp(min=1e-30)
+    middle, average = (weight * z).sum(0) / total, (weight * y).sum(0) / total
+    square = (weight * (z - middle).square()).sum(0)
+    moves = square > 1e-20 * total * (1e-30 + middle.square())
+    slope = torch.where(moves, (weight * (z - middle) * (y - average)).sum(0) / square.clamp(min=1e-300), 0.0)
+    offset = average - slope * middle
+    error = torch.where(known, (slope * values + offset - wanted).abs(), 0.0)
+    if not bool((error <= close * size).all()):
+        return None
+    return Fit(torch.where(moves, slope, torch.nan), offset)
+
+
+def _sizes(outputs: Tensor) -> Tensor:
+    """The largest output for each x."""
+    largest = outputs.nan_to_num(0, 0, 0).abs().flatten(1).amax(1).clamp(min=1e-12)
+    return largest.reshape(-1, *(1,) * (outputs.dim() - 1))
+
+
+# The smallest list
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Differences that give the function's output.
+
+    measured  whether one of them is that it has the groups that were measured
+    uses      how many are in the use of gamma, beta and constants
+    """
+
+    differences: tuple[Difference, ...]
+    measured: bool = False
+    uses: int = 0
+
+
+def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Explanation | None:
+    """The smallest list of differences that gives the function's output; None if no list does.
+
+    found  the measured candidates
+    given  the error on the given x
+    """
+    norm, expected = compared.reference.norm, compared.expected
+    own_eps = found.eps.value if found.eps is not None and found.eps.place else 0.0
+    evidence = evidence_of(compared, {norm.eps or 1e-5, abs(own_eps)} - {0.0})
+    if evidence is None:
+        return None
+    first: tuple[Difference, ...] = ()
+    if norm.running and not found.running and not found.affine:
+        norm, first = replace(norm, running=False), (from_x_instead(),)
+    groups = Groups(expected.stat_ids)
+    base = replace(Variant.of(norm, groups), stored=evidence.draws[0].stored if norm.running else None)
+    usual = _measured(compared, found, base, norm)
+    every = [*usual]
+    ratio = _share_of_mean(compared, evidence, groups) if norm.center and not norm.running else None
+    if ratio is not None:
+        text = _("It subtracts {ratio:.4g} times the mean.", ratio=ratio)
+        difference = Difference("center", _("another number"), _("the mean is subtracted"), text)
+        usual += [
+            Change("center", {"center": ratio, "spread": one}, difference) for one in ("centered", "around center")
+        ]
+    for one in changes(norm, groups, expected.axes, _eps_values(norm.eps or 0.0, own_eps, compared.x.dtype)):
+        if not any(_same_fields(one, other) for other in every):
+            every.append(one)
+    if norm.running:
+        every = [one for one in every if one.part in ("root", "eps") or one.fields.get("center") == "none"]
+    best = _smallest(
+        compared, evidence, base, every, [one for one in every if one in usual or _is_common(one, own_eps)]
+    )
+    if best is not None:
+        told = best.differences
+        return replace(best, differences=first + told) if first or told else None
+    return _special(compared, evidence, base, given)
+
+
+def _eps_values(wanted: float, own: float, dtype: torch.dtype) -> Iterator[tuple[float, float]]:
+    """Values that may be eps, and how they are told: the machine epsilon of float64 is that of the dtype of x, where nothing else is said."""
+    machine = torch.finfo(torch.float64).eps
+    in_float = torch.finfo(torch.promote_types(dtype, torch.float32)).eps
+    for one in (own, 0.0, wanted**2, wanted**0.5, -wanted, 2 * wanted, *USUAL_EPS, machine, in_float):
+        if abs(one - wanted) > 1e-3 * wanted:
+            yield one, in_float if isclose(one, machine, rel_tol=1e-2) else one
+
+
+def _is_common(one: Change, own_eps: float) -> bool:
+    """Whether it is often made together with another. ``own_eps``: that was measured, or 0."""
+    values = {one.fields.get(name) for name in ("divisor", "root", "eps")}
+    eps = {0.0, own_eps} if own_eps else {0.0, 1e-12, 1e-8, 1e-6, 1e-5, 1e-3}
+    return bool(values & {UNBIASED, SUM, "outside", "maximum", "none", "product", *eps})
+
+
+def _share_of_mean(compared: LayerComparison, evidence: Evidence, groups: Groups) -> float | None:
+    """How many times the mean is subtracted, if the rest of the numerator and the use of gamma and beta are right; None if it is once."""
+    x, found = evidence.x, []
+    mean = groups.mean(x)
+    for draw in evidence.draws:
+        for roles in compared.started[:1]:
+            gamma, beta = affine(compared.reference.norm, compared.expected.shape, roles.values(draw.tensors))
+            output = (draw.outputs - beta) / gamma
+            average = groups.mean(output)
+            slope = groups.mean(output * (x - mean)) / groups.mean((x - mean).square())
+            found.append(1 - average / (slope * mean))
+    if not found:
+        return None
+    ratio = float(torch.stack(found).nan_to_num().median())
+    return float(f"{ratio:.6g}") if abs(ratio - 1) > 1e-4 and abs(ratio) > 1e-4 else None
+
+
+def _same_fields(one: Change, other: Change) -> bool:
+    return one.part == other.part and one.fields == other.fields
+
+
+def _measured(compared: LayerComparison, found: Measurement, base: Variant, norm: Norm) -> list[Change]:
+    """What was measured and is not that of the layer."""
+    own: list[Change] = []
+    groups = base.over
+    if found.ids is not None and not found.running and not same_partition(found.ids, groups.ids.numpy()):
+        groups = Groups(found.ids)
+        difference = groups_difference(found, compared.expected)
+        own.append(Change("groups", {"over": groups, "around": groups}, difference))
+    if found.formula is None:
+        return own
+    if found.divisor != BIASED:
+        own.append(Change("divisor", {"divisor": found.divisor}, divisor_difference(found.divisor, groups.elements)))
+    constant = found.gamma.constant if found.gamma is not None else constant_value(found.formula.factor)
+    if constant and groups.elements > 1 and found.divisor == BIASED and norm.eps and not norm.running:
+        divisor = groups.elements * constant**2
+        for number in (f"{divisor:.4g}", f"{round(divisor)}"):
+            if abs(float(number) / divisor - 1) < 1e-3 and float(number) > 0 and round(divisor) != groups.elements:
+                own.append(Change("divisor", {"divisor": number}, divisor_difference(number, groups.elements)))
+                break
+    if found.eps is not None and found.eps.place not in ("inside", ""):
+        own.append(Change("root", {"root": found.eps.place}, place_difference(found.eps.place, norm.center)))
+    return own
+
+
+def _smallest(
+    compared: LayerComparison, evidence: Evidence, base: Variant, every: Sequence[Change], common: Sequence[Change]
+) -> Explanation | None:
+    best: Explanation | None = None
+    small = evidence.x[0].numel() <= MOST_ELEMENTS
+    for count in range(MOST_CHANGES + 1):
+        if best is not None and (len(best.differences), best.uses) <= (count, 0):
+            break
+        for chosen in _choices(every, common, count, small):
+            if len({one.part for one in chosen}) < count or _is_a_factor(chosen):
+                continue
+            variant = base
+            for one in chosen:
+                variant = one.applied(variant)
+            use = _use(compared, evidence, variant)
+            if use is None:
+                continue
+            told = (*sorted((one.difference for one in chosen), key=_order), *use)
+            if best is None or (len(told), len(use)) < (len(best.differences), best.uses):
+                measured = any("over" in one.fields and "around" in one.fields for one in chosen)
+                best = Explanation(told, measured, len(use))
+    return best
+
+
+def _is_a_factor(chosen: Sequence[Change]) -> bool:
+    """Whether another divisor is the same as a factor: without an eps."""
+    fields = {name: value for one in chosen for name, value in one.fields.items()}
+    return fields.get("eps") == 0.0 and fields.get("divisor", SUM) not in (UNBIASED, SUM)
+
+
+def _choices(
+    every: Sequence[Change], common: Sequence[Change], count: int, small: bool
+) -> Iterable[tuple[Change, ...]]:
+    """So many changes together: of two, one may be unusual if x is small; of more, all are common."""
+    if count == 2 and small:
+        places = {id(one): place for place, one in enumerate(every)}
+        pairs = {
+            tuple(sorted((id(one), id(other)), key=places.__getitem__))
+            for one in every
+            for other in common
+            if one is not other
+        }
+        return [
+            (every[places[a]], every[places[b]])
+            for a, b in sorted(pairs, key=lambda pair: [*map(places.__getitem__, pair)])
+        ]
+    return combinations(every if count < 2 else common, count) if small or count < 3 else ()
+
+
+ORDER = ("statistics", "center", "variance", "eps_placement", "eps")
+
+
+def _order(difference: Difference) -> int:
+    return ORDER.index(difference.what)
+
+
+def _use(compared: LayerComparison, evidence: Evidence, variant: Variant) -> list[Difference] | None:
+    """What differs in the use of gamma and beta, if the variant explains the outputs; else None."""
+    fits: list[Fit] = []
+    values = variant.normalized(evidence.x)
+    for draw in evidence.draws:
+        if variant.stored is not None:
+            values = replace(variant, stored=draw.stored).normalized(evidence.x)
+        found = fit(values, draw.outputs, evidence.close, variant.stored is not None)
+        if found is None:
+            return None
+        fits.append(found)
+    told = used(compared, evidence, fits)
+    # With stored statistics, any denominator gives some factor.
+    return None if variant.stored is not None and any(one.sentence in map(_, UNKNOWN) for one in told) else told
+
+
+# How gamma and beta are used. ``g`` and ``b`` are gamma and beta of each element.
+
+UNUSED = N_("It does not use gamma.")
+FACTORS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    N_("It multiplies by beta, not by gamma."): lambda g, b: b,
+    UNUSED: lambda g, b: torch.ones_like(g),
+    N_("It divides by gamma instead of multiplying by it."): lambda g, b: 1 / g,
+    N_("It multiplies by -gamma, not by gamma."): lambda g, b: -g,
+    N_("It multiplies by gamma^2, not by gamma."): lambda g, b: g * g,
+    N_("It multiplies by exp(gamma), not by gamma."): lambda g, b: g.exp(),
+    N_("It multiplies by the absolute value of gamma."): lambda g, b: g.abs(),
+    N_("It multiplies by 1 + gamma, not by gamma."): lambda g, b: 1 + g,
+    N_("It multiplies by 1 - gamma, not by gamma."): lambda g, b: 1 - g,
+    N_("It multiplies by gamma - 1, not by gamma."): lambda g, b: g - 1,
+    N_("It multiplies by gamma + beta, not by gamma."): lambda g, b: g + b,
+    N_("It multiplies by gamma and by beta."): lambda g, b: g * b,
+}
+OFFSETS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    N_("It adds gamma, not beta."): lambda g, b: g,
+    N_("It does not use beta."): lambda g, b: torch.zeros_like(b),
+    N_("It subtracts beta instead of adding it."): lambda g, b: -b,
+    N_("It adds beta before it multiplies by gamma; add it afterwards."): lambda g, b: g * b,
+    N_("It divides beta by gamma."): lambda g, b: b / g,
+    N_("It adds beta^2, not beta."): lambda g, b: b * b,
+    N_("It adds the absolute value of beta."): lambda g, b: b.abs(),
+    N_("It adds exp(beta), not beta."): lambda g, b: b.exp(),
+    N_("It adds gamma + beta, not beta."): lambda g, b: g + b,
+    N_("It adds beta - gamma, not beta."): lambda g, b: b - g,
+}
+OTHER_GAMMA = N_("It uses gamma, but not as one factor.")
+OTHER_BETA = N_("It uses beta, but not as one added term.")
+NO_PARAMETERS = (
+    N_("It multiplies by numbers that are no parameter of it."),
+    N_("It adds numbers that are no parameter of it."),
+)
+UNKNOWN = (OTHER_GAMMA, OTHER_BETA, *NO_PARAMETERS)
+EXCHANGED = N_("It multiplies by beta and adds gamma: exchange them.")
+
+
+def used(compared: LayerComparison, evidence: Evidence, fits: Sequence[Fit]) -> list[Difference]:
+    """What differs in the use of gamma and beta, or in constants.
+
+    If the roles of its tensors are not told by their names, the choice that explains most counts.
+    """
+    function, expected, norm = compared.function, compared.expected, compared.reference.norm
+    factors, offsets = [one.factor.nan_to_num(1.0) for one in fits], [one.offset for one in fits]
+    draws = evidence.draws
+    dtype = function.dtype
+    close = CLOSE if dtype != torch.float64 else CLOSE / 10
+    choices = [
+        list(_differences([_of_draw(norm, roles, *one) for one in zip(fits, draws, strict=True)], roles, norm, close))
+        for roles in compared.started or some_roles(function, expected)
+    ]
+    told = min(choices, key=len)
+    if len(draws) < 2 or not told or function.numbers:
+        return told
+    pairs = [(draws[0].tensors[i], draws[1].tensors[i]) for i in arrays_of(function)]
+    gamma = learned_factor((factors[0], factors[1]), pairs, dtype)
+    beta = learned_offset((offsets[0], offsets[1]), pairs, dtype)
+    if draws[0].stored is not None and norm.running:  # other statistics are in both
+        gamma, beta = None if gamma is None or gamma.zero_centered is None else gamma, None
+    return [one for each in told for one in _of_parameters(each, compared, fits, gamma, beta)]
+
+
+def _of_parameters(
+    told: Difference, compared: LayerComparison, fits: Sequence[Fit], gamma: Learned | None, beta: Learned | None
+) -> Iterator[Difference]:
+    """The difference, or that the gamma or beta which was found has another pattern, or that the layer has none."""
+    expected, norm, ids = compared.expected, compared.reference.norm, compared.expected.param_ids
+    if told.what in ("gamma", "factor") and gamma is not None:
+        if ids is None:
+            yield unexpected("gamma", expected)
+            return
+        other = not same_partition(gamma.ids, ids)
+        if other:
+            yield other_pattern(N_("It has one gamma {own}; {layer} has one {wanted}."), gamma, expected)
+        if gamma.zero_centered == (not norm.zero_centered_gamma):
+            name = "1 + gamma" if gamma.zero_centered else "gamma"
+            yield other_factor(multiple(float(f"{gamma.constant:.3g}"), name), norm.factor)
+        elif not other:
+            yield told
+    elif told.what in ("beta", "offset"):
+        offset = fits[0].offset
+        # A constant for each element that has a gamma of its own is meant as a beta.
+        is_meant = ids is not None and constant_value(offset) is None and refines(ids, equal_ids(offset, torch.float64))
+        if not norm.bias and (beta is not None or is_meant):
+            yield unexpected("beta", expected)
+        elif beta is not None and ids is not None and not same_partition(beta.ids, ids):
+            yield other_pattern(N_("It has one beta {own}; {layer} has one {wanted}."), beta, expected)
+        else:
+            yield told
+    else:
+        yield told
+
+
+def affine(norm: Norm, shape: tuple[int, ...], given: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
+    """What each element is multiplied by, gamma or 1 + gamma, and its beta."""
+    gamma, beta = torch.ones((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
+    if "gamma" in given:
+        gamma = broadcast(norm, shape, factor(norm, given["gamma"].double()))
+    return gamma, broadcast(norm, shape, given["beta"].double()) if "beta" in given else beta
+
+
+@dataclass(frozen=True)
+class Use:
+    """The factor and the offset of each element, and what they should be. ``gamma`` is 1 + gamma where the layer multiplies by that."""
+
+    factor: Tensor
+    offset: Tensor
+    gamma: Tensor
+    beta: Tensor
+
+
+def _of_draw(norm: Norm, roles: GammaBeta, fit: Fit, draw: Draw) -> Use:
+    shape = tuple(fit.factor.shape)
+    gamma, beta = (one.expand(shape) for one in affine(norm, shape, roles.values(draw.tensors)))
+    return Use(fit.factor, fit.offset, gamma, beta)
+
+
+def _differences(uses: list[Use], roles: GammaBeta, norm: Norm, close: float = CLOSE) -> Iterator[Difference]:
+    """What differs with each of several values of gamma and beta. ``close``: of the factor to gamma."""
+    has_gamma, has_beta = roles.gamma is not None, roles.beta is not None
+    if has_gamma and has_beta and all(_is(one.factor, one.beta) and _is(one.offset, one.gamma) for one in uses):
+        sentence = _(EXCHANGED)
+        yield Difference("gamma", "beta", "gamma", sentence)
+        yield Difference("beta", "gamma", "beta", sentence)
+        return
+    right_factor = all(_is(one.factor, one.gamma, close) for one in uses)
+    if not right_factor:
+        yield _wrong_factor(uses, has_gamma, has_beta, norm)
+    if all(_is(one.offset, one.beta, min(close, CLOSE)) for one in uses):
+        return
+    yield _wrong_offset(uses, has_gamma, has_beta)
+
+
+def _is(one: Tensor, other: Tensor, close: float = CLOSE) -> bool:
+    scale = max(1.0, float(other.abs().max()))
+    return bool((((one - other).abs() <= close * scale) | one.isnan()).all())
+
+
+def _number(values: Iterable[Tensor]) -> float | None:
+    """The number that all values of all draws are, or None: it is a property of the function then, not of the values of its parameters."""
+    first, *others = (constant_value(one) for one in values)
+    return first if others and set(others) == {first} else None
+
+
+def _wrong_factor(uses: list[Use], has_gamma: bool, has_beta: bool, norm: Norm) -> Difference:
+    if not has_gamma:
+        return constant_factor(_number(one.factor for one in uses))
+    name = norm.factor
+    for message, use in FACTORS.items():
+        possible = message == UNUSED if norm.zero_centered_gamma else has_beta or "beta" not in message
+        if possible and all(_is(one.factor, use(one.gamma, one.beta)) for one in uses):
+            return Difference("gamma", _("another factor"), name, _(message))
+    number = _number(one.factor / one.gamma for one in uses)
+    stored = _number(one.factor / (one.gamma - 1) for one in uses) if norm.zero_centered_gamma else None
+    if stored is not None:
+        return other_factor(multiple(stored, "gamma"), name)
+    if number is not None:
+        of_product = f"({name})" if norm.zero_centered_gamma else name
+        sentence = _("It multiplies by {n:g}*{name}, not by {name}.", n=number, name=of_product)
+    else:
+        sentence = _(OTHER_GAMMA)
+    return Difference("gamma", _("another factor"), name, sentence)
+
+
+def _wrong_offset(uses: list[Use], has_gamma: bool, has_beta: bool) -> Difference:
+    if not has_beta and has_gamma and all(_is(one.offset, one.gamma) for one in uses):
+        return Difference("beta", "gamma", "beta", _("It adds gamma, not beta."))
+    if not has_beta:
+        return constant_offset(_number(one.offset for one in uses))
+    for message, use in OFFSETS.items():
+        possible = has_gamma or "gamma" not in message
+        if possible and all(_is(one.offset, use(one.gamma, one.beta)) for one in uses):
+            return Difference("beta", _("another offset"), "beta", _(message))
+    number = _number(one.offset - one.beta for one in uses)
+    if number is not None:
+        return constant_offset(number)
+    number = _number(one.offset / one.beta for one in uses)
+    if number is not None:
+        return Difference("beta", _("another offset"), "beta", _("It adds {n:g}*beta, not beta.", n=number))
+    return Difference("beta", _("another offset"), "beta", _(OTHER_BETA))
+
+
+# What the form of the formula does not have: gamma or beta before the normalization, another function after it, rounding.
+
+AFTER: dict[str, Callable[[Tensor], Tensor]] = {
+    N_("It replaces negative outputs with 0, as ReLU does."): torch.relu,
+    N_("It takes the absolute value of its output."): torch.abs,
+    N_("It applies tanh to its output."): torch.tanh,
+    N_("It applies the sigmoid to its output."): torch.sigmoid,
+    N_("It applies GELU to its output."): F.gelu,
+    N_("It applies SiLU to its output."): F.silu,
+    N_("It applies a leaky ReLU to its output."): partial(F.leaky_relu, negative_slope=0.01),
+    N_("It rounds its output to whole numbers."): torch.round,
+}
+
+
+def _special(compared: LayerComparison, evidence: Evidence, base: Variant, error: Error) -> Explanation | None:
+    norm, shape = compared.reference.norm, compared.expected.shape
+    for roles in compared.started or [GammaBeta()]:
+        given = [affine(norm, shape, roles.values(draw.tensors)) for draw in evidence.draws]
+        for difference in _of_roles(compared, evidence, base, roles, given, error):
+            return Explanation((difference,))
+    return None
+
+
+Affine = tuple[Tensor, Tensor]
+
+
+def _of_roles(
+    compared: LayerComparison,
+    evidence: Evidence,
+    base: Variant,
+    roles: GammaBeta,
+    given: Sequence[Affine],
+    error: Error,
+) -> Iterator[Difference]:
+    """Each difference that gives the output alone, with this choice of gamma and beta."""
+
+    norm = compared.reference.norm
+
+    def gives(make: Callable[[Variant, Affine], Tensor | None], close: float = evidence.close) -> bool:
+        for draw, pair in zip(evidence.draws, given, strict=True):
+            own = base if base.stored is None else replace(base, stored=draw.stored)
+            values = make(own, pair)
+            if values is None or not _same(values, draw.outputs, close):
+                return False
+        return True
+
+    def right(own: Variant, pair: Affine) -> Tensor:
+        values = own.normalized(evidence.x)
+        assert values is not None, "the layer itself is defined"
+        return values * pair[0] + pair[1]
+
+    words = _("before the normalization"), _("after the normalization")
+    if roles.gamma is not None and gives(lambda own, pair: _times(own.normalized(evidence.x * pair[0]), 1.0, pair[1])):
+        yield Difference("gamma", *words, _("It multiplies x by gamma before it normalizes; multiply afterwards."))
+    if roles.beta is not None and gives(lambda own, pair: _times(own.normalized(evidence.x + pair[1]), pair[0])):
+        yield Difference("beta", *words, _("It adds beta to x before it normalizes; add it afterwards."))
+    for text, function in AFTER.items():
+        if gives(lambda own, pair, function=function: function(right(own, pair))):  # type: ignore[misc]
+            yield replaced(_(text))
+    low, high = (float(one) for one in torch.stack([one.outputs.nan_to_num() for one in evidence.draws]).aminmax())
+    if gives(lambda own, pair: right(own, pair).clamp(low, high)):
+        yield replaced(_("It clips its output to the range from {low:.4g} to {high:.4g}.", low=low, high=high))
+    inside = [(one.outputs - beta) / gamma for one, (gamma, beta) in zip(evidence.draws, given, strict=True)]
+    low, high = (float(one) for one in torch.stack(inside).nan_to_num().aminmax())
+    if gives(
+        lambda own, pair: _times(_then(own.normalized(evidence.x), partial(torch.clamp, min=low, max=high)), *pair)
+    ):
+        text = _("It clips the normalized x to the range from {low:.4g} to {high:.4g}.", low=low, high=high)
+        yield replaced(text)
+    if gives(lambda own, pair: _times(_then(own.normalized(evidence.x), torch.abs), *pair)):
+        yield replaced(_("It takes the absolute value of the normalized x."))
+    if base.stored is None:
+        yield from _rounding_steps(compared, evidence, base, gives, inside, error)
+        if _divides_by_another_number(base, evidence.x, inside, evidence.close):
+            yield another_denominator(norm)
+    elif _subtracts_stored_mean(evidence, given):
+        yield another_denominator(norm)
+
+
+def _then(values: Tensor | None, function: Callable[[Tensor], Tensor]) -> Tensor | None:
+    return None if values is None else function(values)
+
+
+def _times(values: Tensor | None, factor: Tensor | float, offset: Tensor | float = 0.0) -> Tensor | None:
+    return None if values is None else values * factor + offset
+
+
+def _same(values: Tensor, outputs: Tensor, close: float) -> bool:
+    known, size = outputs.isfinite(), _sizes(outputs)
+    return bool(torch.where(known, (values - outputs).abs() <= close * size, True).all())
+
+
+def _rounding_steps(
+    compared: LayerComparison,
+    evidence: Evidence,
+    base: Variant,
+    gives: Callable[..., bool],
+    inside: Sequence[Tensor],
+    error: Error,
+) -> Iterator[Difference]:
+    """A step in 16 bits: the variant with this step gives the output to within a unit in the last place of the dtype."""
+    if min(compared.function.dtype.itemsize, compared.x.dtype.itemsize) < 4:
+        return
+    for dtype in (torch.float16, torch.bfloat16):
+        steps = [(step, dtype) for step in ("x", "mean", "deviations", "variance", "normalized")]
+        unit = torch.finfo(dtype).eps
+        is_step = any(
+            gives(lambda own, pair, step=step: _times(replace(own, rounds=step).normalized(evidence.x), *pair))
+            for step in steps
+        )
+        on_grid = any(
+            all(_is_on_grid(one, dtype, evidence.close) for one in several)
+            for several in (inside, [draw.outputs for draw in evidence.draws])
+        )
+        if is_step or (on_grid and gives(lambda own, pair: _times(own.normalized(evidence.x), *pair), close=8 * unit)):
+            yield rounds(error, dtype, compared.x.dtype)
+            return
+
+
+def _is_on_grid(values: Tensor, dtype: torch.dtype, close: float) -> bool:
+    """Whether nearly all values are numbers of the dtype."""
+    near = (values.to(dtype).double() - values).abs() <= min(close, 0.02 * torch.finfo(dtype).eps) * values.abs()
+    return float(near[values.isfinite()].double().mean()) > 0.97
+
+
+def _divides_by_another_number(base: Variant, x: Tensor, normalized: Sequence[Tensor], close: float) -> bool:
+    """Whether the numerator is right, and in each group it is divided by one number that is not always the same multiple of the right one."""
+    groups = base.over
+    if groups.elements < 3:
+        return False  # each output is then a multiple of the numerator
+    numerator = x - groups.mean(x) if base.center == "mean" else x
+    right = base.normalized(x)
+    for output in normalized:
+        if not bool(output.isfinite().all()):
+            return False
+        factor = groups.mean(output * numerator) / groups.mean(numerator.square())
+        if not _same(factor * numerator, output, close) or right is None or _same(right, output, close):
+            return False
+    return True
+
+
+def _subtracts_stored_mean(evidence: Evidence, given: Sequence[Affine]) -> bool:
+    """Whether a function with stored statistics subtracts the mean and divides by a positive number of each group, whatever gamma is."""
+    for draw, (gamma, beta) in zip(evidence.draws, given, strict=True):
+        own = fit(evidence.x, draw.outputs, evidence.close)
+        if own is None or draw.stored is None or not bool((own.factor / gamma > 0).all()):
+            return False
+        if not _same((beta - own.factor * draw.stored[0])[None], own.offset[None], 10 * evidence.close):
+            return False
+    return True
+
+
+def another_denominator(norm: Norm) -> Difference:
+    """The numerator is right, and no usual denominator is."""
+    if norm.center:
+        wanted = _("the standard deviation")
+        text = _("It subtracts the mean, but it divides by another number than the standard deviation.")
+    else:
+        wanted = _("the root of the mean of x^2")
+        text = _("It divides by another number than the root of the mean of x^2.")
+    return Difference("variance", _("another denominator"), wanted, text)
+
+
+def just_updated(compared: LayerComparison) -> bool:
+    """Whether the output in train mode is that of running statistics as they are after the call."""
+    axes, eps, function = compared.expected.axes, compared.reference.norm.eps or 0.0, compared.function
+    channel = axes.index("c") if "c" in axes else 1
+    x = probe.generic(compared.expected.shape, torch.float64, 17).to(function.dtype)
+    values = signed_values(parameters_of(function), seed=7)
+    output, tensors = function(x, values).double(), probe.floats(function.with_values(values))
+    for module in function.modules:
+        mean, var = (getattr(module, name, None) for name in probe.STATISTICS)
+        if isinstance(mean, Tensor) and isinstance(var, Tensor) and mean.numel() == var.numel() == x.shape[channel]:
+            shape = [size if axis == channel else 1 for axis, size in enumerate(x.shape)]
+            mean, var = (one.detach().double().reshape(shape) for one in (mean, var))
+            normalized = (x.double() - mean) / (var + eps).sqrt()
+            pairs = [affine(compared.reference.norm, tuple(x.shape), one.values(tensors)) for one in compared.started]
+            return any(_same((normalized * gamma + beta)[None], output[None], 1e-4) for gamma, beta in pairs)
+    return False

@@ -1,0 +1,131 @@
+"""A reason is a variant of the layer that gives the function's output; several differences are found together, and none is invented."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import normviz as nv
+
+X = torch.randn(4, 7, generator=torch.Generator().manual_seed(1))
+
+
+def whats(found):
+    return [one.what for one in found.differences]
+
+
+def sentences(found):
+    return [one.sentence for one in found.differences]
+
+
+# An eps of 0 is one of the layer
+
+
+@pytest.mark.parametrize(
+    ("fn", "shape", "like"),
+    [
+        (lambda x: x / x.pow(2).mean((1, 2), keepdim=True).sqrt(), (2, 5, 6), "RMSNorm(6, eps=0.0)"),
+        (nn.BatchNorm1d(6), (4, 6), "LayerNorm(6, eps=0.0)"),
+        (lambda x: F.layer_norm(x.movedim(1, 2), (5,)).movedim(1, 2), (2, 5, 6), "LayerNorm(6, eps=0.0)"),
+    ],
+)
+def test_a_layer_may_have_no_eps(fn, shape, like):
+    assert "statistics" in whats(nv.check(fn, shape, like))
+
+
+# Mistakes of kernels, with their number
+
+
+def padded(x, block):
+    d = x.shape[-1]
+    wide = F.pad(x, (0, block - d))
+    centered = wide - wide.sum(-1, keepdim=True) / d
+    return (centered / (centered.square().sum(-1, keepdim=True) / d + 1e-5).sqrt())[..., :d]
+
+
+@pytest.mark.parametrize(("d", "block"), [(6, 8), (31, 32), (5, 32)])
+def test_zeros_of_padding_enter_the_variance(d, block):
+    x = torch.randn(4, d, generator=torch.Generator().manual_seed(d)) + 3
+    found = nv.check(lambda x: padded(x, block), x, f"LayerNorm({d})")
+    assert [(one.what, one.found) for one in found.differences] == [
+        ("variance", f"the variance with {block - d} zero{'s' * (block - d > 1)} of padding")
+    ]
+
+
+def without_tail(x, kept, whole):
+    count = x.shape[-1] if whole else kept
+    mean = x[..., :kept].sum(-1, keepdim=True) / count
+    var = (x[..., :kept] - mean).square().sum(-1, keepdim=True) / count
+    return (x - mean) / (var + 1e-5).sqrt()
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize(("kept", "words"), [(6, "the last element"), (4, "the last 3 elements")])
+def test_elements_that_the_statistics_leave_out(kept, words, whole):
+    found = nv.check(lambda x: without_tail(x, kept, whole), X, "LayerNorm(7)")
+    assert sentences(found) == [f"Its statistics leave out {words} of each group."]
+
+
+@pytest.mark.parametrize("axes", [(), (-1,)])
+def test_an_eps_that_grows_with_x(axes):
+    def fn(x):
+        small = x / (x.abs().amax(axes, keepdim=True) if axes else x.abs().amax())
+        return small / (small.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+
+    found = nv.check(fn, X, "RMSNorm(7, eps=1e-5)")
+    assert sentences(found) == ["Its eps grows with x: it is multiplied by the square of the largest |x|."]
+
+
+# Several differences at once
+
+
+def layer(x, divisor=0, eps=1e-5, outside=False, center=True):
+    mean = x.mean(-1, keepdim=True)
+    var = ((x - mean).square().sum(-1, keepdim=True)) / (x.shape[-1] - divisor)
+    return (x - mean if center else x) / (var.sqrt() + eps if outside else (var + eps).sqrt())
+
+
+SEVERAL = [
+    (lambda x, g, b: 3 * layer(x, divisor=1), ["variance", "gamma", "beta"]),
+    (lambda x, g, b: layer(x, divisor=1, eps=1e-3) * g + b, ["variance", "eps"]),
+    (lambda x, g, b: layer(x, divisor=1, eps=1e-6, outside=True) * g + b, ["variance", "eps_placement", "eps"]),
+    (lambda x, g, b: layer(x, center=False) * (1 + g) - b, ["center", "gamma", "beta"]),
+    (lambda x, g, b: layer(x.T, divisor=1).T * g + b, ["statistics", "variance"]),
+    (lambda x, g, b: layer(x.T).T * g.exp() + b, ["statistics", "gamma"]),
+    (lambda x, g, b: 2 * (layer(x, eps=0.0) * g + b), ["eps", "gamma", "beta"]),
+]
+
+
+@pytest.mark.parametrize(("fn", "wanted"), SEVERAL)
+def test_several_differences_are_told_together(fn, wanted):
+    params = {"gamma": torch.ones(7), "beta": torch.zeros(7)}
+    found = nv.check(lambda x, gamma, beta: fn(x, gamma, beta), X, "LayerNorm(7)", params=params)
+    assert whats(found) == wanted
+
+
+STYLE = torch.randn(2, 4, 1, 1, generator=torch.Generator().manual_seed(3)).abs() + 0.5
+
+
+def test_m_minus_1_beside_a_factor_is_no_other_eps():
+    def adain(x):
+        return STYLE * (x - x.mean((2, 3), keepdim=True)) / (x.var((2, 3), keepdim=True) + 1e-5).sqrt() + STYLE
+
+    assert whats(nv.check(adain, (2, 4, 3, 5), "InstanceNorm2d(4)")) == ["variance", "factor", "offset"]
+    assert sentences(nv.check(lambda x: 2 * layer(x, divisor=1), X, "LayerNorm(7, elementwise_affine=False)")) == [
+        "It divides the sum of squares by m - 1, not m, the size of a group.",
+        "It multiplies by 2, which is no parameter.",
+    ]
+
+
+# No reason is invented
+
+
+def test_without_a_reason_the_text_says_by_how_much_and_where():
+    found = nv.check(lambda x: F.layer_norm(x, (7,)) + 0.1 * x.sin(), X, "LayerNorm(7)")
+    wanted = F.layer_norm(X, (7,))
+    error = 0.1 * X.sin()
+    at = [int(i) for i in torch.unravel_index(error.abs().argmax(), X.shape)]
+    own, right = (float(one[tuple(at)]) for one in (wanted + error, wanted))
+    assert sentences(found)[0].endswith(
+        f"Its output differs from that of LayerNorm(7) by up to {float(error.abs().max()):.3g}: at {at} it is {own:.4g}, and it must be {right:.4g}."
+    )
