@@ -40,8 +40,7 @@ def jacobian(e: Description) -> Tensor:
     """
     e = in_float64(e, MOST_IN_MATRIX, N_("a full Jacobian"))
     x, y = _graph(e)
-    outputs = torch.eye(y.numel(), dtype=y.dtype).reshape(-1, *y.shape)
-    return torch.stack([torch.autograd.grad(y, x, one, retain_graph=True)[0].flatten() for one in outputs])
+    return torch.stack([torch.autograd.grad(one, x, retain_graph=True)[0].flatten() for one in y.flatten()])
 
 
 def column(e: Description, at: Sequence[int]) -> Tensor:
@@ -61,7 +60,7 @@ def _output_and_column(e: Description, at: tuple[int, ...]) -> tuple[Tensor, Ten
     """The output and its ``column``. ``e`` is in float64, and ``at`` is one of its indices."""
     x, y = _graph(e)
     weights = torch.zeros_like(y, requires_grad=True)
-    (by_weights,) = torch.autograd.grad(y, x, weights, create_graph=True)
+    (by_weights,) = torch.autograd.grad((y * weights).sum(), x, create_graph=True)
     return y.detach(), torch.autograd.grad(by_weights[at], weights)[0]
 
 

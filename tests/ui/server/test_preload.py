@@ -59,8 +59,8 @@ def test_everything_that_the_first_page_needs_is_imported_in_the_background(visi
     assert {name for name in late if name.startswith(("torch.", "plotly.", "normviz."))} == set()
 
 
-def test_no_page_imports_pandas(visit: dict[str, list[str]]) -> None:
-    assert packages(visit["shown"]) & {"pandas", "pyarrow"} == set()
+def test_no_page_imports_what_is_large_and_not_needed(visit: dict[str, list[str]]) -> None:
+    assert packages(visit["shown"]) & {"pandas", "pyarrow", "sympy", "mpmath"} == set()
 
 
 def test_a_module_is_imported_once() -> None:
