@@ -25,7 +25,7 @@ RECORD ?=
 BUNDLES_ARGS ?=
 
 # What needs another framework or a build, and what needs the app
-BEYOND := $(addprefix --ignore=tests/,code/frameworks scripts/test_bundles.py lessons/test_toy_page.py export/test_wheel.py)
+BEYOND := $(addprefix --ignore=tests/,code/programs/test_frameworks.py scripts/test_bundles.py lessons/test_toy_page.py export/test_wheel.py)
 APPS := $(addprefix --ignore=tests/,lessons/explore lessons/home/test_parts.py cli/test_app.py export/test_pictures.py \
   $(foreach page,compare gradients numerics questions step_by_step train_and_eval,lessons/$(page)/test_app.py))
 QUICK := $(addprefix tests/,texts layers analysis code scene figures parts lessons scripts)

@@ -4,8 +4,9 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from normviz.ui import ROOT
+ROOT = Path(__file__).resolve().parents[2]
 
 COPIES = """
 import json, os, sys, traceback

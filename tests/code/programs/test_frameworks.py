@@ -22,8 +22,8 @@ from normviz.layers.layer import Layer
 from normviz.lessons.questions.facts import x_of
 from normviz.lessons.questions.topics.frameworks import keras_updates
 from normviz.lessons.questions.topics.statistics import REAL
-from tests.code.frameworks.layer_table import LAYERS
-from tests.code.frameworks.run_programs import (
+from tests.code.programs.layer_table import LAYERS
+from tests.code.programs.run_programs import (
     assert_agree,
     assert_output,
     call,

@@ -13,7 +13,7 @@ from normviz.code.programs import FLAVORS, code
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError, listed
-from tests.code.frameworks.run_programs import with_random_values
+from tests.code.programs.run_programs import with_random_values
 from tests.support.strategies import explained_or_reject, layers_that_fit, norms
 
 SCRATCH = ("torch-scratch", "numpy", "einops")
