@@ -50,7 +50,8 @@ run: $(APP) ## start the app and print its address
 	@$(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.address $(ADDRESS)
 
 quick: $(DEV) ## run the tests of what this branch changes, on fewer examples and without a browser
-	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m tools.changed -q -n 2 -m "not browser" $(filter-out %test_wheel.py,$(BEYOND)) $(PYTEST_ARGS)
+	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m tools.changed -q -n 2 -m "not browser" $(filter-out %test_wheel.py,$(BEYOND)) \
+	  --ignore=tests/measuring/test_check_other_libraries.py $(PYTEST_ARGS)
 
 core: $(DEV) ## run the tests of the core on fewer examples: no browser, no server, no other framework
 	@HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -q -n 2 -m "not browser" $(QUICK) $(BEYOND) $(APPS) $(PYTEST_ARGS)

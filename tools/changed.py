@@ -1,6 +1,6 @@
 """Run the tests of what a branch changes (``make quick``): ``python -m tools.changed ARGUMENTS OF PYTEST``.
 
-They are those of the folders of ``tests/`` that belong to the changed files, and a small core, whatever was changed. A branch begins where it left
+They are those of the folders of ``tests/`` that belong to the changed files (a folder within has files of its own), and a small core, whatever was changed. A branch begins where it left
 main, that of the remote ``origin`` if there is one; what is not committed belongs to it, too.
 """
 
@@ -51,14 +51,14 @@ def _git(*arguments: str) -> list[str]:
     return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
 
 
-def tests_of(path: str) -> list[str]:
+def own_tests(path: str) -> list[str]:
     """The tests of a file.
 
-    >>> tests_of("normviz/measuring/mistakes.py"), tests_of("normviz/locale/es/glossary.md"), tests_of("LICENSE")
-    (['tests/measuring/test_mistakes.py', 'tests/measuring'], ['tests/locale'], [])
+    >>> own_tests("normviz/export/files.py")[:3], own_tests("normviz/locale/es/glossary.md"), own_tests("LICENSE")
+    (['tests/export/test_document.py', 'tests/export/test_escaping.py', 'tests/export/test_files.py'], ['tests/locale'], [])
     """
     if path.startswith("tests/"):
-        is_test = Path(path).name.startswith("test_") and (ROOT / path).exists()
+        is_test = Path(path).name.startswith("test_")
         return [path if is_test else Path(path).parent.as_posix()]
     if path.startswith("docs/") or path in ("README.md", "CONTRIBUTING.md"):
         return [f"tests/project/docs/test_blocks.py::test_every_block_of_the_page_runs[{path}]"]
@@ -68,16 +68,18 @@ def tests_of(path: str) -> list[str]:
     folder = {"normviz": "tests", "tools": "tests/project/tools"}.get(path.partition("/")[0])
     if folder is None or "/" not in path:
         return []
-    place, name = Path(folder, *Path(path).parts[1:-1]), Path(path).stem
-    own = [place / f"test_{name}.py", place / name]
+    place, own = Path(folder, *Path(path).parts[1:-1]), Path(folder, *Path(path).parts[1:]).with_suffix("")
     while not (ROOT / place).is_dir():  # a script in browser/, say, has the tests of the folder above
         place = place.parent
-    return [each.as_posix() for each in (*own, place) if (ROOT / each).exists() and each != Path("tests")]
+    beside = sorted(each.relative_to(ROOT).as_posix() for each in (ROOT / place).glob("test_*.py"))
+    return [*beside, *([own.as_posix()] if (ROOT / own).is_dir() else [])]
 
 
 def selected(paths: Iterable[str]) -> list[str]:
     """The core and the tests of these files, each once: none is within a folder that is also there."""
-    found = list(dict.fromkeys([*CORE, *(test for path in paths for test in tests_of(path))]))
+    found = list(
+        dict.fromkeys([*CORE, *(test for path in paths if (ROOT / path).exists() for test in own_tests(path))])
+    )
     folders = tuple(f"{test}/" for test in found)
     return [test for test in found if not test.startswith(folders)]
 
