@@ -6,6 +6,7 @@ main, that of the remote ``origin`` if there is one; what is not committed belon
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -58,9 +59,9 @@ def own_tests(path: str) -> list[str]:
     (['tests/export/test_document.py', 'tests/export/test_escaping.py', 'tests/export/test_files.py'], ['tests/locale'], [])
     """
     if path.startswith("tests/"):
-        is_test = Path(path).name.startswith("test_")
-        return [path if is_test else Path(path).parent.as_posix()]
-    if path.startswith("docs/") or path in ("README.md", "CONTRIBUTING.md"):
+        own = path if Path(path).name.startswith("test_") else Path(path).parent.as_posix()
+        return [own] if own not in ("tests", "tests/support") else []
+    if re.fullmatch(r"docs/[\w-]+\.md|README\.md|CONTRIBUTING\.md", path):
         return [f"tests/project/docs/test_blocks.py::test_every_block_of_the_page_runs[{path}]"]
     found = next((tests for begin, tests in ELSEWHERE.items() if path.startswith(begin)), None)
     if found is not None:

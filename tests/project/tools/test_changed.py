@@ -38,8 +38,10 @@ def test_each_test_runs_once_and_the_core_always():
     assert found == [*(test for test in CORE if not test.startswith("tests/locale/")), "tests/locale"]
 
 
-def test_what_the_branch_removes_has_no_tests():
-    assert selected(["tests/gone/test_it.py", "docs/gone.md", "normviz/gone/it.py"]) == [*CORE]
+def test_what_is_removed_or_belongs_to_everything_has_no_tests_of_its_own():
+    assert selected(
+        ["tests/gone/test_it.py", "docs/gone.md", "normviz/gone/it.py", "docs/conf.py", "tests/conftest.py"]
+    ) == [*CORE]
 
 
 def test_a_branch_has_its_commits_and_what_is_not_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
