@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import quantiles
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 import psutil
@@ -27,6 +28,7 @@ from torch import nn
 from websockets.exceptions import WebSocketException
 
 import normviz as nv
+from bench import visitor
 from bench.common import Server
 from bench.protocol import Session
 from tests.cli.endings import ENDINGS
@@ -62,16 +64,17 @@ class Row:
 
 
 @contextmanager
-def fresh_server(files: tuple[int, int] | None = None) -> Iterator[Server]:
+def fresh_server(files: tuple[int, int] | None = None, log: Path | None = None) -> Iterator[Server]:
     """A new process of the app that has imported everything and shown one view.
 
     files  the soft and the hard limit of its open files
+    log    a file for its output
     """
     port = free_port()
     address = f"http://localhost:{port}"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "localhost"]
     command += ["--server.port", str(port)]
-    with running(with_files(command, *files) if files else command, f"{address}/readyz") as process:
+    with running(with_files(command, *files) if files else command, f"{address}/readyz", log=log) as process:
         server = Server(address, process, Path(os.devnull))
         run_async(view(server, SMALL))
         yield server
@@ -187,7 +190,7 @@ def exports() -> Iterator[Row]:
         told = f", Retry-After at most {promised:.0f} s" if leave_after is None else ""
         who = "wait" if leave_after is None else f"leave after {leave_after} s"
         yield Row(
-            "8 requests for files run or wait; the others get 503",
+            "16 files of one address are made or wait; the others get 503",
             f"{EXPORTS} clients ask for a slow file at once and {who}",
             f"{seen}{told}; another reader's file is there after {seconds:.1f} s",
         )
@@ -342,6 +345,38 @@ def ends_of_code() -> Iterator[Row]:
     )
 
 
+def one_visitor() -> Iterator[Row]:
+    """What one hostile visitor does, and how long another one waits meanwhile."""
+    line, header = (b"GET /", b"a" * 4096), (b"GET / HTTP/1.1\r\nHost: x\r\n", b"a: b\r\n" * 700)
+    attacks: tuple[tuple[str, str, Callable[[Server], str]], ...] = (
+        ("no uploads", f"{visitor.UPLOADS} uploads of 0.9 MB", visitor.uploads),
+        (
+            "64 kB of a request line",
+            "a request line without an end",
+            partial(visitor.endless, start=line[0], more=line[1]),
+        ),
+        ("64 kB of headers", "headers without an end", partial(visitor.endless, start=header[0], more=header[1])),
+        ("10 s for a request", f"{visitor.HALVES} half requests", visitor.halves),
+        ("100 messages a second of a session", f"{visitor.MESSAGES:,} messages in one websocket", visitor.burst),
+        ("64 kB of a message", "a message of 0.5 MB", visitor.large_message),
+        ("one computation of a file", f"{visitor.READERS} readers ask for the same file", visitor.same_file),
+        (
+            "a place for each reader",
+            f"a client keeps {visitor.READERS} files running beside a reader",
+            visitor.busy_client,
+        ),
+    )
+    for limit, tried, attack in attacks:
+        with fresh_server() as server:
+            seen, wait = visitor.beside(server, partial(attack, server))
+        yield Row(limit, tried, f"{seen}; others wait at most {wait:.2f} s for a change")
+    with TemporaryDirectory() as folder, fresh_server(log=Path(folder) / "log.txt") as server:
+        seen = visitor.log_lines(server, Path(folder) / "log.txt")
+    yield Row(
+        "ten lines of one kind a minute", f"{2 * visitor.LINES + 2} messages that are none, one with a line in it", seen
+    )
+
+
 ATTACKS: tuple[Callable[[], Iterator[Row]], ...] = (
     many_views,
     abandoned_pages,
@@ -352,6 +387,10 @@ ATTACKS: tuple[Callable[[], Iterator[Row]], ...] = (
     memory_of_a_class,
     unknown_values,
     ends_of_code,
+    )
+
+
+    one_visitor,
     hostile_inputs,
 )
 

@@ -79,7 +79,8 @@ async def _file(request: Request) -> SavedFile:
     key = language.get(), *asked
     file = _made.pop(key, None)
     if file is None:
-        file = await _queue.run(request, _export_file, *asked)
+        kind = request.query_params.get("page"), request.query_params.get("fixed") == "true"
+        file = await _queue.run(request, _export_file, *asked, kind=kind)
     _made[key] = file
     if len(_made) > KEPT:
         del _made[next(iter(_made))]

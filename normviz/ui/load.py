@@ -68,13 +68,25 @@ def return_memory() -> None:
 # Requests
 
 
+GUESS = 3.0  # s that a job takes, of a kind that was not run yet
+FAIR = 8  # a job may wait this many times as long as it takes, until quicker ones that came later no longer go first
+
+
 @dataclass(eq=False)
 class Job:
-    """Work that one or more readers wait for. ``client`` is the address of the first one."""
+    """Work that one or more readers wait for.
+
+    client  the address of the first reader
+    kind    what takes about as long as others of its kind
+    due     the time until which quicker ones may go first
+    turn    set when it starts
+    """
 
     client: str
+    kind: Hashable
     work: Callable[[], Any]
-    turn: asyncio.Event = field(default_factory=asyncio.Event)  # its turn has come
+    due: float
+    turn: asyncio.Event = field(default_factory=asyncio.Event)
     readers: int = 0
 
 
@@ -82,23 +94,26 @@ class Queue:
     """Runs the work of requests in ``at_once`` threads. Readers who ask for the same share one job.
 
     At most ``most`` jobs of one client run or wait, and twice as many of all. A thread that is free takes a job of the client that has the
-    fewest running, so that nobody waits for all that another one asks for.
+    fewest running, and of those a quick one first, so that nobody waits for all that another one asks for.
     """
 
     def __init__(self, name: str, at_once: int, most: int) -> None:
         self.at_once, self.most = at_once, most
         self._workers = ThreadPoolExecutor(at_once, name)
         self._jobs: dict[Hashable, tuple[Job, asyncio.Task[Any]]] = {}
-        self._seconds = 3.0  # that a job takes: the mean, in which the last ones count most; a guess at first
+        self._seconds: dict[
+            Hashable, float
+        ] = {}  # that a job of a kind takes: the mean, in which the last ones count most
 
-    async def run(self, request: Request, function: Callable[..., T], *args: Hashable) -> T:
+    async def run(self, request: Request, function: Callable[..., T], *args: Hashable, kind: Hashable = None) -> T:
         """The result of ``function(*args)`` in the language of the caller. What has not started when its readers leave is dropped.
 
         Raises Busy if too many requests wait, and if the client leaves.
         """
         key = language.get(), *args
         if key not in self._jobs:
-            self._add(key, Job(address_of(request), partial(function, *args)))
+            due = monotonic() + FAIR * self._expected(kind)
+            self._add(key, Job(address_of(request), kind, partial(function, *args), due))
         job, result = self._jobs[key]
         left = asyncio.create_task(_disconnect(request))
         job.readers += 1
@@ -117,7 +132,7 @@ class Queue:
     def _add(self, key: Hashable, job: Job) -> None:
         clients = Counter(other.client for other, _result in self._jobs.values())
         if clients[job.client] >= self.most or clients.total() >= 2 * self.most:
-            raise Busy(self._seconds * len(self._jobs) / self.at_once)
+            raise Busy(sum(self._expected(other.kind) for other, _result in self._jobs.values()) / self.at_once)
         result = asyncio.create_task(self._result(key, job))
         result.add_done_callback(
             lambda done: done.cancelled() or done.exception()
@@ -128,7 +143,7 @@ class Queue:
         try:
             self._call_next()
             await job.turn.wait()
-            work = partial(copy_context().run, self._timed, job.work)
+            work = partial(copy_context().run, self._timed, job)
             return await asyncio.get_running_loop().run_in_executor(self._workers, work)
         finally:
             self._jobs.pop(key, None)
@@ -139,14 +154,17 @@ class Queue:
         running = Counter(job.client for job in jobs if job.turn.is_set())
         waiting = [job for job in jobs if not job.turn.is_set()]
         if waiting and running.total() < self.at_once:
-            min(waiting, key=lambda job: running[job.client]).turn.set()
+            min(waiting, key=lambda job: (running[job.client], job.due)).turn.set()
 
-    def _timed(self, function: Callable[[], T]) -> T:
+    def _expected(self, kind: Hashable) -> float:
+        return self._seconds.get(kind, GUESS)
+
+    def _timed(self, job: Job) -> Any:
         start = monotonic()
-        try:
-            return function()
-        finally:
-            self._seconds += (monotonic() - start - self._seconds) / 4
+        result = job.work()  # one that raises has no kind: a reader can name many
+        seconds = monotonic() - start
+        self._seconds[job.kind] = seconds + 0.75 * (self._seconds.get(job.kind, seconds) - seconds)
+        return result
 
 
 def address_of(request: Request) -> str:

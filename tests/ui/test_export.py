@@ -245,7 +245,7 @@ def test_a_file_name_is_short_and_plain(query):
 
 
 def test_requests_beyond_the_queue_are_refused(app, monkeypatch):
-    async def refuse(*_: object) -> None:
+    async def refuse(*_: object, kind: object) -> None:
         raise Busy(7.2)
 
     monkeypatch.setattr(export._queue, "run", refuse)
