@@ -111,11 +111,12 @@ def test_no_container_of_compose_can_write_its_image_gain_privileges_or_start_ma
         assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
         assert service["security_opt"] == ["no-new-privileges:true"]
-        assert service["tmpfs"] == ["/tmp"]
+        assert re.fullmatch(r"/tmp:size=\d+m", *service["tmpfs"])
         # Compose 5 refuses pids_limit beside other limits in deploy.
-        limits = service.get("deploy", {}).get("resources", {}).get("limits")
-        assert not (limits and "pids_limit" in service)
-        assert 0 < (limits["pids"] if limits else service["pids_limit"]) <= 1024
+        assert "pids_limit" not in service
+        limits = service["deploy"]["resources"]["limits"]
+        assert set(limits) == {"cpus", "memory", "pids"}
+        assert 0 < limits["pids"] <= 1024
 
 
 def test_the_proxy_runs_as_a_user_and_writes_only_to_its_temporary_folder() -> None:

@@ -43,6 +43,11 @@ def is_open(path: str) -> bool:
     return not below or PATHS.fullmatch(below) is not None
 
 
+def is_hidden(request: HTTPConnection) -> bool:
+    """Whether it asks for the numbers of visitors and files through a proxy, which names the visitor: they are for the host's own monitoring."""
+    return request.url.path.endswith("/metrics") and "x-forwarded-for" in request.headers
+
+
 # Requests
 
 LONGEST_HEAD = 2**16  # bytes of the request line and the headers

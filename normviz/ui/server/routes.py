@@ -29,7 +29,7 @@ from normviz.ui.assets import CompressedFiles, accepts_gzip
 from normviz.ui.logs import log_request_error
 from normviz.ui.server.files import FewFiles, metrics
 from normviz.ui.server.index import index, no_page, page_names
-from normviz.ui.server.limits import in_turn, is_open, limit_requests
+from normviz.ui.server.limits import in_turn, is_hidden, is_open, limit_requests
 from normviz.ui.server.process import import_future, import_ready
 
 SHELL = Path(__file__).with_name("shell.py")
@@ -130,7 +130,7 @@ class Headers:
             return await self.app(scope, *in_turn(scope, receive, send))
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        has_started, is_refused = False, not is_open(scope["path"])
+        has_started, is_refused = False, not is_open(scope["path"]) or is_hidden(Request(scope))
         if not accepts_gzip(Request(scope)):  # Streamlit's middleware looks for the word alone, also in "gzip;q=0"
             del MutableHeaders(scope=scope)["accept-encoding"]
 

@@ -37,6 +37,15 @@ def test_of_streamlits_routes_only_these_are_open() -> None:
     assert opened == {"/_stcore/health", "/_stcore/host-config", "/_stcore/metrics"}
 
 
+@pytest.mark.parametrize("path", ["/metrics", "/_stcore/metrics"])
+def test_who_asks_through_a_proxy_gets_no_metrics(path: str) -> None:
+    from app import app
+
+    assert ask(app, path, x_forwarded_for="192.0.2.1").status == 404
+    assert ask(app, path).status == 200
+    assert ask(app, "/_stcore/health", x_forwarded_for="192.0.2.1").status == 200
+
+
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize(
     "path", ["/_stcore/upload_file/a/b", "/lab/_stcore/upload_file/a/b", "/_stcore/agent/interact"]
