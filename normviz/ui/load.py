@@ -59,9 +59,19 @@ def turn(shape: tuple[int, ...], patience: float = PATIENCE) -> Iterator[None]:
             _turn.release()
 
 
+NO_GLIBC = OSError, AttributeError, TypeError  # another C library; on Windows, None is not a name
+M_ARENA_MAX, ARENAS = -8, 2
+
+
+def use_few_arenas() -> None:
+    """Let threads share the memory that they have freed: glibc gives each of up to eight threads for a core its own."""
+    with suppress(*NO_GLIBC):
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
+
+
 def return_memory() -> None:
     """Give the memory of deleted tensors back to the system; glibc keeps much of it for the next allocation."""
-    with suppress(OSError, AttributeError, TypeError):  # another C library; on Windows, None is not a name
+    with suppress(*NO_GLIBC):
         ctypes.CDLL(None).malloc_trim(0)
 
 

@@ -30,6 +30,7 @@ from streamlit.web.server.server_util import get_display_address, get_url
 
 from normviz import ui
 from normviz.ui import logs
+from normviz.ui.load import use_few_arenas
 from normviz.ui.server import files
 from normviz.ui.server.memory import only_known, watch_sessions
 
@@ -62,9 +63,10 @@ GRACE = 3.0  # s; the documentation promises 5
 
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
-    """Set up the logs and the open files, and limit how long a slow visitor can delay the shutdown of the server."""
+    """Set up the logs, open files and memory, and limit how long a slow visitor can delay the shutdown of the server."""
     logs.start()
     files.start()
+    use_few_arenas()
     lighten()
     watch = asyncio.create_task(watch_sessions()) if is_checked() else None
     import_future().add_done_callback(_exit_if_failed)
