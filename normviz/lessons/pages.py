@@ -19,30 +19,16 @@ from normviz.lessons.numerics import page as numerics
 from normviz.lessons.page import MORE, InputRow, Page
 from normviz.lessons.practice import page as practice
 from normviz.lessons.questions import page as questions
-from normviz.lessons.questions.page import OF, QUESTIONS, READING_ORDER, link_to, prediction, questions_of_page
 from normviz.lessons.questions.question import Question, answer, prose
 from normviz.lessons.start import page as start
 from normviz.lessons.step_by_step import page as step_by_step
 from normviz.lessons.story import page as story
 from normviz.lessons.story.parts import Story
 from normviz.lessons.teach import page as teach
-from normviz.lessons.teach.page import Way
 from normviz.lessons.tours import find_tour, stop_shown, tour_bar
 from normviz.lessons.train_and_eval import page as train_and_eval
+from normviz.parts import part
 from normviz.parts.html import Body, FigureData, Term
-from normviz.parts.part import (
-    AskedQuestion,
-    Link,
-    Links,
-    Note,
-    Panels,
-    Part,
-    Problem,
-    QuestionList,
-    Text,
-    hideable_names,
-    visible_parts,
-)
 from normviz.parts.titles import HOME, LEARN, LOOK_UP, TEACH, asks_for_a_view
 from normviz.scene.controls import SCENE_CONTROLS
 from normviz.scene.scene import PATTERN_FAMILY, SCENE_SETTINGS
@@ -54,21 +40,21 @@ from normviz.texts.messages import N_, _
 # The question with which a page ends: it belongs to the view, and is answered there.
 
 
-def asked_parts(page: Page, view: View) -> Iterator[Part]:
+def asked_parts(page: Page, view: View) -> Iterator[part.Part]:
     """The question, and a link to all questions of the page; nothing if the page has no questions."""
-    if not questions_of_page(page):
+    if not questions.questions_of_page(page):
         return
     question = question_of(page, view)
-    to_figure = replace(link_to(question), text=_("See it in a figure"))
-    asked = prediction(question, (Text(answer(question)), Links((to_figure,), kind="next")))
-    others = Link(_("All questions of this page"), "questions", f"{OF.name}={page.name}")
-    yield AskedQuestion(prose(question.key).title, asked, others)
+    to_figure = replace(questions.link_to(question), text=_("See it in a figure"))
+    asked = questions.prediction(question, (part.Text(answer(question)), part.Links((to_figure,), kind="next")))
+    others = part.Link(_("All questions of this page"), "questions", f"{questions.OF.name}={page.name}")
+    yield part.AskedQuestion(prose(question.key).title, asked, others)
 
 
 def question_of(page: Page, view: View) -> Question:
     """The page's own choice for the view; else the question about the same families of layers, of this page, and on as many axes."""
-    if (key := page.asks(view)) in QUESTIONS:
-        return QUESTIONS[key]
+    if (key := page.asks(view)) in questions.QUESTIONS:
+        return questions.QUESTIONS[key]
     return _nearest(page.name, *_about(view))
 
 
@@ -78,12 +64,12 @@ def _nearest(page: str, families: frozenset[str], axes: int) -> Question:
         others, other_axes = _about_question(question.key)
         return -len(families & others) / len(families | others), question.page.name != page, other_axes != axes
 
-    return min((QUESTIONS[key] for key in READING_ORDER), key=distance)
+    return min((questions.QUESTIONS[key] for key in questions.READING_ORDER), key=distance)
 
 
 @cache
 def _about_question(key: str) -> tuple[frozenset[str], int]:
-    question = QUESTIONS[key]
+    question = questions.QUESTIONS[key]
     return _about(question.page.view(question.query))
 
 
@@ -180,13 +166,13 @@ class PageView:
     page: Page
     view: View
     rows: Sequence[InputRow]
-    parts: Sequence[Part]
+    parts: Sequence[part.Part]
     hideable: frozenset[str]
 
     @property
     def has_figure(self) -> bool:
         """Whether there is something to show on a projector: a figure or a question, and not a list or an article."""
-        return not any(isinstance(part, QuestionList | Way | Story) for part in self.parts)
+        return not any(isinstance(one, part.QuestionList | teach.Way | Story) for one in self.parts)
 
     @property
     def query(self) -> dict[str, str]:
@@ -203,25 +189,25 @@ def page_view(page: Page, view: View, rows: Sequence[InputRow] | None = None) ->
     """The view of a page; ``rows`` are its rows of inputs, if they have been computed."""
     parts = list(_parts(page, view))
     own_rows = page.input_rows(view) if rows is None else rows
-    names = hideable_names(parts).union(*(row.names for row in own_rows))
-    return PageView(page, view, own_rows, visible_parts(parts, view.display), frozenset(names))
+    names = part.hideable_names(parts).union(*(row.names for row in own_rows))
+    return PageView(page, view, own_rows, part.visible_parts(parts, view.display), frozenset(names))
 
 
-def parts_up_to_the_figure(page: Page, view: View) -> list[Part]:
+def parts_up_to_the_figure(page: Page, view: View) -> list[part.Part]:
     """The first visible parts of a page, as ``up_to_the_figure`` gives them. The others are not computed."""
-    return visible_parts(up_to_the_figure(_parts(page, view)), view.display)
+    return part.visible_parts(up_to_the_figure(_parts(page, view)), view.display)
 
 
-def up_to_the_figure(parts: Iterable[Part]) -> list[Part]:
+def up_to_the_figure(parts: Iterable[part.Part]) -> list[part.Part]:
     """The parts up to the first linked figure, and the paragraphs below it if it is about the selected element; all if there is none."""
-    found: list[Part] = []
+    found: list[part.Part] = []
     is_about_element = False
-    for part in parts:
-        if is_about_element and not (isinstance(part, Text) and part.hidden_by == Text.name):
+    for one in parts:
+        if is_about_element and not (isinstance(one, part.Text) and one.hidden_by == part.Text.name):
             break
-        found.append(part)
-        if isinstance(part, Panels):
-            is_about_element = isinstance(part.data, ValuesPayload) and part.data.of_element
+        found.append(one)
+        if isinstance(one, part.Panels):
+            is_about_element = isinstance(one.data, ValuesPayload) and one.data.of_element
             if not is_about_element:  # the next part is not even computed
                 break
     return found
@@ -243,20 +229,20 @@ class DrawnPage(Payload):
     terms: list[Term]
 
 
-def page_data(page: Page, body: Body, parts: Iterable[Part]) -> DrawnPage:
+def page_data(page: Page, body: Body, parts: Iterable[part.Part]) -> DrawnPage:
     return DrawnPage(page.name, body.keyed(parts), body.figures, body.terms())
 
 
-def _parts(page: Page, view: View) -> Iterator[Part]:
+def _parts(page: Page, view: View) -> Iterator[part.Part]:
     """The tour, the error in the link, the parts of the view, and the question with which it ends."""
     if view.display.tour:
         yield _tour(page, view)
     yield from problem_parts(page, view)
     others = iter(page.other_views(page, view))
-    for part in page.parts(view):
-        if isinstance(part, Panels | Note):  # the links come before the first figure, or before the note in its place
+    for one in page.parts(view):
+        if isinstance(one, part.Panels | part.Note):  # the links come before the first figure, or the note in its place
             yield from others
-        yield part
+        yield one
     yield from asked_parts(page, view)
 
 
@@ -279,14 +265,14 @@ def leads_to(name: str, query: Mapping[str, str]) -> tuple[Page, dict[str, str]]
     return page, with_view_of_typed(query) if page is explore.PAGE else dict(query)
 
 
-def _tour(page: Page, view: View) -> Part:
+def _tour(page: Page, view: View) -> part.Part:
     """The bar of the tour that the view belongs to, or why there is none."""
     try:
         tour = find_tour(view.display.tour)
     except NormvizError as error:
-        return Problem(str(error))
+        return part.Problem(str(error))
     query = {key: text for key, text in view.query(page.settings).items() if key not in ("tour", "stop", "present")}
-    leave = Link(_("Leave the tour"), page.name, link(query).removeprefix("?"))
+    leave = part.Link(_("Leave the tour"), page.name, link(query).removeprefix("?"))
     return tour_bar(tour, view.display.stop, leave, _is_at_its_stop(page, view))
 
 

@@ -15,20 +15,10 @@ from normviz.analysis.sentences import axes_in_words
 from normviz.layers import arguments, axes, catalogue, pasted
 from normviz.layers.layer import Layer
 from normviz.scene import edits
+from normviz.scene import scene as scenes
 from normviz.scene.edits import Reading, repair, with_fields
 from normviz.scene.expressions import expressed_layer
 from normviz.scene.options import DATA_LABELS, PARAMETER_LABELS
-from normviz.scene.scene import (
-    DATA_SETTING,
-    LARGEST_INTEGER,
-    OWN,
-    PARAMS,
-    PATTERN_FAMILY,
-    SCENE_SETTINGS,
-    SEED,
-    Scene,
-    axes_of,
-)
 from normviz.scene.setting import (
     Choice,
     Number,
@@ -50,7 +40,7 @@ class Changeable(Protocol):
     """What controls use of a view."""
 
     @property
-    def scene(self) -> Scene: ...
+    def scene(self) -> scenes.Scene: ...
     @property
     def settings(self) -> Any: ...
     def with_scene(self, reading: Reading) -> Any: ...
@@ -165,7 +155,7 @@ def _translated(widget: Widget | None) -> Widget:
     return widget
 
 
-def on_scene(edit: Callable[[Scene, Any], Reading]) -> Callable[[Any, Any], Any]:
+def on_scene(edit: Callable[[scenes.Scene, Any], Reading]) -> Callable[[Any, Any], Any]:
     """An edit of a view from an edit of its scene; for an invalid value, only the error message changes."""
 
     def change(view: Changeable, value: object) -> Any:
@@ -208,7 +198,7 @@ def _including(options: Sequence[str], value: str) -> list[str]:
 
 
 def layout_axes(layout: str) -> str:
-    return ", ".join(axes_of(layout)).upper()
+    return ", ".join(scenes.axes_of(layout)).upper()
 
 
 def _first_layouts(view: Changeable) -> list[Input]:
@@ -219,7 +209,7 @@ def _first_layouts(view: Changeable) -> list[Input]:
         "Values are computed up to {n:,} elements; counts and patterns hold for any size.",
         MOST_ELEMENTS,
     )
-    help_text = join_sentences([axes_in_words(map(axes_of, options.options)), limit])
+    help_text = join_sentences([axes_in_words(map(scenes.axes_of, options.options)), limit])
     return [
         Input("layout", _("Tensor"), layout, options, on_scene(edits.with_layout), help=help_text, in_file="layouts")
     ]
@@ -233,7 +223,7 @@ def _all_layouts(view: Changeable) -> list[Input]:
 
 def _sizes(view: Changeable) -> list[Input]:
     whole = Number(
-        -LARGEST_INTEGER, LARGEST_INTEGER
+        -scenes.LARGEST_INTEGER, scenes.LARGEST_INTEGER
     )  # a size below 1 gets an error message; the widget would clamp it silently
 
     def of_axis(axis: str, size: int) -> Input:
@@ -268,34 +258,34 @@ def _layer_as_code(view: Changeable) -> list[Input]:
     return [Input("layer", label, text, widget, on_scene(with_typed), 260, help_text, in_file="nothing")]
 
 
-def family_of(scene: Scene) -> str:
-    return scene.layer.kind.family if isinstance(scene.layer, Layer) else PATTERN_FAMILY
+def family_of(scene: scenes.Scene) -> str:
+    return scene.layer.kind.family if isinstance(scene.layer, Layer) else scenes.PATTERN_FAMILY
 
 
-def families_for(scene: Scene) -> list[str]:
+def families_for(scene: scenes.Scene) -> list[str]:
     """The families in the list that have a layer for the tensor, and the reader's own pattern."""
     families = dict.fromkeys([*catalogue.families_with_button(), *catalogue.listed_families()])
-    return [*(family for family in families if _takes(family, scene)), PATTERN_FAMILY]
+    return [*(family for family in families if _takes(family, scene)), scenes.PATTERN_FAMILY]
 
 
 def family_label(family: str) -> str:
     """How lists call the family."""
-    if family == PATTERN_FAMILY:
+    if family == scenes.PATTERN_FAMILY:
         return _("Your own pattern")
     label = catalogue.FAMILIES[family][0].label
     return _(label) if label else family
 
 
-def _with_family(scene: Scene, family: str) -> Reading:
+def _with_family(scene: scenes.Scene, family: str) -> Reading:
     return Reading(scene) if family == family_of(scene) else edits.with_family(scene, family)
 
 
-def _takes(family: str, scene: Scene) -> bool:
+def _takes(family: str, scene: scenes.Scene) -> bool:
     kind = catalogue.kind_on(family, scene.axes)
     return kind is not None and kind.suits(scene.axes)
 
 
-def with_typed(scene: Scene, text: str) -> Reading:
+def with_typed(scene: scenes.Scene, text: str) -> Reading:
     """The view of what a reader has typed or pasted: a layer or an expression, also on a shape, or an error message of torch.
 
     Raises NormvizError if it is none of these.
@@ -309,7 +299,7 @@ def with_typed(scene: Scene, text: str) -> Reading:
         layer, shape = found
         return repair(layer=layer, shape=shape)
     if on_shape := ON_SHAPE.fullmatch(text):
-        reading = edits.with_shape(scene, SCENE_SETTINGS["shape"].parse(on_shape[2]))
+        reading = edits.with_shape(scene, scenes.SCENE_SETTINGS["shape"].parse(on_shape[2]))
         if reading.problem:
             return reading
         scene, text = reading.scene, on_shape[1]
@@ -326,7 +316,7 @@ def with_typed(scene: Scene, text: str) -> Reading:
 
 def _family_called(text: str) -> str | None:
     """The family with this name, or that people call so in the reader's language."""
-    if text in (*catalogue.FAMILIES, PATTERN_FAMILY):
+    if text in (*catalogue.FAMILIES, scenes.PATTERN_FAMILY):
         return text
     name = named(text)
     if absent := next((each for each in catalogue.ABSENT if text == each or name == each.lower()), None):
@@ -382,44 +372,44 @@ def _data(view: Changeable) -> list[Input]:
     edited = view.scene.values is not None
     options = {key: _(label) for key, label in DATA_LABELS.items()}
     if view.scene.own and view.scene.own.has_x(view.scene.shape):
-        options = {OWN: _("your own x"), **options}
+        options = {scenes.OWN: _("your own x"), **options}
     if edited:
         options = {EDITED: _("edited by hand"), **options}
     value = EDITED if edited else view.scene.shown_data
-    return [Input("data", _(DATA_SETTING.label), value, Choice(options), on_scene(_with_data))]
+    return [Input("data", _(scenes.DATA_SETTING.label), value, Choice(options), on_scene(_with_data))]
 
 
-def _with_data(scene: Scene, name: str) -> Reading:
+def _with_data(scene: scenes.Scene, name: str) -> Reading:
     if name == EDITED:
         return Reading(scene)
-    return with_fields(scene, data=name if name == OWN else DATA_SETTING.parse(name), values=None)
+    return with_fields(scene, data=name if name == scenes.OWN else scenes.DATA_SETTING.parse(name), values=None)
 
 
 def _seed(view: Changeable) -> list[Input]:
-    if not SEED.applies(view):
+    if not scenes.SEED.applies(view):
         return []
-    edit = on_scene(lambda scene, value: with_fields(scene, seed=SEED.parse(str(value))))
-    return [Input(SEED.name, SEED.input_label, view.scene.seed, _translated(SEED.widget), edit)]
+    edit = on_scene(lambda scene, value: with_fields(scene, seed=scenes.SEED.parse(str(value))))
+    return [Input(scenes.SEED.name, scenes.SEED.input_label, view.scene.seed, _translated(scenes.SEED.widget), edit)]
 
 
 def _params(view: Changeable) -> list[Input]:
-    if not PARAMS.applies(view):
+    if not scenes.PARAMS.applies(view):
         return []
     options = {key: _(label) for key, label in PARAMETER_LABELS.items()}
     if view.scene.shape_description.norm.zero_centered_gamma:
         options["init"] = _("0 and 0")
     if view.scene.own and view.scene.own.has_values(view.scene.layer, view.scene.shape):
-        options = {OWN: _("your module's own"), **options}
+        options = {scenes.OWN: _("your module's own"), **options}
     if view.scene.scaled:
         options = {EDITED: _("one for all elements"), **options}
     value = EDITED if view.scene.scaled else view.scene.shown_params
-    return [Input("params", PARAMS.input_label, value, Choice(options), on_scene(_with_params))]
+    return [Input("params", scenes.PARAMS.input_label, value, Choice(options), on_scene(_with_params))]
 
 
-def _with_params(scene: Scene, name: str) -> Reading:
+def _with_params(scene: scenes.Scene, name: str) -> Reading:
     if name == EDITED:
         return Reading(scene)
-    return with_fields(scene, params=name if name == OWN else PARAMS.parse(name), gamma=None, beta=None)
+    return with_fields(scene, params=name if name == scenes.OWN else scenes.PARAMS.parse(name), gamma=None, beta=None)
 
 
 def _eps(view: Changeable) -> list[Input]:
@@ -466,9 +456,9 @@ EPS = Control("eps", "eps", _eps)
 MODE = Control("mode", N_("Mode"), _mode)
 MORE_ABOUT_X = (
     Control("layout", N_("Layout"), _all_layouts),
-    Control("data", DATA_SETTING.label, _data),
-    Control(SEED.name, SEED.label, _seed),
-    Control(PARAMS.hidden_by, PARAMS.label, _params),
+    Control("data", scenes.DATA_SETTING.label, _data),
+    Control(scenes.SEED.name, scenes.SEED.label, _seed),
+    Control(scenes.PARAMS.hidden_by, scenes.PARAMS.label, _params),
 )
 MORE_ABOUT_LAYER = (EPS, *map(_flag, FLAG_LABELS), MODE)
 SCENE_CONTROLS = (TENSOR, SIZES, NAMES, LAYER, ARGUMENTS, PATTERN, *MORE_ABOUT_X, *MORE_ABOUT_LAYER)

@@ -25,17 +25,8 @@ from normviz.layers.fit import (
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
+from normviz.scene import scene as scenes
 from normviz.scene.grid import grid, start_with
-from normviz.scene.scene import (
-    DEFAULT_FAMILY,
-    DEFAULT_SHAPE,
-    MOST_EDITABLE,
-    PATTERN_FAMILY,
-    Scene,
-    axes_of,
-    check_rank,
-    default_at,
-)
 from normviz.scene.setting import plain_signs, read_number
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _, ngettext
@@ -52,7 +43,7 @@ class Reading:
     remedies    what torch accepts instead of the layer that it refuses
     """
 
-    scene: Scene
+    scene: scenes.Scene
     problem: str | None = None
     substitute: bool = False
     remedies: tuple[Remedy, ...] = ()
@@ -74,7 +65,7 @@ def repair(**wanted: object) -> Reading:
     return Reading(scene, problem, substitute, _remedies(wanted))
 
 
-def _nearest(wanted: Fields) -> Scene:
+def _nearest(wanted: Fields) -> scenes.Scene:
     # The bits of ``number`` choose the repairs: all combinations of repairs that change less are tried first.
     for number in range(1, 2 ** len(REPAIRS)):
         try:
@@ -113,7 +104,7 @@ def remedy_fields(remedy: Remedy) -> dict[str, Any]:
     return {"layer": remedy.layer, "shape": remedy.shape, "layout": remedy.layout}
 
 
-def with_fields(scene: Scene, dropped: Collection[str] = (), /, **changed: object) -> Reading:
+def with_fields(scene: scenes.Scene, dropped: Collection[str] = (), /, **changed: object) -> Reading:
     """The scene with these fields changed, and without the ``dropped`` ones: they follow from the others."""
     dropped = {*dropped, "chosen", "gamma", "beta"} if "layer" in changed else dropped  # they belong to the layer
     kept = [field.name for field in fields(scene) if field.name not in dropped]
@@ -188,24 +179,24 @@ REPAIRS = (
 )
 
 
-def _scene(wanted: Fields) -> Scene:
+def _scene(wanted: Fields) -> scenes.Scene:
     shape, axes = _tensor(wanted)
     given = {name: value for name, value in wanted.items() if name not in ("shape", "layout")}
     if "layer" not in given:
-        given["layer"] = layer_for(DEFAULT_FAMILY, shape, axes)
+        given["layer"] = layer_for(scenes.DEFAULT_FAMILY, shape, axes)
     if "start" not in given:
         at = given.get("at")  # it is drawn, if it can be
         given["start"] = start_with(at, shape, axes) if at is not None and len(at) == len(shape) else ()
     if "at" not in given:
-        given["at"] = default_at(shape, axes, given["start"])
-    return Scene(shape, layout_text(axes), **given)
+        given["at"] = scenes.default_at(shape, axes, given["start"])
+    return scenes.Scene(shape, layout_text(axes), **given)
 
 
 def _tensor(wanted: Fields) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """The shape and its axes; without a layout, the axes that the layer expects; without a shape, an example for the layer."""
     layer, layout = wanted.get("layer"), wanted.get("layout")
     shape = wanted["shape"] if "shape" in wanted else _example(layer, layout)
-    check_rank(shape)
+    scenes.check_rank(shape)
     if isinstance(layer, Norm):
         layer.axis_sizes(shape)
         if long := [name for name in layer.axes if not LETTER.fullmatch(name.upper())]:
@@ -214,7 +205,7 @@ def _tensor(wanted: Fields) -> tuple[tuple[int, ...], tuple[str, ...]]:
             )
         layout = layout_text(layer.axes) if layout is None else layout
     elif layout is None:
-        kind = layer.kind if layer else kind_for(DEFAULT_FAMILY, tuple("x" * len(shape)))
+        kind = layer.kind if layer else kind_for(scenes.DEFAULT_FAMILY, tuple("x" * len(shape)))
         layout = kind.layout(len(shape))
     return shape, parse_layout(layout, len(shape))
 
@@ -222,13 +213,13 @@ def _tensor(wanted: Fields) -> tuple[tuple[int, ...], tuple[str, ...]]:
 def _example(layer: Layer | Norm | None, layout: str | None) -> tuple[int, ...]:
     """The shape of an example for the layer, with these axes; with the default axes, if the layer does not take it with these."""
     if layer is None:
-        return DEFAULT_SHAPE if layout is None else example_shape(axes_of(layout))
+        return scenes.DEFAULT_SHAPE if layout is None else example_shape(scenes.axes_of(layout))
     if isinstance(layer, Norm):
         return example_for(layer, layer.axes)
-    for axes in (None if layout is None else axes_of(layout), None):
+    for axes in (None if layout is None else scenes.axes_of(layout), None):
         with suppress(NormvizError):
             return example_for(layer, axes)
-    return DEFAULT_SHAPE  # no tensor helps: another argument is wrong
+    return scenes.DEFAULT_SHAPE  # no tensor helps: another argument is wrong
 
 
 # Edits
@@ -236,23 +227,23 @@ def _example(layer: Layer | Norm | None, layout: str | None) -> tuple[int, ...]:
 NO_PARAMETERS = ("none", "-")
 
 
-def with_layout(scene: Scene, layout: str) -> Reading:
+def with_layout(scene: scenes.Scene, layout: str) -> Reading:
     """Change the layout; an axis that remains keeps its size, unless it has the default size of the old layout."""
     try:
-        axes = axes_of(layout)
+        axes = scenes.axes_of(layout)
     except NormvizError as error:
         return Reading(scene, str(error))
     sizes = zip(scene.axes, scene.shape, example_shape(scene.axes), strict=True)
     return with_tensor(scene, example_shape(axes, {axis: size for axis, size, usual in sizes if size != usual}), layout)
 
 
-def with_shape(scene: Scene, shape: tuple[int, ...]) -> Reading:
+def with_shape(scene: scenes.Scene, shape: tuple[int, ...]) -> Reading:
     """Change the shape; a tensor of another rank gets the default layout of its rank."""
     same = len(shape) == len(scene.shape)
     return with_tensor(scene, shape, scene.layout if same else repair(shape=shape).scene.layout)
 
 
-def with_size(scene: Scene, axis: str, size: int) -> Reading:
+def with_size(scene: scenes.Scene, axis: str, size: int) -> Reading:
     """Change the size of one axis."""
     if not 1 <= size <= LARGEST_SIZE:
         rule = _(
@@ -266,9 +257,9 @@ def with_size(scene: Scene, axis: str, size: int) -> Reading:
     return with_tensor(scene, shape, scene.layout)
 
 
-def with_family(scene: Scene, family: str) -> Reading:
+def with_family(scene: scenes.Scene, family: str) -> Reading:
     """Change to the layer of this family with its default arguments; for ``PATTERN_FAMILY``, to the pattern of the current layer."""
-    if family == PATTERN_FAMILY:
+    if family == scenes.PATTERN_FAMILY:
         return with_fields(scene, layer=scene.shape_description.norm, layout=None)
     try:
         suitable_kind(family, scene.axes)
@@ -278,14 +269,14 @@ def with_family(scene: Scene, family: str) -> Reading:
     return with_fields(scene, layer=layer)
 
 
-def with_layer(scene: Scene, layer: Layer | Norm) -> Reading:
+def with_layer(scene: scenes.Scene, layer: Layer | Norm) -> Reading:
     """Change to this layer. If it does not take the tensor, the reading has the nearest layer that does, and the remedies."""
     if isinstance(layer, Norm):
         return with_fields(scene, () if layer.axes == scene.axes else ("start", "at"), layer=layer, layout=None)
     return with_fields(scene, layer=layer)
 
 
-def with_arguments(scene: Scene, **arguments: object) -> Reading:
+def with_arguments(scene: scenes.Scene, **arguments: object) -> Reading:
     """Change arguments of the layer, or its mode (``training``). A pattern has neither and is not changed."""
     if not isinstance(scene.layer, Layer):
         return Reading(scene)
@@ -297,7 +288,7 @@ def with_arguments(scene: Scene, **arguments: object) -> Reading:
         return Reading(scene, str(error))
 
 
-def with_pattern_text(scene: Scene, text: str, params: str) -> Reading:
+def with_pattern_text(scene: scenes.Scene, text: str, params: str) -> Reading:
     """Change to a pattern that the reader typed.
 
     text    the statistics, and the sizes of split axes after a semicolon: ``n (g k) h w -> n g; g=2``
@@ -332,7 +323,9 @@ def pattern_text(norm: Norm) -> str:
     return f"{norm.stats}; {sizes}" if sizes else norm.stats
 
 
-def with_pattern(scene: Scene, stats: str, params: str | None, sizes: Mapping[str, int] | None = None) -> Reading:
+def with_pattern(
+    scene: scenes.Scene, stats: str, params: str | None, sizes: Mapping[str, int] | None = None
+) -> Reading:
     """Change to a Norm with these patterns. The statistics pattern must name as many axes as x has."""
     old = scene.layer if isinstance(scene.layer, Norm) else Norm("n -> n", "")
     try:
@@ -348,13 +341,13 @@ def with_pattern(scene: Scene, stats: str, params: str | None, sizes: Mapping[st
     return reading if reading.problem is None else Reading(scene, reading.problem)
 
 
-def with_value(scene: Scene, index: tuple[int, ...], value: float) -> Reading:
+def with_value(scene: scenes.Scene, index: tuple[int, ...], value: float) -> Reading:
     """Change the value of one element of x, and select it. Where x is then the example again, its values need not be written."""
     if not scene.editable:
         message = ngettext(
             "only tensors of up to {n} element can be edited; make the tensor smaller.",
             "only tensors of up to {n} elements can be edited; make the tensor smaller.",
-            MOST_EDITABLE,
+            scenes.MOST_EDITABLE,
         )
         return Reading(scene, message)
     x = scene.description.x
@@ -372,13 +365,13 @@ def with_value(scene: Scene, index: tuple[int, ...], value: float) -> Reading:
     return Reading(example if now is not None and before is not None and now.equal(before) else edited)
 
 
-def with_scale(scene: Scene, gamma: float | None, beta: float | None) -> Reading:
+def with_scale(scene: scenes.Scene, gamma: float | None, beta: float | None) -> Reading:
     """Use one gamma and one beta for all elements; None: the layer's own."""
     reading = with_fields(scene, gamma=gamma, beta=beta)
     return reading if reading.problem is None else Reading(scene, reading.problem)
 
 
-def with_tensor(scene: Scene, shape: tuple[int, ...], layout: str) -> Reading:
+def with_tensor(scene: scenes.Scene, shape: tuple[int, ...], layout: str) -> Reading:
     """Change the shape and the layout. The layer keeps its idea: it follows from the layer that the reader chose last.
 
     If that has no form on the new tensor, LayerNorm is shown until the tensor has a form for it again.
@@ -395,7 +388,7 @@ def with_tensor(scene: Scene, shape: tuple[int, ...], layout: str) -> Reading:
         else:
             layer = _reorder(chosen, shape, axes)
     except NormvizError as error:
-        layer = layer_for(DEFAULT_FAMILY, shape, axes)
+        layer = layer_for(scenes.DEFAULT_FAMILY, shape, axes)
         problem = _("{reason} Until then, {layer} is shown.", reason=error, layer=layer)
     if layout == scene.layout and _name(layer) == _name(scene.layer):  # it was said when the layer changed
         problem = None
@@ -410,7 +403,7 @@ def with_tensor(scene: Scene, shape: tuple[int, ...], layout: str) -> Reading:
 
 
 def _name(layer: Layer | Norm) -> str:
-    return layer.name if isinstance(layer, Layer) else PATTERN_FAMILY
+    return layer.name if isinstance(layer, Layer) else scenes.PATTERN_FAMILY
 
 
 def _reorder(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> Norm:
@@ -427,7 +420,7 @@ def _reorder(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> Norm:
     return reordered
 
 
-def with_eps(scene: Scene, text: str) -> Reading:
+def with_eps(scene: scenes.Scene, text: str) -> Reading:
     """Change eps to the text that the reader typed."""
     try:
         eps = None if text == "None" else read_number(text, "eps")
@@ -438,7 +431,7 @@ def with_eps(scene: Scene, text: str) -> Reading:
     return with_arguments(scene, eps=eps)
 
 
-def with_start(scene: Scene, start: tuple[int, ...]) -> Reading:
+def with_start(scene: scenes.Scene, start: tuple[int, ...]) -> Reading:
     """Draw other slices of a large tensor; the selected element keeps its place in the drawing."""
     before, after = scene.grid, grid(scene.shape, scene.axes, start)
     at = scene.at
@@ -447,7 +440,7 @@ def with_start(scene: Scene, start: tuple[int, ...]) -> Reading:
     return with_fields(scene, start=after.start, at=at)
 
 
-def with_selected(scene: Scene, at: tuple[int, ...] | None) -> Reading:
+def with_selected(scene: scenes.Scene, at: tuple[int, ...] | None) -> Reading:
     """Select another element, or none."""
     reading = with_fields(scene, at=at)
     return reading if reading.problem is None else Reading(scene, reading.problem)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from normviz.analysis import description, examples, forward
-from normviz.analysis.running.torch_module import buffers, torch_refusal
+from normviz.analysis.running.torch_module import torch_refusal
 from normviz.code.programs import KERAS_LAYERS
 from normviz.layers.layer import Layer
 from normviz.scene.scene import Scene
@@ -109,8 +109,7 @@ def normal(*shape: int, seed: int = 0) -> Tensor:
 
 def count_gammas(layer: str, shape: Sequence[int]) -> int:
     """The number of gammas of the layer on x of that shape; 0 if the layer has no gamma."""
-    gamma_shape = description.describe(layer, tuple(shape)).counts.gamma_shape
-    return 0 if gamma_shape is None else prod(gamma_shape)
+    return prod(description.describe(layer, tuple(shape)).counts.gamma_shape or (0,))
 
 
 def changed_buffers(layer: nn.Module, model: nn.Module, x: Tensor) -> int:
@@ -118,11 +117,6 @@ def changed_buffers(layer: nn.Module, model: nn.Module, x: Tensor) -> int:
     before = [value.clone() for value in layer.buffers()]
     model(x)
     return sum(bool((one != other).any()) for one, other in zip(before, layer.buffers(), strict=True))
-
-
-def count_buffers(layer: str) -> int:
-    """The number of values that the layer keeps in buffers."""
-    return sum(map(prod, buffers(layer).values()))
 
 
 def keras_default(argument: str) -> float:
