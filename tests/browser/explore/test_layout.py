@@ -118,7 +118,7 @@ def resize(view: View, screen: ViewportSize) -> None:
         "() => [...document.querySelectorAll('.nv-over')].every(panel => panel.getBoundingClientRect().right <= innerWidth)"
     )
     view.page.evaluate(PAINTED)
-    view.wait_for_scene()
+    view.wait_until_drawn()
 
 
 def test_after_the_screen_is_rotated_the_elements_are_found_where_they_are_drawn(laptop):
