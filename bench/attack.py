@@ -28,7 +28,7 @@ from torch import nn
 from websockets.exceptions import WebSocketException
 
 import normviz as nv
-from bench import visitor as one
+from bench import hostile
 from bench.common import Server
 from bench.protocol import Session
 from tests.cli.endings import ENDINGS
@@ -349,23 +349,31 @@ def one_visitor() -> Iterator[Row]:
     """What one hostile visitor does, and how long another one waits meanwhile."""
     line, header = (b"GET /", b"a" * 4096), (b"GET / HTTP/1.1\r\nHost: x\r\n", b"a: b\r\n" * 700)
     attacks: tuple[tuple[str, str, Callable[[Server], str]], ...] = (
-        ("no uploads", f"{one.UPLOADS} uploads of 0.9 MB", one.uploads),
-        ("64 kB of a request line", "a request line without an end", partial(one.endless, start=line[0], more=line[1])),
-        ("64 kB of headers", "headers without an end", partial(one.endless, start=header[0], more=header[1])),
-        ("10 s for a request", f"{one.HALVES} half requests", one.halves),
-        ("100 messages a second of a session", f"{one.MESSAGES:,} messages in one websocket", one.burst),
-        ("64 kB of a message", "a message of 0.5 MB", one.large_message),
-        ("one computation of a file", f"{one.READERS} readers ask for the same file", one.same_file),
-        ("a place for each reader", f"a client keeps {one.READERS} files running beside a reader", one.busy_client),
+        ("no uploads", f"{hostile.UPLOADS} uploads of 0.9 MB", hostile.uploads),
+        (
+            "64 kB of a request line",
+            "a request line without an end",
+            partial(hostile.endless, start=line[0], more=line[1]),
+        ),
+        ("64 kB of headers", "headers without an end", partial(hostile.endless, start=header[0], more=header[1])),
+        ("10 s for a request", f"{hostile.HALVES} half requests", hostile.halves),
+        ("100 messages a second of a session", f"{hostile.MESSAGES:,} messages in one websocket", hostile.burst),
+        ("64 kB of a message", "a message of 0.5 MB", hostile.large_message),
+        ("one computation of a file", f"{hostile.READERS} readers ask for the same file", hostile.same_file),
+        (
+            "a place for each reader",
+            f"a client keeps {hostile.READERS} files running beside a reader",
+            hostile.busy_client,
+        ),
     )
     for limit, tried, attack in attacks:
         with fresh_server() as server:
-            seen, wait = one.beside(server, partial(attack, server))
+            seen, wait = hostile.beside(server, partial(attack, server))
         yield Row(limit, tried, f"{seen}; others wait at most {wait:.2f} s for a change")
     with TemporaryDirectory() as folder, fresh_server(log=Path(folder) / "log.txt") as server:
-        seen = one.log_lines(server, Path(folder) / "log.txt")
+        seen = hostile.log_lines(server, Path(folder) / "log.txt")
     yield Row(
-        "ten lines of one kind a minute", f"{2 * one.LINES + 2} messages that are none, one with a line in it", seen
+        "ten lines of one kind a minute", f"{2 * hostile.LINES + 2} messages that are none, one with a line in it", seen
     )
 
 

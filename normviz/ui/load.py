@@ -24,6 +24,7 @@ from normviz.texts.messages import language
 T = TypeVar("T")
 LARGE = 2**15  # elements of a tensor whose steps take more than a megabyte
 PATIENCE = 20.0  # s, that a view of a large tensor waits for the others
+LOOK = 0.25  # s, until it looks whether the reader still wants it
 
 
 class Busy(Exception):  # noqa: N818 (it is no error)
@@ -43,13 +44,19 @@ _turn = threading.RLock()  # a page draws its fragments within its own turn
 
 
 @contextmanager
-def turn(shape: tuple[int, ...], patience: float = PATIENCE) -> Iterator[None]:
-    """Wait until no other thread computes with a large tensor; a small one does not wait. Raises Busy after ``patience`` seconds."""
+def turn(shape: tuple[int, ...], patience: float = PATIENCE, look: Callable[[], object] = int) -> Iterator[None]:
+    """Wait until no other thread computes with a large tensor; a small one does not wait. Raises Busy after ``patience`` seconds.
+
+    look  is called now and then while this waits; it may raise an exception, if the result is not wanted any more
+    """
     if prod(shape) < LARGE:
         yield
         return
-    if not _turn.acquire(timeout=patience):
-        raise Busy(patience)
+    end = monotonic() + patience
+    while not _turn.acquire(timeout=max(0.0, min(LOOK, end - monotonic()))):
+        if monotonic() >= end:
+            raise Busy(patience)
+        look()
     try:
         yield
     finally:
@@ -111,9 +118,8 @@ class Queue:
         self.at_once, self.most = at_once, most
         self._workers = ThreadPoolExecutor(at_once, name)
         self._jobs: dict[Hashable, tuple[Job, asyncio.Task[Any]]] = {}
-        self._seconds: dict[
-            Hashable, float
-        ] = {}  # that a job of a kind takes: the mean, in which the last ones count most
+        # The seconds that a job of a kind takes: the mean, in which the last ones count most.
+        self._seconds: dict[Hashable, float] = {}
 
     async def run(self, request: Request, function: Callable[..., T], *args: Hashable, kind: Hashable = None) -> T:
         """The result of ``function(*args)`` in the language of the caller. What has not started when its readers leave is dropped.
@@ -144,9 +150,8 @@ class Queue:
         if clients[job.client] >= self.most or clients.total() >= 2 * self.most:
             raise Busy(sum(self._expected(other.kind) for other, _result in self._jobs.values()) / self.at_once)
         result = asyncio.create_task(self._result(key, job))
-        result.add_done_callback(
-            lambda done: done.cancelled() or done.exception()
-        )  # asyncio would log one that nobody waits for
+        # asyncio would log an exception that nobody waits for.
+        result.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._jobs[key] = job, result
 
     async def _result(self, key: Hashable, job: Job) -> Any:
@@ -156,7 +161,10 @@ class Queue:
             work = partial(copy_context().run, self._timed, job)
             return await asyncio.get_running_loop().run_in_executor(self._workers, work)
         finally:
-            self._jobs.pop(key, None)
+            if (
+                self._jobs.get(key, (None,))[0] is job
+            ):  # after it was dropped, another reader may have asked for it again
+                del self._jobs[key]
             self._call_next()
 
     def _call_next(self) -> None:

@@ -277,8 +277,11 @@ def show(known: Session, name: str) -> None:
 
 @contextmanager
 def _turn(view: View) -> Iterator[None]:
-    """Wait until no other visitor's large tensor is being computed. Raises Busy after a long time."""
-    with load.turn(view.scene.shape):
+    """Wait until no other visitor's large tensor is being computed. Raises Busy after a long time.
+
+    The run ends meanwhile if the visitor has left, or has asked for another view.
+    """
+    with load.turn(view.scene.shape, look=session):
         session()  # ends the run here if the visitor has left meanwhile
         yield
 

@@ -87,6 +87,25 @@ def test_waiting_ends_and_an_exception_ends_the_turn() -> None:
     assert refused == [1]
 
 
+def test_a_view_that_is_not_wanted_any_more_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load, "LOOK", 0.01)
+    ended: list[bool] = []
+
+    def look() -> None:
+        raise ValueError("the reader has asked for another")
+
+    def work() -> None:
+        with pytest.raises(ValueError, match="asked for another"), turn((LARGE,), look=look):
+            pytest.fail("it has no turn")
+        ended.append(True)
+
+    with turn((LARGE,)):
+        in_threads(work, 1)
+    assert ended == [True]
+    with turn((LARGE,), patience=0):  # its turn is not taken
+        pass
+
+
 def test_a_system_that_takes_no_memory_back_ends_the_turn_too(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_library(name: None) -> None:
         raise TypeError(name)  # as on Windows
@@ -151,6 +170,26 @@ def test_readers_who_ask_for_the_same_share_one_computation() -> None:
 
     assert run_async(ask()) == ["aa"] * 7 + ["bb"]
     assert sorted(made) == ["a", "b"]
+
+
+def test_what_was_dropped_can_be_asked_for_again_at_once() -> None:
+    async def ask() -> str:
+        queue, gate, leaves = Queue("test", at_once=1, most=2), threading.Event(), Client()
+        running = asyncio.create_task(queue.run(Client(), gate.wait, 60))
+        await asyncio.sleep(0)
+        left = asyncio.create_task(queue.run(leaves, str, "again"))
+        await asyncio.sleep(0)
+        leaves.gone.set()
+        with pytest.raises(Busy):
+            await left
+        jobs = [asyncio.create_task(queue.run(Client(), str, "again")) for _ in range(2)]
+        await asyncio.sleep(0.01)
+        assert len(queue._jobs) == 2  # one is shared
+        gate.set()
+        await running
+        return " ".join(await asyncio.gather(*jobs))
+
+    assert run_async(ask()) == "again again"
 
 
 def test_languages_do_not_share() -> None:
