@@ -27,7 +27,7 @@ def leave(app: AppTest, name: str, at: str = "page_view") -> AppTest:
 
     shown = app._tree
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(app_page, at, stop)
+        patch.setattr(app_page if hasattr(app_page, at) else app_page.pages, at, stop)
         go_to_page(app, name)
     app._tree = shown
     return app
