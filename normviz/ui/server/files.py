@@ -7,6 +7,7 @@ open, and refuses new visitors while there are still files left to tell them.
 import logging
 import os
 from contextlib import suppress
+from errno import EMFILE, ENFILE
 from http import HTTPStatus
 
 from starlette.datastructures import MutableHeaders
@@ -59,16 +60,14 @@ def count() -> int | None:
     """The number of open files; None if the system does not list them."""
     try:
         return len(os.listdir(FOLDER)) - 1  # without the one that lists them
-    except FileNotFoundError:
-        return None
-    except OSError:  # no file is left to list them
-        return limit()
+    except OSError as error:
+        return limit() if error.errno in (EMFILE, ENFILE) else None  # no file is left to list them
 
 
 def share() -> float:
     """The open files as a share of those that visitors may have; at 1, new ones are refused."""
     most, used = limit(), count()
-    return 0.0 if most is None or used is None else used / (most - max(LEAST_RESERVE, most // RESERVE))
+    return 0.0 if most is None or used is None else used / (most - max(most // RESERVE, min(LEAST_RESERVE, most // 4)))
 
 
 class FewFiles:

@@ -27,4 +27,4 @@ def test_twenty_views_of_the_largest_tensor_need_little_more_than_one_and_the_me
 
 def test_a_class_comes_reloads_and_gives_its_files_back(crowded: Server) -> None:
     """With Streamlit's four files for each, 30 of them would need more than the 120 that the server may open; it starts with 60."""
-    assert run_async(come_and_reload(crowded, 40, 2.0)) == Class(40, 40, 40, 0)
+    assert run_async(come_and_reload(crowded, 40, 1.0)) == Class(40, 40, 40, 0)

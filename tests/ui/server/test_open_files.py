@@ -113,19 +113,32 @@ def test_from_half_of_the_files_on_no_connection_stays_open_after_its_response(
     assert (response.status, response.headers.get("connection")) == (200, connection)
 
 
-def test_where_the_system_does_not_list_files_nobody_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "FOLDER", "/nowhere")
-    assert files.count() is None
-    assert files.share() == 0
-
-
-def test_without_a_file_left_to_list_them_the_limit_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "used", "is_full"),
+    [
+        (FileNotFoundError(2, "No such file"), None, False),  # nobody is refused where the system does not list them
+        (PermissionError(13, "Permission denied"), None, False),
+        (OSError(24, "Too many open files"), 100, True),
+    ],
+)
+def test_open_files_that_cannot_be_listed(
+    monkeypatch: pytest.MonkeyPatch, error: OSError, used: int | None, is_full: bool
+) -> None:
     def fail(folder: str) -> list[str]:
-        raise OSError(24, "Too many open files")
+        raise error
 
     monkeypatch.setattr(files, "limit", lambda: 100)
     monkeypatch.setattr(files.os, "listdir", fail)
-    assert files.count() == 100
+    assert (files.count(), files.share() >= 1) == (used, is_full)
+
+
+@pytest.mark.parametrize(("limit", "visitors"), [(32, 7), (256, 223), (1024, 943), (65_536, 61_423)])
+def test_most_files_are_for_visitors(monkeypatch: pytest.MonkeyPatch, limit: int, visitors: int) -> None:
+    own = 17
+    monkeypatch.setattr(files, "limit", lambda: limit)
+    for used, is_full in ((own + visitors - 1, False), (own + visitors, True)):
+        monkeypatch.setattr(files, "count", lambda used=used: used)
+        assert (files.share() >= 1) is is_full
 
 
 @pytest.mark.usefixtures("full")
