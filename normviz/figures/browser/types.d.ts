@@ -19,16 +19,10 @@ interface PackedArray {
   values?: Float32Array;
 }
 
-interface FloatArray {
-  shape: number[];
-  values: Float32Array;
-}
+type FloatArray = Required<Omit<PackedArray, "data">>;
 
 /** Which elements share a value: the group of an element is its index along ``axes``. */
-interface Sharing {
-  axes: NamedAxis[];
-  size: number; // elements per group
-}
+type Sharing = Pick<Statistics, "axes" | "size">;
 
 /** With tables for the drawn indices: the group of an element, as a number, is the sum of one entry per axis. */
 type Tabled<S extends Sharing> = S & { tables: number[][] };
@@ -39,9 +33,7 @@ interface Moments<Packed> {
   var: Packed;
 }
 
-interface CubeData extends PanelData {
-  box: Box;
-}
+type CubeData = PanelData & { box: Box };
 
 /** What scripts know of every figure. */
 interface FigureData extends Partial<Omit<Served & Alone, "alone" | "editable">> {
@@ -73,10 +65,8 @@ type ViewData = FigureData & Omit<LinkedLayer, "kind" | "layer"> & Own<ViewPaylo
 
 type Cards = ComparePayload["cards"];
 
-interface DecodedValues {
+interface DecodedValues extends Moments<FloatArray> {
   eps: number;
-  mean: FloatArray;
-  var: FloatArray;
   gamma?: FloatArray;
   beta?: FloatArray;
 }
@@ -92,14 +82,8 @@ interface DecodedData extends Omit<ViewData, "values" | "moments" | "stats" | "p
 }
 
 /** One gamma and one beta for all elements, as the reader chose them. */
-interface GammaBetaChoice {
-  gamma: number;
-  beta: number;
-}
-
-interface ChartData extends FigureData {
-  figure: { data: Trace[]; layout: Record<string, any>; alt: string };
-}
+type GammaBetaChoice = { gamma: number; beta: number };
+type ChartData = FigureData & { figure: { data: Trace[]; layout: Record<string, any>; alt: string } };
 
 interface Trace {
   line?: object;
@@ -143,13 +127,5 @@ interface PictureSource {
   saveMenu?: HTMLElement;
 }
 
-interface FigureElement extends HTMLElement {
-  nvImage?: (kind: string) => Promise<Blob>;
-  nvImageName?: (kind: string) => string;
-}
-
-interface PictureSvg {
-  text: string;
-  width: number;
-  height: number;
-}
+type FigureElement = HTMLElement & { nvImage?: (kind: string) => Promise<Blob>; nvImageName?: (kind: string) => string };
+type PictureSvg = { text: string; width: number; height: number };

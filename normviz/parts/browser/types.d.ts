@@ -21,10 +21,7 @@ interface PageHost {
 }
 
 /** What Share needs of the settings of a view: its query, and the names of what is hidden. */
-interface SharedData {
-  query: [string, string][];
-  hidden: string[];
-}
+type SharedData = Pick<SharePayload, "query" | "hidden">;
 
 /** What a script draws in a part of the page. */
 interface Extra {
@@ -33,10 +30,7 @@ interface Extra {
 }
 
 /** Of an exercise: a tensor of which every element is drawn. */
-interface ExerciseTensor extends SmallTensor {
-  numbers?: number[]; // the number of the group of each element
-  target?: number[]; // the positions of the elements that are to share a mean
-}
+type ExerciseTensor = SmallTensor & Pick<PracticeExercise, "numbers" | "target">;
 
 /** ``itself``: whether the framed element can be marked, too */
 type MarkingTask = MarkedTensor & { itself?: boolean };
