@@ -198,6 +198,28 @@ WITHOUT_FIGURES = (
 )
 
 
+# The right edges of the column and of the rightmost text, control or figure on the page.
+RIGHT_EDGES = """() => {
+  const main = document.querySelector("[data-testid=stMainBlockContainer]"), column = main.getBoundingClientRect().right - parseFloat(getComputedStyle(main).paddingRight);
+  const parts = ".nv-sentence, .nv-view, .nv-start-figure, .nv-practice-head, .nv-choices, .nv-links-path, .nv-topic";
+  return [column, Math.max(...[...main.querySelectorAll(parts)].filter(part => part.checkVisibility()).map(part => part.getBoundingClientRect().right))].map(Math.round);
+}"""
+ONE_COLUMN = (
+    "?layer=LayerNorm([3,4,4])",
+    f"compare{LAYERS}",
+    "questions",
+    "practice?seed=7&level=1",
+    "numerics?show=eps",
+)
+
+
+def assert_its_title_is_larger_than_its_sentence_and_it_ends_at_the_right_edge_of_all(view: Lesson) -> None:
+    size = "found => found.map(text => parseFloat(getComputedStyle(text).fontSize))"
+    (title,), others = view.find("h1").evaluate_all(size), view.find(".nv-sentence, h2").evaluate_all(size)
+    assert title > max(others)
+    assert view.page.evaluate(RIGHT_EDGES) == [1200, 1200]
+
+
 SCREENS = ((WIDE, "light"), (NARROW, "dark"))
 
 
@@ -205,6 +227,7 @@ def test_every_page_fits_each_screen_and_can_be_read_and_tapped(
     lesson_in_any_window: Lesson, subtests: pytest.Subtests
 ) -> None:
     """A page is opened on the screen of the page before, so every second one becomes wider, and the others narrower."""
+    assert set(ONE_COLUMN) < set(PAGES)
     for address in PAGES:
         with subtests.test(address):
             assert_it_fits_and_can_be_read_and_tapped(lesson_in_any_window, address)
@@ -222,6 +245,8 @@ def assert_it_fits_and_can_be_read_and_tapped(lesson: Lesson, address: str) -> N
         assert lesson.find(".nv-problem").count() == 0
         if screen == WIDE:
             assert lesson.find(".nvs-projector").is_visible() == (address != "questions")
+            if address in ONE_COLUMN:
+                assert_its_title_is_larger_than_its_sentence_and_it_ends_at_the_right_edge_of_all(lesson)
         assert_no_chart_text_overlaps(lesson)
         assert_code_is_large_enough(lesson, present=address in WITH_CODE)
         on_a_phone = [*PAGES[address], assert_what_is_cut_off_fades_until_it_is_scrolled_to_its_end]
@@ -240,33 +265,14 @@ def show(view: Lesson, address: str) -> None:
 
 # On a laptop
 
-# The right edges of the column and of the rightmost text, control or figure on the page.
-RIGHT_EDGES = """() => {
-  const main = document.querySelector("[data-testid=stMainBlockContainer]"), column = main.getBoundingClientRect().right - parseFloat(getComputedStyle(main).paddingRight);
-  const parts = ".nv-sentence, .nv-view, .nv-start-figure, .nv-practice-head, .nv-choices, .nv-links-path, .nv-topic";
-  return [column, Math.max(...[...main.querySelectorAll(parts)].filter(part => part.checkVisibility()).map(part => part.getBoundingClientRect().right))].map(Math.round);
-}"""
-ONE_COLUMN = (
-    "start",
-    "?layer=LayerNorm([3,4,4])",
-    f"compare{LAYERS}",
-    "questions",
-    "practice?seed=3",
-    "numerics?show=eps",
-)
 
-
-def test_every_page_has_a_title_larger_than_its_sentence_and_ends_at_the_same_right_edge(lesson: Lesson) -> None:
-    edges = set()
-    for address in ONE_COLUMN:
-        lesson.visit(address)
-        lesson.find("h1, .nv-part").first.wait_for()
-        lesson.wait_until_drawn()
-        size = "found => found.map(text => parseFloat(getComputedStyle(text).fontSize))"
-        (title,), others = lesson.find("h1").evaluate_all(size), lesson.find(".nv-sentence, h2").evaluate_all(size)
-        assert title > max(others), address
-        edges.update(lesson.page.evaluate(RIGHT_EDGES))
-    assert edges == {1200}
+def test_start_here_has_a_title_larger_than_its_sentence_and_ends_at_the_right_edge_of_all_pages(
+    lesson: Lesson,
+) -> None:
+    lesson.visit("start?step=1")
+    lesson.find("h1, .nv-part").first.wait_for()
+    lesson.wait_until_drawn()
+    assert_its_title_is_larger_than_its_sentence_and_it_ends_at_the_right_edge_of_all(lesson)
 
 
 def test_on_a_laptop_the_panels_of_a_row_are_aligned_and_each_text_is_below_its_layer(lesson: Lesson) -> None:

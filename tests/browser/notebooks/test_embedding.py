@@ -1,8 +1,11 @@
 """docs/embedding.md and docs/notebooks.md: a book of Sphinx, an app of marimo and one file, where every view is linked, has the right theme, and needs no network."""
 
+import shlex
+
 import pytest
 from playwright.sync_api import expect
 
+from normviz.cli import main
 from tests.browser.notebooks.conftest import FIRST, LAST, sentence
 from tools.embeddings import MARIMO_OPTIONS, commands
 from tools.hosts import mode, reads, shown_frame, wait_for_mode
@@ -56,8 +59,10 @@ def test_marimo_shows_the_view_in_a_frame_that_fits(host, workshop):
 # One file
 
 
-def test_the_file_fits_in_a_plain_page_without_a_scroll_bar(host, workshop):
-    workshop.run("One HTML file")
+def test_the_file_fits_in_a_plain_page_without_a_scroll_bar(host, workshop, monkeypatch):
+    (command,) = commands("One HTML file")  # tests/project/docs runs it in a shell
+    monkeypatch.chdir(workshop.folder)
+    assert main(shlex.split(command)[1:]) == 0
     visitor = host()
     page = visitor.open((workshop.folder / "examples" / "page.html").as_uri())
     page.locator("iframe").scroll_into_view_if_needed()
