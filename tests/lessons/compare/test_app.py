@@ -6,6 +6,7 @@ from normviz.analysis.comparison import compare, sentence
 from normviz.lessons.compare.page import READY_SETS
 from tests.support.driver import open_explore, query, scene, send_event, sentence_text, set_control
 from tests.support.lessons import compared_layers
+from tests.support.needs import cases_in_torch
 from tests.support.pages import check_page, go_to_page, open_page
 from tests.support.shown import elements, figures, problems, table, texts
 
@@ -39,6 +40,7 @@ COMPARE_CONTROLS = [
 ]  # fmt: skip
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("link", "key", "value", "then"), COMPARE_CONTROLS)
 def test_a_control_of_compare_changes_the_layers_the_sentence_and_the_address(link, key, value, then):
     before = open_page("compare", link)

@@ -17,6 +17,7 @@ from tests.support.driver import (
     set_control,
     shown_counts,
 )
+from tests.support.needs import cases_in_torch
 from tests.support.opened import in_the_app_too, opened
 from tests.support.pages import open_page
 from tests.support.shown import elements, problems, text
@@ -69,6 +70,7 @@ CONTROLS = [
 ]  # fmt: skip
 
 
+@cases_in_torch
 @pytest.mark.parametrize(
     ("opens", "link", "key", "value", "layer", "shape", "layout"), in_the_app_too(CONTROLS, 1, open_page)
 )

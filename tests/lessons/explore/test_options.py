@@ -5,6 +5,7 @@ import pytest
 from normviz.scene.options import DATA_LABELS, PARAMETER_LABELS
 from normviz.ui.controls import MORE
 from tests.support.driver import open_explore, open_more, set_control
+from tests.support.needs import cases_in_torch
 
 OTHERS = ["LayerNorm, C first", "One axis (dim)", "Your own pattern"]  # the layers without a button
 CHOICES = [
@@ -25,6 +26,7 @@ CHOICES = [
 ]  # fmt: skip
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("link", "key", "options"), CHOICES)
 def test_a_control_offers_the_valid_options(link, key, options):
     assert list(open_more(open_explore(link)).get_by_key(key).options) == options

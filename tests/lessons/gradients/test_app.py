@@ -4,6 +4,7 @@ import pytest
 
 from normviz.lessons.pages import PAGES
 from tests.support.driver import query, send_event, sentence_text, set_control
+from tests.support.needs import cases_in_torch, needs_rms_norm
 from tests.support.opened import opened
 from tests.support.pages import check_no_errors, check_page, open_page
 from tests.support.shown import elements, figures, notes, problems
@@ -16,6 +17,7 @@ GRADIENTS = [
 ]  # fmt: skip
 
 
+@cases_in_torch
 @pytest.mark.parametrize("show", [one.name for one in PAGES["gradients"].experiments])
 @pytest.mark.parametrize(("opens", "link"), [*((opened, link) for link in GRADIENTS), (open_page, "shape=1")])
 def test_gradients_with_extreme_settings(opens, link, show):
@@ -25,6 +27,7 @@ def test_gradients_with_extreme_settings(opens, link, show):
     assert bool(figures(app)) == (not notes(app))
 
 
+@needs_rms_norm
 def test_the_sentence_counts_the_outputs_that_one_input_moves():
     app = open_page("gradients", "shape=2,3&layer=LayerNorm(3)&values=1,2,6,4,4,5&at=0,1")
     assert sentence_text(app) == (
@@ -106,6 +109,7 @@ NO_FIGURE = [
 ]
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("link", "words"), NO_FIGURE)
 @pytest.mark.parametrize("more", ["", "&at=x"])
 def test_a_note_replaces_the_figure_if_there_is_no_derivative(link, words, more):

@@ -8,6 +8,7 @@ from normviz.analysis.rounding import DTYPES
 from normviz.lessons.pages import PAGES
 from tests.support.driver import query, sentence_text
 from tests.support.lessons import asked_questions
+from tests.support.needs import cases_in_torch
 from tests.support.pages import check_page, open_page
 from tests.support.shown import elements, figures, problems, texts
 
@@ -60,6 +61,7 @@ TURNED = [
 ]
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("link", "key", "value", "address"), TURNED)
 def test_a_control_changes_the_sentence_and_the_address_and_states_its_limits(link, key, value, address):
     app = open_page("numerics", link)

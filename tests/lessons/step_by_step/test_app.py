@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support.driver import query, send_event, sentence_text, set_control
+from tests.support.needs import cases_in_torch
 from tests.support.opened import opened
 from tests.support.pages import check_no_errors, check_page, open_page
 from tests.support.shown import figures, notes, tabs
@@ -15,6 +16,7 @@ def test_every_step_has_an_address(step):
     assert figures(app)[0]["step"] == step
 
 
+@cases_in_torch
 @pytest.mark.parametrize("layer", ["RMSNorm(4)", "InstanceNorm2d(3)", "BatchNorm2d(3,affine=False).eval()"])
 def test_a_step_that_the_layer_lacks_becomes_its_last_step(layer):
     (data,) = figures(opened("step_by_step", f"step=6&layer={layer}"))

@@ -7,6 +7,7 @@ import pytest
 from normviz.lessons.pages import PAGES
 from normviz.scene.setting import Slider, TextField
 from tests.support.driver import query, sentence_text, set_control
+from tests.support.needs import cases_in_torch
 from tests.support.opened import Opened, in_the_app_too, opened
 from tests.support.pages import check_no_errors, check_page, open_page
 from tests.support.shown import elements, figures, notes, problems, texts
@@ -79,6 +80,7 @@ TRAINING_CONTROLS = [
 ]  # fmt: skip
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("opens", "link", "key", "value", "then"), in_the_app_too(TRAINING_CONTROLS, 1, open_page))
 def test_a_control_of_train_and_eval_changes_the_sentence_and_the_address(opens, link, key, value, then):
     before = opens("train_and_eval", link)
