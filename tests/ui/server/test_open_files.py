@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import runpy
 import sys
@@ -16,7 +15,7 @@ from normviz.texts.languages import languages
 from normviz.ui.server import files
 from normviz.ui.server.files import FewFiles
 from normviz.ui.server.routes import middleware, routes
-from tests.support.asgi import ask
+from tests.support.asgi import ask, run_async
 
 INFINITY = 2**63 - 1  # as on macOS
 
@@ -98,7 +97,7 @@ def test_a_session_for_which_there_is_no_file_is_refused_with_503_so_that_a_prox
     async def fail(*_: object) -> None:
         raise AssertionError("it was passed on")
 
-    asyncio.run(FewFiles(fail)({"type": "websocket"}, fail, send))  # type: ignore[arg-type]
+    run_async(FewFiles(fail)({"type": "websocket"}, fail, send))  # type: ignore[arg-type]
     assert [message["type"] for message in sent] == ["websocket.http.response.start", "websocket.http.response.body"]
     assert sent[0]["status"] == 503
     assert (b"retry-after", b"5") in sent[0]["headers"]
@@ -155,5 +154,5 @@ def test_a_websocket_and_a_response_pass_unchanged_while_there_are_files() -> No
         seen.append((scope, receive, send))
 
     arguments = ({"type": "websocket"}, object(), object())
-    asyncio.run(FewFiles(inner)(*arguments))  # type: ignore[arg-type]
+    run_async(FewFiles(inner)(*arguments))  # type: ignore[arg-type]
     assert seen == [arguments]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -20,6 +19,7 @@ from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 
 from normviz.ui.server import process
 from normviz.ui.server.files import count
+from tests.support.asgi import run_async
 
 SECTIONS = ["theme", *(f"theme.{category.value}" for category in CustomThemeCategories)]
 OPTIONS = {
@@ -176,6 +176,6 @@ async def files_of_sessions(number: int) -> tuple[int, int]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not list the open files")
 def test_a_session_has_no_file_besides_its_connection(originals):
-    assert asyncio.run(files_of_sessions(10))[0] >= 30  # if Streamlit's own sessions have none, the shared loop can go
+    assert run_async(files_of_sessions(10))[0] >= 30  # if Streamlit's own sessions have none, the shared loop can go
     process.lighten()
-    assert asyncio.run(files_of_sessions(10)) == (0, 0)
+    assert run_async(files_of_sessions(10)) == (0, 0)
