@@ -1,5 +1,7 @@
 """Ends of a process by code that a command runs: ``python -m tests.cli.endings`` tries each, and prints what the command would say, as JSON."""
 
+import atexit
+import io
 import json
 import os
 import signal
@@ -51,6 +53,8 @@ ENDINGS: dict[str, tuple[Callable[[], object], str]] = {
 GOES_ON: dict[str, Callable[[], object]] = {
     **{str(code): lambda: os.write(1, b"printed by the code\n") for code in range(3)},
     "fork": os.fork,
+    "atexit": lambda: atexit.register(os._exit, 1),
+    "sys.stdout": lambda: setattr(sys, "stdout", io.StringIO()),
 }
 
 

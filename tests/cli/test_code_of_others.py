@@ -89,6 +89,10 @@ def test_a_process_that_goes_on_after_a_fork_prints_no_result(ends):
     assert ends["fork"] == [0, "result\n", ""]
 
 
+def test_what_the_code_registers_or_replaces_does_not_change_the_result(ends):
+    assert ends["atexit"] == ends["sys.stdout"] == [0, "result\n", ""]
+
+
 def test_the_command_watches_the_code(tmp_path):
     (tmp_path / "code.py").write_text("import os\ndef fn(x):\n    os._exit(0)\n")
     ran = subprocess.run(
