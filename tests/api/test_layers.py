@@ -2,6 +2,7 @@
 
 from base64 import b64decode
 from copy import deepcopy
+from functools import cache
 
 import numpy as np
 import pytest
@@ -138,6 +139,17 @@ def figure(shown):
     return sent(next(part for part in flat(shown.parts) if isinstance(part, Panels)).data)
 
 
+@cache
+def explored(name, given):
+    """The figure of Explore, which several tests compare with another page."""
+    return figure(nv.explore(LAYERS[name], given_to(LAYERS[name], given)))
+
+
+@cache
+def explained(name, given):
+    return nv.explain(LAYERS[name], given_to(LAYERS[name], given))
+
+
 def check(data, name, given, layer):
     """The figure shows x, and the numbers of the layer for it."""
     panels, module = drawn(data), module_of(name)
@@ -174,20 +186,19 @@ def _nothing_is_modified():
         assert all(torch.equal(state[key], value) for key, value in MODULES[name].state_dict().items())
 
 
-@GIVEN
 @EVERY
-@pytest.mark.parametrize("entry", [nv.explore, nv.steps], ids=["explore", "steps"])
-def test_explore_and_steps(entry, name, given):
+@pytest.mark.parametrize(("page", "given"), [("explore", SHAPE), ("explore", X), ("steps", X)])
+def test_explore_and_steps(page, name, given):
     layer = LAYERS[name]
     x = given_to(layer, given)
-    check(figure(entry(layer, x)), name, x, layer)
+    check(explored(name, given) if page == "explore" else figure(nv.steps(layer, x)), name, x, layer)
 
 
 @EVERY
 def test_explain(name):
     layer = LAYERS[name]
     x = given_to(layer, X)
-    e = nv.explain(layer, x)
+    e = explained(name, X)
     assert isinstance(e, nv.Explanation)
     close(e.trace.output.float(), output(module_of(name), x))
     check(figure(e.output()), name, x, layer)
@@ -195,9 +206,9 @@ def test_explain(name):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_explain_of_a_shape_has_the_tensors_of_the_module(name):
-    e, x = nv.explain(MODULES[name], SHAPE), given_to(MODULES[name], X)
+    e = explained(name, SHAPE)
     assert e.x is None
-    with_x = nv.explain(MODULES[name], x)
+    with_x = explained(name, X)
     assert (e.norm, e.title) == (with_x.norm, with_x.title)
     held, expected = e.layer_values().tensors, with_x.layer_values().tensors
     assert held.keys() == expected.keys()
@@ -211,7 +222,7 @@ def test_gradients(name, given):
     layer, at = LAYERS[name], (1, 2, 0, 1)
     x = given_to(layer, given)
     panels = drawn(figure(nv.gradients(layer, x, at=at)))
-    where = torch.as_tensor(drawn(figure(nv.explore(layer, x)))["x"])
+    where = torch.as_tensor(drawn(explored(name, given))["x"])
     module = module_of(name)
     where = where.to(next(module.parameters(), where).dtype)
     whole = torch.autograd.functional.jacobian(lambda x: deepcopy(module)(x), where)
@@ -226,9 +237,8 @@ def test_compare(name, given):
     if name == "Norm with long names":  # the other layer has the axes N, C, H and W
         pytest.skip("a comparison names the axes by one letter")
     shown = figure(nv.compare([layer, "InstanceNorm2d(4)"], x))
-    e = nv.explain(layer, x)
-    assert shown["layers"][0]["name"] == e.title
-    alone = figure(nv.explore(layer, x))
+    assert shown["layers"][0]["name"] == explained(name, given).title
+    alone = explored(name, given)
     assert (shown["sharings"]["stats0"], shown["sharings"]["params0"]) == (alone["stats"], alone["params"])
 
 
@@ -238,7 +248,7 @@ def test_both_modes(name, given):
     layer = LAYERS[name]
     x = given_to(layer, given)
     panels = drawn(figure(nv.train_and_eval(layer, x, show="modes")))
-    module, where = module_of(name), drawn(figure(nv.explore(layer, x)))["x"]
+    module, where = module_of(name), drawn(explored(name, given))["x"]
     close(panels["train"], output(module.train(), where))
     if name in MODULES or "BatchNorm" not in str(layer):  # a new BatchNorm gets some batches first
         close(panels["eval"], output(module.eval(), where))
@@ -265,10 +275,9 @@ def test_live(name, given):
     close(widget.explanation.trace.output.float(), output(module_of(name), widget.explanation.x))
 
 
-@GIVEN
 @pytest.mark.parametrize("name", [name for name in LAYERS if name != "Norm with long names"])
-@pytest.mark.parametrize("page", ["explore", "steps"])
-def test_a_live_layer_that_is_set(name, given, page):
+@pytest.mark.parametrize(("page", "given"), [("explore", X), ("steps", SHAPE)])
+def test_a_live_layer_that_is_set(page, given, name):
     layer = LAYERS[name]
     x = given_to(layer, given)
     widget = nv.live(page, "RMSNorm(3)", x)
