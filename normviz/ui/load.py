@@ -161,9 +161,8 @@ class Queue:
             work = partial(copy_context().run, self._timed, job)
             return await asyncio.get_running_loop().run_in_executor(self._workers, work)
         finally:
-            if (
-                self._jobs.get(key, (None,))[0] is job
-            ):  # after it was dropped, another reader may have asked for it again
+            # After it was dropped, another reader may have asked for it again.
+            if self._jobs.get(key, (None,))[0] is job:
                 del self._jobs[key]
             self._call_next()
 

@@ -30,7 +30,7 @@ def test_connection_settings_are_those_of_the_document(part, option, value):
 
 def test_all_rows_of_the_tables_are_read():
     assert len(LIMITS) == 47
-    assert len(CONNECTIONS) == 5
+    assert len(CONNECTIONS) == 6
 
 
 def test_everything_that_the_browser_stores_is_listed():
