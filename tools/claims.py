@@ -23,7 +23,7 @@ from pathlib import Path
 import yaml
 
 from normviz.lessons.questions.sources import PAPERS
-from normviz.texts.languages import FRONT_MATTER, front_matter
+from normviz.texts.languages import FRONT_MATTER
 from tools.translations import ENGLISH, prose_files, python_messages, script_messages
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,7 +49,9 @@ class Claim:
 def claims() -> Iterator[Claim]:
     """All claims, file by file."""
     for path in prose_files():
-        yield from _read((ENGLISH / path).relative_to(ROOT).as_posix(), front_matter(path).get("claims", []))
+        if found := FRONT_MATTER.match((ENGLISH / path).read_text(encoding="utf-8")):
+            listed = yaml.safe_load(found[1]).get("claims", [])
+            yield from _read((ENGLISH / path).relative_to(ROOT).as_posix(), listed)
     for path, listed in yaml.safe_load(OTHER_TEXTS.read_text(encoding="utf-8")).items():
         yield from _read(path, listed)
 

@@ -2,13 +2,9 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from normviz.texts import messages
 from normviz.texts.errors import NormvizError, closest, echo, listed
@@ -137,7 +133,6 @@ def html_attributes() -> str:
 
 OWN = Path(__file__).parents[1] / "locale" / ENGLISH
 STAMP = re.compile(r"\A(?:<!-- English: (?P<markdown>\w+) -->|# English: (?P<yaml>\w+))\n+")
-YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C takes a fifth of the time
 FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n+", re.DOTALL)
 
 
@@ -160,17 +155,6 @@ def read_text(path: str) -> str:
 def digest(file: Path) -> str:
     """Eight digits that change whenever the text does. Its front matter is not translated."""
     return hashlib.sha256(FRONT_MATTER.sub("", file.read_text(encoding="utf-8")).encode()).hexdigest()[:8]
-
-
-@cache
-def front_matter(path: str) -> Mapping[str, Any]:
-    """What the front matter of the English file ``path`` declares; no translation repeats it.
-
-    >>> front_matter("questions/s0.md")["kind"]
-    'gammas'
-    """
-    found = FRONT_MATTER.match((OWN / path).read_text(encoding="utf-8"))
-    return yaml.load(found[1], YAML) if found else {}
 
 
 def paragraphs(name: str, **values: object) -> str:

@@ -9,7 +9,7 @@ from normviz.lessons.gradients import page as gradients
 from normviz.lessons.models import page as models
 from normviz.lessons.numerics import page as numerics
 from normviz.lessons.page import Page
-from normviz.lessons.questions.facts import Declared, Facts, scene_of
+from normviz.lessons.questions.facts import Declared, Facts, front_matter, scene_of
 from normviz.lessons.questions.question import TOPICS, Question, Topic, answer, facts_of, prose, reasons, search_text
 from normviz.lessons.questions.sources import read_source
 from normviz.lessons.questions.topics import frameworks, numbers, parameters, running_statistics, statistics, training
@@ -19,7 +19,7 @@ from normviz.parts import part, titles
 from normviz.scene.setting import Where, text, word
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.languages import front_matter, paragraphs
+from normviz.texts.languages import paragraphs
 from normviz.texts.messages import N_, _, english
 
 # All questions, topic by topic, in the order in which they are listed.
@@ -127,7 +127,7 @@ COMPUTING = {
 
 def read_question(key: str) -> Question:
     """The question in the file with this name: what its front matter declares, and the function that computes the rest of its facts."""
-    front = front_matter(f"questions/{key}.md")
+    front = front_matter(key)
     name, _mark, query = front["view"].removeprefix("/").partition("?")
     page = next(page for page in ANSWERING if page.name == name)
     topic = next(topic for topic in TOPICS if topic.key == front["topic"])

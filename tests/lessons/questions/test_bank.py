@@ -14,7 +14,7 @@ from normviz.export.links import output_of_query
 from normviz.lessons.compare.page import fit_layers
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions import facts as building_blocks
-from normviz.lessons.questions.facts import Facts
+from normviz.lessons.questions.facts import Facts, front_matter
 from normviz.lessons.questions.page import (
     COMPUTING,
     CORE,
@@ -30,7 +30,7 @@ from normviz.lessons.questions.question import TOPICS, Prose, Question, answer, 
 from normviz.parts.part import Heading
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.view import read
-from normviz.texts.languages import OWN, front_matter
+from normviz.texts.languages import OWN
 from tests.lessons.questions.searching import search
 from tests.lessons.questions.test_documents import SETTLED, WITHOUT_STATEMENT
 from tests.support.needs import whole
@@ -102,7 +102,7 @@ def test_an_old_link_shows_the_question_in_the_app_and_in_files(key):
 )
 def test_each_file_is_one_question_listed_by_topic_and_each_function_computes_one():
     assert sorted(QUESTIONS) == sorted(file.stem for file in (OWN / "questions").glob("*.md"))
-    computed = Counter(front_matter(f"questions/{key}.md").get("computed", "") for key in QUESTIONS)
+    computed = Counter(front_matter(key).get("computed", "") for key in QUESTIONS)
     named = {
         f"{module}.{name}"
         for module, topic in COMPUTING.items()
