@@ -45,6 +45,8 @@ def test_a_help_ends_in_a_command_that_works(run, tmp_path, monkeypatch, command
     _normviz, *words = shlex.split(example(text))
     assert words[0] == command
     started = []
+    if command == "site":  # its pages with controls take seconds
+        monkeypatch.setattr("normviz.export.playable.MOST_VIEWS", 60)
     monkeypatch.setattr(app.runpy, "run_module", lambda *_, **__: started.append(sys.argv))
     code, out, err = run(*words)
     assert (code, err) == (0, "")

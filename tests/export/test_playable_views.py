@@ -91,7 +91,7 @@ def test_a_size_leads_to_the_tensor_with_that_size_that_is_most_like_the_current
     assert set(first.ways["size_n"]) == {2}
 
 
-@pytest.mark.parametrize("start", ["LayerNorm([4,3,5])", "InstanceNorm2d(4)", "LayerNorm([3,5])"])
+@pytest.mark.parametrize("start", ["LayerNorm([4,3,5])", "InstanceNorm2d(4)"])
 def test_a_layer_without_a_form_on_another_tensor_is_replaced_and_the_way_back_is_the_same_for_all_readers(start):
     views = found(query=f"shape=2,4,3,5&layer={start}", shapes=((5, 7),))
     ways = {str(one.page_view.view.scene.layer): one.ways["layout"] for one in views.values()}
