@@ -55,7 +55,7 @@ def only_known(request: Request) -> Request:
 def drop_sessions_that_left(sessions: int) -> int:
     """The number of sessions now. If there were more, their memory is given back to the system.
 
-    Streamlit keeps a session for two minutes after its visitor has left, and looks for the end of them only when another one leaves.
+    Streamlit keeps a session for 30 s (`disconnectedSessionTTL`) after its visitor has left, and looks for its end only when another one leaves.
     """
     manager = runtime.get_instance()._session_mgr
     manager._session_storage._cache.expire()  # type: ignore[attr-defined]

@@ -142,9 +142,9 @@ def _import_all() -> None:
 #   option six times, which is more work than many of our runs. They do not change while the server runs, so they are kept.
 # - A callback that calls ``st.rerun`` ends its run before anything is drawn. The browser is not told about such a run.
 # - Each fragment keeps copies of the places around it, and is drawn at copies of them. Python's own way to copy looks at each field.
-# - Each session has an event loop of three files, which it keeps for two minutes after its visitor has left. It never runs: it is there for
+# - Each session has an event loop of three files, which it keeps for a while after its visitor has left. It never runs: it is there for
 #   libraries that ask for one in the thread of a script. All sessions share one.
-# - Values of widgets that no page has are dropped, and so is a session two minutes after its visitor has left (``memory.py``).
+# - Values of widgets that no page has are dropped, and so is a session some time after its visitor has left (``memory.py``).
 #
 # This replaces private functions of Streamlit, so it is only done for the version that we have checked; with another version everything works
 # as well, only slower, and with more open files.

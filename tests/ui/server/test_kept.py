@@ -1,4 +1,4 @@
-"""What the server keeps of a session: the values of the widgets that it has drawn, until two minutes after its visitor has left."""
+"""What the server keeps of a session: the values of the widgets that it has drawn, and for how long after its visitor has left."""
 
 from __future__ import annotations
 
