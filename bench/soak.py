@@ -24,7 +24,7 @@ from typing import Any
 import psutil
 import uvloop
 
-from bench.attack import MB, ask
+from bench.attack import MB, SMALL, ask, view
 from bench.common import Server, report, server, spread
 from bench.students import Log, Student
 
@@ -69,7 +69,7 @@ async def student(server: Server, number: int, think: float, soak: Soak) -> None
 
 async def run(server: Server, students: int, minutes: float, think: float, later: float) -> Soak:
     soak, numbers, process = Soak(), count(), psutil.Process(server.process.pid)
-    await ask(server, "explore?shape=2,3,4,4")
+    await view(server, SMALL)
     soak.before, soak.files = server.memory(), (process.num_fds(), 0)
     end = time.monotonic() + 60 * minutes
 

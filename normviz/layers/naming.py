@@ -52,7 +52,7 @@ def _layer(name: str, training: bool, arguments: tuple[tuple[str, object], ...])
 # By what it computes on an x
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=128)
 def torch_layer(norm: Norm, shape: tuple[int, ...]) -> Layer | None:
     """The torch layer that computes the same as ``norm`` on an x of ``shape``; None if torch has none. It may multiply by 1 + gamma.
 
@@ -172,7 +172,7 @@ def layer_with_axes(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], l
     )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _layers_with_axes(
     norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], options: tuple[tuple[str, object], ...]
 ) -> tuple[Layer, ...]:
