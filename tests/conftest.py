@@ -58,9 +58,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with browser tests, the longest, come first: then the last files are short, and the processes end at about the same time."""
-    long = {item.path for item in items if item.get_closest_marker("browser")}
-    items.sort(key=lambda item: item.path not in long)
+    """The longest files come first: the engines, other browsers, the app. Then the last files are short, and the processes end at about the same time."""
+    browsers = {item.path for item in items if item.get_closest_marker("browser")}
+
+    def place(item: pytest.Item) -> list[bool]:
+        return ["engines" not in item.path.parts, item.path not in browsers, "ui" not in item.path.parts]
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="module", autouse=True)
