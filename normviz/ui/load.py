@@ -142,7 +142,7 @@ class Queue:
             left.cancel()
             job.readers -= 1
             if not job.readers and not job.turn.is_set():
-                self._jobs.pop(key, None)
+                self._forget(key, job)
                 result.cancel()
 
     def _add(self, key: Hashable, job: Job) -> None:
@@ -161,10 +161,13 @@ class Queue:
             work = partial(copy_context().run, self._timed, job)
             return await asyncio.get_running_loop().run_in_executor(self._workers, work)
         finally:
-            # After it was dropped, another reader may have asked for it again.
-            if self._jobs.get(key, (None,))[0] is job:
-                del self._jobs[key]
+            self._forget(key, job)
             self._call_next()
+
+    def _forget(self, key: Hashable, job: Job) -> None:
+        """The job is done, or dropped. In the second case, another reader may have asked for it again before it ends."""
+        if key in self._jobs and self._jobs[key][0] is job:
+            del self._jobs[key]
 
     def _call_next(self) -> None:
         jobs = [job for job, _result in self._jobs.values()]

@@ -34,6 +34,8 @@ def shown(app):
         ("", "", "xb;q=much", "en"),
         ("tlh", "tlh", "xb-Latn-ZZ", "xb"),
         ("", "", "", "en"),
+        ("", "", "de," * 300 + "xb", "xb"),
+        ("", "", "de," * 400 + "xb", "en"),  # of a header, 1,000 characters are read
     ],
 )
 def test_the_link_comes_before_the_choice_and_the_choice_before_the_browser(brackets, named, chosen, accepted, found):
