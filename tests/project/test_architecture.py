@@ -76,7 +76,8 @@ def circle(graph: grimp.ImportGraph, folder: Path) -> list[str]:
     edges = {module: set(graph.find_modules_directly_imported_by(module)) for module in graph.modules}
     for module in graph.modules:
         path = folder / Path(*module.split("."))
-        file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        package = path / "__init__.py"  # a folder that was renamed may still have a cache
+        file = package if package.is_file() else path.with_suffix(".py")
         edges[module] |= imported_by_name(file) & graph.modules
     try:
         TopologicalSorter(edges).prepare()
