@@ -154,13 +154,16 @@ def test_a_file_has_the_code_of_the_layer_and_a_table_that_opens_and_closes_with
 LAYER_HELP = "Help for Layer as code, or an error of torch"
 
 
-def test_the_tensor_and_the_layer_have_their_help_beside_them(look) -> None:
-    view = look("?at=none")
+def test_the_tensor_and_the_layer_have_their_help_beside_them(tab) -> None:
+    view, watch = tab
+    view.visit("gradients?hide=")  # where the field has less room
+    view.page.get_by_role("button", name=LAYER_HELP).hover()
+    expect(view.page.get_by_role("tooltip").filter(has_text="F.layer_norm(x, x.shape[1:])")).to_be_visible()
+    view.go("?at=none")
     for label, words in (
         ("Help for Tensor", "Values are computed up to"),
         (LAYER_HELP, "F.layer_norm(x, x.shape[1:])"),
     ):
         view.page.get_by_role("button", name=label).hover()
         expect(view.page.get_by_role("tooltip").filter(has_text=words)).to_be_visible()
-    view.visit("gradients?hide=")  # where the field has less room
-    view.page.get_by_role("button", name=LAYER_HELP).hover()
+    watch.check()

@@ -32,8 +32,9 @@ def test_the_end_of_a_replaced_call_does_not_end_the_page(view: View) -> None:
 
 
 def test_another_page_ends_the_page(look: Callable[[str], View]) -> None:
-    view = look("?shape=3,4&layer=LayerNorm(4)&at=0,1")
+    view = look("?at=none")
     assert view.page.evaluate(f"window.normvizPages.has(window.before = {PAGE})")
-    view.visit("compare?shape=3,4&layer=LayerNorm(4)")
+    view.visit("compare?at=none")
     view.page.wait_for_function("() => window.before && !window.normvizPages.has(window.before)")
     expect(view.find(".nv-above")).to_have_count(1)  # what is drawn outside the page's element
+    view.go("?at=none")  # from another page, an address without a query would keep its scene
