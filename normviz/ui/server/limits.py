@@ -35,7 +35,7 @@ def is_open(path: str) -> bool:
 
     Streamlit has more, which the app does not use, such as uploads, which it keeps in memory.
 
-    >>> is_open("/explore"), is_open("/lab/_stcore/health"), is_open("/_stcore/upload_file/1/2"), is_open("//explore")
+    >>> is_open("/explore"), is_open("/_stcore/health"), is_open("/_stcore/upload_file/1/2"), is_open("//explore")
     (True, True, False, False)
     """
     base = f"/{str(st.get_option('server.baseUrlPath') or '').strip('/')}/".replace("//", "/")
