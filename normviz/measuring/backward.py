@@ -56,18 +56,24 @@ def _autograd(output: Tensor, inputs: list[Tensor], dout: Tensor) -> tuple[Tenso
     return torch.autograd.grad(loss, inputs, allow_unused=True)
 
 
-def compare_gradients(compared: LayerComparison) -> list[Difference] | Unjudged:
-    """Compare the gradients on an x like the given one, and on x itself in half precision. The outputs must be right."""
+def compare_gradients(
+    compared: LayerComparison, values: Mapping[int, Tensor] | None = None, strided: bool = False
+) -> list[Difference] | Unjudged:
+    """Compare the gradients on an x like the given one, and on x itself in half precision. The outputs must be right.
+
+    values   of the function's tensors, for another shape than that of x: then only this shape is tried
+    strided  x and dout are not contiguous
+    """
     function, x, roles = compared.function, compared.x, compared.best
     if function.kind != probe.TENSORS or function.converts:
         return Unjudged(_(NO_GRADIENT))
-    shape = tuple(x.shape)
-    others = signed_values(parameters_of(function), seed=5)
-    if not function.takes(shape, others):
+    shape = compared.expected.shape if values is not None else tuple(x.shape)
+    others = signed_values(parameters_of(function), seed=5) if values is None else values
+    if values is None and not function.takes(shape, others):
         others = {}
     try:
-        differs = _differences(compared, roles, compared.alike(shape, 15).to(function.dtype), others)
-        if differs:
+        differs = _differences(compared, roles, compared.alike(shape, 15).to(function.dtype), others, strided)
+        if differs or values is not None:
             return differs
         if x.dtype.itemsize < 4 <= function.dtype.itemsize:
             dtype = function.dtype
@@ -87,13 +93,18 @@ class _NoGradientError(Exception):
     """The output requires no gradient although x does."""
 
 
+def _strided(x: Tensor) -> Tensor:
+    """The same values, as a slice with a step."""
+    return torch.stack([x, x.detach().flip(-1)], -1).flatten(-2)[..., ::2]
+
+
 def _differences(
-    compared: LayerComparison, roles: GammaBeta, x: Tensor, values: Mapping[int, Tensor]
+    compared: LayerComparison, roles: GammaBeta, x: Tensor, values: Mapping[int, Tensor], strided: bool = False
 ) -> list[Difference]:
     function = compared.function
     tensors = function.with_values(values)
     dout = (probe.generic(tuple(x.shape), torch.float64, 16) - 0.5).to(x.dtype)
-    own = _own_gradients(function, roles, x, values, dout)
+    own = _own_gradients(function, roles, x, values, dout, strided)
     exact, rounded, low = _wanted(compared, x, tensors, dout)
     wrong = _wrong(own, exact, rounded, low)
     if not wrong:
@@ -150,7 +161,7 @@ def _wrong(
 
 
 def _own_gradients(
-    function: Function, roles: GammaBeta, x: Tensor, values: Mapping[int, Tensor], dout: Tensor
+    function: Function, roles: GammaBeta, x: Tensor, values: Mapping[int, Tensor], dout: Tensor, strided: bool = False
 ) -> dict[str, Tensor]:
     """The gradients of the function. Raises _NoGradientError, or RuntimeError of autograd."""
     leaf = x.detach().clone().requires_grad_()
@@ -165,10 +176,10 @@ def _own_gradients(
         for tensor in tensors.values():
             tensor.requires_grad_()
         with torch.enable_grad():
-            output = function.with_graph(leaf, values)
+            output = function.with_graph(_strided(leaf) if strided else leaf, values)
         if not output.requires_grad:
             raise _NoGradientError
-        found = _autograd(output, [leaf, *tensors.values()], dout)
+        found = _autograd(output, [leaf, *tensors.values()], _strided(dout) if strided else dout)
     finally:
         for name, tensor in tensors.items():
             tensor.requires_grad_(required[name])

@@ -22,19 +22,29 @@ from normviz.layers.naming import layer_of_channels, torch_layer, usual_layer
 from normviz.layers.norm import Norm
 from normviz.measuring import probe
 from normviz.measuring.backward import Unjudged, compare_by_hand, compare_gradients
-from normviz.measuring.formula import BIASED, Eps, Measurement, Quotient, measure_function, parameters_of
+from normviz.measuring.formula import (
+    BIASED,
+    UNBIASED,
+    Eps,
+    Groups,
+    Measurement,
+    Quotient,
+    measure_function,
+    parameters_of,
+)
 from normviz.measuring.groups import Axis, from_ids, same_partition, smaller_shape
 from normviz.measuring.probe import Function
 from normviz.measuring.reasons import UNKNOWN, just_updated, reasons
 from normviz.measuring.report import (
     Difference,
     differs_by,
+    divisor_difference,
     extreme_note,
     from_x_instead,
     imprecise,
     not_normalization,
     other_dtype,
-    other_on_shape,
+    other_size,
     stored_instead,
     text,
     unexplained,
@@ -42,6 +52,7 @@ from normviz.measuring.report import (
     without_like,
 )
 from normviz.measuring.running import mode_differences
+from normviz.measuring.trials import TRIALS, Case, own_dtypes, repeated, wrong_strides
 from normviz.measuring.turn import measuring
 from normviz.measuring.verdict import Error, LayerComparison, Verdict, judge, reference_of, signed_values
 from normviz.texts.errors import NormvizError, echo, listed
@@ -134,28 +145,31 @@ def compare(
         verdict, compared, forward_ok = Verdict(), LayerComparison(function, expected, reference, x), False
     found: Measurement | None = None
     differs: list[Difference] = []
-    if forward_ok and verdict.sizes is not None and not shapes:
-        shape, error = verdict.sizes
-        expected = _on(expected, shape)
-        other = compared.on(expected)
-        found = measure_function(function, other.alike(shape, 18).to(x.dtype))
-        differs, found = _why(other, found, error, True)
-        if all(one.what in ("values", "not_normalization") or one.sentence in map(_, UNKNOWN) for one in differs):
-            differs, found = [], None
-        else:
-            notes.append(_("It is right on x, but not on an x of shape {shape}.", shape=shape))
-        differs = differs or [other_on_shape(shape, error, expected.title)]
+    if forward_ok and verdict.sizes is not None:
+        again = repeated(compared)
+        differs, found, expected = ([again], None, expected) if again else _on_other_size(compared, *verdict.sizes)
     elif forward_ok:
-        differs += _after_forward(verdict, expected, x)
+        differs += [vanishing_eps(x.dtype)] if verdict.constant else []
         notes += [extreme_note(name, error, expected.title) for name, error in verdict.extreme]
         if not differs:
             differs += _gradients(compared, backward, notes)
+        case = Case(compared, lambda shape: on(shape) or _on_norm(expected, shape), backward)
+        for trial in TRIALS if not differs and verdict.dtype is None else ():
+            outcome = trial.run(case)
+            notes += outcome.notes
+            differs += outcome.differences
+            if differs:
+                break
         module = function.fn
         if not differs and verdict.dtype is None and isinstance(module, nn.Module):
             function.restore()
             differs += mode_differences(module, compared)
             if not differs and backward is not False:
                 differs += _gradients_in_other_mode(module, compared)
+    elif reference.is_known and (again := repeated(compared)) is not None:
+        differs = [again]
+    elif verdict.given is not None and not verdict.given.ok and (strides := _of_strides(compared, x)) is not None:
+        differs = [strides]
     elif verdict.right and verdict.own_right and verdict.given is not None:
         differs = [imprecise(verdict.given, x.dtype, verdict.only_near)]
     else:
@@ -278,13 +292,21 @@ def _other_shape(shape: Sequence[int], expected: Description) -> tuple[int, ...]
     return found
 
 
-def _after_forward(verdict: Verdict, expected: Description, x: Tensor) -> Iterator[Difference]:
-    """What differs although the outputs are right on x."""
-    if verdict.constant:
-        yield vanishing_eps(x.dtype)
-    if verdict.sizes is not None:
-        shape, error = verdict.sizes
-        yield other_on_shape(shape, error, expected.title)
+def _on_other_size(
+    compared: LayerComparison, shape: tuple[int, ...], error: Error
+) -> tuple[list[Difference], Measurement | None, Description]:
+    """What differs on another size, and why, if that can be told."""
+    told = other_size(tuple(compared.x.shape), shape, error)
+    expected = _on(compared.expected, shape)
+    other = compared.on(expected)
+    found = measure_function(compared.function, other.alike(shape, 18).to(compared.x.dtype))
+    differs, measured = _why(other, found, error, True)
+    m = Groups(other.expected.stat_ids).elements
+    differs = [divisor_difference(str(m - 1), m) if one.found == UNBIASED else one for one in differs]  # m of this size
+    unlike = {"values", "not_normalization"}
+    is_known = all(one.what not in unlike and one.sentence not in map(_, UNKNOWN) for one in differs)
+    is_known = is_known and (found.ids is None or from_ids(found.ids) is not None)
+    return ([told, *differs], measured, expected) if is_known else ([told], None, compared.expected)
 
 
 def _gradients(compared: LayerComparison, backward: bool | None, notes: list[str]) -> list[Difference]:
@@ -436,6 +458,24 @@ def expected_of(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | N
 def _on(expected: Description, shape: tuple[int, ...]) -> Description:
     """The same layer on an x of another shape."""
     return replace(expect(expected.layer or expected.norm, shape, expected.layout), name=expected.name)
+
+
+def _on_norm(expected: Description, shape: tuple[int, ...]) -> Description | None:
+    """The same formula where the layer fixes the sizes, such as another normalized_shape."""
+    try:
+        return replace(expect(expected.norm, shape, expected.layout), name=expected.name)
+    except NormvizError:
+        return None
+
+
+def _of_strides(compared: LayerComparison, x: Tensor) -> Difference | None:
+    """Whether the given x is wrong only for its strides."""
+    if x.is_contiguous():
+        return None
+    with own_dtypes(compared.function):
+        given = compared.agrees(x, {}, x.dtype, strict=True)
+        plain = compared.agrees(x.contiguous(), {}, x.dtype, strict=True)
+    return wrong_strides(x, given) if plain.ok and not given.ok else None
 
 
 def _takes(expected: Description, shape: tuple[int, ...]) -> bool:

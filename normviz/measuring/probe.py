@@ -261,6 +261,8 @@ class Function:
     given_params  ``params`` as they were given
     constants  the ids of tensors outside of the modules that need no gradient
     has_arrays whether it may use arrays of NumPy or JAX that are not among the tensors
+    passed     the tensor with which it was called last
+    first      its output for x in the first call
     kind       what it takes: TENSORS, ARRAYS (of NumPy) or JAX
     switched   whether it returned an array for a tensor, and takes arrays since
     converts   whether it takes tensors and computes with NumPy
@@ -270,6 +272,8 @@ class Function:
     def __init__(self, fn: Callable[..., Any], kind: str, params: Mapping[str, Any]) -> None:
         self.fn, self.kind, self.switched = unbound(fn), kind, False
         self.converts, self.called = False, False
+        self.passed: Tensor | None = None  # the tensor with which it was called last
+        self.first = torch.empty(0)  # its output for x
         self.given_params, self.numbers = params, set[int]()
         self.params = {name: self._own(value, name) for name, value in params.items()}
         given = list(_named_tensors(self.params))
@@ -395,12 +399,11 @@ class Function:
     def raw(self, x: Tensor, values: Values) -> Any:
         """What the function itself returns for x, with other values of some tensors. Raises NormvizError if it raises."""
         count_call()
-        self.restore()
-        for position, tensor in enumerate(self.tensors):
-            tensor.data = values.get(position, self.values[position]).clone()
+        self._renew(values)
         try:
             with same_settings():
-                return self._run(x.clone())
+                self.passed = x if x.grad_fn is not None else same_strides(x)
+                return self._run(self.passed)
         except (Exception, *ENDS) as error:
             raise NormvizError(
                 "the function raises on an x of shape {shape}: {kind}: {error}",
@@ -408,6 +411,39 @@ class Function:
                 kind=type(error).__name__,
                 error=error,
             ) from error
+
+    def _renew(self, values: Values) -> None:
+        """Restore the state, and give the tensors copies of their values, or of others."""
+        self.restore()
+        for position, tensor in enumerate(self.tensors):
+            tensor.data = values.get(position, self.values[position]).clone()
+
+    def consecutive(self, inputs: Iterable[Tensor]) -> Iterator[tuple[Tensor, Tensor]]:
+        """The output of each x and a copy of it, as they are after all calls; what the function keeps is not restored between them."""
+        made = []
+        self._renew({})
+        for x in inputs:
+            count_call()
+            with torch.set_grad_enabled(any(module.training for module in self.modules)), same_settings():
+                output = _checked(self._run(same_strides(x)), x).detach()
+            made.append((output, output.clone()))
+        self.restore()
+        return iter(made)
+
+    def in_memory(self, memory: Tensor, inputs: Iterable[Tensor]) -> Iterator[Tensor]:
+        """The output of each x, which is copied to the same memory."""
+        self._renew({})
+        for x in inputs:
+            count_call()
+            memory.copy_(x)
+            with torch.no_grad(), same_settings():
+                yield _checked(self._run(memory), x).detach().clone()
+        self.restore()
+
+    def has_free_sizes(self, roles: Any) -> bool:
+        """Whether gamma and beta are arguments, or there are none."""
+        own = [role.position for role in vars(roles).values() if role is not None]
+        return all(id(self.tensors[one]) in self._given for one in own) and (bool(own) or not self.tensors)
 
     def _run(self, x: Tensor) -> Any:
         is_first, self.called = not self.called, True
@@ -576,6 +612,7 @@ def isolated(fn: Callable[..., object], x: Tensor, kind: str, params: Mapping[st
     own = fn if called_object(fn) is None else copy.deepcopy(fn)
     with same_random_states(), same_settings(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "__array_wrap__ must accept", DeprecationWarning)
+        warnings.filterwarnings("ignore", ".*degrees of freedom", UserWarning)  # with one row
         function = Function(own, kind, params)
         try:
             if x.numel() <= FEW:
@@ -656,6 +693,15 @@ def _checked(output: object, x: Tensor) -> Tensor:
     return found
 
 
+def same_strides(x: Tensor) -> Tensor:
+    """A copy of x with its strides, and with the elements of its memory between them."""
+    memory = x.untyped_storage().nbytes() // max(1, x.element_size())
+    if x.is_contiguous() or x.requires_grad or memory > 16 * x.numel() + 1024:
+        return x.clone()
+    whole = torch.empty(0, dtype=x.dtype, device=x.device).set_(x.untyped_storage())
+    return whole.clone().as_strided(x.shape, x.stride(), x.storage_offset())
+
+
 def _check_not_random(function: Function, x: Tensor) -> None:
     outputs = []
     for seed in (0, 1):
@@ -663,6 +709,7 @@ def _check_not_random(function: Function, x: Tensor) -> None:
         np.random.seed(seed)
         random.seed(seed)
         outputs.append(function(x))
+    function.first = outputs[0].clone()
     if not torch.equal(*(output.nan_to_num() for output in outputs)):
         raise NormvizError(
             "the function is random: two calls with the same x differ by up to {difference:.3g}; switch off dropout "

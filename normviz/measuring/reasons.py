@@ -280,7 +280,9 @@ def _measured(compared: LayerComparison, found: Measurement, base: Variant, norm
         return own
     if found.divisor != BIASED:
         own.append(Change("divisor", {"divisor": found.divisor}, divisor_difference(found.divisor, groups.elements)))
-    constant = found.gamma.constant if found.gamma is not None else constant_value(found.formula.factor)
+    constant = found.gamma.constant if found.gamma is not None else float(found.formula.factor.median())
+    if found.gamma is None and constant_value(found.formula.factor) is None:
+        constant = 0.0
     if constant and groups.elements > 1 and found.divisor == BIASED and norm.eps and not norm.running:
         divisor = groups.elements * constant**2
         for number in (f"{divisor:.4g}", f"{round(divisor)}"):

@@ -25,7 +25,8 @@ class Difference:
     """One difference.
 
     what      "statistics", "parameters", "center", "variance", "eps", "eps_placement", "gamma", "beta", "factor", "offset",
-              "training", "running", "backward", "dtype", "precision", "not_normalization" or "values"
+              "training", "running", "backward", "dtype", "precision", "strides", "sizes", "repeat", "in_place",
+              "not_normalization" or "values"
     found     what the function does
     expected  what it should do
     sentence  both in a sentence
@@ -312,15 +313,25 @@ def other_dtype(own: torch.dtype, wanted: torch.dtype) -> Difference:
     return Difference("dtype", found, expected, _("Its output is {own}, not {wanted}.", own=found, wanted=expected))
 
 
-def other_on_shape(shape: tuple[int, ...], error: Error, layer: str) -> Difference:
-    """Another output on another shape."""
+def other_size(right: tuple[int, ...], wrong: tuple[int, ...], error: Error) -> Difference:
+    """Another output on another size."""
     sentence = _(
-        "On an x of shape {shape}, its output differs from that of {layer} by up to {largest:.3g}.",
-        shape=shape,
-        layer=layer,
+        "It is right on {right}, but not on {wrong}: there its output differs by up to {largest:.3g}.",
+        right=right,
+        wrong=wrong,
         largest=error.largest,
     )
-    return Difference("values", _("other values on {shape}", shape=shape), _("those of {layer}", layer=layer), sentence)
+    return Difference("sizes", _("another output on {shape}", shape=wrong), _("the output of the layer"), sentence)
+
+
+def unexpected_change(what: str, found: str, expected: str, sentence: str) -> Difference:
+    """Something that is not in the values of one output."""
+    return Difference(what, found, expected, sentence)
+
+
+def also(difference: Difference, sentence: str) -> Difference:
+    """The difference with one more sentence."""
+    return replace(difference, sentence=join_sentences([difference.sentence, sentence]))
 
 
 EXTREME = {

@@ -320,6 +320,28 @@ class LayerComparison:
         other.near = self.near
         return other
 
+    def resized(self, expected: Description, sizes: Mapping[int, int]) -> tuple[Self, dict[int, Tensor]]:
+        """The comparison with the layer on another shape, and values for gamma and beta of its size."""
+        other, values, counts = self.on(expected), dict[int, Tensor](), expected.counts
+        roles = {}
+        for name, shape in (("gamma", counts.gamma_shape), ("beta", counts.beta_shape)):
+            role = getattr(self.best, name)
+            roles[name] = None if role is None or shape is None else replace(role, shape=shape)
+            if role is not None and shape is not None and not role.is_number:
+                own = self.function.values[role.position]
+                changed = torch.empty(
+                    [sizes.get(size, size) for size in own.shape] if shape != role.shape else own.shape
+                )
+                values |= signed_values({role.position: changed.to(own.dtype)}, seed=43)
+        other.alive, other.best = [GammaBeta(**roles)], GammaBeta(**roles)
+        other.near = True
+        return other, values
+
+    @property
+    def learned(self) -> dict[int, Tensor]:
+        """The tensors that may be gamma or beta."""
+        return parameters_of(self.function)
+
     def alike(self, shape: Index, seed: int) -> Tensor:
         """Other values of the size of x, or near zero, in float64."""
         if self.near:

@@ -117,7 +117,7 @@ class Implementation:
 
 
 def contradictions(one: Implementation) -> set[str]:
-    """In what an implementation differs from torch: "output", "dtype", "gradient", "running", "eval"."""
+    """In what an implementation differs from torch: "output", "in place", "dtype", "gradient", "running", "eval"."""
     inputs = [one.given()]
     if not one.x:
         inputs += [one.given(0.003), one.given(seed=4)]
@@ -153,6 +153,12 @@ def _on(one: Implementation, x: Tensor) -> Iterator[str]:
         value.requires_grad_(not one.arrays)
     own = one.converted(x.clone()) if one.arrays else x.clone().requires_grad_() * 1
     output = fn(own, **one.arguments(values))
+    if not np.array_equal(
+        np.asarray(own.detach().float() if isinstance(own, Tensor) else own),
+        x.float() if isinstance(own, Tensor) else x,
+        equal_nan=True,
+    ):
+        yield "in place"
     output = output[0] if isinstance(output, tuple) else output
     output = output if isinstance(output, Tensor) else torch.tensor(np.asarray(output))
     if output.dtype != x.dtype:
@@ -674,8 +680,8 @@ WRONG += mutated(INSTANCE, [
 ])  # fmt: skip
 
 WRONG += mutated(replace(INSTANCE, tried=((2, 3, 4, 7),)), [
-    ("x.var(dim=(2, 3), keepdim=True, correction=0)", "(x - mean).square().sum(dim=(2, 3), keepdim=True) / 20", "variance"),
-    ("x.mean(dim=(2, 3), keepdim=True)", "x.sum(dim=(2, 3), keepdim=True) / 20", "values"),
+    ("x.var(dim=(2, 3), keepdim=True, correction=0)", "(x - mean).square().sum(dim=(2, 3), keepdim=True) / 20", "sizes variance"),
+    ("x.mean(dim=(2, 3), keepdim=True)", "x.sum(dim=(2, 3), keepdim=True) / 20", "sizes"),
 ])  # fmt: skip
 
 GROUP = Implementation("group norm", """
@@ -755,6 +761,22 @@ def fn(x):
 """, "LayerNorm(6, eps=1e-12)", (4, 6), x="0 * randn + 1", dtype=torch.float16)  # fmt: skip
 WRONG += mutated(HALF_LAYER, [("x.float()", "x", "precision")])
 WRONG += mutated(replace(HALF_LAYER, name="large, in float16", x="300 * randn"), [("x.float()", "x", "precision")])
+
+WRITES_INTO_X = [
+    Implementation("in place", """
+def fn(x):
+    x -= x.mean(-1, keepdim=True)
+    x /= (x.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+    return x
+""", "LayerNorm(6)", (4, 6), differs=frozenset({"in_place"})),
+    Implementation("in place in NumPy", """
+def fn(x):
+    x -= x.mean(-1, keepdims=True)
+    x /= np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
+    return x
+""", "LayerNorm(6)", (4, 6), arrays="numpy", dtype=torch.float64, differs=frozenset({"in_place"})),
+]  # fmt: skip
+WRONG += WRITES_INTO_X
 
 FAR = Implementation("far from zero", """
 def fn(x):
@@ -855,14 +877,14 @@ def fn(x):
     return (centered / torch.sqrt(var + 1e-5))[..., :size]
 """, "nv.Norm('n d -> n', None)", (3, 8), layer="RowNorm()", shapes=((3, 6), (3, 16)))  # fmt: skip
 WRONG += mutated(BLOCKS, [
-    ("torch.where(inside, padded - mean, 0.)", "padded - mean", "values"),
-    ("keepdim=True) / size\n    centered", "keepdim=True) / padded.shape[-1]\n    centered", "values"),
-    ("/ size\n    return", "/ padded.shape[-1]\n    return", "values"),
-    ("/ size\n    return", "/ 8\n    return", "values"),
+    ("torch.where(inside, padded - mean, 0.)", "padded - mean", "sizes variance"),
+    ("keepdim=True) / size\n    centered", "keepdim=True) / padded.shape[-1]\n    centered", "sizes"),
+    ("/ size\n    return", "/ padded.shape[-1]\n    return", "sizes variance"),
+    ("/ size\n    return", "/ 8\n    return", "sizes variance"),
 ])  # fmt: skip
 WRONG += mutated(
     replace(BLOCKS, name="a padded kernel, one shape", shapes=(), tried=((3, 5),)),
-    [("/ size\n    return", "/ 8\n    return", "variance")],
+    [("/ size\n    return", "/ 8\n    return", "sizes variance")],
 )
 
 JAX = Implementation("JAX", """
@@ -975,18 +997,6 @@ def fn(x, gamma, beta):
         out[i] = gamma * (row - np.mean(row)) / np.sqrt(np.var(row) + 1e-5) + beta
     return out
 """, "LayerNorm(6)", ROWS, **PASSED, arrays="numpy", dtype=torch.float64),
-    Implementation("in place", """
-def fn(x):
-    x -= x.mean(-1, keepdim=True)
-    x /= (x.square().mean(-1, keepdim=True) + 1e-5).sqrt()
-    return x
-""", "LayerNorm(6)", ROWS),
-    Implementation("in place in NumPy", """
-def fn(x):
-    x -= x.mean(-1, keepdims=True)
-    x /= np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
-    return x
-""", "LayerNorm(6)", ROWS, arrays="numpy", dtype=torch.float64),
     Implementation("gamma of shape (1, C, 1, 1)", """
 class Layer(nn.Module):
     def __init__(self):

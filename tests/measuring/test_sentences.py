@@ -119,7 +119,7 @@ DIFFERENCES = {
     'eval mode: mean, var = self.running_mean, self.running_var -> mean, var = x.mean(0), x.var(0, correction=0)': [('training', 'the statistics of x', 'stored statistics', 'It computes the statistics of x, as in training mode, instead of using stored ones.')],
     'instance norm: (2, 3) -> (1, 2, 3)': [('statistics', 'C, H and W', 'H and W', 'Your function averages over C, H and W; InstanceNorm2d(3) averages over H and W.')],
     'instance norm: mean(dim=(2, 3) -> mean(dim=(1, 2, 3)': [('statistics', 'C, H and W', 'H and W', 'Its mean is over C, H and W, not over H and W.')],
-    'instance norm: x.mean(dim=(2, 3), keepdim=True) -> x.sum(dim=(2, 3), keepdim=True) / 20': [('values', 'other values on (7, 9, 11, 13)', 'those of InstanceNorm2d(3)', 'On an x of shape (7, 9, 11, 13), its output differs from that of InstanceNorm2d(3) by up to 4.48.')],
+    'instance norm: x.mean(dim=(2, 3), keepdim=True) -> x.sum(dim=(2, 3), keepdim=True) / 20': [('sizes', 'another output on (7, 9, 11, 13)', 'the output of the layer', 'It is right on (2, 3, 4, 5), but not on (7, 9, 11, 13): there its output differs by up to 4.48.')],
     'group norm: x.reshape(n, 2, c // 2, h, w) -> x.reshape(n, 3, c // 3, h, w)': [('statistics', 'H, W and groups of 2 neighbors along C', 'H, W and groups of 3 neighbors along C', 'Your function averages over H, W and groups of 2 neighbors along C; GroupNorm(2, 6) averages over H, W and groups of 3 neighbors along C.')],
     'group norm: (2, 3, 4) -> (1, 2, 3, 4)': [('statistics', 'C, H and W', 'H, W and groups of 3 neighbors along C', 'Your function averages over C, H and W; GroupNorm(2, 6) averages over H, W and groups of 3 neighbors along C.')],
     'group norm: (2, 3, 4) -> (0, 2, 3, 4)': [('statistics', 'N, H, W and groups of 3 neighbors along C', 'H, W and groups of 3 neighbors along C', 'Your function averages over N, H, W and groups of 3 neighbors along C; GroupNorm(2, 6) averages over H, W and groups of 3 neighbors along C.')],
@@ -134,7 +134,7 @@ DIFFERENCES = {
     'autograd.Function: dxhat = dout * gamma -> dxhat = dout': [('backward', 'another dx', 'dx', 'Its output is right, but not its gradient: dx differs by up to 3.3. dx does not contain gamma.')],
     'autograd.Function: return dx, -> return -dx,': [('backward', 'another dx', 'dx', 'Its output is right, but not its gradient: dx differs by up to 7.2. dx has the opposite sign.')],
     'autograd.Function: dx, dgamma, dbeta -> dx, dbeta, dgamma': [('backward', 'another dgamma and dbeta', 'dgamma and dbeta', 'Its output is right, but not its gradient: dgamma and dbeta differ by up to 4.8.')],
-    'a padded kernel: torch.where(inside, padded - mean, 0.) -> padded - mean': [('values', 'other values on (3, 6)', "those of Norm('n d -> n')", "On an x of shape (3, 6), its output differs from that of Norm('n d -> n') by up to 0.111.")],
+    'a padded kernel: torch.where(inside, padded - mean, 0.) -> padded - mean': [('sizes', 'another output on (3, 6)', 'the output of the layer', 'It is right on (3, 8), but not on (3, 6): there its output differs by up to 0.111.'), ('variance', 'the variance with 2 zeros of padding', 'the variance', 'Its variance counts 2 zeros of padding in each group, each with the square of the mean: leave them out of the sum of squares.')],
 }  # fmt: skip
 
 
@@ -232,7 +232,7 @@ ERRORS = [
     (lambda: report.rounds(WRONG_AT, torch.bfloat16, torch.float32), ("precision", "rounding errors in bfloat16", "the precision of torch", "It rounds to bfloat16 on the way: its largest error is 0.123, at [1, 0]. Compute in float32.")),
     (lambda: report.vanishing_eps(torch.float16), ("precision", "an eps of 0 in float16", "a finite output", "Its output is not finite where all elements of a group are equal: in float16, its eps is too small to count. Compute in float32.")),
     (lambda: report.other_dtype(torch.float16, torch.float32), ("dtype", "float16", "float32", "Its output is float16, not float32.")),
-    (lambda: report.other_on_shape((3, 5), WRONG_AT, "LayerNorm(5)"), ("values", "other values on (3, 5)", "those of LayerNorm(5)", "On an x of shape (3, 5), its output differs from that of LayerNorm(5) by up to 0.123.")),
+    (lambda: report.other_size((3, 4), (3, 5), WRONG_AT), ("sizes", "another output on (3, 5)", "the output of the layer", "It is right on (3, 4), but not on (3, 5): there its output differs by up to 0.123.")),
 ]  # fmt: skip
 
 

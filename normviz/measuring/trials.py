@@ -1,0 +1,271 @@
+"""The trials of a check, in the order in which they run: what is tried of a function whose output is right for the given x.
+
+A ``Trial`` is a function from a ``Case`` to an ``Outcome``: the differences that it finds, notes, or why it was left out. The first trial that finds a
+difference ends the check. ``TRIALS`` is the table of them, from which the documentation is made.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from normviz.analysis.description import Description
+from normviz.measuring import probe
+from normviz.measuring.backward import Unjudged, compare_gradients
+from normviz.measuring.groups import Index
+from normviz.measuring.probe import Function
+from normviz.measuring.report import Difference, also, other_size, unexpected_change
+from normviz.measuring.verdict import Error, LayerComparison, signed_values
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import N_, _
+
+__tracebackhide__ = True  # pytest shows the frame of the caller
+
+ROWS = (1, 3, 65)
+CONSECUTIVE = 12  # calls without restoring what the function keeps
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A function whose output is right for the given x, and what it is compared with.
+
+    compared  the comparison with the layer
+    on        the layer on an x of another shape; None if there is none
+    backward  whether gradients are compared; None: if there are any
+    """
+
+    compared: LayerComparison
+    on: Callable[[Index], Description | None]
+    backward: bool | None = None
+
+    @property
+    def function(self) -> Function:
+        return self.compared.function
+
+    @property
+    def x(self) -> Tensor:
+        return self.compared.x
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a trial finds.
+
+    left_out  why it was not made; "" if it was
+    """
+
+    differences: tuple[Difference, ...] = ()
+    notes: tuple[str, ...] = ()
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial.
+
+    name   in the documentation
+    what   of a difference that it finds
+    tries  what is tried, as a message
+    """
+
+    name: str
+    what: str
+    tries: str
+    run: Callable[[Case], Outcome]
+
+
+@contextmanager
+def own_dtypes(function: Function) -> Iterator[None]:
+    """The function's tensors in their own dtypes."""
+    dtype = function.dtype
+    function.use_own()
+    try:
+        yield
+    finally:
+        function.use(dtype)
+
+
+# x is not changed
+
+
+def in_place(case: Case) -> Outcome:
+    """Whether the function writes into x, or returns it."""
+    function, x = case.function, case.x
+    with own_dtypes(function):
+        output = function(x)
+        passed = function.passed
+    if passed is None or function.kind == probe.JAX:
+        return Outcome(left_out=_("arrays of JAX cannot be changed"))
+    if not torch.equal(passed.nan_to_num(), x.nan_to_num()):
+        changed = (passed != x) & ~(passed.isnan() & x.isnan())
+        text = _(
+            "It writes into x: {n:,} of its {all:,} elements are changed after the call.",
+            n=int(changed.sum()),
+            all=x.numel(),
+        )
+        return Outcome((unexpected_change("in_place", _("another x"), _("x as it was"), text),))
+    if output.untyped_storage().data_ptr() == passed.untyped_storage().data_ptr() and x.numel():
+        text = _("It returns the memory of x: a change of the output changes x.")
+        return Outcome((unexpected_change("in_place", _("the memory of x"), _("memory of its own"), text),))
+    return Outcome()
+
+
+# Strides
+
+
+def with_strides(x: Tensor) -> Iterator[Tensor]:
+    """The same values transposed in memory, and as a slice with a step."""
+    if x.dim() > 1:
+        yield x.transpose(-1, -2).contiguous().transpose(-1, -2)
+    wide = torch.stack([x, x.flip(-1) + 1], -1).flatten(-2)
+    yield wide[..., ::2]
+
+
+def strides(case: Case) -> Outcome:
+    """Whether the output and the gradients are right for x and dout of other strides."""
+    compared, function, notes = case.compared, case.function, list[str]()
+    if function.kind == probe.JAX:
+        return Outcome(left_out=_("arrays of JAX have no strides"))
+    values = compared.alike(tuple(case.x.shape), 41).to(case.x.dtype)
+    with own_dtypes(function):
+        if not compared.agrees(values, {}, case.x.dtype, strict=True).ok:
+            return Outcome(left_out=_("x is far from zero"))
+        for x in with_strides(values):
+            try:
+                error = compared.agrees(x, {}, case.x.dtype, strict=True)
+            except NormvizError as raised:
+                if not notes:
+                    notes.append(_("An x that is not contiguous is not tried: {reason}", reason=str(raised)))
+                continue
+            if not error.ok:
+                return Outcome((wrong_strides(x, error),))
+    return Outcome((), tuple(notes))
+
+
+def wrong_strides(x: Tensor, error: Error) -> Difference:
+    """A wrong output for an x that is not contiguous."""
+    text = _(
+        "It is right for a contiguous x, but not for the same values with the strides {strides}: its output differs by up to {largest:.3g}, at {at}.",
+        strides=x.stride(),
+        largest=error.largest,
+        at=list(error.at),
+    )
+    return unexpected_change(
+        "strides", _("another output with the strides {strides}", strides=x.stride()), _("the same output"), text
+    )
+
+
+# Sizes
+
+
+def other_sizes(case: Case) -> Iterator[tuple[LayerComparison, dict[int, Tensor]]]:
+    """Other numbers of rows, and of features or channels if gamma and beta are arguments or there are none; with values of these."""
+    norm, shape, names = case.compared.expected.norm, tuple(case.x.shape), case.compared.expected.axes
+    free = case.function.has_free_sizes(case.compared.best) and not norm.running and not norm.sizes
+    learned = [axis for axis, name in enumerate(names) if axis and (name in norm.gamma_axes or axis == len(shape) - 1)]
+    numbers = [(0, rows) for rows in ROWS]
+    numbers += [(axis, n) for axis in learned[:2] for n in (shape[axis] + 1, shape[axis] - 1, 17, 100) if free]
+    for axis, size in numbers:
+        other = (*shape[:axis], size, *shape[axis + 1 :])
+        if other == shape or size < 1 or torch.Size(other).numel() > probe.LARGE:
+            continue
+        expected = case.on(other)
+        if expected is not None:
+            yield case.compared.resized(expected, {shape[axis]: size})
+
+
+def sizes(case: Case) -> Outcome:
+    """Whether the output is right for other sizes."""
+    function = case.function
+    for compared, values in other_sizes(case):
+        shape = compared.expected.shape
+        try:
+            error = compared.agrees(compared.alike(shape, 42).to(function.dtype), values, function.dtype)
+        except NormvizError:
+            continue  # the function does not take this size
+        if not error.ok:
+            return Outcome((other_size(tuple(case.x.shape), shape, error),))
+    return Outcome()
+
+
+def gradients_elsewhere(case: Case) -> Outcome:
+    """Whether the gradients are right for other sizes and strides."""
+    if case.backward is False:
+        return Outcome(left_out=_("backward=False"))
+    in_half = case.function.dtype.itemsize < 4  # sums of many rows are coarse
+    several = [] if in_half else [one for one in other_sizes(case) if {65, 17} & {*one[0].expected.shape}]
+    cases = [(compared, values, False) for compared, values in several]
+    own = signed_values(case.compared.learned, seed=5)
+    for compared, values, strided in [(case.compared, own, True), *cases]:
+        try:
+            found = compare_gradients(compared, values, strided)
+        except NormvizError:
+            continue
+        if isinstance(found, Unjudged):
+            return Outcome(left_out=found.reason)
+        if found:
+            text = (
+                _("So it is for an x and a dout that are not contiguous.")
+                if strided
+                else _("So it is on an x of shape {shape}.", shape=compared.expected.shape)
+            )
+            return Outcome(tuple(also(one, text) for one in found))
+    return Outcome()
+
+
+# Again
+
+
+def repeat(case: Case) -> Outcome:
+    """Whether the same x gives the same output after other calls, and earlier outputs stay as they are."""
+    found = repeated(case.compared)
+    return Outcome(() if found is None else (found,))
+
+
+def repeated(compared: LayerComparison) -> Difference | None:
+    """What differs if the function is called again."""
+    function, x = compared.function, compared.x
+    words = _("another output for the same x"), _("the same output")
+    with own_dtypes(function):
+        try:
+            wrong = _later(function, x)
+        except Exception as error:  # of the function
+            wrong = _("The same x raises after other calls: {error}", error=str(error))
+    return None if not wrong else unexpected_change("repeat", *words, wrong)
+
+
+def _later(function: Function, x: Tensor) -> str:
+    if not _equal(function(x), function.first):
+        return _("After other calls, the same x gives another output: it keeps something from call to call.")
+    other = probe.same_strides(x)
+    other.copy_(x.flip(tuple(range(x.dim()))) * 0.75 + 0.125)
+    several = list(function.consecutive([x, other, *[x] * CONSECUTIVE, other]))
+    kept, before = several[0]
+    if not _equal(kept, before):
+        return _("An earlier output changes with the next call: it returns the same memory each time.")
+    for number, (output, _before) in enumerate(several[2:-1], 3):
+        if not _equal(output, before):
+            return _("Its call number {n} with the same x gives another output.", n=number)
+    outputs = list(function.in_memory(probe.same_strides(x), [x, other]))
+    if not _equal(outputs[1], several[1][1]):
+        return _(
+            "Other values at the same address give the output of the values before: it keeps results by the address of x."
+        )
+    return ""
+
+
+def _equal(one: Tensor, other: Tensor) -> bool:
+    """Equal up to the order of sums, which may change from call to call on some devices."""
+    close = 0.0 if one.device.type == "cpu" else 8 * torch.finfo(one.dtype).eps
+    return torch.allclose(one, other, rtol=close, atol=close, equal_nan=True)
+
+
+TRIALS = (
+    Trial("in place", "in_place", N_("x is as it was after the call, and the output has memory of its own"), in_place),
+    Trial("strides", "strides", N_("the same values transposed in memory, and as a slice with a step"), strides),
+    Trial("sizes", "sizes", N_("1, 3 and 65 rows; one feature or channel more and less, 17 and 100 of them"), sizes),
+    Trial("gradients elsewhere", "backward", N_("the gradients at these sizes and strides"), gradients_elsewhere),
+    Trial("repeat", "repeat", N_("the same x again, earlier outputs, other values at the same address"), repeat),
+)

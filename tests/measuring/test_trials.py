@@ -1,0 +1,195 @@
+"""The trials of a function whose output is right for the given x: strides, sizes, gradients elsewhere, repeated calls, and that x is not changed."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import normviz as nv
+
+SHAPE = (4, 16)
+LIKE = "LayerNorm(16)"
+
+
+def whats(fn, x=SHAPE, like=LIKE, **more):
+    return [one.what for one in nv.check(fn, x, like, **more).differences]
+
+
+def rows(x):
+    return F.layer_norm(x, x.shape[-1:])
+
+
+def test_a_right_function_passes_all_trials():
+    assert whats(rows) == []
+    assert whats(lambda x, gamma, beta: rows(x) * gamma + beta, params={"gamma": torch.ones(16), "beta": torch.zeros(16)}) == []  # fmt: skip
+    assert whats(nn.LayerNorm(16)) == []
+    assert whats(lambda x: rows(x), torch.randn(16, 4).T) == []
+    assert whats(lambda x: rows(x), torch.randn(4, 32)[:, ::2]) == []
+
+
+# Writing into x
+
+
+def writes(x):
+    y = rows(x)
+    x += 1
+    return y
+
+
+def test_a_function_that_writes_into_x():
+    assert whats(writes) == ["in_place"]
+    x = torch.randn(SHAPE)
+    before = x.clone()
+    found = nv.check(writes, x, LIKE)
+    assert "It writes into x: 64 of its 64 elements are changed after the call." in str(found)
+    assert torch.equal(x, before)
+
+
+# Strides
+
+
+def ignores_strides(x):
+    flat = torch.as_strided(x, x.shape, (*x.stride()[:-1], 1))
+    return (flat - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, correction=0) + 1e-5).sqrt()
+
+
+def test_a_function_that_ignores_strides():
+    assert whats(ignores_strides) == ["strides"]
+    found = nv.check(ignores_strides, torch.randn(4, 32)[:, ::2], LIKE)
+    assert [one.what for one in found.differences] == ["strides"]
+    assert "the same values with the strides (32, 2)" in str(found)
+
+
+def test_a_function_that_takes_no_other_strides_is_noted():
+    def contiguous(x):
+        assert x.is_contiguous()
+        return rows(x)
+
+    found = nv.check(contiguous, SHAPE, LIKE)
+    assert found
+    assert "An x that is not contiguous is not tried" in str(found)
+
+
+# Sizes
+
+
+def padded(x):
+    d = x.shape[-1]
+    wide = F.pad(x, (0, (1 << (d - 1).bit_length()) - d))
+    centered = wide - wide.sum(-1, keepdim=True) / d
+    return (centered / (centered.square().sum(-1, keepdim=True) / d + 1e-5).sqrt())[..., :d]
+
+
+def blocks_of_rows(x):
+    y = rows(x)
+    return torch.cat([y[: len(x) // 2 * 2], torch.zeros_like(x[len(x) // 2 * 2 :])])
+
+
+def capped(x):
+    return rows(x[:, :64]) if x.shape[1] <= 64 else torch.cat([rows(x[:, :64]), x[:, 64:]], 1)
+
+
+@pytest.mark.parametrize("fn", [padded, capped], ids=["zeros of padding", "a cap of 64"])
+def test_a_function_that_is_wrong_for_other_sizes(fn):
+    assert whats(fn) == ["sizes"]
+    with_parameters = lambda x, weight: fn(x) * weight  # noqa: E731
+    assert whats(with_parameters, like="LayerNorm(16, bias=False)", params={"weight": torch.ones(16)}) == ["sizes"]
+
+
+def test_a_function_that_is_wrong_for_other_numbers_of_rows():
+    found = nv.check(blocks_of_rows, SHAPE, LIKE)
+    assert "sizes" in [one.what for one in found.differences]
+    assert "It is right on (4, 16), but not on (" in str(found)
+
+
+# Gradients elsewhere
+
+
+class BlocksInBackward(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight):
+        ctx.save_for_backward(x, weight)
+        return rows(x) * weight
+
+    @staticmethod
+    def backward(ctx, dout):
+        x, weight = ctx.saved_tensors
+        with torch.enable_grad():
+            leaf = x.detach().requires_grad_()
+            dx = torch.autograd.grad(rows(leaf), leaf, dout * weight)[0]
+        whole = len(x) // 4 * 4
+        return dx, (rows(x) * dout)[:whole].sum(0)
+
+
+def test_a_gradient_without_its_last_rows():
+    found = nv.check(lambda x, weight: BlocksInBackward.apply(x, weight), SHAPE, "LayerNorm(16, bias=False)", params={"weight": torch.ones(16)})  # fmt: skip
+    assert [one.what for one in found.differences] == ["backward"]
+    assert "dgamma differs" in str(found)
+    assert "So it is on an x of shape (65, 16)." in str(found)
+
+
+class StridesInBackward(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return rows(x)
+
+    @staticmethod
+    def backward(ctx, dout):
+        flat = torch.as_strided(dout, dout.shape, (*dout.stride()[:-1], 1))
+        leaf = ctx.saved_tensors[0].detach().requires_grad_()
+        with torch.enable_grad():
+            return torch.autograd.grad(rows(leaf), leaf, flat)[0]
+
+
+# Again
+
+
+def from_call(number):
+    calls = []
+
+    def fn(x):
+        calls.append(1)
+        return rows(x) if len(calls) < number else rows(x) + 1
+
+    return fn
+
+
+@pytest.mark.parametrize("number", [6, 11, 20])
+def test_a_function_that_is_wrong_from_a_call_on(number):
+    assert whats(from_call(number)) == ["repeat"]
+
+
+class WrongLater(nn.Module):
+    calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return rows(x) + (self.calls > 5)
+
+
+def test_a_module_that_is_wrong_from_a_call_on():
+    assert whats(WrongLater()) == ["repeat"]
+
+
+def test_a_function_that_returns_the_same_memory_each_time():
+    kept = {}
+
+    def fn(x):
+        buffer = kept.setdefault((x.shape, x.dtype), torch.empty_like(x))
+        with torch.no_grad():
+            return buffer.copy_(rows(x))
+
+    assert whats(fn) == ["repeat"]
+
+
+def test_a_function_that_keeps_results_by_address():
+    kept = {}
+
+    def fn(x):
+        key = (x.data_ptr(), x.shape, x.dtype)
+        if key not in kept:
+            kept[key] = (x, rows(x))
+        return kept[key][1]
+
+    assert whats(fn) == ["repeat"]
