@@ -66,7 +66,7 @@ def check(
     params  further arguments of fn by name; gamma and beta are found among them, also in lists and dictionaries, by name or by what they
             do. Stored statistics have the names running_mean and running_var
     shapes  other shapes of x on which fn must do the same; ``like`` must take them, too
-    backward  whether the gradients are compared; default: if the output requires a gradient
+    backward  whether the gradients are compared; default: if the output requires a gradient. If it is true, no gradient is a difference
     timeout seconds after which the check ends, at the next call of fn; default: none
 
     Parameters of a module, and tensors in a closure that require a gradient, may have any values. Other numbers that fn multiplies by
@@ -78,7 +78,7 @@ def check(
     measured where fn and like take it; the text says so.
 
     Raises NormvizError if fn raises, is random, or returns something else than a tensor of the shape of x, if ``like``
-    does not take an x of this shape or of one of ``shapes``, and if ``backward`` is true and the gradients cannot be compared.
+    does not take an x of this shape or of one of ``shapes``.
 
     >>> import torch
     >>> print(check(torch.nn.BatchNorm1d(4), (4, 4), like="LayerNorm(4)"))

@@ -34,7 +34,7 @@ from normviz.measuring.formula import (
 )
 from normviz.measuring.groups import Axis, from_ids, same_partition, smaller_shape
 from normviz.measuring.probe import Function
-from normviz.measuring.reasons import UNKNOWN, just_updated, reasons
+from normviz.measuring.reasons import UNKNOWN, just_updated, made_from_condition, reasons
 from normviz.measuring.report import (
     Difference,
     differs_by,
@@ -140,6 +140,9 @@ def compare(
     reference = reference_of(function, expected)
     if reference.is_known:
         verdict, compared = judge(function, expected, reference, x, others, on)
+        made = None if verdict.right else made_from_condition(compared)
+        if made is not None:
+            verdict, compared = judge(function, expected, reference, x, others, on, made)
         forward_ok = verdict.right and verdict.given is not None and verdict.given.ok
     else:
         verdict, compared, forward_ok = Verdict(), LayerComparison(function, expected, reference, x), False
@@ -161,7 +164,11 @@ def compare(
             if differs:
                 break
         module = function.fn
-        if not differs and verdict.dtype is None and isinstance(module, nn.Module):
+        if not differs and isinstance(module, nn.Module) and _has_one_mode(module, compared):
+            notes.append(
+                _("The other mode is not compared: {layer} does not tell what it should be.", layer=expected.title)
+            )
+        elif not differs and verdict.dtype is None and isinstance(module, nn.Module):
             function.restore()
             differs += mode_differences(module, compared)
             if not differs and backward is not False:
@@ -292,6 +299,12 @@ def _other_shape(shape: Sequence[int], expected: Description) -> tuple[int, ...]
     return found
 
 
+def _has_one_mode(module: nn.Module, compared: LayerComparison) -> bool:
+    """Whether a Norm says only what a module with running statistics does in its own mode."""
+    stored = any(name.rpartition(".")[2] in probe.STATISTICS for name, _buffer in module.named_buffers())
+    return compared.best.is_made or (compared.expected.layer is None and stored)
+
+
 def _on_other_size(
     compared: LayerComparison, shape: tuple[int, ...], error: Error
 ) -> tuple[list[Difference], Measurement | None, Description]:
@@ -310,17 +323,17 @@ def _on_other_size(
 
 
 def _gradients(compared: LayerComparison, backward: bool | None, notes: list[str]) -> list[Difference]:
-    """The differences of the gradients; a note if they cannot be compared. Raises NormvizError if they were asked for and cannot be."""
+    """The differences of the gradients; a note if they cannot be compared, or a difference if they were asked for."""
     if backward is False:
         return []
     found = compare_gradients(compared)
-    if isinstance(found, Unjudged):
-        sentence = _("Its gradients are not compared: {reason}.", reason=found.reason)
-        if backward:
-            raise NormvizError("{sentence} Leave backward out, or use check_backward.", sentence=sentence)
-        notes.append(sentence)
-        return []
-    return found
+    if not isinstance(found, Unjudged):
+        return found
+    if backward:
+        text = _("It has no gradient: {reason}.", reason=found.reason)
+        return [Difference("backward", _("no gradient"), _("the gradient of the layer"), text)]
+    notes.append(_("Its gradients are not compared: {reason}.", reason=found.reason))
+    return []
 
 
 def _gradients_in_other_mode(module: nn.Module, compared: LayerComparison) -> Iterator[Difference]:
@@ -343,7 +356,8 @@ def _gradients_in_other_mode(module: nn.Module, compared: LayerComparison) -> It
             in_mode = LayerComparison(function, expected, reference, x)
             in_mode.near = compared.near
             values = signed_values(parameters_of(function), seed=26)
-            in_mode.agrees(in_mode.alike(expected.shape, 26).to(function.dtype), values, function.dtype)
+            if not in_mode.agrees(in_mode.alike(expected.shape, 26).to(function.dtype), values, function.dtype).ok:
+                return  # statistics that are frozen in train mode, too
             found = compare_gradients(in_mode)
             only = _("This is the gradient in train mode.") if training else _("This is the gradient in eval mode.")
             for one in [] if isinstance(found, Unjudged) else found:
@@ -362,7 +376,8 @@ def _why(
     if not is_known:
         return [] if found.running else [from_x_instead()], found
     error = error or Error(float("nan"), (0,) * len(expected.shape), False)
-    explained = reasons(compared, found, error)
+    is_constant = found.reach.is_empty and Groups(expected.stat_ids).elements > 1
+    explained = None if is_constant else reasons(compared, found, error)
     if explained is not None:
         agrees = found.formula is not None and found.agrees
         return list(explained.differences), found if explained.measured or agrees else None

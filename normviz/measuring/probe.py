@@ -443,7 +443,7 @@ class Function:
     def has_free_sizes(self, roles: Any) -> bool:
         """Whether gamma and beta are arguments, or there are none."""
         own = [role.position for role in vars(roles).values() if role is not None]
-        return all(id(self.tensors[one]) in self._given for one in own) and (bool(own) or not self.tensors)
+        return all(one >= 0 and id(self.tensors[one]) in self._given for one in own) and (bool(own) or not self.tensors)
 
     def _run(self, x: Tensor) -> Any:
         is_first, self.called = not self.called, True

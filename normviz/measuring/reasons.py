@@ -12,6 +12,7 @@ from functools import partial
 from itertools import combinations
 from math import isclose
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -24,6 +25,7 @@ from normviz.measuring.formula import (
     SUM,
     UNBIASED,
     Groups,
+    Ids,
     Learned,
     Measurement,
     arrays_of,
@@ -50,7 +52,15 @@ from normviz.measuring.report import (
     unexpected,
 )
 from normviz.measuring.variant import Change, Variant, changes, divisor_difference, place_difference
-from normviz.measuring.verdict import Error, GammaBeta, LayerComparison, other_statistics, signed_values, some_roles
+from normviz.measuring.verdict import (
+    Error,
+    GammaBeta,
+    LayerComparison,
+    Made,
+    other_statistics,
+    signed_values,
+    some_roles,
+)
 from normviz.texts.messages import N_, _
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
@@ -92,8 +102,9 @@ def evidence_of(compared: LayerComparison, eps: Iterable[float]) -> Evidence | N
     )
     plain = [probe.generic(shape, torch.float64, seed) for seed in (31, 32, 33, 34, 35)]
     given = compared.x.double() if tuple(compared.x.shape) == shape else compared.alike(shape, 36)
-    scales = {scale for one in eps for scale in (3 * one**0.5, 0.3 * one**0.5, one) if 1e-9 < scale < 1}
-    small = [scale * (plain[3] - 0.5) for scale in sorted(scales)[-6:] if not norm.running]
+    smallest = 1e-14 if dtype == torch.float64 else 1e-9  # squares of smaller ones may vanish
+    scales = {scale for one in eps for scale in (3 * one**0.5, 0.3 * one**0.5, one, 0.1 * one) if smallest < scale < 1}
+    small = [scale * (plain[3] - 0.5) for scale in sorted(scales) if not norm.running]
     far = [] if compared.is_far else [given.nan_to_num()]
     inputs = torch.stack([plain[0], -plain[0], 3 * plain[1] + 1, *small, *far, plain[2], 0.5 * plain[4]]).to(dtype)
     learned = parameters_of(function)
@@ -427,7 +438,10 @@ def used(compared: LayerComparison, evidence: Evidence, fits: Sequence[Fit]) -> 
     beta = learned_offset((offsets[0], offsets[1]), pairs, dtype)
     if draws[0].stored is not None and norm.running:  # other statistics are in both
         gamma, beta = None if gamma is None or gamma.zero_centered is None else gamma, None
-    return [one for each in told for one in _of_parameters(each, compared, fits, gamma, beta)]
+    found = [one for each in told for one in _of_parameters(each, compared, fits, gamma, beta)]
+    patterns = [one for one in found if one.what == "parameters"]
+    same = len(patterns) == 2 and patterns[0].found == patterns[1].found  # gamma and beta alike
+    return [one for one in found if not (same and one is patterns[1])]
 
 
 def _of_parameters(
@@ -729,3 +743,56 @@ def just_updated(compared: LayerComparison) -> bool:
             pairs = [affine(compared.reference.norm, tuple(x.shape), one.values(tensors)) for one in compared.started]
             return any(_same((normalized * gamma + beta)[None], output[None], 1e-4) for gamma, beta in pairs)
     return False
+
+
+def made_from_condition(compared: LayerComparison) -> GammaBeta | None:
+    """gamma and beta of a function that makes them from a condition, if they have the expected pattern; else None.
+
+    What multiplies and what is added count, whoever makes them.
+    """
+    function, norm, expected = compared.function, compared.reference.norm, compared.expected
+    per_row = expected.axes[0] in norm.gamma_axes
+    if norm.params is None or norm.running or not (per_row or not any(one.count for one in compared.started)):
+        return None
+    if all(name in probe.KNOWN_NAMES for name in function.given_params):
+        return None  # there is no condition
+    ids, counts, learned = expected.param_ids, expected.counts, parameters_of(function)
+    if ids is None or counts.gamma_shape is None:
+        return None
+    variant = Variant.of(norm, Groups(expected.stat_ids))
+    others = signed_values(learned, seed=8)
+    made: list[Made] = []
+    for values in (others, {}) if function.takes(expected.shape, others) else ({},):
+        found = _factor_and_offset(compared, variant, values)
+        if found is None or not _has_pattern(found.factor.nan_to_num(1.0), found.offset, ids):
+            return None
+        tables = [
+            _table(one, ids) for one in (found.factor.nan_to_num(1.0) - int(norm.zero_centered_gamma), found.offset)
+        ]
+        made = [Made(one.reshape(counts.gamma_shape), counts.gamma_shape) for one in tables]
+    function.fixed |= set(parameters_of(function))  # another value would make another gamma
+    return GammaBeta(made[0], made[1] if norm.bias else None)
+
+
+def _factor_and_offset(compared: LayerComparison, variant: Variant, values: Mapping[int, Tensor]) -> Fit | None:
+    function, shape = compared.function, compared.expected.shape
+    inputs = torch.stack([probe.generic(shape, function.dtype, seed) for seed in (51, 52, 53, 54, 55)])
+    outputs = torch.stack([function(x, values).double() for x in inputs])
+    return fit(variant.normalized(inputs.double()), outputs, _rounding(function.dtype, outputs))
+
+
+def _table(values: Tensor, ids: Ids) -> Tensor:
+    """The value of each number in ids."""
+    places = torch.from_numpy(np.array(ids)).flatten()
+    table = torch.zeros(int(places.max()) + 1, dtype=torch.float64)
+    table[places] = values.flatten()
+    return table
+
+
+def _has_pattern(factor: Tensor, offset: Tensor, ids: Ids) -> bool:
+    """Whether both have one value for each number in ids, and the factor has another one for each number in the first row."""
+    whole = torch.from_numpy(np.array(ids))
+    if not all(_is(_table(one, ids)[whole], one) for one in (factor, offset)):
+        return False
+    first = torch.unique(whole[0])
+    return len(np.unique(equal_ids(_table(factor, ids)[first], torch.float64))) == len(first)

@@ -148,6 +148,8 @@ def _tracking(
     own.train()
     reference.train()
     begin = _named(own, reference.num_features)
+    if expected.norm.running and begin and _is_frozen(own, reference, expected, batches[0], compared):
+        return
     # The same layer in the dtype of x has rounding errors, too.
     low = copy.deepcopy(reference).to(dtype if dtype.itemsize < 4 else torch.float32)
     for batch in batches[:2]:
@@ -179,6 +181,20 @@ def _tracking(
         if begin and not torch.equal(end[name], after[name]):
             sentence = _("It updates {name} in eval mode, too.", name=name)
             yield Difference("running", _("another {name}", name=name), name, sentence)
+
+
+def _is_frozen(
+    own: nn.Module, reference: _NormBase, expected: Description, x: Tensor, compared: LayerComparison
+) -> bool:
+    """Whether the module uses its stored statistics in train mode, too, and keeps them."""
+    before = _named(own, reference.num_features)
+    frozen = copy.deepcopy(reference).eval()
+    low = copy.deepcopy(frozen).to(x.dtype if x.dtype.itemsize < 4 else torch.float32)
+    output = _run(copy.deepcopy(own).train(), x, compared.function.arguments())
+    right = output is not None and _is_output(output, frozen, low, expected, x)
+    return right and all(
+        torch.equal(before[name], value) for name, value in _named(own, reference.num_features).items()
+    )
 
 
 def _is_output(output: Tensor, reference: nn.Module, low: nn.Module, expected: Description, x: Tensor) -> bool:

@@ -262,10 +262,31 @@ def _equal(one: Tensor, other: Tensor) -> bool:
     return torch.allclose(one, other, rtol=close, atol=close, equal_nan=True)
 
 
+LARGE_IN_HALF = 300.0  # its square is not finite in float16
+
+
+def half_precision(case: Case) -> Outcome:
+    """Whether the output is finite for large values in float16."""
+    compared, function = case.compared, case.function
+    if case.x.dtype != torch.float16:
+        return Outcome(left_out=_("x is not float16"))
+    values = (compared.alike(tuple(case.x.shape), 44) - compared.mean) / compared.spread
+    x = (LARGE_IN_HALF * values.sign() * (1 + 0.1 * values.abs())).to(torch.float16)
+    with own_dtypes(function):
+        output, wanted = function(x), compared.exact(x, {})
+    if not bool((wanted.isfinite() & ~output.isfinite()).any()) and compared.near_enough(output, wanted):
+        return Outcome()
+    text = _(
+        "For values of {size:g} in float16 it overflows: convert x to float32 before you square it.", size=LARGE_IN_HALF
+    )
+    return Outcome(notes=(text,))
+
+
 TRIALS = (
     Trial("in place", "in_place", N_("x is as it was after the call, and the output has memory of its own"), in_place),
     Trial("strides", "strides", N_("the same values transposed in memory, and as a slice with a step"), strides),
     Trial("sizes", "sizes", N_("1, 3 and 65 rows; one feature or channel more and less, 17 and 100 of them"), sizes),
     Trial("gradients elsewhere", "backward", N_("the gradients at these sizes and strides"), gradients_elsewhere),
+    Trial("half precision", "", N_("values of 300 in float16, whose square is too large for it"), half_precision),
     Trial("repeat", "repeat", N_("the same x again, earlier outputs, other values at the same address"), repeat),
 )

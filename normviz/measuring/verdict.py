@@ -66,12 +66,32 @@ class Role:
         return (value if self.order is None else value.permute(self.order)).reshape(self.shape)
 
 
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A gamma or beta that the function makes from a condition: the values that it has in this call."""
+
+    value: Tensor
+    shape: tuple[int, ...]
+    position: int = -1
+    is_log: bool = False
+    is_number: bool = True
+
+    def of(self, _values: Sequence[Tensor] | Mapping[int, Tensor]) -> Tensor:
+        """The parameter of the layer."""
+        return self.value
+
+
 @dataclass(frozen=True)
 class GammaBeta:
     """gamma and beta of a function; None if it has none."""
 
-    gamma: Role | None = None
-    beta: Role | None = None
+    gamma: Role | Made | None = None
+    beta: Role | Made | None = None
+
+    @property
+    def is_made(self) -> bool:
+        """Whether they are made from a condition."""
+        return isinstance(self.gamma, Made)
 
     @property
     def count(self) -> int:
@@ -296,13 +316,15 @@ class Verdict:
 class LayerComparison:
     """A function and the layer that it should be. The candidates that do not agree are dropped from ``alive``."""
 
-    def __init__(self, function: Function, expected: Description, reference: Reference, x: Tensor) -> None:
+    def __init__(
+        self, function: Function, expected: Description, reference: Reference, x: Tensor, roles: GammaBeta | None = None
+    ) -> None:
         if reference.norm.eps is None:  # the machine epsilon of the dtype of x
             norm = replace(reference.norm, eps=torch.finfo(_computes_in(x.dtype)).eps)
             reference = replace(reference, norm=norm)
         self.function, self.expected, self.reference, self.x = function, expected, reference, x
         self.near = False  # for x far from zero, rounding may hide whether the function is right
-        self.alive = self.started = candidates(function, expected)
+        self.alive = self.started = candidates(function, expected) if roles is None else [roles]
         self.best = self.alive[0] if self.alive else GammaBeta()
         usable = x.double()[torch.isfinite(x.double())]
         spread = float(usable.std(correction=0)) if usable.numel() > 1 else 0.0
@@ -336,6 +358,11 @@ class LayerComparison:
         other.alive, other.best = [GammaBeta(**roles)], GammaBeta(**roles)
         other.near = True
         return other, values
+
+    @staticmethod
+    def near_enough(output: Tensor, wanted: Tensor) -> bool:
+        """Whether an output is not another one altogether, such as 0."""
+        return bool(((output.double() - wanted).abs() <= 0.5 * wanted.abs().max()).all())
 
     @property
     def learned(self) -> dict[int, Tensor]:
@@ -502,13 +529,15 @@ def judge(
     x: Tensor,
     shapes: Sequence[Index],
     on: Callable[[Index], Description | None],
+    roles: GammaBeta | None = None,
 ) -> tuple[Verdict, LayerComparison]:
     """Compare a function with the expected layer on x.
 
     shapes  other shapes on which it must agree
     on      the expected layer on another shape; None if it does not take it
+    roles   its gamma and beta, if they are known
     """
-    compared = LayerComparison(function, expected, reference, x)
+    compared = LayerComparison(function, expected, reference, x, roles)
     verdict = Verdict()
     shape, precise = tuple(x.shape), function.dtype
     if expected.norm.eps is None:  # the machine epsilon of the dtype of x
@@ -521,7 +550,7 @@ def judge(
     if verdict.right:
         verdict.own_right = compared.agrees(x.to(precise), {}, precise).ok
     else:  # a function that computes in float32 is imprecise far from zero; near zero it shows whether the formula is right
-        near = LayerComparison(function, expected, reference, probe.generic(shape, precise))
+        near = LayerComparison(function, expected, reference, probe.generic(shape, precise), roles)
         verdict.only_near = verdict.right = verdict.own_right = _right(near, shape, others, precise)
         if verdict.right:
             compared.alive, compared.best, compared.near = near.alive, near.best, True

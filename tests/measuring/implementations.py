@@ -129,7 +129,7 @@ def zero_gamma() -> nn.Module:
 
 RIGHT = [
     Case("by hand", layer_norm, SEQUENCES, "LayerNorm(5)", set()),
-    Case("in place", in_place, SEQUENCES, "LayerNorm(5)", set()),
+    Case("in place", in_place, SEQUENCES, "LayerNorm(5)", {"in_place"}),
     Case("BatchNorm1d", nn.BatchNorm1d(4), SEQUENCES, "BatchNorm1d(4)", set()),
     Case("eval mode", nn.BatchNorm1d(4).eval(), SEQUENCES, "BatchNorm1d(4).eval()", set()),
     *([Case("RMSNorm", nn.RMSNorm(5), SEQUENCES, "RMSNorm(5)", set())] if HAS_RMS_NORM else []),
@@ -156,7 +156,7 @@ WRONG = [
     Case("other axes and m - 1", lambda x: layer_norm(x, (0, 1), True), SEQUENCES, "LayerNorm(5)", {"statistics", "variance"}),
     Case("a square x", nn.BatchNorm1d(4), (4, 4), "LayerNorm(4)", {"statistics"}),
     Case("a square x without keepdim", lambda x: (x - x.mean(-1)) / (x.var(-1, unbiased=False) + 1e-5).sqrt(), (4, 4), "LayerNorm(4)", {"statistics"}),
-    Case("one example", nn.InstanceNorm2d(6), (1, 6, 3, 5), "BatchNorm2d(6)", {"statistics"}),
+    Case("one example", nn.InstanceNorm2d(6), (1, 6, 3, 5), "BatchNorm2d(6)", {"sizes", "statistics"}),
     Case("over all heads", over_all_heads, (2, 3, 4, 5), "RMSNorm(5)", {"statistics"}),
     Case("interleaved groups", interleaved, IMAGES, "GroupNorm(3, 6)", {"statistics"}),
     Case("other groups", lambda x: F.group_norm(x, 2), IMAGES, "GroupNorm(3, 6)", {"statistics"}),
@@ -179,7 +179,7 @@ WRONG = [
     Case("train instead of eval", nn.BatchNorm1d(4), SEQUENCES, "BatchNorm1d(4).eval()", {"training"}),
     Case("channels first for channels last", nn.BatchNorm1d(4), (3, 4, 4), "BatchNorm1d(4)", {"statistics", "parameters"}, layout="NLC"),
     Case("the variance at least eps", lambda x: (x - x.mean(-1, keepdim=True)) / x.var(-1, keepdim=True, unbiased=False).clamp(min=1e-5).sqrt(), SEQUENCES, "LayerNorm(5)", {"eps_placement"}),
-    Case("running mean that a call changes", KeepsItsMean(), SEQUENCES, "BatchNorm1d(4)", {"not_normalization"}),
+    Case("running mean that a call changes", KeepsItsMean(), SEQUENCES, "BatchNorm1d(4)", {"repeat"}),
     Case("sigmoid", torch.sigmoid, SEQUENCES, "LayerNorm(5)", {"statistics", "not_normalization"}),
     Case("zeros", torch.zeros_like, SEQUENCES, "LayerNorm(5)", {"statistics", "not_normalization"}),
     Case("softmax", lambda x: x.softmax(-1), SEQUENCES, "LayerNorm(5)", {"not_normalization"}),
