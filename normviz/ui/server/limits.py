@@ -59,11 +59,14 @@ LARGEST_MESSAGE = 2**16  # bytes of a message of a websocket
 class LimitedRequests(HttpToolsProtocol):
     """uvicorn's protocol, which has no limits of its own: it reads a line or a header of any length, and waits for its end without end.
 
-    head   bytes of the request line and the headers so far; None while a body is read
-    timer  ends a request that is not complete in time
+    head     bytes of the request line and the headers so far; later, bytes that follow the last part of the body, such as trailers
+    in_body  whether the headers are complete and the request is not
+    timer    ends a request that is not complete in time
     """
 
-    head: int | None = 0
+    url = b""  # uvicorn sets it when a request begins; empty lines may come before
+    head = 0
+    in_body = False
     timer: asyncio.TimerHandle | None = None
     is_refused = False
 
@@ -81,21 +84,24 @@ class LimitedRequests(HttpToolsProtocol):
             return
         if self.timer is None:
             self._start_timer()
-        if self.head is not None:
-            self.head += len(data)
+        self.head += len(data)
         super().data_received(data)
-        if self.head is not None and self.head > LONGEST_HEAD:
+        if self.head > LONGEST_HEAD:
             self._refuse_head()
 
     def on_headers_complete(self) -> None:
         if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > LONGEST_HEAD:
             self._refuse_head()
             raise ValueError("the parser stops")
-        self.head = None
+        self.head, self.in_body = 0, True
         super().on_headers_complete()
 
-    def on_message_complete(self) -> None:
+    def on_body(self, body: bytes) -> None:
         self.head = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self.head, self.in_body = 0, False
         self._stop_timer()
         super().on_message_complete()
 
@@ -120,7 +126,7 @@ class LimitedRequests(HttpToolsProtocol):
             return
         self._stop_timer()
         self.is_refused = True
-        if self.head:  # the client has asked for something, and no response has begun
+        if self.head and not self.in_body:  # the client has asked for something, and no response has begun
             line = f"HTTP/1.1 {status.value} {status.phrase}\r\n"
             self.transport.write(f"{line}connection: close\r\ncontent-length: 0\r\n\r\n".encode())
         self.loop.call_later(LINGER, self.transport.close)

@@ -7,6 +7,7 @@ import re
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from threading import Thread
 from typing import Any
 
@@ -145,6 +146,34 @@ def test_a_long_request_is_refused_as_a_whole_too(address: tuple[str, int], sent
     received = answer(address, sent)
     assert received.startswith(b"HTTP/1.1 " + status)
     assert (b"found" in received) == (status == b"200 ")
+
+
+CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"
+
+
+@pytest.mark.parametrize(
+    ("start", "more"), [(b"0\r\n", b"A: b\r\n"), (b"0\r\nA: ", b"a"), (b"3;a=", b"a")], ids=["trailers", "one", "chunk"]
+)
+def test_what_follows_a_body_has_an_end_too(address: tuple[str, int], start: bytes, more: bytes) -> None:
+    """It would stay in memory for as long as a request may take."""
+    part = more * (LONGEST_HEAD // 10 // len(more))
+    with socket.create_connection(address, timeout=60) as connection:
+        connection.sendall(CHUNKED + start)
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+        sent = 0
+        with suppress(ConnectionError):
+            while sent < 10 * LONGEST_HEAD:
+                connection.sendall(part)
+                sent += len(part)
+                time.sleep(0.005)
+    assert LONGEST_HEAD - len(part) <= sent < 10 * LONGEST_HEAD
+
+
+def test_empty_lines_without_a_request_are_no_fault_of_the_server(
+    address: tuple[str, int], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert answer(address, b"\r\n" * LONGEST_HEAD).startswith(b"HTTP/1.1 431 ")
+    assert caplog.messages == []
 
 
 HALF = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n"
