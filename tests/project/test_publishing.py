@@ -126,7 +126,7 @@ def test_each_file_exists(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [*WORKFLOWS, COURSE], ids=lambda path: path.name)
-def test_a_workflow_may_do_little_ends_and_names_the_version_of_each_action(path: Path) -> None:
+def test_a_workflow_may_do_little_ends_and_names_each_action_by_its_commit(path: Path) -> None:
     text = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert text["permissions"] == {"contents": "read"}
     assert text["concurrency"]["group"]
@@ -135,7 +135,7 @@ def test_a_workflow_may_do_little_ends_and_names_the_version_of_each_action(path
         assert len([one for one in job.get("permissions", {}).values() if one == "write"]) <= 2
     uses = [step["uses"] for step in steps(path) if "uses" in step]
     assert uses
-    assert all(re.fullmatch(r"[\w-]+/[\w-]+@v\d+(\.\d+\.\d+)?", one) for one in uses)
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", one) for one in uses)
     assert all(step["with"]["persist-credentials"] is False for step in steps(path) if "actions/checkout" in step.get("uses", ""))  # fmt: skip
     assert "secrets." not in path.read_text(encoding="utf-8")
 
