@@ -374,7 +374,8 @@ def _why(
     if found.running and not norm.running:
         return [stored_instead()], found
     if not is_known:
-        return [] if found.running else [from_x_instead()], found
+        other = not_normalization(found) if found.formula is None else from_x_instead()
+        return [] if found.running else [other], found
     error = error or Error(float("nan"), (0,) * len(expected.shape), False)
     is_constant = found.reach.is_empty and Groups(expected.stat_ids).elements > 1
     explained = None if is_constant else reasons(compared, found, error)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import permutations
-from math import inf, isclose, prod, sqrt
+from math import isclose, prod, sqrt
 
 import numpy as np
 import torch
@@ -569,25 +569,6 @@ def constant_of(divisor: str, elements: int) -> float:
     m = max(elements, 1)
     number = {BIASED: m, UNBIASED: max(m - 1, 1)}.get(divisor) or float(divisor)
     return sqrt(number / m)
-
-
-def with_divisor(found: Measurement, eps: float) -> Measurement:
-    """The measurement with another divisor, if that explains both a constant factor and an eps that is not the expected one.
-
-    Dividing the sum of squares by d instead of m multiplies the output by the root of d / m, and eps acts as if it were d / m times as large.
-    """
-    if found.formula is None or found.formula.kind is None or found.divisor != BIASED or found.eps is None:
-        return found
-    ratio = found.eps.value / eps
-    if found.eps.place != "inside" or not 0 < ratio < inf or abs(ratio - 1) < EPS_TOLERANCE or not found.elements:
-        return found
-    factor = found.formula.factor
-    constant = found.gamma.constant if found.gamma is not None else float(factor.median())
-    if found.gamma is None and not bool(((factor / constant - 1).abs() < EPS_TOLERANCE).all()):
-        return found
-    if not isclose(constant**2, ratio, rel_tol=EPS_TOLERANCE):
-        return found
-    return replace(found, divisor=f"{found.elements * ratio:.4g}", eps=Eps(eps, "inside"))
 
 
 def _others(shape: Index, dtype: torch.dtype, x: Tensor | None) -> list[Tensor]:

@@ -87,7 +87,7 @@ def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
 
 
 def not_normalization(found: Measurement) -> Difference:
-    sentence = _("No normalization by a mean and a variance, or by a mean of squares, gives its output.")
+    sentence = _("It is not a normalization: no mean and variance, and no mean of squares, gives its output.")
     if found.is_identity:
         sentence = _("It returns x unchanged.")
     elif found.affine:

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import normviz as nv
 from normviz.measuring import formula as formulas
 from normviz.measuring import probe
 from normviz.measuring.formula import (
@@ -24,7 +25,6 @@ from normviz.measuring.formula import (
     measure_eps,
     measure_formula,
     measure_learned,
-    with_divisor,
 )
 from normviz.measuring.groups import Reach, same_partition
 from normviz.measuring.probe import TENSORS, isolated
@@ -284,22 +284,11 @@ def six(x):
     return centered / (centered.square().sum(1, keepdim=True) / 6 + 1e-5).sqrt()
 
 
-def test_another_divisor_explains_a_factor_and_an_eps_together():
+def test_another_divisor_is_a_factor_and_another_eps_until_a_layer_is_expected():
     found = measured(six)
     assert (found.divisor, found.eps.value) == ("m", pytest.approx(1.5e-5))
-    other = with_divisor(found, 1e-5)
-    assert (other.divisor, other.eps) == ("6", Eps(1e-5, "inside"))
-    assert with_divisor(found, 1.5e-5) is found
-    assert with_divisor(found, 1e-3) is found
-
-
-def test_a_factor_without_the_eps_of_its_divisor_is_a_factor():
-    for fn in (lambda x: 1.5 * rows(x), partial(rows, eps=1.5e-5), partial(rows, correction=1), torch.sigmoid):
-        found = measured(fn)
-        assert with_divisor(found, 1e-5) is found
-    gamma = nn.Parameter(torch.tensor([1.0, 2, 3, 4]))
-    other = with_divisor(measured(lambda x: gamma * six(x)), 1e-5)
-    assert (other.divisor, other.gamma.constant) == ("6", 1.0)
+    told = nv.check(six, (4, 4), "LayerNorm(4)").differences
+    assert [(one.what, one.found) for one in told] == [("variance", "6")]
 
 
 def measurement(factor, offset, **more):

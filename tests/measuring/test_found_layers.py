@@ -273,11 +273,12 @@ def test_a_function_that_is_wrong_on_another_shape():
     like = Norm("n d -> n", None)
     found = nv.check(rows, torch.randn(4, 3, generator=torch.Generator().manual_seed(1)), like)
     assert [(one.what, one.sentence) for one in found.differences] == [
-        ("factor", "It multiplies by 2, which is no parameter.")
+        ("sizes", "It is right on (4, 3), but not on (5, 7): there its output differs by up to 2.22."),
+        ("factor", "It multiplies by 2, which is no parameter."),
     ]
     other = nv.check(rows, torch.randn(4, 3, generator=torch.Generator().manual_seed(1)), like, shapes=[(4, 8)])
-    assert other.differences[0].what == "values"
-    assert other.differences[0].found == "other values on (4, 8)"
+    assert other.differences[0].what == "sizes"
+    assert other.differences[0].found == "another output on (4, 8)"
 
 
 def test_a_dtype_and_another_difference_are_both_told():
@@ -320,7 +321,7 @@ def test_another_divisor_and_another_use_are_both_told():
 def test_a_function_that_clips_on_another_shape():
     x = torch.randn(4, 3, generator=torch.Generator().manual_seed(1))
     found = nv.check(lambda x: F.layer_norm(x, x.shape[1:]).clamp(max=1 if x.shape[1] == 5 else 2), x, Norm("n d -> n", None))  # fmt: skip
-    assert [one.found for one in found.differences] == ["other values on (4, 5)"]
+    assert [one.found for one in found.differences] == ["another output on (4, 5)"]
 
 
 def test_a_pass_has_the_parameters_that_the_function_has():

@@ -76,7 +76,7 @@ DEPARTURES = {
     "m - 1": (lambda x: centered(x, (x.var(-1, keepdim=True) + 1e-5).sqrt()), "LayerNorm([4], elementwise_affine=False)"),
     "the maximum of the denominator and eps": (lambda x: F.normalize(x, dim=-1), "RMSNorm([4], eps=1e-12, elementwise_affine=False)"),
     "does not divide the sum of squares": (lambda x: F.normalize(x, dim=-1), "RMSNorm([4], eps=1e-12, elementwise_affine=False)"),
-    "it may clip": (lambda x: F.layer_norm(x, (4,)).clamp(-1.6, 1.6), "LayerNorm([4], elementwise_affine=False)"),
+    "its output is not that of the formula": (lambda x: F.layer_norm(x, (4,)).clamp(-1.6, 1.6), "LayerNorm([4], elementwise_affine=False)"),
 }  # fmt: skip
 
 
