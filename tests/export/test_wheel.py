@@ -16,7 +16,6 @@ from time import sleep
 from typing import Any
 
 import pytest
-from setuptools._distutils.filelist import FileList
 
 from tools.ports import free_port
 from tools.servers import POLL, STOP_TIMEOUT, WITHOUT_PROXY, running
@@ -124,16 +123,25 @@ def test_the_metadata_say_what_an_index_shows_and_pip_resolves(wheel):
     assert not re.findall(r"\]\((?!https?:).*?\)", metadata.get_payload())
 
 
+# In a process of its own: importing setuptools puts its own copies of packages on the path of all later tests.
+LEFT_OUT = """
+import sys
+from setuptools._distutils.filelist import FileList
+files = FileList()
+files.allfiles = sys.stdin.read().splitlines()
+for line in open("MANIFEST.in", encoding="utf-8").read().splitlines():
+    if not line.startswith("#"):
+        files.process_template_line(line)
+print(*sorted({*files.allfiles} - {*files.files}), sep="\\n", end="")
+"""
+
+
 @pytest.mark.rule("The source distribution has what git has: add the file to MANIFEST.in")
 def test_the_source_distribution_has_what_git_has():
     if not (ROOT / ".git").exists():
         pytest.skip("this is no clone of the repository")
-    files = FileList()
-    files.allfiles = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines()
-    for line in (ROOT / "MANIFEST.in").read_text().splitlines():
-        if not line.startswith("#"):
-            files.process_template_line(line)
-    assert sorted({*files.allfiles} - {*files.files}) == []
+    tracked = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True)
+    assert run(sys.executable, "-c", LEFT_OUT, cwd=ROOT, given=tracked).splitlines() == []
 
 
 def test_outside_the_repository_only_files_of_the_wheel_are_used(bin_folder, tmp_path):
