@@ -149,7 +149,7 @@ def compare(
     found: Measurement | None = None
     differs: list[Difference] = []
     if forward_ok and verdict.sizes is not None:
-        again = repeated(compared)
+        again = repeated(compared, often=False)
         differs, found, expected = ([again], None, expected) if again else _on_other_size(compared, *verdict.sizes)
     elif forward_ok:
         differs += [vanishing_eps(x.dtype)] if verdict.constant else []
@@ -173,7 +173,7 @@ def compare(
             differs += mode_differences(module, compared)
             if not differs and backward is not False:
                 differs += _gradients_in_other_mode(module, compared)
-    elif reference.is_known and (again := repeated(compared)) is not None:
+    elif reference.is_known and (again := repeated(compared, often=False)) is not None:
         differs = [again]
     elif verdict.given is not None and not verdict.given.ok and (strides := _of_strides(compared, x)) is not None:
         differs = [strides]
@@ -392,28 +392,32 @@ def _shown(compared: LayerComparison, error: Error) -> Difference:
     """By how much the output differs on the given x, and where."""
     function, x = compared.function, compared.x
     own = wanted = float("nan")
-    if tuple(x.shape) == compared.expected.shape and not error.ok:
-        dtype = function.dtype
-        function.use_own()
-        own, wanted = float(function(x)[error.at]), float(compared.exact(x, {})[error.at])
-        function.use(dtype)
+    is_of_x = len(error.at) == x.dim() and all(i < n for i, n in zip(error.at, x.shape, strict=True))
+    if not error.ok and is_of_x:
+        whole = (
+            compared
+            if tuple(x.shape) == compared.expected.shape
+            else compared.on(_on(compared.expected, tuple(x.shape)))
+        )
+        with own_dtypes(function):
+            own, wanted = float(function(x)[error.at]), float(whole.exact(x, {})[error.at])
     return differs_by(error, own, wanted, compared.expected.title)
 
 
 def _forgotten(function: Function, found: Measurement, axes: Sequence[str]) -> Difference | None:
-    """What a function with the groups of a normalization lacks, such as the root, if it is none."""
+    """What a function with the groups of a normalization lacks, such as the root, if it is none: of a layer with a mean, or without."""
     stats = None if found.formula is not None or found.ids is None else from_ids(found.ids)
     if stats is None or found.reach.is_elementwise:
         return None
     norm, x = _with_patterns(axes, stats, None), probe.generic(found.shape, function.dtype)
+    several = []
     for one in (norm, replace(norm, center=False)):
         expected = Description(one, found.shape, tuple(axes))
         compared = LayerComparison(function, expected, reference_of(function, expected), x)
         explained = reasons(compared, found, Error(float("nan"), (0,) * x.dim(), False))
-        for difference in () if explained is None else explained.differences:
-            if difference.what == "variance":
-                return difference
-    return None
+        several += [] if explained is None else [explained.differences]
+    told = min(several, key=len, default=())
+    return next((one for one in told if one.what == "variance"), None)
 
 
 def _norm_of_pass(expected: Description, compared: LayerComparison) -> Norm:

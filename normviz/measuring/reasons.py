@@ -67,6 +67,7 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 
 HELD_OUT = 2  # x that only confirm
 MOST_CHANGES = 4
+COARSE = 1e-3  # relative: in 16 bits
 MOST_ELEMENTS = 2**11  # of an x for which many changes together are tried
 USUAL_EPS = (0.0, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)
 
@@ -309,6 +310,7 @@ def _smallest(
     compared: LayerComparison, evidence: Evidence, base: Variant, every: Sequence[Change], common: Sequence[Change]
 ) -> Explanation | None:
     best: Explanation | None = None
+    others: set[tuple[Difference, ...]] = set()
     small = evidence.x[0].numel() <= MOST_ELEMENTS
     for count in range(MOST_CHANGES + 1):
         if best is not None and (len(best.differences), best.uses) <= (count, 0):
@@ -325,8 +327,11 @@ def _smallest(
             told = (*sorted((one.difference for one in chosen), key=_order), *use)
             if best is None or (len(told), len(use)) < (len(best.differences), best.uses):
                 measured = any("over" in one.fields and "around" in one.fields for one in chosen)
-                best = Explanation(told, measured, len(use))
-    return best
+                best, others = Explanation(told, measured, len(use)), set()
+            if len(told) == len(best.differences):
+                others.add(told)
+    is_coarse = evidence.close > COARSE  # so that other variants are as near
+    return None if is_coarse and len(others) > 1 else best
 
 
 def _is_a_factor(chosen: Sequence[Change]) -> bool:
@@ -373,8 +378,9 @@ def _use(compared: LayerComparison, evidence: Evidence, variant: Variant) -> lis
             return None
         fits.append(found)
     told = used(compared, evidence, fits)
-    # With stored statistics, any denominator gives some factor.
-    return None if variant.stored is not None and any(one.sentence in map(_, UNKNOWN) for one in told) else told
+    # With stored statistics, any denominator gives some factor; in 16 bits, rounding is one.
+    is_free = variant.stored is not None or evidence.close > COARSE
+    return None if is_free and any(one.sentence in map(_, UNKNOWN) for one in told) else told
 
 
 # How gamma and beta are used. ``g`` and ``b`` are gamma and beta of each element.
@@ -426,6 +432,7 @@ def used(compared: LayerComparison, evidence: Evidence, fits: Sequence[Fit]) -> 
     draws = evidence.draws
     dtype = function.dtype
     close = CLOSE if dtype != torch.float64 else CLOSE / 10
+    close = 2 * evidence.close if evidence.close > COARSE else close
     choices = [
         list(_differences([_of_draw(norm, roles, *one) for one in zip(fits, draws, strict=True)], roles, norm, close))
         for roles in compared.started or some_roles(function, expected)
@@ -510,7 +517,7 @@ def _differences(uses: list[Use], roles: GammaBeta, norm: Norm, close: float = C
     right_factor = all(_is(one.factor, one.gamma, close) for one in uses)
     if not right_factor:
         yield _wrong_factor(uses, has_gamma, has_beta, norm)
-    if all(_is(one.offset, one.beta, min(close, CLOSE)) for one in uses):
+    if all(_is(one.offset, one.beta, close if close > COARSE else min(close, CLOSE)) for one in uses):
         return
     yield _wrong_offset(uses, has_gamma, has_beta)
 

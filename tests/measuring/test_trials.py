@@ -41,7 +41,7 @@ def test_a_function_that_writes_into_x():
     x = torch.randn(SHAPE)
     before = x.clone()
     found = nv.check(writes, x, LIKE)
-    assert "It writes into x: 64 of its 64 elements are changed after the call." in str(found)
+    assert "It writes into x: after the call, x has other values." in str(found)
     assert torch.equal(x, before)
 
 
