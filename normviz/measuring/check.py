@@ -52,7 +52,7 @@ from normviz.measuring.report import (
     without_like,
 )
 from normviz.measuring.running import mode_differences
-from normviz.measuring.trials import TRIALS, Case, own_dtypes, repeated, wrong_strides
+from normviz.measuring.trials import TRIALS, Subject, own_dtypes, repeated, wrong_strides
 from normviz.measuring.turn import measuring
 from normviz.measuring.verdict import Error, LayerComparison, Verdict, judge, reference_of, signed_values
 from normviz.texts.errors import NormvizError, echo, listed
@@ -156,9 +156,9 @@ def compare(
         notes += [extreme_note(name, error, expected.title) for name, error in verdict.extreme]
         if not differs:
             differs += _gradients(compared, backward, notes)
-        case = Case(compared, lambda shape: on(shape) or _on_norm(expected, shape), backward)
+        subject = Subject(compared, lambda shape: on(shape) or _on_norm(expected, shape), backward)
         for trial in TRIALS if not differs and verdict.dtype is None else ():
-            outcome = trial.run(case)
+            outcome = trial.run(subject)
             notes += outcome.notes
             differs += outcome.differences
             if differs:

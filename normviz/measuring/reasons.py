@@ -192,7 +192,7 @@ def _sizes(outputs: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Reasons:
     """Differences that give the function's output.
 
     measured  whether one of them is that it has the groups that were measured
@@ -204,7 +204,7 @@ class Explanation:
     uses: int = 0
 
 
-def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Explanation | None:
+def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Reasons | None:
     """The smallest list of differences that gives the function's output; None if no list does.
 
     found  the measured candidates
@@ -308,8 +308,8 @@ def _measured(compared: LayerComparison, found: Measurement, base: Variant, norm
 
 def _smallest(
     compared: LayerComparison, evidence: Evidence, base: Variant, every: Sequence[Change], common: Sequence[Change]
-) -> Explanation | None:
-    best: Explanation | None = None
+) -> Reasons | None:
+    best: Reasons | None = None
     others: set[tuple[Difference, ...]] = set()
     small = evidence.x[0].numel() <= MOST_ELEMENTS
     for count in range(MOST_CHANGES + 1):
@@ -327,7 +327,7 @@ def _smallest(
             told = (*sorted((one.difference for one in chosen), key=_order), *use)
             if best is None or (len(told), len(use)) < (len(best.differences), best.uses):
                 measured = any("over" in one.fields and "around" in one.fields for one in chosen)
-                best, others = Explanation(told, measured, len(use)), set()
+                best, others = Reasons(told, measured, len(use)), set()
             if len(told) == len(best.differences):
                 others.add(told)
     is_coarse = evidence.close > COARSE  # so that other variants are as near
@@ -585,12 +585,12 @@ AFTER: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-def _special(compared: LayerComparison, evidence: Evidence, base: Variant, error: Error) -> Explanation | None:
+def _special(compared: LayerComparison, evidence: Evidence, base: Variant, error: Error) -> Reasons | None:
     norm, shape = compared.reference.norm, compared.expected.shape
     for roles in compared.started or [GammaBeta()]:
         given = [affine(norm, shape, roles.values(draw.tensors)) for draw in evidence.draws]
         for difference in _of_roles(compared, evidence, base, roles, given, error):
-            return Explanation((difference,))
+            return Reasons((difference,))
     return None
 
 

@@ -1,6 +1,6 @@
 """The trials of a check, in the order in which they run: what is tried of a function whose output is right for the given x.
 
-A ``Trial`` is a function from a ``Case`` to an ``Outcome``: the differences that it finds, notes, or why it was left out. The first trial that finds a
+A ``Trial`` is a function from a ``Subject`` to an ``TrialResult``: the differences that it finds, notes, or why it was left out. The first trial that finds a
 difference ends the check. ``TRIALS`` is the table of them, from which the documentation is made.
 """
 
@@ -28,7 +28,7 @@ CONSECUTIVE = 12  # calls without restoring what the function keeps
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class Subject:
     """A function whose output is right for the given x, and what it is compared with.
 
     compared  the comparison with the layer
@@ -50,7 +50,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialResult:
     """What a trial finds.
 
     left_out  why it was not made; "" if it was
@@ -73,7 +73,7 @@ class Trial:
     name: str
     what: str
     tries: str
-    run: Callable[[Case], Outcome]
+    run: Callable[[Subject], TrialResult]
 
 
 @contextmanager
@@ -90,21 +90,21 @@ def own_dtypes(function: Function) -> Iterator[None]:
 # x is not changed
 
 
-def in_place(case: Case) -> Outcome:
+def in_place(subject: Subject) -> TrialResult:
     """Whether the function writes into x, or returns it."""
-    function, x = case.function, case.x
+    function, x = subject.function, subject.x
     with own_dtypes(function):
         output = function(x)
         passed = function.passed
     if passed is None or function.kind == probe.JAX:
-        return Outcome(left_out=_("arrays of JAX cannot be changed"))
+        return TrialResult(left_out=_("arrays of JAX cannot be changed"))
     if not torch.equal(passed.nan_to_num(), x.nan_to_num()):
         text = _("It writes into x: after the call, x has other values.")
-        return Outcome((unexpected_change("in_place", _("another x"), _("x as it was"), text),))
+        return TrialResult((unexpected_change("in_place", _("another x"), _("x as it was"), text),))
     if output.untyped_storage().data_ptr() == passed.untyped_storage().data_ptr() and x.numel():
         text = _("It returns the memory of x: a change of the output changes x.")
-        return Outcome((unexpected_change("in_place", _("the memory of x"), _("memory of its own"), text),))
-    return Outcome()
+        return TrialResult((unexpected_change("in_place", _("the memory of x"), _("memory of its own"), text),))
+    return TrialResult()
 
 
 # Strides
@@ -118,25 +118,25 @@ def with_strides(x: Tensor) -> Iterator[Tensor]:
     yield wide[..., ::2]
 
 
-def strides(case: Case) -> Outcome:
+def strides(subject: Subject) -> TrialResult:
     """Whether the output and the gradients are right for x and dout of other strides."""
-    compared, function, notes = case.compared, case.function, list[str]()
+    compared, function, notes = subject.compared, subject.function, list[str]()
     if function.kind == probe.JAX:
-        return Outcome(left_out=_("arrays of JAX have no strides"))
-    values = compared.alike(tuple(case.x.shape), 41).to(case.x.dtype)
+        return TrialResult(left_out=_("arrays of JAX have no strides"))
+    values = compared.alike(tuple(subject.x.shape), 41).to(subject.x.dtype)
     with own_dtypes(function):
-        if not compared.agrees(values, {}, case.x.dtype, strict=True).ok:
-            return Outcome(left_out=_("x is far from zero"))
+        if not compared.agrees(values, {}, subject.x.dtype, strict=True).ok:
+            return TrialResult(left_out=_("x is far from zero"))
         for x in with_strides(values):
             try:
-                error = compared.agrees(x, {}, case.x.dtype, strict=True)
+                error = compared.agrees(x, {}, subject.x.dtype, strict=True)
             except NormvizError as raised:
                 if not notes:
                     notes.append(_("An x that is not contiguous is not tried: {reason}", reason=str(raised)))
                 continue
             if not error.ok:
-                return Outcome((wrong_strides(x, error),))
-    return Outcome((), tuple(notes))
+                return TrialResult((wrong_strides(x, error),))
+    return TrialResult((), tuple(notes))
 
 
 def wrong_strides(x: Tensor, error: Error) -> Difference:
@@ -155,10 +155,10 @@ def wrong_strides(x: Tensor, error: Error) -> Difference:
 # Sizes
 
 
-def other_sizes(case: Case) -> Iterator[tuple[LayerComparison, dict[int, Tensor]]]:
+def other_sizes(subject: Subject) -> Iterator[tuple[LayerComparison, dict[int, Tensor]]]:
     """Other numbers of rows, and of features or channels if gamma and beta are arguments or there are none; with values of these."""
-    norm, shape, names = case.compared.expected.norm, tuple(case.x.shape), case.compared.expected.axes
-    free = case.function.has_free_sizes(case.compared.best) and not norm.running and not norm.sizes
+    norm, shape, names = subject.compared.expected.norm, tuple(subject.x.shape), subject.compared.expected.axes
+    free = subject.function.has_free_sizes(subject.compared.best) and not norm.running and not norm.sizes
     learned = [axis for axis, name in enumerate(names) if axis and (name in norm.gamma_axes or axis == len(shape) - 1)]
     numbers = [(0, rows) for rows in ROWS]
     numbers += [(axis, n) for axis in learned[:2] for n in (shape[axis] + 1, shape[axis] - 1, 17, 100) if free]
@@ -166,57 +166,57 @@ def other_sizes(case: Case) -> Iterator[tuple[LayerComparison, dict[int, Tensor]
         other = (*shape[:axis], size, *shape[axis + 1 :])
         if other == shape or size < 1 or torch.Size(other).numel() > probe.LARGE:
             continue
-        expected = case.on(other)
+        expected = subject.on(other)
         if expected is not None:
-            yield case.compared.resized(expected, {shape[axis]: size})
+            yield subject.compared.resized(expected, {shape[axis]: size})
 
 
-def sizes(case: Case) -> Outcome:
+def sizes(subject: Subject) -> TrialResult:
     """Whether the output is right for other sizes."""
-    function = case.function
-    for compared, values in other_sizes(case):
+    function = subject.function
+    for compared, values in other_sizes(subject):
         shape = compared.expected.shape
         try:
             error = compared.agrees(compared.alike(shape, 42).to(function.dtype), values, function.dtype)
         except NormvizError:
             continue  # the function does not take this size
         if not error.ok:
-            return Outcome((other_size(tuple(case.x.shape), shape, error),))
-    return Outcome()
+            return TrialResult((other_size(tuple(subject.x.shape), shape, error),))
+    return TrialResult()
 
 
-def gradients_elsewhere(case: Case) -> Outcome:
+def gradients_elsewhere(subject: Subject) -> TrialResult:
     """Whether the gradients are right for other sizes and strides."""
-    if case.backward is False:
-        return Outcome(left_out=_("backward=False"))
-    in_half = case.function.dtype.itemsize < 4  # sums of many rows are coarse
-    several = [] if in_half else [one for one in other_sizes(case) if {65, 17} & {*one[0].expected.shape}]
+    if subject.backward is False:
+        return TrialResult(left_out=_("backward=False"))
+    in_half = subject.function.dtype.itemsize < 4  # sums of many rows are coarse
+    several = [] if in_half else [one for one in other_sizes(subject) if {65, 17} & {*one[0].expected.shape}]
     cases = [(compared, values, False) for compared, values in several]
-    own = signed_values(case.compared.learned, seed=5)
-    for compared, values, strided in [(case.compared, own, True), *cases]:
+    own = signed_values(subject.compared.learned, seed=5)
+    for compared, values, strided in [(subject.compared, own, True), *cases]:
         try:
             found = compare_gradients(compared, values, strided)
         except NormvizError:
             continue
         if isinstance(found, Unjudged):
-            return Outcome(left_out=found.reason)
+            return TrialResult(left_out=found.reason)
         if found:
             text = (
                 _("So it is for an x and a dout that are not contiguous.")
                 if strided
                 else _("So it is on an x of shape {shape}.", shape=compared.expected.shape)
             )
-            return Outcome(tuple(also(one, text) for one in found))
-    return Outcome()
+            return TrialResult(tuple(also(one, text) for one in found))
+    return TrialResult()
 
 
 # Again
 
 
-def repeat(case: Case) -> Outcome:
+def repeat(subject: Subject) -> TrialResult:
     """Whether the same x gives the same output after other calls, and earlier outputs stay as they are."""
-    found = repeated(case.compared)
-    return Outcome(() if found is None else (found,))
+    found = repeated(subject.compared)
+    return TrialResult(() if found is None else (found,))
 
 
 def repeated(compared: LayerComparison, often: bool = True) -> Difference | None:
@@ -260,21 +260,21 @@ def _equal(one: Tensor, other: Tensor) -> bool:
 LARGE_IN_HALF = 300.0  # its square is not finite in float16
 
 
-def half_precision(case: Case) -> Outcome:
+def half_precision(subject: Subject) -> TrialResult:
     """Whether the output is finite for large values in float16."""
-    compared, function = case.compared, case.function
-    if case.x.dtype != torch.float16:
-        return Outcome(left_out=_("x is not float16"))
-    values = (compared.alike(tuple(case.x.shape), 44) - compared.mean) / compared.spread
+    compared, function = subject.compared, subject.function
+    if subject.x.dtype != torch.float16:
+        return TrialResult(left_out=_("x is not float16"))
+    values = (compared.alike(tuple(subject.x.shape), 44) - compared.mean) / compared.spread
     x = (LARGE_IN_HALF * values.sign() * (1 + 0.1 * values.abs())).to(torch.float16)
     with own_dtypes(function):
         output, wanted = function(x), compared.exact(x, {})
     if not bool((wanted.isfinite() & ~output.isfinite()).any()) and compared.near_enough(output, wanted):
-        return Outcome()
+        return TrialResult()
     text = _(
         "For values of {size:g} in float16 it overflows: convert x to float32 before you square it.", size=LARGE_IN_HALF
     )
-    return Outcome(notes=(text,))
+    return TrialResult(notes=(text,))
 
 
 TRIALS = (
