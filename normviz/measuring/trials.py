@@ -234,7 +234,9 @@ def repeated(compared: LayerComparison, often: bool = True) -> Difference | None
 def _later(function: Function, x: Tensor, times: int) -> str:
     if not _equal(function(x), function.first):
         return _("After other calls, the same x gives another output: it keeps something from call to call.")
-    other = probe.same_strides(x)
+    is_expanded = any(step == 0 and size > 1 for step, size in zip(x.stride(), x.shape, strict=True))
+    memory = x.clone() if is_expanded else probe.same_strides(x)
+    other = memory.clone() if is_expanded else probe.same_strides(x)
     other.copy_(x.flip(tuple(range(x.dim()))) * 0.75 + 0.125)
     several = list(function.consecutive([x, other, *[x] * times, other]))
     kept, before = several[0]
@@ -243,7 +245,7 @@ def _later(function: Function, x: Tensor, times: int) -> str:
     for number, (output, _before) in enumerate(several[2:-1], 3):
         if not _equal(output, before):
             return _("Its call number {n} with the same x gives another output.", n=number)
-    outputs = list(function.in_memory(probe.same_strides(x), [x, other]))
+    outputs = list(function.in_memory(memory, [x, other]))
     if not _equal(outputs[1], several[1][1]):
         return _(
             "Other values at the same address give the output of the values before: it keeps results by the address of x."

@@ -405,16 +405,6 @@ class LayerComparison:
         )
         return trace.mean, (trace.var + trace.eps).sqrt()
 
-    def rounds_to(self, dtype: torch.dtype, x: Tensor, values: Mapping[int, Tensor]) -> Error:
-        """The error of the output. An error is ok if rounding to this dtype explains it, and rounding to float32 does not."""
-        tensors = self.function.with_values(values)
-        output, exact = self.function(x, values), self.exact(x, values)
-        coarse, fine = (
-            compare(output, exact, self._reference(x.to(one), self.best, tensors, one), one)
-            for one in (dtype, torch.float32)
-        )
-        return replace(coarse, ok=coarse.ok and not fine.ok)
-
     def error_of(
         self,
         output: Tensor,

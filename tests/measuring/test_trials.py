@@ -1,12 +1,16 @@
 """The trials of a function whose output is right for the given x: strides, sizes, gradients elsewhere, repeated calls, and that x is not changed."""
 
+from pathlib import Path
+
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 import normviz as nv
+from normviz.measuring.trials import TRIALS
 
+PAGE = Path(nv.__file__).parents[1] / "docs/how-it-measures.md"
 SHAPE = (4, 16)
 LIKE = "LayerNorm(16)"
 
@@ -25,6 +29,13 @@ def test_a_right_function_passes_all_trials():
     assert whats(nn.LayerNorm(16)) == []
     assert whats(lambda x: rows(x), torch.randn(16, 4).T) == []
     assert whats(lambda x: rows(x), torch.randn(4, 32)[:, ::2]) == []
+    assert whats(lambda x: rows(x), torch.randn(1, 16).expand(4, 16)) == []
+
+
+def test_the_documentation_has_the_table_of_trials():
+    rows_of = [f"| {one.name} | {f'`{one.what}`' if one.what else 'a note'} | {one.tries} |" for one in TRIALS]
+    page = PAGE.read_text(encoding="utf-8")
+    assert "\n".join(["| trial | difference | what is tried |", "| --- | --- | --- |", *rows_of]) in page
 
 
 # Writing into x

@@ -324,13 +324,6 @@ def test_a_factor_that_rounding_would_hide_is_seen_in_float64():
         assert not found.agrees(X.double(), {}, torch.float64).ok
 
 
-def test_rounding_to_half_is_told_from_rounding_to_float():
-    with compared(lambda x: F.layer_norm(x, (3,)).half().to(x.dtype)) as found:
-        assert found.rounds_to(torch.float16, 30 * X.double(), {}).ok
-    with compared(lambda x: F.layer_norm(x, (3,))) as found:
-        assert not found.rounds_to(torch.float16, 30 * X.double(), {}).ok
-
-
 TORCH = [
     ("LayerNorm(3)", (4, 3), None), ("BatchNorm1d(3)", (4, 3), None), ("BatchNorm1d(3)", (4, 5, 3), "NLC"),
     ("GroupNorm(1, 3)", (4, 3), None), ("RMSNorm(3)", (4, 3), None), ("InstanceNorm1d(3)", (4, 3, 5), None),
