@@ -216,6 +216,7 @@ CAUSES = {
     "mean": N_("It treats the mean as a constant: do not detach it."),
     "variance": N_("It treats the variance as a constant: do not detach it."),
     "both": N_("It treats the mean and the variance as constants: do not detach them."),
+    "square": N_("It treats the mean of x^2 as a constant: do not detach it."),
     "gamma": N_("dx does not contain gamma."),
     "sign": N_("dx has the opposite sign."),
 }
@@ -244,7 +245,7 @@ def _cause(reference: Reference, dx: Tensor, x: Tensor, given: Mapping[str, Tens
         wanted = make()
         scale = float(wanted.abs().max())
         if scale and float((dx.double() - wanted).abs().max()) < 1e-4 * scale:
-            return _(CAUSES[name])
+            return _(CAUSES["square" if name == "variance" and not reference.norm.center else name])
     return ""
 
 

@@ -177,6 +177,13 @@ def parts(differences):
     return [(one.what, one.found, one.expected, one.sentence) for one in differences]
 
 
+def test_a_mean_square_that_is_a_constant_is_told_so():
+    def fn(x):
+        return x / (x.square().mean(-1, keepdim=True).detach() + 1e-5).sqrt()
+
+    assert str(nv.check(fn, (4, 6), RMS)).endswith("It treats the mean of x^2 as a constant: do not detach it.")
+
+
 EVAL = expect("BatchNorm1d(2).eval()", (2, 2), None)
 
 
