@@ -90,5 +90,6 @@ def _tried(name: str) -> list[object]:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background of a shell ignores it
         sys.exit(command(sys.argv[1]))
     print(json.dumps({name: _tried(name) for name in (*ENDINGS, *GOES_ON)}))
