@@ -173,7 +173,7 @@ def compare(
             differs += mode_differences(module, compared)
             if not differs and backward is not False:
                 differs += _gradients_in_other_mode(module, compared)
-    elif reference.is_known and (again := repeated(compared, often=False)) is not None:
+    elif reference.is_known and (again := repeated(compared)) is not None:
         differs = [again]
     elif verdict.given is not None and not verdict.given.ok and (strides := _of_strides(compared, x)) is not None:
         differs = [strides]
