@@ -40,6 +40,12 @@ def app() -> Starlette:
     return Starlette(routes=routes())
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside other work, a page may take longer than a reader should wait for it."""
+    monkeypatch.setattr(index, "PATIENCE", 60.0)
+
+
 @pytest.mark.parametrize("starting", [False, True])
 @pytest.mark.parametrize("query", VIEWS)
 def test_the_address_of_the_app_with_a_view_leads_to_explore(
