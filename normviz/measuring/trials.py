@@ -202,9 +202,9 @@ def gradients_elsewhere(subject: Subject) -> TrialResult:
             return TrialResult(left_out=found.reason)
         if found:
             text = (
-                _("So it is for an x and a dout that are not contiguous.")
+                _("This is the gradient for an x and a dout that are not contiguous.")
                 if strided
-                else _("So it is on an x of shape {shape}.", shape=compared.expected.shape)
+                else _("This is the gradient on an x of shape {shape}.", shape=compared.expected.shape)
             )
             return TrialResult(tuple(also(one, text) for one in found))
     return TrialResult()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import combinations
 
 import pytest
 
@@ -97,3 +98,22 @@ def test_a_space_beside_a_placeholder_stays_only_beside_latin(element, phrase):
 def test_a_spanish_list_has_another_word_before_its_own_sound(values, last, phrase):
     with in_language("es"):
         assert listed(values, last) == phrase
+
+
+def copied(translations: dict[str, dict[str, str]]) -> list[str]:
+    """The texts that are the same in two languages, and are neither the English nor short: these may be the same in Spanish and Portuguese."""
+    return [
+        text
+        for one, other in combinations(translations, 2)
+        for english, text in translations[one].items()
+        if text == translations[other].get(english) != english
+        and len(re.findall(r"[^\W\d]{2,}", re.sub(r"\{[^{}]*\}|`[^`]*`", " ", text)))
+        >= (3 if "zh" in (one, other) else 6)
+    ]
+
+
+def test_no_text_is_copied_from_another_language():
+    translations = {language: dict(texts(language)) for language in AVOIDED}
+    assert copied(translations) == []
+    text = translations["es"]["It applies tanh to its output."]
+    assert copied(translations | {"zh": {"It applies tanh to its output.": text}}) == [text]

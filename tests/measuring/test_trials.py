@@ -136,7 +136,7 @@ def test_a_gradient_without_its_last_rows():
     found = nv.check(lambda x, weight: BlocksInBackward.apply(x, weight), SHAPE, "LayerNorm(16, bias=False)", params={"weight": torch.ones(16)})  # fmt: skip
     assert [one.what for one in found.differences] == ["backward"]
     assert "dgamma differs" in str(found)
-    assert "So it is on an x of shape (65, 16)." in str(found)
+    assert "This is the gradient on an x of shape (65, 16)." in str(found)
 
 
 class StridesInBackward(torch.autograd.Function):
