@@ -1,7 +1,7 @@
 """Run the tests of what a branch changes (``make quick``): ``python -m tools.changed ARGUMENTS OF PYTEST``.
 
-They are those of the folders of ``tests/`` that belong to the changed files (a folder within has files of its own), and a small core, whatever was changed. A branch begins where it left
-main, that of the remote ``origin`` if there is one; what is not committed belongs to it, too.
+They are those of the folders of ``tests/`` that belong to the changed files (a folder within has files of its own), and a small core, whatever was
+changed. A branch begins where it left main, that of the remote ``origin`` if there is one; what is not committed belongs to it, too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CORE = (
     "tests/project/test_types.py::test_the_types_are_up_to_date",
     "tests/project/tools/test_payload_types.py",
 )
-# What has no folder of its own in tests/, by the begin of its path
+# What has no folder of its own in tests/, by the beginning of its path
 ELSEWHERE = {
     "normviz/locale/en/questions/": ("tests/lessons/questions", "tests/claims"),
     "normviz/locale/en/": ("tests/claims", "tests/texts"),
@@ -33,7 +33,9 @@ ELSEWHERE = {
     "app.py": ("tests/ui",),
     "pages/": ("tests/ui",),
     "bench/": ("tests/project/bench",),
-    "deploy/": ("tests/project/test_publishing.py",),
+    "deploy/": ("tests/deploy/test_files.py",),
+    "compose.yaml": ("tests/deploy/test_files.py",),
+    "Dockerfile": ("tests/deploy/test_files.py", "tests/deploy/test_image.py"),
     ".github/": ("tests/project/test_publishing.py", "tests/project/test_versions.py"),
     "pyproject.toml": ("tests/project/test_versions.py", "tests/project/test_address.py"),
     "MANIFEST.in": ("tests/export/test_wheel.py",),

@@ -43,6 +43,15 @@ def test_every_relative_link_of_the_page_leads_to_a_file_and_a_heading(page: Pat
             assert anchor in anchors(target.read_text(encoding="utf-8")), link
 
 
+@pytest.mark.rule(
+    "Each file of the repository that a page names exists: correct the name; one in capitals, such as PAGE, stands for any"
+)
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_file_that_the_page_names_exists(page: Path):
+    named = re.findall(r"`((?:normviz|tests|tools|bench|docs|deploy|examples|pages)/[\w./-]+)`", TEXTS[page])
+    assert [path for path in named if not any(ROOT.glob(re.sub(r"\b[A-Z]{3,}\b", "*", path.rstrip("/"))))] == []
+
+
 @pytest.mark.rule("Each page of docs/ is in the index: add a line to docs/README.md")
 def test_every_page_is_in_the_index():
     index = ROOT / "docs" / "README.md"
