@@ -93,11 +93,6 @@ class _NoGradientError(Exception):
     """The output requires no gradient although x does."""
 
 
-def _strided(x: Tensor) -> Tensor:
-    """The same values, as a slice with a step."""
-    return torch.stack([x, x.detach().flip(-1)], -1).flatten(-2)[..., ::2]
-
-
 def _differences(
     compared: LayerComparison, roles: GammaBeta, x: Tensor, values: Mapping[int, Tensor], strided: bool = False
 ) -> list[Difference]:
@@ -176,10 +171,10 @@ def _own_gradients(
         for tensor in tensors.values():
             tensor.requires_grad_()
         with torch.enable_grad():
-            output = function.with_graph(_strided(leaf) if strided else leaf, values)
+            output = function.with_graph(probe.with_step(leaf) if strided else leaf, values)
         if not output.requires_grad:
             raise _NoGradientError
-        found = _autograd(output, [leaf, *tensors.values()], _strided(dout) if strided else dout)
+        found = _autograd(output, [leaf, *tensors.values()], probe.with_step(dout) if strided else dout)
     finally:
         for name, tensor in tensors.items():
             tensor.requires_grad_(required[name])

@@ -149,7 +149,7 @@ def compare(
     found: Measurement | None = None
     differs: list[Difference] = []
     if forward_ok and verdict.sizes is not None:
-        again = repeated(compared, often=False)
+        again = repeated(compared)
         differs, found, expected = ([again], None, expected) if again else _on_other_size(compared, *verdict.sizes)
     elif forward_ok:
         differs += [vanishing_eps(x.dtype)] if verdict.constant else []
@@ -158,9 +158,9 @@ def compare(
             differs += _gradients(compared, backward, notes)
         subject = Subject(compared, lambda shape: on(shape) or _on_norm(expected, shape), backward)
         for trial in TRIALS if not differs and verdict.dtype is None else ():
-            outcome = trial.run(subject)
-            notes += outcome.notes
-            differs += outcome.differences
+            result = trial.run(subject)
+            notes += result.notes
+            differs += result.differences
             if differs:
                 break
         module = function.fn
@@ -174,7 +174,7 @@ def compare(
             if not differs and backward is not False:
                 differs += _gradients_in_other_mode(module, compared)
     elif reference.is_known and (again := repeated(compared)) is not None:
-        differs = [again]
+        differs = [just_updated(compared) or again]
     elif verdict.given is not None and not verdict.given.ok and (strides := _of_strides(compared, x)) is not None:
         differs = [strides]
     elif verdict.right and verdict.own_right and verdict.given is not None:
@@ -382,9 +382,8 @@ def _why(
     if explained is not None:
         agrees = found.formula is not None and found.agrees
         return list(explained.differences), found if explained.measured or agrees else None
-    if not found.reach.is_elementwise and just_updated(compared):
-        text = _("In train mode it uses its running statistics, which it has just updated, instead of those of x.")
-        return [Difference("training", _("running statistics"), _("the statistics of x"), text)], None
+    if not found.reach.is_elementwise and (updated := just_updated(compared)) is not None:
+        return [updated], None
     return list(unexplained(found, expected, _shown(compared, error))), found
 
 

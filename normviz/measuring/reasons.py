@@ -734,8 +734,11 @@ def another_denominator(norm: Norm) -> Difference:
     return Difference("variance", _("another denominator"), wanted, text)
 
 
-def just_updated(compared: LayerComparison) -> bool:
-    """Whether the output in train mode is that of running statistics as they are after the call."""
+def just_updated(compared: LayerComparison) -> Difference | None:
+    """The output in train mode is that of running statistics as they are after the call; None if it is not.
+
+    It is for a function whose output depends on other elements, or is another one in the next call: one that updates nothing differs otherwise.
+    """
     axes, eps, function = compared.expected.axes, compared.reference.norm.eps or 0.0, compared.function
     channel = axes.index("c") if "c" in axes else 1
     x = probe.generic(compared.expected.shape, torch.float64, 17).to(function.dtype)
@@ -748,8 +751,13 @@ def just_updated(compared: LayerComparison) -> bool:
             mean, var = (one.detach().double().reshape(shape) for one in (mean, var))
             normalized = (x.double() - mean) / (var + eps).sqrt()
             pairs = [affine(compared.reference.norm, tuple(x.shape), one.values(tensors)) for one in compared.started]
-            return any(_same((normalized * gamma + beta)[None], output[None], 1e-4) for gamma, beta in pairs)
-    return False
+            if any(_same((normalized * gamma + beta)[None], output[None], 1e-4) for gamma, beta in pairs):
+                text = _(
+                    "In train mode it uses its running statistics, which it has just updated, instead of those of x."
+                )
+                return Difference("training", _("running statistics"), _("the statistics of x"), text)
+            return None
+    return None
 
 
 def made_from_condition(compared: LayerComparison) -> GammaBeta | None:

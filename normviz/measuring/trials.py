@@ -1,7 +1,7 @@
 """The trials of a check, in the order in which they run: what is tried of a function whose output is right for the given x.
 
-A ``Trial`` is a function from a ``Subject`` to an ``TrialResult``: the differences that it finds, notes, or why it was left out. The first trial that finds a
-difference ends the check. ``TRIALS`` is the table of them, from which the documentation is made.
+A ``Trial`` is a function from a ``Subject`` to a ``TrialResult``: the differences that it finds, notes, or why it was left out. The first
+trial that finds a difference ends the check. ``TRIALS`` is the table of them, from which the documentation is made.
 """
 
 from collections.abc import Callable, Iterator
@@ -114,8 +114,7 @@ def with_strides(x: Tensor) -> Iterator[Tensor]:
     """The same values transposed in memory, and as a slice with a step."""
     if x.dim() > 1:
         yield x.transpose(-1, -2).contiguous().transpose(-1, -2)
-    wide = torch.stack([x, x.flip(-1) + 1], -1).flatten(-2)
-    yield wide[..., ::2]
+    yield probe.with_step(x)
 
 
 def strides(subject: Subject) -> TrialResult:
@@ -219,26 +218,26 @@ def repeat(subject: Subject) -> TrialResult:
     return TrialResult(() if found is None else (found,))
 
 
-def repeated(compared: LayerComparison, often: bool = True) -> Difference | None:
-    """What differs if the function is called again. ``often``: also a dozen times in a row, without restoring what a module keeps."""
+def repeated(compared: LayerComparison) -> Difference | None:
+    """What differs if the function is called again, also a dozen times in a row, without restoring what a module keeps."""
     function, x = compared.function, compared.x
     words = _("another output for the same x"), _("the same output")
     with own_dtypes(function):
         try:
-            wrong = _later(function, x, CONSECUTIVE if often else 0)
+            wrong = _later(function, x)
         except Exception as error:  # of the function
             wrong = _("The same x raises after other calls: {error}", error=str(error))
     return None if not wrong else unexpected_change("repeat", *words, wrong)
 
 
-def _later(function: Function, x: Tensor, times: int) -> str:
+def _later(function: Function, x: Tensor) -> str:
     if not _equal(function(x), function.first):
         return _("After other calls, the same x gives another output: it keeps something from call to call.")
     is_expanded = any(step == 0 and size > 1 for step, size in zip(x.stride(), x.shape, strict=True))
     memory = x.clone() if is_expanded else probe.same_strides(x)
     other = memory.clone() if is_expanded else probe.same_strides(x)
     other.copy_(x.flip(tuple(range(x.dim()))) * 0.75 + 0.125)
-    several = list(function.consecutive([x, other, *[x] * times, other]))
+    several = list(function.consecutive([x, other, *[x] * CONSECUTIVE, other]))
     kept, before = several[0]
     if not _equal(kept, before):
         return _("An earlier output changes with the next call: it returns the same memory each time.")
