@@ -281,22 +281,29 @@ def few_files() -> Iterator[Row]:
         )
 
 
-def memory_of_a_class() -> Iterator[Row]:
+def memory_around(attack: Callable[[Server], int]) -> str:
+    """The memory of a server before visitors come, with them, and a minute after they left. ``attack`` lets them come and leave; it returns the second."""
     with fresh_server() as server:
-        before = server.memory()
-        run_async(come_and_reload(server, STUDENTS, RELOAD))
-        there = server.memory()
+        before, there = server.memory(), attack(server)
         time.sleep(MINUTE)
-        yield Row(
-            "the memory of visitors who have left is given back",
-            f"{STUDENTS} students come, reload, and leave",
-            f"{before / MB:.0f} MB before, {there / MB:.0f} when they leave, {server.memory() / MB:.0f} after {MINUTE} s",
-        )
+        after = server.memory()
+    return f"{before / MB:.0f} MB before, {there / MB:.0f} with these visitors, {after / MB:.0f} {MINUTE} s after they left"
+
+
+def memory_of_a_class() -> Iterator[Row]:
+    def attack(server: Server) -> int:
+        run_async(come_and_reload(server, STUDENTS, RELOAD))
+        return server.memory()
+
+    yield Row(
+        "the memory of visitors who have left is given back",
+        f"{STUDENTS} students come, reload, and leave",
+        memory_around(attack),
+    )
 
 
 def unknown_values() -> Iterator[Row]:
     async def attack(server: Server) -> int:
-        """The memory while the visitors are there."""
         sent = {f"$$ID-{number:032x}-none": ("string_value", "x") for number in range(VALUES)}
         visitors = [Session(server.websocket, "explore", SMALL) for _ in range(SENDERS)]
         for visitor in visitors:
@@ -306,15 +313,11 @@ def unknown_values() -> Iterator[Row]:
         await asyncio.gather(*(visitor.close() for visitor in visitors))
         return there
 
-    with fresh_server() as server:
-        before = server.memory()
-        there = run_async(attack(server))
-        time.sleep(MINUTE)
-        yield Row(
-            "values of widgets that no page has are dropped",
-            f"{SENDERS} visitors send {VALUES} values of such widgets each, in a message of the largest size",
-            f"{before / MB:.0f} MB before, {there / MB:.0f} with these visitors, {server.memory() / MB:.0f} {MINUTE} s later",
-        )
+    yield Row(
+        "values of widgets that no page has are dropped",
+        f"{SENDERS} visitors send {VALUES} values of such widgets each, in a message of the largest size",
+        memory_around(lambda server: run_async(attack(server))),
+    )
 
 
 def killed_replica() -> Iterator[Row]:

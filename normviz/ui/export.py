@@ -27,10 +27,8 @@ from normviz.ui.load import Busy, Queue, turn
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
 OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all other names belong to the view
-AT_ONCE, MAX_REQUESTS = (
-    2,
-    16,
-)  # of one client; a file takes about two seconds, and no request waits for those of other clients
+# Files at once, and requests of one client that run or wait. A file takes about two seconds, and nobody waits for all files of another client.
+AT_ONCE, MAX_REQUESTS = 2, 16
 KEPT = 8  # files of about a megabyte, for readers who ask for one that was just made
 ONE_HOUR = "max-age=3600"  # a new version of the app may write another file
 MAX_NAME = 80

@@ -44,7 +44,9 @@ _turn = threading.RLock()  # a page draws its fragments within its own turn
 
 
 @contextmanager
-def turn(shape: tuple[int, ...], patience: float = PATIENCE, look: Callable[[], object] = int) -> Iterator[None]:
+def turn(
+    shape: tuple[int, ...], patience: float = PATIENCE, look: Callable[[], object] = lambda: None
+) -> Iterator[None]:
     """Wait until no other thread computes with a large tensor; a small one does not wait. Raises Busy after ``patience`` seconds.
 
     look  is called now and then while this waits; it may raise an exception, if the result is not wanted any more

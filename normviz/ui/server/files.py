@@ -21,10 +21,8 @@ except ImportError:  # Windows has no such limit
     resource = None  # type: ignore[assignment]
 
 FOLDER = "/dev/fd"  # lists the open files of the process that reads it
-LIMITS = (
-    65_536,
-    10_240,
-)  # to try where the hard limit is none: the kernel has one all the same, and OPEN_MAX is that of macOS
+# To try where there is no hard limit: the kernel has one all the same, and 10,240 is that of macOS.
+LIMITS = (65_536, 10_240)
 BUSY = 2  # from one in BUSY of the files, connections are closed after their response
 RESERVE = 16  # one in RESERVE of the files is kept for responses to those who are refused
 LEAST_RESERVE = 16

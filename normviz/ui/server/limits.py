@@ -57,7 +57,7 @@ LARGEST_MESSAGE = 2**16  # bytes of a message of a websocket
 
 
 class LimitedRequests(HttpToolsProtocol):
-    """uvicorn's protocol, which has no limits of its own: it reads a line or a header of any length, and waits for its end without end.
+    """uvicorn's protocol, which has no limits of its own: it reads a line or a header of any length, and waits for its end as long as the client likes.
 
     head     bytes of the request line and the headers so far; later, bytes that follow the last part of the body, such as trailers
     in_body  whether the headers are complete and the request is not

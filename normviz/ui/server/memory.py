@@ -17,7 +17,7 @@ from normviz.ui.load import return_memory
 
 MOST_NEW = 100  # values from a browser whose widgets another server has drawn; a page has about 30
 LONGEST = 8192  # characters of a text: of a whole address, and so of every setting in it
-PERIOD = 15.0  # s, after which it is looked for visitors who have left
+PERIOD = 15.0  # s between two searches for visitors who have left
 
 Request = Callable[[AppSession, ClientState | None], None]
 

@@ -130,8 +130,9 @@ class Headers:
             return await self.app(scope, *in_turn(scope, receive, send))
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        has_started, is_refused = False, not is_open(scope["path"]) or is_hidden(Request(scope))
-        if not accepts_gzip(Request(scope)):  # Streamlit's middleware looks for the word alone, also in "gzip;q=0"
+        request, has_started = Request(scope), False
+        is_refused = not is_open(scope["path"]) or is_hidden(request)
+        if not accepts_gzip(request):  # Streamlit's middleware looks for the word alone, also in "gzip;q=0"
             del MutableHeaders(scope=scope)["accept-encoding"]
 
         async def send_with_headers(message: Message) -> None:
