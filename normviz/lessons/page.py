@@ -43,6 +43,7 @@ from normviz.scene.setting import (
     Where,
     choice,
     parse_given,
+    read_settings,
     without_effect,
 )
 from normviz.scene.view import Display, Names, View, read_view
@@ -460,9 +461,19 @@ class Page:
             if setting.name in self.start and view.settings[setting.name] not in ("", ())
         }
 
+    def own_settings(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """The page's settings in a query, for a view that keeps its scene. A page without a tensor opens as if it were entered anew."""
+        given = query if self._shows_scene or self.names_something(query) else {**self.start, **query}
+        return read_settings(self.settings, given)[0]
+
+    @property
+    def _shows_scene(self) -> bool:
+        return self.uses in ("tensor", "scene")
+
     def names_something(self, query: Mapping[str, str]) -> bool:
-        """Whether a query names a setting of the page or of the scene; in a tour, the selected element does not count."""
-        names = {*SCENE_SETTINGS, *(setting.name for setting in self.settings)}
+        """Whether a query names a setting of the page, or one of the scene that the page uses; in a tour, the selected element does not count."""
+        of_scene = SCENE_SETTINGS if self._shows_scene else (SEED.name,) if self.uses == "seed" else ()
+        names = {*of_scene, *(setting.name for setting in self.settings)}
         return not query.keys().isdisjoint(names - {"at"} if "tour" in query else names)
 
     def whole_query(self, view: View, names: Collection[str] | None = None) -> dict[str, str]:
@@ -476,7 +487,7 @@ class Page:
             for setting in self.settings
             if setting.applies(view) and view.settings[setting.name] not in ("", ())
         }
-        if self.uses in ("tensor", "scene"):
+        if self._shows_scene:
             controls = {name for row in self.input_rows(view) for name in row.names} if names is None else names
             has_tensor = TENSOR.hidden_by in controls
             scene = view.whole_scene_query() if has_tensor else view.scene.query()

@@ -15,7 +15,6 @@ from normviz.lessons.page import Page
 from normviz.lessons.pages import PAGES, view_of_link
 from normviz.parts.titles import HOME
 from normviz.scene.scene import Scene
-from normviz.scene.setting import read_settings
 from normviz.scene.view import Display, View
 from normviz.ui.logs import log_refusal
 from normviz.ui.session import Session, session
@@ -59,7 +58,7 @@ def current_view(known: Session, page: Page) -> View:
     settings_of, view = _viewed(known)
     if settings_of is page:
         return view
-    return replace(view, settings=read_settings(page.settings, st.query_params.to_dict())[0])
+    return replace(view, settings=page.own_settings(st.query_params.to_dict()))
 
 
 def _viewed(known: Session) -> tuple[Page | None, View]:

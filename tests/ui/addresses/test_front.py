@@ -1,5 +1,7 @@
 """The front page in a session: where its address leads, what it keeps of a view, and the groups of the header."""
 
+import json
+
 import pytest
 import streamlit as st
 from streamlit.runtime.context import ContextProxy
@@ -47,6 +49,25 @@ def test_it_has_no_view_in_its_address_and_the_next_page_keeps_the_view():
     assert (app.session_state[SESSION].name, query(app)) == ("", {})
     go_to_page(app, "explore")
     assert scene(app).shape == (2, 3, 5)
+
+
+@pytest.mark.parametrize("chosen", ["at=0,1,2,1", "shape=2,3,5&layer=LayerNorm(5)&at=0,1,2"])
+def test_the_tensor_of_another_page_chooses_no_exercises(chosen):
+    app = open_page("explore", chosen)
+    go_to_page(app, "practice")
+    check_no_errors(app)
+    assert sets(app) == sets(open_page("practice"))
+    kept = query(app)
+    assert {"level": "rising"}.items() <= kept.items()
+    assert sets(open_page("practice", kept)) == sets(app)  # after a reload
+    assert sets(open_page("practice", chosen)) == sets(app)  # a link that names a tensor alone
+
+
+def sets(app) -> list[object]:
+    """The sets of exercises that the page shows."""
+    return [
+        json.loads(one.attrib["data-practice"])["set"] for one in elements(app, "div") if "data-practice" in one.attrib
+    ]
 
 
 def test_what_is_typed_becomes_the_view_in_the_address():
