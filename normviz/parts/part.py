@@ -528,11 +528,14 @@ class Prediction(Part):
             "wrong-option": _("✗ your prediction"),
         }
         figure = f'<div class="nv-shown">\n{body.html(self.figure)}</div>' if self.figure else ""
+        # The style shows one of them: the second after a guess, the third while the answer is open.
+        names = {"show": _("Show the answer"), "check": _("Check"), "hide": _("Hide the answer")}
+        buttons = "".join(f'<span class="nv-{key}">{escape(name)}</span>' for key, name in names.items())
         attributes = "".join(f' data-{name}="{escape(str(value))}"' for name, value in texts.items())
         return (
             f'<div class="nv-prediction"{attributes}>\n<div class="nv-predict">{block(self.prompt)}\n{self._field(body)}</div>\n'
             f"{self.about.html(body) if self.about else ''}\n"
-            f'<details class="nv-answer"><summary><span>{escape(_("Show the answer"))}</span><span>{escape(_("Hide the answer"))}</span></summary>\n'
+            f'<details class="nv-answer"><summary>{buttons}</summary>\n'
             f'<p class="nv-verdict" role="status" hidden></p>\n{body.html(self.answer)}</details>{figure}</div>'
         )
 

@@ -296,7 +296,7 @@ def test_the_site_leads_to_a_question_and_to_a_page_that_answers_the_pointer_the
     reader.click(".nv-topic a[href='question-s0.html']")
     options, right = prose("s0").options, facts_of(find_question("s0"))["right"]
     reader.click(".nv-option", options[right])
-    reader.click("summary", "Show the answer")
+    reader.click("summary", "Check")
     reader.sees(".nv-verdict", "Your prediction is correct.")
     reader.sees(".nv-view[data-state=ready] .nv-readout")
     reader.travel(-1)

@@ -1,8 +1,8 @@
 // Marking who shares a mean with the framed element, for one layer or for several to choose from.
 
 import { button, findAll, html } from "../../figures/browser/common/dom.ts";
-import { _, joinSentences, ngettext } from "../../figures/browser/common/messages.ts";
-import { groupOf, rankGroups, sameIndex, tablesOf } from "../../figures/browser/tensor/sharing.ts";
+import { _, betweenParts, joinSentences, ngettext } from "../../figures/browser/common/messages.ts";
+import { groupOf, positionOf, rankGroups, sameIndex, tablesOf } from "../../figures/browser/tensor/sharing.ts";
 import { Marking } from "../../parts/browser/marking.ts";
 import { upTo } from "../../parts/browser/tensor.ts";
 
@@ -81,11 +81,21 @@ export class MarksFigure implements StartFigure {
   }
 }
 
-/** Whether the right elements are marked, and what to say if not. ``hint`` for wrong marks. */
-export function judgeMarks({ marked, answer }: Marking, hint: string) {
-  const right = marked.filter((index) => answer.some((other) => sameIndex(index, other))).length, wrong = marked.length - right, missing = answer.length - right;
-  if (wrong) return { isRight: false, text: joinSentences([ngettext("{n} is wrong.", "{n} are wrong.", wrong), hint]) };
-  return { isRight: !missing, text: right && missing ? ngettext("{n} is missing.", "{n} are missing.", missing) : "" };
+/** Whether the right elements are marked, and what to say if not; wrong marks look wrong. ``hint`` for wrong marks. */
+export function judgeMarks(marking: Marking, hint: string) {
+  const { marked, answer, task } = marking, wrong = marked.filter((index) => !answer.some((other) => sameIndex(index, other)));
+  marking.showWrong(wrong);
+  if (wrong.length) return { isRight: false, text: joinSentences([wrongText(wrong.map((index) => task.texts?.[positionOf(index, task.shape)] ?? "")), hint]) };
+  const missing = answer.length - marked.length;
+  return { isRight: !missing, text: marked.length && missing ? ngettext("One more cell belongs to the group.", "{n} more cells belong to the group.", missing) : "" };
+}
+
+/** ``texts``: what stands in the wrong cells. A bare number would read as one of them, so each is called a cell. */
+function wrongText(texts: string[]) {
+  const values = { cells: texts.join(betweenParts()) };
+  return texts.every(Boolean)
+    ? ngettext("The cell with {cells} does not belong to the group.", "The cells with {cells} do not belong to the group.", texts.length, values)
+    : ngettext("One of the marked cells does not belong to the group.", "{n} of the marked cells do not belong to the group.", texts.length);
 }
 
 /** Marks the answer, and gives every group a color of its own. ``isDone``: by the reader; else nothing is called right. */

@@ -55,6 +55,11 @@ export class Marking {
     for (const cell of this.cells) this.setMarked(cell, indices.some((index) => sameIndex(index, cell.index)));
   }
 
+  /** ``indices``: the only elements that look wrong */
+  showWrong(indices: Index[]) {
+    for (const { index, root } of this.cells) root.setAttribute("aria-invalid", String(indices.some((one) => sameIndex(one, index))));
+  }
+
   /** Nothing can be marked from now on. */
   close() {
     this.isRevealed = true;

@@ -54,7 +54,7 @@ def test_a_core_question_is_predicted_and_its_figure_explored(tab, keys):
     view.find(".nv-back a").focus()
     keys.tab_until(".nv-predict input[type=radio]")
     keys.press("ArrowDown")
-    keys.tab_to("Show the answer")
+    keys.tab_to("Check")
     keys.press("Enter")
     expect(view.find(".nv-verdict")).to_be_visible()
     view.wait_until_drawn()

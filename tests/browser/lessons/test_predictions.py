@@ -65,9 +65,11 @@ def test_the_tensor_of_a_question_is_drawn_beside_the_options_and_below_them_on_
 
 def test_a_guess_is_sent_when_the_answer_opens_and_when_it_changes(show: Show) -> None:
     tab = show([prediction(CHOICE, (Text("answer"),))], guess="")
+    expect(tab.get_by_text("Check", exact=True)).to_be_hidden()  # without a guess, "Show the answer" opens it
     tab.locator(".nv-option input").first.check()
     assert tab.evaluate("window.sent") == []
-    tab.get_by_text("Show the answer").click()
+    expect(tab.get_by_text("Show the answer")).to_be_hidden()
+    tab.get_by_text("Check", exact=True).click()
     expect(tab.locator(".nv-verdict")).to_be_visible()
     tab.locator(".nv-option input").nth(1).check()
     chosen = tab.locator(".nv-option input").evaluate_all("all => all.slice(0, 2).map(input => `guess ${input.value}`)")

@@ -29,7 +29,7 @@ def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(l
     assert lesson.query == {"q": CHOICE.key}
     expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
     expect(lesson.find(".nv-view").locator("visible=true")).to_have_count(0)
-    lesson.page.get_by_text("Show the answer").click()
+    lesson.page.get_by_text("Check", exact=True).click()
     lesson.wait_for_address(q=CHOICE.key, guess=right)
     expect(lesson.page.get_by_text("Your prediction is correct.")).to_be_visible()
     expect(lesson.find(READY).locator("visible=true")).to_have_count(1)
@@ -54,7 +54,7 @@ def test_an_opened_answer_closes_on_back_and_stays_open_after_a_reload(lesson: L
     lesson.go_to("questions", f"?q={CHOICE.key}")
     option = lesson.find(f".nv-option input[value='{right}']")
     option.click()
-    lesson.page.get_by_text("Show the answer").click()
+    lesson.page.get_by_text("Check", exact=True).click()
     lesson.wait_for_address(guess=right)
     lesson.page.go_back()
     lesson.wait_for_address(guess=None)
@@ -96,7 +96,7 @@ OPEN_AND_BACK = """async show => {
 def test_back_closes_an_answer_opened_a_moment_ago_and_the_next_question_starts_closed(lesson: Lesson) -> None:
     lesson.go_to("questions", f"?q={CHOICE.key}")
     lesson.find(".nv-option input").first.click()
-    lesson.page.get_by_text("Show the answer").evaluate(OPEN_AND_BACK)
+    lesson.page.get_by_text("Check", exact=True).evaluate(OPEN_AND_BACK)
     expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
     lesson.wait_for_address(q=CHOICE.key, guess=None)
     expect(lesson.find(".nv-option input:checked")).to_have_count(0)
@@ -118,7 +118,7 @@ def test_the_question_at_the_end_of_a_page_is_answered_there_and_counts(lesson: 
     expect(box).to_have_attribute("data-question", "s1c")
     before = lesson.address
     box.get_by_role("radio", name=answered.options["layer"], exact=True).check()
-    box.get_by_text("Show the answer").click()
+    box.get_by_text("Check", exact=True).click()
     expect(box.locator(".nv-verdict")).to_contain_text("That is not correct.")
     expect(box.locator(".nv-answer > .nv-text")).to_be_visible()
     assert lesson.address == before

@@ -66,14 +66,17 @@ def test_every_step_opens_the_next_one_when_the_reader_has_done_it(tab):
     button(tab, "Next").click()
 
     cell(tab, 0, 0).click()
-    expect(tab.locator(".nv-start-status:visible")).to_contain_text("1 is wrong. A mean of BatchNorm")
+    status = tab.locator(".nv-start-status:visible")
+    expect(status).to_contain_text("The cell with 1 does not belong to the group. A mean of BatchNorm")
+    expect(cell(tab, 0, 0)).to_have_attribute("aria-invalid", "true")
     cell(tab, 0, 0).click()
+    expect(cell(tab, 0, 0)).to_have_attribute("aria-invalid", "false")
     cell(tab, 1, 1).click()
     expect(tab.locator(".nv-start-done:visible")).to_have_text(plain(LESSON_STEPS[2].prose.done))
     button(tab, "Next").click()
 
     cell(tab, 0, 0).click()
-    expect(tab.locator(".nv-start-status:visible")).to_have_text("1 is missing.")
+    expect(tab.locator(".nv-start-status:visible")).to_have_text("One more cell belongs to the group.")
     cell(tab, 0, 2).press("Enter")
     button(tab, "Next").click()
 
@@ -95,7 +98,7 @@ def test_every_step_opens_the_next_one_when_the_reader_has_done_it(tab):
     button(tab, "Next").click()
 
     button(tab, "all with n = 0, c = 1").click()
-    expect(tab.locator(".nv-start-status:visible")).to_contain_text("missing")
+    expect(tab.locator(".nv-start-status:visible")).to_contain_text("more cells belong to the group")
     button(tab, "Unfold").press("Enter")
     assert tab.get_by_role("gridcell", selected=True).count() == 3  # marks stay on their numbers
     button(tab, "all with c = 1").click()
