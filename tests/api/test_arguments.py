@@ -248,7 +248,7 @@ def test_the_defaults_of_a_signature_are_values_that_the_function_takes():
     assert defaults["numerics", "distance"] == 1e6
     assert defaults["numerics", "spread"] == 1e-4
     assert defaults["practice", "time"] is False
-    assert defaults["train_and_eval", "batch"] == 32
+    assert defaults["train_and_eval", "batch"] == 2
     for (page, name), default in defaults.items():
         if name not in ("data", "params", "seed"):
             getattr(nv, page)(**{name: default})

@@ -440,7 +440,7 @@ TRAINING_SETTINGS = (  # the reader changes them in the figure
     word("norm", NORMS, "BatchNorm").described(
         "", N_("the layer of the trained networks: BatchNorm, GroupNorm, LayerNorm or none"), "GroupNorm"
     ),
-    word("batch", map(str, SIZES), "32").described(
-        "", N_("the examples in a batch of the training: 2, 4, 8, 16, 32, 64 or 128"), "2"
+    word("batch", map(str, SIZES), "2").described(
+        "", N_("the examples in a batch of the training: 2, 4, 8, 16, 32, 64 or 128"), "32"
     ),
 )

@@ -213,7 +213,7 @@ def test_a_setting_of_the_training_alone_opens_it(query):
     assert view.settings["show"] == "training"
     assert view == PAGE.view(f"show=training&{query}")
     stream = replace(view, settings=view.settings | {"show": "stream"})  # a reader has chosen another experiment
-    assert PAGE.view(PAGE.query(stream)) == stream.with_settings(norm="BatchNorm", batch="32")
+    assert PAGE.view(PAGE.query(stream)) == stream.with_settings(norm="BatchNorm", batch="2")
 
 
 @pytest.mark.parametrize("query", ["show=stream", "show=training&batch=2", "show=training&norm=none&hide=controls"])
