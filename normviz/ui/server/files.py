@@ -28,6 +28,7 @@ RESERVE = 16  # one in RESERVE of the files is kept for responses to those who a
 LEAST_RESERVE = 16
 REFUSED = "ASGI callable returned without completing handshake."
 AGAIN = 5  # s, until a visitor who was refused comes again
+FULL = "normviz_is_full"  # in the scope of a request, for the response to a page
 
 
 def start() -> None:
@@ -78,7 +79,8 @@ class FewFiles:
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
         used = share()
-        if scope["type"] == "websocket" and used >= 1:  # a proxy asks the next server; the browser comes again
+        scope[FULL] = used >= 1
+        if scope["type"] == "websocket" and scope[FULL]:  # a proxy asks the next server; the browser comes again
             headers = {"Retry-After": str(AGAIN)}
             response = PlainTextResponse("", status_code=HTTPStatus.SERVICE_UNAVAILABLE, headers=headers)
             return await response(scope, receive, send)

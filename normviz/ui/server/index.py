@@ -90,7 +90,7 @@ def _values(query: str, parameter: str) -> set[str]:
 
 async def index(request: Request) -> Response:
     """The response to every page of the app."""
-    if files.share() >= 1:
+    if request.scope.get(files.FULL):
         return _full(request)
     if elsewhere := _elsewhere(request):
         return RedirectResponse(elsewhere, headers={"Cache-Control": "no-cache"})

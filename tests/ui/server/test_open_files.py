@@ -7,6 +7,7 @@ import runpy
 import sys
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from starlette.applications import Starlette
@@ -110,6 +111,14 @@ def test_from_half_of_the_files_on_no_connection_stays_open_after_its_response(
     monkeypatch.setattr(files, "count", lambda: used)
     response = ask(app, "/explore")
     assert (response.status, response.headers.get("connection")) == (200, connection)
+
+
+def test_the_files_are_counted_once_for_a_request(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = Mock(return_value=1)
+    monkeypatch.setattr(files, "count", count)
+    for path in ("/explore", "/nowhere"):
+        ask(app, path)
+    assert count.call_count == 2
 
 
 @pytest.mark.parametrize(
