@@ -38,7 +38,7 @@ from normviz.lessons.start.page import START_STEPS
 from normviz.lessons.style import controls_style, exercises_style, share_style
 from normviz.parts.html import Body, escape, line
 from normviz.parts.part import page_path, search_field
-from normviz.parts.titles import HOME, NAME, app_of_environment
+from normviz.parts.titles import HOME, NAME, app_of_files
 from normviz.scene.view import link
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import find_language, html_attributes, languages, with_language
@@ -213,9 +213,8 @@ def _app_link(name: str, query: str | dict[str, str], kind: str = "") -> str:
 
 
 def _app() -> str | None:
-    """The address of the app; None if it is not known."""
-    base = app_of_environment()
-    return base if base.startswith(("https://", "http://")) else None
+    """The address of the app; None if it is not known. Raises NormvizError if it is not a web address."""
+    return app_of_files() or None
 
 
 def page(
@@ -346,6 +345,7 @@ def _put(out: str | Path, force: bool, write_files: Callable[[Path], list[str]])
 
     Two commands that write the same site take turns, so that it is that of the later one.
     """
+    _app()
     with path_errors(out):
         place = Path(out).resolve()
         with locked(place.parent):

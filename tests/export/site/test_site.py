@@ -338,9 +338,15 @@ def test_a_page_links_to_the_app_if_its_address_is_known(tmp_path, monkeypatch):
     assert 'href="https://example.org/lab/compare?shape=2,3,4,4&amp;layers=' in read(
         tmp_path / "site", "question-s0a.html"
     )
+
+
+def test_a_wrong_address_of_the_app_is_refused_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.setenv("NORMVIZ_URL", "javascript:alert(1)")
-    build(tmp_path / "other", only=["s0a"])
-    assert "javascript:" not in read(tmp_path / "other", "question-s0a.html")
+    with pytest.raises(
+        NormvizError, match=r"NORMVIZ_URL='javascript:alert\(1\)' is not a web address; begin it with https://"
+    ):
+        build(tmp_path / "site", only=["s0a"])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_start_here_leads_on_to_practice_alone(site):
