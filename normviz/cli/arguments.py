@@ -1,7 +1,7 @@
 """The arguments of every command, with a help that ends in a whole command. Neither --help nor --version imports torch."""
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, NoReturn
 
@@ -25,6 +25,7 @@ QUIZZES: Mapping[str, str] = {
     "qti": N_("a QTI 1.2 package, for Canvas and others"),
     "anki": N_("an Anki package"),
 }
+SAME = {"--shape": "--input", "--input": "--shape"}  # options that other commands have by another name
 WRITERS = {"moodle": "lxml", "qti": "text2qti", "anki": "genanki"}  # the packages that write a format
 
 
@@ -57,15 +58,17 @@ class Parser(argparse.ArgumentParser):
         self.error(f"unrecognized arguments: {argument}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
-            _suggest(value, action.choices)
+        known = tuple(action.choices or ())
+        if known and value not in known:
+            _suggest(value, known, *action.option_strings)
         super()._check_value(action, value)
 
 
-def _suggest(word: str, known: Iterable[str]) -> None:
-    """Raise NormvizError if an option or a command of a similar name is known."""
-    if meant := closest(word, known):
-        raise NormvizError("{option} is unknown. Did you mean {meant}?", option=word, meant=meant)
+def _suggest(word: str, known: Collection[str], *before: str) -> None:
+    """Raise NormvizError if a similar option, command or value is known. ``before``: the option whose value it is."""
+    same = SAME.get(word)
+    if meant := same if same in known else closest(word, known):
+        raise NormvizError("{option} is unknown. Did you mean {meant}?", option=" ".join([*before, word]), meant=meant)
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
@@ -327,7 +330,7 @@ def _add_setting(parser: argparse._ActionsContainer, setting: Setting, default: 
     parser.add_argument(f"--{setting.name}", metavar=setting.example, help=about)
 
 
-def _add_theme(parser: argparse._ActionsContainer, themes: Iterable[str], default: str) -> None:
+def _add_theme(parser: argparse._ActionsContainer, themes: Collection[str], default: str) -> None:
     help_text = _("default: {default}", default=default)
     parser.add_argument("--theme", choices=tuple(themes), default=default, help=help_text)
 
