@@ -27,8 +27,9 @@ from normviz.ui.load import Busy, Queue, turn
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
 OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all other names belong to the view
-# Files at once, and requests of one client that run or wait. A file takes about two seconds, and nobody waits for all files of another client.
-AT_ONCE, MAX_REQUESTS = 2, 16
+# Files at once, and files of one address that run or wait: a class of 300 may have one. A file takes a second or two, and other addresses do not wait
+# for all of them.
+AT_ONCE, MAX_REQUESTS = 2, 300
 KEPT = 8  # files of about a megabyte, for readers who ask for one that was just made
 ONE_HOUR = "max-age=3600"  # a new version of the app may write another file
 MAX_NAME = 80

@@ -7,7 +7,7 @@ import asyncio
 import ctypes
 import threading
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
@@ -38,6 +38,71 @@ class Busy(Exception):  # noqa: N818 (it is no error)
         self.seconds = max(1, ceil(seconds))
 
 
+# Runs of pages
+
+RUNS = 2  # at once: Python computes one at a time, and torch another one beside it
+
+
+class Places:
+    """Places for threads that compute, ``most`` at once. Others wait, and what is replaced by a newer change meanwhile never runs.
+
+    A place that is free goes to the client that has the fewest; of those, to the one that has waited longest.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._lock = threading.Lock()
+        self._taken = Counter[str]()
+        self._waiting: list[tuple[str, threading.Event]] = []
+        self._here = threading.local()  # the client whose place a thread has
+
+    @contextmanager
+    def place(self, client: str) -> Iterator[None]:
+        """Wait for a place, and have it within the block."""
+        self._take(client)
+        self._here.client = client
+        try:
+            yield
+        finally:
+            self._here.client = None
+            self._leave(client)
+
+    @contextmanager
+    def given_back(self) -> Iterator[None]:
+        """Within the block, this thread only waits, and others may have its place, if it has one."""
+        client = getattr(self._here, "client", None)
+        if client is None:
+            yield
+            return
+        self._leave(client)
+        try:
+            yield
+        finally:
+            self._take(client)
+
+    def _take(self, client: str) -> None:
+        called = threading.Event()
+        with self._lock:
+            self._waiting.append((client, called))
+            self._call_next()
+        called.wait()
+
+    def _leave(self, client: str) -> None:
+        with self._lock:
+            self._taken -= Counter([client])
+            self._call_next()
+
+    def _call_next(self) -> None:
+        if self._waiting and self._taken.total() < self.most:
+            client, called = first = min(self._waiting, key=lambda each: self._taken[each[0]])
+            self._waiting.remove(first)
+            self._taken[client] += 1
+            called.set()
+
+
+runs = Places(RUNS)
+
+
 # Large tensors
 
 _turn = threading.RLock()  # a page draws its fragments within its own turn
@@ -54,11 +119,9 @@ def turn(
     if prod(shape) < LARGE:
         yield
         return
-    end = monotonic() + patience
-    while not _turn.acquire(timeout=max(0.0, min(LOOK, end - monotonic()))):
-        if monotonic() >= end:
-            raise Busy(patience)
-        look()
+    if not _turn.acquire(blocking=False):
+        with runs.given_back():
+            _wait_for_turn(monotonic() + patience, patience, look)
     try:
         yield
     finally:
@@ -66,6 +129,13 @@ def turn(
             return_memory()
         finally:
             _turn.release()
+
+
+def _wait_for_turn(end: float, patience: float, look: Callable[[], object]) -> None:
+    while not _turn.acquire(timeout=max(0.0, min(LOOK, end - monotonic()))):
+        if monotonic() >= end:
+            raise Busy(patience)
+        look()
 
 
 NO_GLIBC = OSError, AttributeError, TypeError  # another C library; on Windows, None is not a name
@@ -131,7 +201,8 @@ class Queue:
         key = language.get(), *args
         if key not in self._jobs:
             due = monotonic() + FAIR * self._expected(kind)
-            self._add(key, Job(address_of(request), kind, partial(function, *args), due))
+            client = client_of(request.headers, request.client and request.client.host)
+            self._add(key, Job(client, kind, partial(function, *args), due))
         job, result = self._jobs[key]
         left = asyncio.create_task(_disconnect(request))
         job.readers += 1
@@ -189,10 +260,9 @@ class Queue:
         return result
 
 
-def address_of(request: Request) -> str:
-    """Where a request comes from, as the proxy says, if there is one."""
-    forwarded = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
-    return forwarded or (request.client.host if request.client else "")
+def client_of(headers: Mapping[str, str], address: str | None) -> str:
+    """The address that asks, as the proxy says, if there is one."""
+    return headers.get("x-forwarded-for", "").rpartition(",")[2].strip() or address or ""
 
 
 async def _disconnect(request: Request) -> None:

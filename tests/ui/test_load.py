@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from time import sleep
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from starlette.requests import Request
 
 from normviz.texts.messages import in_language, language
 from normviz.ui import load
-from normviz.ui.load import LARGE, Busy, Queue, turn
+from normviz.ui.load import LARGE, Busy, Places, Queue, turn
 from tests.support.asgi import run_async
 
 
@@ -36,6 +37,65 @@ def in_threads(work: Callable[[], None], number: int) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+# Runs of pages
+
+
+def first_to_run(most: int, waiting: str) -> str:
+    """Who gets the first place that is free, of clients who came one after the other while "a" had all."""
+    places, ran, gate = Places(most), list[str](), threading.Event()
+
+    def run(client: str) -> None:
+        with places.place(client):
+            ran.append(client)
+            gate.wait(60)
+
+    threads = [threading.Thread(target=run, args=(client,)) for client in waiting]
+    with ExitStack() as others:
+        for _ in range(most - 1):
+            others.enter_context(places.place("a"))
+        with places.place("a"):
+            for number, thread in enumerate(threads, 1):
+                thread.start()
+                while len(places._waiting) < number:
+                    sleep(0.001)
+        while not ran:
+            sleep(0.001)
+        first = ran[0]
+        gate.set()
+    for thread in threads:
+        thread.join()
+    assert (len(ran), sum(places._taken.values())) == (len(waiting), 0)
+    return first
+
+
+@pytest.mark.parametrize(("most", "waiting", "first"), [(1, "aab", "a"), (1, "bca", "b"), (2, "aabc", "b")])
+def test_a_place_goes_to_the_client_with_the_fewest_that_has_waited_longest(
+    most: int, waiting: str, first: str
+) -> None:
+    assert first_to_run(most, waiting) == first
+
+
+def test_a_run_that_waits_for_a_large_tensor_has_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    places, ran = Places(1), list[str]()
+    monkeypatch.setattr(load, "runs", places)
+
+    def large() -> None:
+        with places.place("a"), turn((LARGE,)):
+            assert places._taken == {"a": 1}
+            ran.append("large")
+
+    with turn((LARGE,)):
+        waits = threading.Thread(target=large)
+        waits.start()
+        with places.place("b"):  # after the other one has given its place back
+            ran.append("small")
+    waits.join()
+    assert ran == ["small", "large"]
+
+
+# Large tensors
 
 
 def test_large_tensors_are_computed_one_at_a_time() -> None:

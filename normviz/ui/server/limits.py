@@ -143,6 +143,7 @@ RATE = 100  # messages a second; a key that is held sends 30, at the fastest set
 BURST = 200  # messages that may come faster
 MOST_SLOWED = 1000  # messages that are slowed to the rate, one after the other, before the connection is closed
 SHOWN = 20  # s for which the reader sees why
+_turn = asyncio.Lock()  # which each message of any session takes
 
 
 def in_turn(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
@@ -151,12 +152,14 @@ def in_turn(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
 
     async def receive_in_turn() -> Message:
         nonlocal credit, slowed
-        await asyncio.sleep(0)
         begin = monotonic()
         message = await receive()
+        waited = monotonic() - begin
+        async with _turn:  # of all sessions, one message in each round of the event loop
+            await asyncio.sleep(0)
         if message.get("text") is not None:
             return await close(1003, "Streamlit's messages are binary.")
-        credit = min(credit + (monotonic() - begin) * RATE, BURST) - 1
+        credit = min(credit + waited * RATE, BURST) - 1
         slowed = slowed + 1 if credit < 0 else 0
         if slowed > MOST_SLOWED and "bytes" in message:
             await send({"type": "websocket.send", "bytes": _farewell(scope, message["bytes"])})

@@ -18,21 +18,24 @@ from importlib import import_module
 from pkgutil import walk_packages
 from time import sleep
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import streamlit
 import streamlit as st
 from streamlit.cursor import Cursor
 from streamlit.proto.NewSession_pb2 import Config, CustomThemeConfig
 from streamlit.runtime import app_session
-from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
+from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent, script_runner
 from streamlit.web.server.server_util import get_display_address, get_url
 
 from normviz import ui
 from normviz.ui import logs
-from normviz.ui.load import use_few_arenas
+from normviz.ui.load import client_of, runs, use_few_arenas
 from normviz.ui.server import files
 from normviz.ui.server.memory import only_known, watch_sessions
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # Opens the reader's browser as soon as the server listens: `streamlit run app.py -- --open`.
 
@@ -144,6 +147,8 @@ def _import_all() -> None:
 # - Each fragment keeps copies of the places around it, and is drawn at copies of them. Python's own way to copy looks at each field.
 # - Each session has an event loop of three files, which it keeps for a while after its visitor has left. It never runs: it is there for
 #   libraries that ask for one in the thread of a script. All sessions share one.
+# - Runs of pages have few places, of which each address has its share (``load.py``): ten websockets that sent 20 changes a second each made
+#   others wait for half a minute.
 # - Values of widgets that no page has are dropped, and so is a session some time after its visitor has left (``memory.py``).
 #
 # This replaces private functions of Streamlit, so it is only done for the version that we have checked; with another version everything works
@@ -157,6 +162,7 @@ MESSAGES: dict[str, type[Config | CustomThemeConfig]] = {
 EVENTS = "_on_scriptrunner_event"  # the method of a session that receives the events of its script
 REQUEST = "request_rerun"  # the method of a session that receives the browser's messages
 START = "normviz_start"  # the start of a run that the session has not received yet
+RUN = "exec_func_with_error_handling"  # the function that runs a script with its callbacks
 LOOP, CLOSE_LOOP = "_script_event_loop", "_close_script_event_loop"  # of a session, and the function that closes it
 
 
@@ -178,6 +184,9 @@ def lighten() -> None:
         function = getattr(app_session.AppSession, method)
         if not hasattr(function, "__wrapped__"):
             setattr(app_session.AppSession, method, replace(function))
+    run = getattr(script_runner, RUN)
+    if not hasattr(run, "__wrapped__"):
+        setattr(script_runner, RUN, _in_its_place(run))
     if not hasattr(app_session.AppSession, LOOP):
         setattr(app_session.AppSession, LOOP, _SharedLoop())
         setattr(app_session, CLOSE_LOOP, lambda loop: None)
@@ -194,6 +203,17 @@ class _SharedLoop:
 
     def __set__(self, session: object, made: asyncio.AbstractEventLoop) -> None:
         made.close()
+
+
+def _in_its_place(run: Callable[P, R]) -> Callable[P, R]:
+    """The function, which waits until the visitor's address has a place to run."""
+
+    @wraps(run)
+    def run_in_its_place(*args: P.args, **kwargs: P.kwargs) -> R:
+        with runs.place(client_of(st.context.headers, st.context.ip_address)):
+            return run(*args, **kwargs)
+
+    return run_in_its_place
 
 
 def _filled_once(fill: Callable[..., None], kind: type[Config | CustomThemeConfig]) -> Callable[..., None]:

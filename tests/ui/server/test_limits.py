@@ -63,6 +63,11 @@ SHORT = 0.2  # s
 
 
 @pytest.fixture(autouse=True)
+def _own_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_turn", asyncio.Lock())
+
+
+@pytest.fixture(autouse=True)
 def _refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "LINGER", 0.02)
 
@@ -249,6 +254,20 @@ def test_a_burst_is_taken_in_turn_with_other_work() -> None:
         return turns
 
     assert run_async(both()) >= limits.BURST
+
+
+def test_of_all_sessions_one_message_is_taken_in_each_round_of_the_event_loop() -> None:
+    """Otherwise, what is sent to others waits for a message of each of the websockets of one visitor."""
+
+    async def rounds(sessions: int, messages: int) -> int:
+        bursts = [asyncio.create_task(Visitor(rerun()).take(messages)) for _ in range(sessions)]
+        found = 0
+        while not all(burst.done() for burst in bursts):
+            await asyncio.sleep(0)
+            found += 1
+        return found
+
+    assert run_async(rounds(40, 5)) >= 40 * 5
 
 
 def test_a_session_beyond_the_rate_is_slowed_then_closed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,9 @@ from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.NewSession_pb2 import NewSession
 from streamlit.runtime import app_session
 from streamlit.runtime.script_data import ScriptData
-from streamlit.runtime.scriptrunner import ScriptRunnerEvent
+from streamlit.runtime.scriptrunner import ScriptRunnerEvent, script_runner
 
+from normviz.ui.load import Places
 from normviz.ui.server import process
 from normviz.ui.server.files import count
 from tests.support.asgi import run_async
@@ -37,9 +38,11 @@ def originals() -> Iterator[Functions]:
     found = current()
     assert not any(hasattr(function, "once") for function in found.values())
     session, close = app_session.AppSession, getattr(app_session, process.CLOSE_LOOP)
+    run = getattr(script_runner, process.RUN)
     methods = {name: getattr(session, name) for name in (process.EVENTS, process.REQUEST)}
     yield found
     vars(app_session).update(found | {process.CLOSE_LOOP: close})
+    setattr(script_runner, process.RUN, run)
     for name, method in methods.items():
         setattr(session, name, method)
     if process.LOOP in vars(session):
@@ -98,6 +101,17 @@ def test_another_version_of_streamlit_keeps_its_own_functions(originals, monkeyp
     process.lighten()
     assert current() == originals
     assert dict(vars(app_session.AppSession)) == before
+
+
+def test_a_run_has_a_place_of_its_visitors_address(originals, monkeypatch):
+    places = Places(1)
+    context = SimpleNamespace(headers={"x-forwarded-for": "192.0.2.1"}, ip_address="10.0.0.1")
+    monkeypatch.setattr(process, "runs", places)
+    monkeypatch.setattr(process.st, "context", context)
+    monkeypatch.setattr(script_runner, process.RUN, lambda run, word: (run(), word))
+    process.lighten()
+    assert getattr(script_runner, process.RUN)(lambda: dict(places._taken), "ran") == ({"192.0.2.1": 1}, "ran")
+    assert not places._taken
 
 
 def contents(cursor: Cursor) -> dict[str, object]:
