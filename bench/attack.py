@@ -1,4 +1,4 @@
-"""Attack the app on this machine, and print the table of docs/security.md: ``python -m bench.attack``.
+"""Attack the app on this machine, and print the table of docs/limits.md: ``python -m bench.attack``, or some of it: ``python -m bench.attack addresses``.
 
 Each attack has a server of its own. The numbers depend on the machine; the tests assert what does not.
 """
@@ -14,13 +14,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from operator import eq
 from pathlib import Path
 from statistics import quantiles
 from tempfile import TemporaryDirectory
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import psutil
 import torch
@@ -31,14 +32,21 @@ import normviz as nv
 from bench import hostile
 from bench.common import Server
 from bench.protocol import Session
+from normviz.cli.arguments import QUIZZES
+from normviz.export.links import output_of_query
+from normviz.lessons.pages import PAGES, view_of_link
+from normviz.scene.view import LONGEST_QUERY, length_problem
+from normviz.texts.errors import NormvizError, listed
+from normviz.ui.export import MAX_REQUESTS
 from tests.cli.endings import ENDINGS
 from tests.deploy.sessions import Sessions
 from tests.deploy.stack import Replica, Stack
 from tests.deploy.test_roll import queries
 from tests.fuzz.attempts import try_links, try_requests, try_tours
+from tests.measuring.test_threads_and_faults import set_all, settings
 from tests.support.asgi import run_async
 from tools.ports import free_port
-from tools.servers import running, with_files
+from tools.servers import ROOT, running, with_files
 
 MB = 2**20
 VIEWS = 20
@@ -47,7 +55,9 @@ LARGEST = ("shape=2,524288&layer=GroupNorm(1,524288)", "shape=524288,2&layer=Lay
 SMALL = "shape=2,3,4,4&layer=LayerNorm([3,4,4])"
 LATER = 10  # s after the views, when the memory must be back
 SLOW_FILE = "export?page=train_and_eval&show=stream&batch_size=1024&steps=500"
-ABANDONED, EXPORTS = 100, 50
+QUICK_FILE = "export?page=gradients&fixed=true&plotlyjs=cdn"
+ABANDONED, EXPORTS = 100, 320
+FEW = 64  # files that a process may open
 FILES = (1024, 20_000), (1024, 1024)  # that a process may open, and that it may raise this to
 SENDERS, VALUES, MINUTE = 60, 800, 60  # visitors, values in a message, s
 STUDENTS, RELOAD = 300, 10  # s, within which all of them reload
@@ -56,11 +66,15 @@ LINKS, TOURS, REQUESTS, SEED = 20_000, 2_000, 4_000, 1
 
 @dataclass(frozen=True)
 class Row:
-    """What was limited, what was tried, and what was seen."""
+    """What is limited, what was tried, and what was seen.
+
+    before  what a review saw before there were these limits, on another machine, sometimes with other numbers; "" if it was not tried
+    """
 
     limit: str
     tried: str
     seen: str
+    before: str = ""
 
 
 @contextmanager
@@ -174,7 +188,7 @@ def abandoned_pages() -> Iterator[Row]:
 def exports() -> Iterator[Row]:
     async def attack(server: Server, leave_after: float | None) -> tuple[Counter[int], float, float]:
         begin = time.monotonic()
-        paths = [f"{SLOW_FILE}&seed={seed}" for seed in range(EXPORTS)]
+        paths = [f"{SLOW_FILE if leave_after else QUICK_FILE}&seed={seed}" for seed in range(EXPORTS)]
         responses = await asyncio.gather(*(ask(server, path, leave_after) for path in paths))
         promised = max(
             (float(headers["retry-after"]) for status, headers, _ in responses if status == 503), default=0.0
@@ -190,8 +204,8 @@ def exports() -> Iterator[Row]:
         told = f", Retry-After at most {promised:.0f} s" if leave_after is None else ""
         who = "wait" if leave_after is None else f"leave after {leave_after} s"
         yield Row(
-            "16 files of one address are made or wait; the others get 503",
-            f"{EXPORTS} clients ask for a slow file at once and {who}",
+            f"{MAX_REQUESTS} files of one address are made or wait; the others get 503",
+            f"{EXPORTS} clients ask for different {'slow' if leave_after else 'small'} files at once and {who}",
             f"{seen}{told}; another reader's file is there after {seconds:.1f} s",
         )
 
@@ -278,6 +292,7 @@ def few_files() -> Iterator[Row]:
             "each student costs the server one open file",
             f"{STUDENTS} students come to one process with {soft:,} files, at most {hard:,}, and reload within {RELOAD} s",
             f"{seen.came} came, {seen.reloaded} came back; {seen.files} more files are open, {seen.left} after they left",
+            "1,024 files: 225 came, 27 came back, and the next 13 were refused" if hard == soft else "",
         )
 
 
@@ -299,6 +314,7 @@ def memory_of_a_class() -> Iterator[Row]:
         "the memory of visitors who have left is given back",
         f"{STUDENTS} students come, reload, and leave",
         memory_around(attack),
+        "292 MB before, 510 after they left",
     )
 
 
@@ -317,6 +333,7 @@ def unknown_values() -> Iterator[Row]:
         "values of widgets that no page has are dropped",
         f"{SENDERS} visitors send {VALUES} values of such widgets each, in a message of the largest size",
         memory_around(lambda server: run_async(attack(server))),
+        "368 MB before, 531 with these visitors, 462 after 128 s, with 0.8 MB from each",
     )
 
 
@@ -334,6 +351,7 @@ def killed_replica() -> Iterator[Row]:
             "each student costs the server one open file",
             f"one of two processes behind nginx is killed, with {STUDENTS} students; {soft:,} files, at most {hard:,}",
             f"{lost} lost their server; all of them have their view again after {seconds:.1f} s",
+            "144 lost their server, 48 of them did not come back" if hard == soft else "",
         )
 
 
@@ -345,38 +363,181 @@ def ends_of_code() -> Iterator[Row]:
         "code that is checked is never the result of the command",
         f"it ends the process in {len(ENDINGS)} ways, such as os._exit(0), a signal and another program in its place",
         f"{refused} times a message and exit code 2, and no result",
+        "sys.exit() in a function or its file: exit code 0, which is right",
     )
 
 
 def one_visitor() -> Iterator[Row]:
     """What one hostile visitor does, and how long another one waits meanwhile."""
     line, header = (b"GET /", b"a" * 4096), (b"GET / HTTP/1.1\r\nHost: x\r\n", b"a: b\r\n" * 700)
-    attacks: tuple[tuple[str, str, Callable[[Server], str]], ...] = (
-        ("no uploads", f"{hostile.UPLOADS} uploads of 0.9 MB", hostile.uploads),
+    attacks: tuple[tuple[str, str, Callable[[Server], str], str], ...] = (
+        ("no uploads", f"{hostile.UPLOADS} uploads of 0.9 MB", hostile.uploads, "400 were taken, +383 MB"),
         (
             "64 kB of a request line",
             "a request line without an end",
             partial(hostile.endless, start=line[0], more=line[1]),
+            "60 MB were taken; others waited 5.0 s",
         ),
-        ("64 kB of headers", "headers without an end", partial(hostile.endless, start=header[0], more=header[1])),
-        ("10 s for a request", f"{hostile.HALVES} half requests", hostile.halves),
-        ("100 messages a second of a session", f"{hostile.MESSAGES:,} messages in one websocket", hostile.burst),
-        ("64 kB of a message", "a message of 0.5 MB", hostile.large_message),
-        ("one computation of a file", f"{hostile.READERS} readers ask for the same file", hostile.same_file),
         (
-            "a place for each reader",
+            "64 kB of headers",
+            "headers without an end",
+            partial(hostile.endless, start=header[0], more=header[1]),
+            "60 MB were taken, +1,407 MB",
+        ),
+        ("10 s for a request", f"{hostile.HALVES} half requests", hostile.halves, "400 stayed open"),
+        (
+            "100 messages a second of a session",
+            f"{hostile.MESSAGES:,} messages in one websocket",
+            hostile.burst,
+            "others waited 16.0 s",
+        ),
+        (
+            "two pages run at a time, and messages are taken in turn",
+            f"{hostile.WEBSOCKETS} websockets of one visitor, with {hostile.CHANGES} changes a second each",
+            hostile.many_websockets,
+            "others waited 28 s",
+        ),
+        ("64 kB of a message", "a message of 0.5 MB", hostile.large_message, "0.8 MB were taken"),
+        (
+            "one computation of a file",
+            f"{hostile.READERS} readers ask for the same file",
+            hostile.same_file,
+            "8 files after 15.3 s, 14.7 s of processor",
+        ),
+        (
+            "quick files go first",
             f"a client keeps {hostile.READERS} files running beside a reader",
             hostile.busy_client,
+            "1 file and 19 times 503",
+        ),
+        (
+            "1,000 characters of accepted languages are read",
+            f"{hostile.LANGUAGES} requests with 60 kB of them",
+            hostile.long_language,
+            "90 ms for a request, in which others waited",
+        ),
+        (
+            "gzip;q=0 refuses gzip",
+            f"requests with it in {len(hostile.NO_GZIP)} spellings",
+            hostile.refused_gzip,
+            "312 of 1,248 responses were compressed",
         ),
     )
-    for limit, tried, attack in attacks:
+    for limit, tried, attack, before in attacks:
         with fresh_server() as server:
             seen, wait = hostile.beside(server, partial(attack, server))
-        yield Row(limit, tried, f"{seen}; others wait at most {wait:.2f} s for a change")
-    with TemporaryDirectory() as folder, fresh_server(log=Path(folder) / "log.txt") as server:
-        seen = hostile.log_lines(server, Path(folder) / "log.txt")
+        yield Row(limit, tried, f"{seen}; others wait at most {wait:.2f} s for a change", before)
+
+
+def log_lines() -> Iterator[Row]:
+    for limit, tried, attack, before in (
+        (
+            "ten lines of one kind a minute",
+            f"{2 * hostile.LINES + 2} messages that are none, one with a line in it",
+            hostile.log_lines,
+            "a line for each, the other one was forged, and a traceback with paths",
+        ),
+        (
+            "a value that no control sends is the visitor's fault",
+            f"{len(hostile.NO_VALUES)} such values, one with a line in it",
+            hostile.values_in_log,
+            "ERROR, a fault of normviz",
+        ),
+    ):
+        with TemporaryDirectory() as folder, fresh_server(log=Path(folder) / "log.txt") as server:
+            seen = attack(server, Path(folder) / "log.txt")
+        yield Row(limit, tried, seen, before)
+
+
+def full_server() -> Iterator[Row]:
+    """Visitors come until no more files may be open, and one more asks for a page."""
+
+    async def attack(server: Server) -> str:
+        visitors = list[Session]()
+        with suppress(WebSocketException):
+            while True:
+                session = Session(server.websocket, "explore", SMALL)
+                await session.open()
+                visitors.append(session)
+        status, headers, html = await ask(server, "explore")
+        await asyncio.gather(*(visitor.close() for visitor in visitors))
+        await asyncio.sleep(1)
+        later, _, _ = await ask(server, "explore")
+        again = b'http-equiv="refresh"' in html
+        return (
+            f"{len(visitors)} came; the page is {status}, with Retry-After {headers.get('retry-after')}, "
+            f"{'and asks again by itself' if again else 'and stays'}; {later} when they have left"
+        )
+
+    with fresh_server((FEW, FEW)) as server:
+        yield Row(
+            "a file is kept to tell visitors that the server is full",
+            f"visitors come to a process with {FEW} files until one is refused",
+            run_async(attack(server)),
+            "connections were closed without a word",
+        )
+
+
+def long_links() -> Iterator[Row]:
+    """A long link and one that is too long, in each place that takes a link."""
+    page, found = PAGES["explore"], list[str]()
+    places: dict[str, Callable[[str, dict[str, str]], object]] = {
+        "the app and Share": lambda link, query: page.problem(view_of_link(page, query)),
+        "export": lambda link, query: length_problem(query) or (output_of_query("explore", query) and None),
+        "nv.open": lambda link, query: nv.open(link) and None,
+    }
+    for caption in ("数" * 300, "x" * LONGEST_QUERY):
+        values = ",".join(["-0.12345678"] * 128)
+        link = f"/explore?shape=2,64&layer=LayerNorm(64)&values={values}&caption={quote(caption)}"
+        refused = [place for place, take in places.items() if _problem(take, link)]
+        found.append(f"{len(link):,} characters: refused by {', '.join(refused) or 'none'}")
     yield Row(
-        "ten lines of one kind a minute", f"{2 * hostile.LINES + 2} messages that are none, one with a line in it", seen
+        "one limit of a link, wherever it is",
+        f"a link of 128 values and a long caption, and a longer one, in {listed(places, 'and')}",
+        "; ".join(found),
+        "4,290 characters: refused by export and nv.open",
+    )
+
+
+def _problem(take: Callable[[str, dict[str, str]], object], link: str) -> object:
+    try:
+        return take(link, dict(parse_qsl(urlsplit(link).query)))
+    except NormvizError as error:
+        return error
+
+
+def modes_of_torch() -> Iterator[Row]:
+    def changing(x: torch.Tensor) -> torch.Tensor:
+        set_all()
+        return nn.functional.layer_norm(x, (6,))
+
+    before = settings()
+    with torch.device("meta"):
+        answer = nv.check(changing, (4, 6), "LayerNorm(6, elementwise_affine=False)")
+    kept = sum(map(eq, settings(), before))
+    yield Row(
+        "a check leaves torch and NumPy as they were, and the default device may be meta",
+        "a function that sets deterministic and anomaly mode, autocast, hooks and more, beside the device meta",
+        f"{'right' if answer.ok else 'wrong'}; {kept} of {len(before)} settings are as before",
+        'it failed: "it returned a meta one"; deterministic and anomaly mode, autocast and hooks stayed changed',
+    )
+
+
+def addresses() -> Iterator[Row]:
+    evil = "javascript:alert(1)//"
+    commands = [["practice", "--format", name, "-o", "set", "--app", evil] for name in QUIZZES]
+    commands += [["export", "LayerNorm(4)", "-o", "page.html", "--app", evil], ["site", "site", "--only", "s0a"]]
+    environment = os.environ | {"NORMVIZ_URL": evil, "PYTHONPATH": str(ROOT)}
+    with TemporaryDirectory() as folder:
+        run = partial(subprocess.run, cwd=folder, env=environment, capture_output=True, text=True)
+        ran = [run([sys.executable, "-m", "normviz", *command]) for command in commands]
+        left = len(os.listdir(folder))
+    refused = sum(one.returncode == 2 and "is not a web address" in one.stderr for one in ran)
+    yield Row(
+        "an address of the app begins with https:// or http://",
+        f"`{evil}` as --app and NORMVIZ_URL, for {len(commands)} kinds of files",
+        f"{refused} times a message and exit code 2; {left} files",
+        "sets for Moodle, Canvas and Anki had links to it",
     )
 
 
@@ -391,15 +552,22 @@ ATTACKS: tuple[Callable[[], Iterator[Row]], ...] = (
     unknown_values,
     ends_of_code,
     one_visitor,
+    log_lines,
+    full_server,
+    long_links,
+    modes_of_torch,
+    addresses,
     hostile_inputs,
 )
 
 
 def main() -> None:
-    print("| limit | tried | seen |\n| --- | --- | --- |")
-    for attack in ATTACKS:
+    names = {attack.__name__: attack for attack in ATTACKS}
+    chosen = [names[name] for name in sys.argv[1:]] or ATTACKS
+    print("| limit | tried | before | now |\n| --- | --- | --- | --- |")
+    for attack in chosen:
         for row in attack():
-            print(f"| {row.limit} | {row.tried} | {row.seen} |", flush=True)
+            print(f"| {row.limit} | {row.tried} | {row.before} | {row.seen} |", flush=True)
 
 
 if __name__ == "__main__":

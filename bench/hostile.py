@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import re
 import socket
 import time
 from collections import Counter
@@ -16,6 +18,7 @@ from urllib.request import urlopen
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import connect as connect_async
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -26,6 +29,15 @@ from tests.support.asgi import run_async
 MB = 2**20
 VIEW = "shape=2,3,4,4&layer=LayerNorm([3,4,4])"
 UPLOADS, ENDLESS, HALVES, MESSAGES, READERS, LINES = 100, 60 * MB, 100, 6000, 8, 100
+WEBSOCKETS, CHANGES, LANGUAGES = 10, 20, 50  # CHANGES: a second
+NO_VALUES: tuple[tuple[str, str, object], ...] = (
+    ("number_input", "double_value", math.nan),
+    ("number_input", "double_value", math.inf),
+    ("number_input", "string_value", "a text"),
+    ("selectbox", "string_value", "no layer\n2026-01-01 00:00:00,000 ERROR normviz: forged"),
+    ("selectbox", "double_value", 1.0),
+)
+NO_GZIP = "gzip;q=0", "gzip; q=0.0", "identity, gzip;q=0", "GZIP;Q=0.000"
 LONGEST = 30.0  # s, that an attack lasts
 
 
@@ -124,6 +136,74 @@ def burst(server: Server) -> str:
         except TimeoutError:
             pass
     return "all are taken"
+
+
+async def _changes(server: Server, end: float) -> int:
+    """Changes of one of many websockets of a visitor; the number sent before the end, or before it is closed."""
+    sent = 0
+    async with connect_async(server.websocket, subprotocols=["streamlit"], max_size=None) as connection:  # type: ignore[list-item]
+        with suppress(ConnectionClosed):
+            while time.monotonic() < end:
+                await connection.send(_rerun())
+                sent += 1
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(1 / CHANGES):
+                        while True:
+                            await connection.recv()
+    return sent
+
+
+def many_websockets(server: Server) -> str:
+    """Many websockets of one visitor, each with many changes a second."""
+
+    async def all_of_them() -> list[int]:
+        end = time.monotonic() + LONGEST / 3
+        return await asyncio.gather(*(_changes(server, end) for _ in range(WEBSOCKETS)))
+
+    return f"{sum(run_async(all_of_them())):,} changes are taken in turn"
+
+
+def refused_gzip(server: Server) -> str:
+    """Requests that refuse gzip, in several spellings."""
+    script = re.findall(r"static/js/[\w.-]+\.js", urlopen(f"{server.address}/explore").read().decode())[0]
+    asked = [(path, word) for path in ("explore", script, "_stcore/health", "nowhere") for word in NO_GZIP]
+    compressed = 0
+    for path, word in asked:
+        connection = HTTPConnection(urlsplit(server.address).netloc)
+        connection.request("GET", f"/{path}", headers={"Accept-Encoding": word})
+        compressed += connection.getresponse().getheader("Content-Encoding") == "gzip"
+        connection.close()
+    return f"{compressed} of {len(asked)} responses are compressed"
+
+
+def long_language(server: Server) -> str:
+    """Headers of accepted languages that name ten thousand of them."""
+    spent = []
+    for header in ("es", ",".join(["xx-XX"] * 10_000)):
+        before, connection = server.cpu(), HTTPConnection(urlsplit(server.address).netloc)
+        for _ in range(LANGUAGES):
+            connection.request("GET", "/nowhere", headers={"Accept-Language": header})
+            connection.getresponse().read()
+        connection.close()
+        spent.append(1000 * (server.cpu() - before) / LANGUAGES)
+    return f"{spent[1]:.1f} ms of processor for a request ({spent[0]:.1f} with a short header)"
+
+
+def values_in_log(server: Server, log: Path) -> str:
+    """Values that no control sends."""
+    before = len(log.read_text(encoding="utf-8").splitlines())
+
+    async def send(kind: str, field: str, value: object) -> None:
+        session = Session(server.websocket, "explore", VIEW)
+        await session.open()
+        widget = next(widget for widget in session.widgets.values() if widget.kind == kind)
+        await session.run({widget.id: (field, value)}, widget.fragment)
+        await session.close()
+
+    for sent in NO_VALUES:
+        run_async(send(*sent))
+    lines = log.read_text(encoding="utf-8").splitlines()[before:]
+    return f"{len(lines)} lines at INFO, {sum(' INFO ' not in line for line in lines)} others"
 
 
 def large_message(server: Server) -> str:

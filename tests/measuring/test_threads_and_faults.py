@@ -117,7 +117,7 @@ def test_lists_dictionaries_and_sets_of_a_module_are_as_before(measure: Callable
     assert not module._forward_hooks
 
 
-def _settings() -> list[Any]:
+def settings() -> list[Any]:
     """What code can set for all other code in torch and NumPy."""
     autocast = hasattr(torch, "get_autocast_dtype")
     return [
@@ -134,7 +134,7 @@ def _settings() -> list[Any]:
     ]
 
 
-def _set_all(x: Tensor) -> None:
+def set_all() -> None:
     torch.set_default_dtype(torch.float64)
     torch.set_num_threads(torch.get_num_threads() + 1)
     torch.use_deterministic_algorithms(True)
@@ -153,7 +153,7 @@ def _set_all(x: Tensor) -> None:
 def test_settings_of_torch_and_numpy_are_as_before(measure: Callable[..., Any]) -> None:
     class Changing(nn.LayerNorm):
         def forward(self, x: Tensor) -> Tensor:
-            _set_all(x)
+            set_all()
             return F.layer_norm(x, (6,))
 
     def fn(x: Tensor) -> Tensor:
@@ -161,11 +161,11 @@ def test_settings_of_torch_and_numpy_are_as_before(measure: Callable[..., Any]) 
         return output
 
     fn.module = Changing(6)  # type: ignore[attr-defined]
-    before = _settings()
+    before = settings()
     measure(fn, (4, 6))
-    assert _settings() == before
+    assert settings() == before
     nv.check(fn.module, (4, 6), "LayerNorm(6, elementwise_affine=False)")
-    assert _settings() == before
+    assert settings() == before
 
 
 def test_hooks_of_parameters_are_as_before() -> None:
