@@ -68,7 +68,7 @@ LINKS, TOURS, REQUESTS, SEED = 20_000, 2_000, 4_000, 1
 class Row:
     """What is limited, what was tried, and what was seen.
 
-    before  what a review saw before there were these limits, on another machine, sometimes with other numbers; "" if it was not tried
+    before  what a review saw before there were these limits, on another machine, sometimes with other numbers; "" where it was not tried
     """
 
     limit: str
@@ -363,7 +363,7 @@ def ends_of_code() -> Iterator[Row]:
         "code that is checked is never the result of the command",
         f"it ends the process in {len(ENDINGS)} ways, such as os._exit(0), a signal and another program in its place",
         f"{refused} times a message and exit code 2, and no result",
-        "sys.exit() in a function or its file: exit code 0, which is right",
+        "sys.exit() in a function or its file: exit code 0, which means right",
     )
 
 
@@ -395,7 +395,7 @@ def one_visitor() -> Iterator[Row]:
             "two pages run at a time, and messages are taken in turn",
             f"{hostile.WEBSOCKETS} websockets of one visitor, with {hostile.CHANGES} changes a second each",
             hostile.many_websockets,
-            "others waited 28 s",
+            "others waited 28 s, on this machine",
         ),
         ("64 kB of a message", "a message of 0.5 MB", hostile.large_message, "0.8 MB were taken"),
         (
@@ -567,7 +567,7 @@ def main() -> None:
     print("| limit | tried | before | now |\n| --- | --- | --- | --- |")
     for attack in chosen:
         for row in attack():
-            print(f"| {row.limit} | {row.tried} | {row.before} | {row.seen} |", flush=True)
+            print(f"| {row.limit} | {row.tried} | {row.before or '-'} | {row.seen} |", flush=True)
 
 
 if __name__ == "__main__":
