@@ -7,7 +7,7 @@ The line has 1.6 Mb/s and 150 ms, as in ``bench.weight``.
 
 text      from the navigation until the links below the figure are shown
 figure    until the figure is shown
-answered  until the first touch of a cell has changed the figure
+answered  until the first touch of a toggle has changed the figure
 
 app, nginx   the app behind the deployed proxy
 app          the app without a proxy
@@ -48,7 +48,7 @@ window.bench = {};
 let before;
 const note = (name, happened) => { if (happened && !(name in bench)) bench[name] = performance.now(); };
 const look = () => {
-  const view = document.querySelector(".nv-view[data-state=ready]"), now = view?.innerHTML;
+  const view = document.querySelector(".nv-toy:has(.nv-toggle)"), now = view?.innerHTML;
   note("text", document.querySelector(".nv-doors"));
   note("figure", view);
   note("answered", bench.touched && now !== before);
@@ -56,12 +56,12 @@ const look = () => {
   requestAnimationFrame(look);
 };
 requestAnimationFrame(look);
-window.addEventListener("pointerdown", ({ target }) => note("touched", target.closest(".nv-over")), true);
+window.addEventListener("pointerdown", ({ target }) => note("touched", target.closest(".nv-toggle")), true);
 """
-# The middle of the first cell of the first panel.
-CELL = """() => {
-  const plot = document.querySelector(".nv-view[data-state=ready] .nv-plot"), box = plot?.getBoundingClientRect();
-  return box?.width && [box.left + 0.1 * box.width, box.top + 0.1 * box.height];
+# The middle of the first toggle.
+TOGGLE = """() => {
+  const box = document.querySelector(".nv-toy .nv-toggle[data-axis]")?.getBoundingClientRect();
+  return box?.width && [box.left + 0.5 * box.width, box.top + 0.5 * box.height];
 }"""
 
 
@@ -75,7 +75,7 @@ def visit(browser: Browser, address: str, line: dict[str, Any] = LINE) -> dict[s
     session.send("Network.emulateNetworkConditions", line)
     page.add_init_script(WATCH)
     page.goto(address, wait_until="commit")
-    page.touchscreen.tap(*page.wait_for_function(CELL, polling=10).json_value())
+    page.touchscreen.tap(*page.wait_for_function(TOGGLE, polling=10).json_value())
     page.wait_for_function("() => bench.answered", polling=50)
     found: dict[str, float] = page.evaluate("bench")
     context.close()

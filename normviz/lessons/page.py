@@ -411,7 +411,9 @@ class Page:
     @property
     def heading(self) -> tuple[str, str]:
         """What stands above the page, and what follows it in small type. The front page has no title besides the logo."""
-        return (self.purpose, "") if self.name == HOME else (self.title, self.purpose)
+        if self.name == HOME:
+            return _("Who shares a mean, and who shares a gamma?"), ""
+        return self.title, self.purpose
 
     def setting(self, name: str) -> Setting | None:
         """The page's setting of this name, if there is one."""

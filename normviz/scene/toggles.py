@@ -5,11 +5,12 @@ presses a button: the toggles find the name of the layer. A name stays as long a
 """
 
 from dataclasses import dataclass, replace
+from math import prod
 
 from normviz.analysis.sentences import axis_nouns
 from normviz.layers.axes import divisors
 from normviz.layers.layer import Layer
-from normviz.layers.naming import layer_with_axes, without_split
+from normviz.layers.naming import layer_with_axes, layers_on, without_split
 from normviz.layers.norm import Norm
 from normviz.scene.edits import Reading, with_layer
 from normviz.scene.scene import Scene
@@ -191,3 +192,73 @@ def _with_gamma_of(norm: Norm, axes: tuple[str, ...], own: set[str]) -> Norm:
 def named(target: Norm, scene: Scene) -> Layer | Norm:
     """The layer with these patterns: of the present family if it has one, otherwise the usual name; the pattern, if none has it."""
     return layer_with_axes(target, scene.shape, scene.axes, scene.layer) or target
+
+
+# All positions of the toggles that a layer has.
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How all toggles stand, axis by axis.
+
+    means   1: the mean is taken over the axis; 0: it is not; more: the number of groups with a mean each
+    gamma   1: gamma has its own value for each index along the axis; 0: it does not
+    center  whether the mean is subtracted; otherwise the means are those of squares
+    """
+
+    means: tuple[int, ...]
+    gamma: tuple[int, ...]
+    center: bool = True
+
+
+def standing_of(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> Standing:
+    """The position of the toggles that shows a Norm.
+
+    >>> standing_of(Norm("n (g k) l -> n g", "c", sizes={"g": 2}), (2, 4, 3), ("n", "c", "l"))
+    Standing(means=(0, 2, 1), gamma=(0, 1, 0), center=True)
+    """
+    sizes, kept, own = norm.axis_sizes(shape), norm.pattern.right, _gamma_axes(norm, axes)
+    groups = (prod(sizes[part] for part in parts if part in kept) for parts in norm.pattern.left)
+    means = tuple(
+        number if number < size else int(number == 1 and axis not in kept)
+        for axis, number, size in zip(axes, groups, shape, strict=True)
+    )
+    return Standing(means, tuple(int(axis in own) for axis in axes), norm.center)
+
+
+def norm_of(standing: Standing, axes: tuple[str, ...]) -> Norm:
+    """The Norm that a position of the toggles describes, with the usual eps.
+
+    >>> norm_of(Standing((0, 2, 1), (0, 1, 0)), ("n", "c", "l"))
+    Norm('n (g k) l -> n g', 'c', sizes={'g': 2})
+    """
+    means = list(zip(axes, standing.means, strict=True))
+    left = " ".join("(g k)" if number > 1 else axis for axis, number in means)
+    kept = " ".join("g" if number > 1 else axis for axis, number in means if number != 1)
+    own = " ".join(axis for axis, is_own in zip(axes, standing.gamma, strict=True) if is_own)
+    sizes = {"g": max(standing.means)} if max(standing.means) > 1 else {}
+    bias = bool(own) and standing.center
+    return Norm(f"{left} -> {kept}", own or None, center=standing.center, bias=bias, sizes=sizes)
+
+
+def layers_of_toggles(shape: tuple[int, ...], axes: tuple[str, ...]) -> dict[Standing, Layer]:
+    """The layer of each position of the toggles that has one, of torch or known from a paper; the usual one of several.
+
+    >>> [
+    ...     str(layer)
+    ...     for layer in layers_of_toggles((2, 5), ("n", "d")).values()
+    ...     if not layer.changes and layer.kind.center
+    ... ]
+    ['BatchNorm1d(5)', 'LayerNorm([5])', 'LayerNorm([2, 5])']
+    """
+    layers = list(layers_on(shape, axes))
+    variants = (one for layer in layers for one in (layer, *_with_other_gamma(layer)))
+    standings = dict.fromkeys(standing_of(one.norm(axes), shape, axes) for one in variants)
+    named = {one: layer_with_axes(norm_of(one, axes), shape, axes, layers[0]) for one in standings}
+    return {one: layer for one, layer in named.items() if layer and (layer.kind.in_torch or layer.kind.source)}
+
+
+def _with_other_gamma(layer: Layer) -> list[Layer]:
+    """The layer without its gamma, or with one if it has none by default; nothing if it has no such option."""
+    options = (name for name in ("affine", "elementwise_affine") if layer.kind.has(name))
+    return [layer.with_(**{name: not layer.affine}) for name in options]

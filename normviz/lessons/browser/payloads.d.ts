@@ -284,3 +284,28 @@ interface StoryData {
   pictures?: number[][]; // the numbers of the images of each state
   depth?: DepthData; // the first figure of Start here, in place of all others
 }
+
+/** How all toggles stand, axis by axis. */
+interface Standing {
+  means: number[]; // 1: the mean is taken over the axis; 0: it is not; more: the number of groups with a mean each
+  gamma: number[]; // 1: gamma has its own value for each index along the axis; 0: it does not
+  center: boolean; // whether the mean is subtracted; otherwise the means are those of squares
+}
+
+/** A layer, and how the toggles stand for it. */
+interface ToyLayer {
+  name: string;
+  family: string;
+  standing: Standing;
+  usual: boolean; // its options are the defaults
+  source?: string; // of a layer that torch does not have
+}
+
+/** A tensor, and the layers that toggles find on it. */
+interface ToyData extends SmallTensor {
+  labels: string[]; // the names of the toggles
+  steps: number[][]; // how each toggle of the means may stand
+  layers: ToyLayer[];
+  goals: string[]; // the families that a reader is asked to make
+  first: Standing; // how the toggles stand as the page opens
+}

@@ -1,33 +1,131 @@
 """The front page: one figure, the field for a layer or an error, and the pages in their groups."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import prod
 
-from normviz.figures.payload import compare_payload
-from normviz.lessons.compare.page import READY_SETS
+from normviz.analysis.description import describe
+from normviz.analysis.sentences import axis_nouns
+from normviz.figures.palette import THEMES
+from normviz.figures.wire import Payload, left_out, sent
+from normviz.layers.axes import divisors
+from normviz.layers.catalogue import families_with_button
+from normviz.layers.layer import Layer
 from normviz.lessons.page import Page, language_query
+from normviz.lessons.start.page import groups_picture
 from normviz.parts.html import Body, escape, text
-from normviz.parts.part import Link, Panels, Part, page_path
+from normviz.parts.part import Link, Part, SmallTensor, page_path
 from normviz.parts.titles import EXPLORE, HOME, LEARN, LOOK_UP, TEACH, TITLES
-from normviz.scene.view import TYPED, View, read
+from normviz.scene.grid import roles
+from normviz.scene.toggles import Standing, layers_of_toggles
+from normviz.scene.view import TYPED, View
 from normviz.texts.messages import N_, _
 
 EXAMPLE = "LayerNorm(96) on (8, 96, 56, 56)"
 DOORS = {LEARN: N_("Predict, then see."), LOOK_UP: N_("Any layer, any tensor."), TEACH: N_("In front of a class.")}
+TENSOR = (2, 4, 3, 5), ("n", "c", "h", "w")
+FIRST = Standing((0, 0, 1, 1), (0, 0, 1, 1))  # LayerNorm([H, W]): not the first goal
 
 
-def figure() -> Panels:
-    """Who shares a mean under four layers on one tensor. The browser answers it without the server."""
-    four = READY_SETS["four"]
-    scene = read(four.query).scene
-    data = compare_payload(four.comparison.descriptions, scene.grid, at=scene.at)
-    means = [panel for panel in data.panels if panel.row == "stats"]
-    return Panels(replace(data, panels=means, hidden=("cube", "params")), ())
+@dataclass(frozen=True)
+class ToyLayer(Payload):
+    """A layer, and how the toggles stand for it.
+
+    usual   its options are the defaults
+    source  of a layer that torch does not have
+    """
+
+    name: str
+    family: str
+    standing: Standing
+    usual: bool
+    source: str = left_out("")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToyData(SmallTensor):
+    """A tensor, and the layers that toggles find on it.
+
+    labels  the names of the toggles
+    steps   how each toggle of the means may stand
+    goals   the families that a reader is asked to make
+    first   how the toggles stand as the page opens
+    """
+
+    labels: list[str]
+    steps: list[list[int]]
+    layers: list[ToyLayer]
+    goals: list[str]
+    first: Standing
+
+
+def toy_data(shape: tuple[int, ...], axes: tuple[str, ...], first: Standing) -> ToyData:
+    """The layers that toggles find on a tensor, whose channels may be split into as few groups as divide them."""
+    groups = {axis: divisors(size)[1:-1][:1] for axis, size in zip(axes, shape, strict=True) if axis == "c"}
+    steps = [[0, 1, *groups.get(axis, [])] for axis in axes]
+    layers = [
+        ToyLayer(
+            str(layer), layer.kind.family, one, not layer.changes, "" if layer.kind.in_torch else layer.kind.source
+        )
+        for one, layer in layers_of_toggles(shape, axes).items()
+        if all(number in possible for number, possible in zip(one.means, steps, strict=True))
+    ]
+    found = {layer.family for layer in layers}
+    labels = [_("{first}, {second}", first=axis.upper(), second=axis_nouns(axis, axes)[1]) for axis in axes]
+    goals = [family for family in families_with_button() if family in found]
+    return ToyData(
+        shape=shape, names=axes, **vars(roles(axes)), labels=labels, steps=steps, layers=layers, goals=goals, first=first
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Toy(Part):
+    """A tensor whose toggles find the name of a layer. ``home.ts`` draws it and answers; until then, it is a picture of the first layer."""
+
+    data: ToyData
+
+    def html(self, body: Body) -> str:
+        body.exercises = True
+        data = escape(json.dumps(sent(self.data), ensure_ascii=False, separators=(",", ":")))
+        e = describe(Layer.parse(self.first), self.data.shape)
+        gammas = prod(e.counts.gamma_shape or ())
+        pictures = (
+            (_("mean over"), groups_picture(e)),
+            (_("own gamma for each"), groups_picture(e, e.param_ids, [_ramp(i / (gammas - 1)) for i in range(gammas)])),
+        )
+        panels = "".join(
+            f'<div class="nv-shared"><div class="nv-shared-head">{escape(label)}</div>{picture}</div>'
+            for label, picture in pictures
+        )
+        explore = Link(_("Explore it"), EXPLORE).html(body, " nv-toy-explore")
+        more = Link(_("More to build"), "practice", "kinds=build").html(body)
+        goal = f'<p class="nv-toy-goal">{escape(_("Make {family}.", family=self.data.goals[0]))}</p>'
+        said = f'<p class="nv-toy-verdict nv-toy-found">{escape(self.plain_text())}</p>'
+        return (
+            f'<div class="nv-toy" data-layer="{escape(self.first)}" data-toy="{data}"><div class="nv-toy-goals">{goal}</div>'
+            f'<div class="nv-toy-panels">{panels}</div>'
+            f'<div class="nv-toy-bar">{said}<p class="nv-toy-links">{explore}<span class="nv-toy-more" hidden>{more}</span></p></div></div>'
+        )
+
+    @property
+    def first(self) -> str:
+        """The name of the layer with which it opens."""
+        return next(layer.name for layer in self.data.layers if layer.standing == self.data.first)
+
+    def plain_text(self) -> str:
+        return _("That is {layer}.", layer=self.first)
+
+
+def _ramp(place: float) -> str:
+    """The color of a gamma, the first at 0 and the last at 1."""
+    first, last = zip(THEMES["light"].parameters, THEMES["dark"].parameters, strict=True)
+    return f"color-mix(in oklab,light-dark({','.join(last)}) {place:.0%},light-dark({','.join(first)}))"
 
 
 @dataclass(frozen=True)
 class Begin(Part):
-    """The link to Explore, and a field whose text Explore reads: a plain form, which works before any script has run.
+    """The link to Start here, and a field whose text Explore reads: a plain form, which works before any script has run.
 
     lang  the language that the address names, or ""
     """
@@ -36,7 +134,7 @@ class Begin(Part):
 
     def html(self, body: Body) -> str:
         """Without an app, nothing would read the field."""
-        link = Link(_("Explore a layer"), EXPLORE).html(body, " nv-front-go")
+        link = Link(_("Start here"), "start").html(body, " nv-front-go")
         return f'<div class="nv-front-begin">{link}{"" if body.app is None else self._form(body)}</div>'
 
     def _form(self, body: Body) -> str:
@@ -95,6 +193,6 @@ def front_page(groups: Mapping[str, Sequence[Page]]) -> Page:
     """The front page, with the pages in their groups."""
 
     def view_parts(view: View) -> Iterator[Part]:
-        yield Front((figure(), Begin(view.display.lang), Doors(groups)))
+        yield Front((Toy(toy_data(*TENSOR, FIRST)), Begin(view.display.lang), Doors(groups)))
 
     return Page(HOME, *TITLES[HOME], view_parts, rows=lambda _view: (), uses="nothing", in_first_html=True)

@@ -17,6 +17,7 @@ from normviz.figures.palette import THEMES
 from normviz.figures.payload import NamedAxis, parameters_data, statistics_data
 from normviz.figures.wire import Payload, left_out
 from normviz.layers.layer import Layer, is_in_torch
+from normviz.layers.sharing import Ids
 from normviz.lessons.page import Page
 from normviz.parts.html import Body, data, escape, line
 from normviz.parts.part import Link, Part, SmallTensor
@@ -35,9 +36,13 @@ CELL, SIDE, GAP = 14, 13, 6
 COLORS = [f"light-dark({light},{dark})" for light, dark in zip(THEMES["light"].few, THEMES["dark"].few, strict=True)]
 
 
-def groups_picture(e: Description) -> str:
-    """Facets stand side by side; of two axes of facets, the first goes down. Readers who do not see it need a caption."""
-    place = roles(e.axes)
+def groups_picture(e: Description, ids: Ids | None = None, colors: Sequence[str] = COLORS) -> str:
+    """Facets stand side by side; of two axes of facets, the first goes down. Readers who do not see it need a caption.
+
+    ids     the number of the group of each element; None: of those that share a mean
+    colors  of the groups; they repeat
+    """
+    place, numbers = roles(e.axes), e.stat_ids if ids is None else ids
     down, across = place.facets[0] if len(place.facets) > 1 else None, place.facets[-1] if place.facets else None
 
     def size(axis: int | None) -> int:
@@ -48,9 +53,9 @@ def groups_picture(e: Description) -> str:
     for index in product(*map(range, e.shape)):
         column, line, row = (0 if axis is None else index[axis] for axis in (across, down, place.row))
         left, top = column * wide + index[place.col] * CELL, line * high + row * CELL
-        groups.setdefault(int(e.stat_ids[index]), []).append(f"M{left} {top}h{SIDE}v{SIDE}h-{SIDE}z")
+        groups.setdefault(int(numbers[index]), []).append(f"M{left} {top}h{SIDE}v{SIDE}h-{SIDE}z")
     paths = "".join(
-        f'<path d="{"".join(cells)}" style="fill:{COLORS[group % len(COLORS)]}"/>' for group, cells in groups.items()
+        f'<path d="{"".join(cells)}" style="fill:{colors[group % len(colors)]}"/>' for group, cells in groups.items()
     )
     width, height = size(across) * wide - GAP, size(down) * high - GAP
     return f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">{paths}</svg>'

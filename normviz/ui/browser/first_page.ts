@@ -4,6 +4,7 @@ import { find, html } from "../../figures/browser/common/dom.ts";
 import { applyColors } from "../../figures/browser/common/theme.ts";
 import { sameIndex } from "../../figures/browser/tensor/sharing.ts";
 import { PageView } from "../../parts/browser/page.ts";
+import { focusedOfToy, focusToy } from "../../lessons/home/home.ts";
 import { continueStory } from "../../lessons/story/story.ts";
 import { viewAddress, withParameter } from "./addresses.ts";
 
@@ -54,9 +55,11 @@ class FirstPage implements PageHost {
     const isTyping = Boolean(this.view.root.querySelector(`${FIELD}:focus`));
     const top = this.place.scrollTop, before = [...this.view.figures.values()], after = page ? [...page.figures.values()] : [];
     this.observer.disconnect();
+    const focused = focusedOfToy(this.view.root);
     this.place.remove(); // until then, the app is not visible and takes no focus
     if (page) continueField(this.view.root, page.root, isTyping);
     if (page) continueStory(this.view.root, page.root);
+    if (page) focusToy(page.root, focused);
     document.querySelector("[data-testid=stMain]")?.scrollTo({ top, behavior: "instant" });
     after.forEach(({ view }, number) => continueFigure(before[number]?.view, view));
     this.view.destroy();

@@ -22,8 +22,14 @@ def test_it_answers_at_once_and_the_app_keeps_what_is_typed(new_tab: NewTab, mad
     watch = Watch(page)
     page.route("**/static/js/**", lambda route: held.append(route))
     page.goto(made(""), wait_until="commit")
-    page.locator("#normviz-first .nv-stats .nv-over").first.hover(position={"x": 80, "y": 40})
-    expect(page.locator("#normviz-first .nv-readout")).to_contain_text("x[0, 0,")
+    toy, own_gamma = page.locator("#normviz-first .nv-toy"), page.get_by_role("group", name="own gamma for each")
+    expect(toy).to_have_attribute("data-layer", "LayerNorm([3, 5])")
+    page.get_by_role("group", name="mean over").get_by_role("button", name="N, examples").click()
+    expect(toy).to_have_attribute("data-layer", "")
+    expect(toy.get_by_role("button", name="BatchNorm2d(4)")).to_be_visible()  # the same means
+    for axis in ("h", "w", "c"):
+        own_gamma.locator(f"[data-axis={axis}]").press("Space")
+    expect(toy).to_have_attribute("data-layer", "BatchNorm2d(4)")
     page.get_by_label(FIELD).fill("LayerNorm(96) on")
     for route in held:
         route.continue_()
@@ -31,6 +37,8 @@ def test_it_answers_at_once_and_the_app_keeps_what_is_typed(new_tab: NewTab, mad
     expect(page.locator("#normviz-first")).to_have_count(0)
     field = page.get_by_label(FIELD)
     expect(field).to_be_focused()
+    expect(page.locator("#root .nv-toy")).to_have_attribute("data-layer", "BatchNorm2d(4)")
+    expect(page.get_by_text("Make LayerNorm.")).to_be_visible()
     page.keyboard.type(" (8, 96, 56, 56)")
     expect(field).to_have_value("LayerNorm(96) on (8, 96, 56, 56)")
     page.keyboard.press("Enter")
@@ -58,8 +66,10 @@ def test_the_header_marks_the_group_and_the_logo_leads_home(tab: tuple[View, Wat
     expect(current).to_have_count(0)
     assert page.url == f"{server}/"
     expect(page.get_by_role("button", name="Share", exact=True)).to_have_count(0)
-    page.get_by_role("link", name="Explore a layer").click()
-    expect(page.locator("#root .nv-sentence")).to_contain_text("means")
+    page.locator("#root .nv-toy [data-axis=n]").first.click()
+    page.get_by_role("link", name="Explore it").click()
+    expect(page.locator("#root .nv-legend").first).to_contain_text("n c h w")
+    page.wait_for_url("**/explore?shape=2,4,3,5&layer=Norm*")
     expect(page.get_by_role("button", name="Share", exact=True)).to_be_visible()
     watch.check()
 
@@ -83,8 +93,7 @@ def test_its_first_screen_holds_the_three_doors(browser: Browser, server: str, s
         with subtests.test(lang):
             view.visit(f"{HOME}?lang={lang}")
             page.wait_for_function("lang => document.documentElement.lang.startsWith(lang)", arg=lang)
-            page.locator(READY).first.wait_for()
-            view.wait_until_drawn()
+            page.locator("#root .nv-toy [data-axis]").first.wait_for()
             box = page.locator("#root .nv-doors").bounding_box()
             assert box is not None
             assert box["y"] + box["height"] <= 720

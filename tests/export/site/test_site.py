@@ -365,8 +365,8 @@ def test_the_story_leads_on_to_practice_and_the_script_draws_its_figures(site):
 
 def test_the_index_begins_with_the_front_page(site, pages):
     front = read(site).partition('class="ns-topic"')[0]
-    assert f"<h1>{escape(PAGES['home'].purpose)}</h1>" in front
-    assert front.count('class="nv-figure"') == 1
+    assert f"<h1>{escape(PAGES['home'].heading[0])}</h1>" in front
+    assert front.count('class="nv-toy"') == 1
     assert 'class="nv-doors"' in front
     assert 'href="#questions"' in front
     assert 'id="questions"' in read(site)

@@ -1,8 +1,11 @@
-"""The front page as parts: its links, its field, and its figure."""
+"""The front page as parts: its links, its field, and its toy."""
 
+import json
+
+from normviz.layers.layer import Layer
+from normviz.lessons.home.page import FIRST, TENSOR, toy_data
 from normviz.lessons.pages import PAGES, page_view
 from normviz.parts.html import Body
-from normviz.parts.part import Panels, flat
 from tests.support.shown import tree
 
 
@@ -16,10 +19,10 @@ def test_the_field_needs_an_app_that_reads_it():
     assert form.attrib["action"] == "https://norm.example.org/explore"
 
 
-def test_explore_is_one_click_away_and_each_page_has_a_door():
+def test_start_here_is_the_button_and_each_page_has_a_door():
     root = tree(html(Body(app="")))
     (first,) = [link for link in root.iter("a") if "nv-front-go" in link.attrib["class"]]
-    assert first.attrib["href"] == "/explore"
+    assert first.attrib["href"] == "/start"
     doors = {
         section.find("h2").text.strip(): [link.text for link in section.iter("a")] for section in root.iter("section")
     }
@@ -33,12 +36,20 @@ def test_a_door_without_pages_is_left_out():
     assert titles == ["Learn"]
 
 
-def test_the_figure_is_answered_without_a_server():
-    (figure,) = [
-        part for part in flat(page_view(PAGES["home"], PAGES["home"].view("")).parts) if isinstance(part, Panels)
-    ]
-    assert figure.events == ()
-    assert [layer.name.partition("(")[0] for layer in figure.data.layers] == ["BatchNorm2d", "LayerNorm", "InstanceNorm2d", "GroupNorm"]  # fmt: skip
+def test_the_toy_has_the_layers_of_its_tensor_and_opens_with_one_that_is_not_its_first_goal():
+    data = json.loads(
+        next(one for one in tree(html(Body())).iter("div") if one.get("class") == "nv-toy").attrib["data-toy"]
+    )
+    opened = [layer["family"] for layer in data["layers"] if layer["standing"] == data["first"]]
+    assert (opened, data["goals"][0]) == (["LayerNorm"], "BatchNorm")
+    assert all(Layer.parse(layer["name"]) for layer in data["layers"])
+
+
+def test_a_toy_on_another_tensor_has_the_groups_that_divide_its_channels():
+    assert toy_data((2, 6, 3), ("n", "c", "l"), FIRST).steps == [[0, 1], [0, 1, 2], [0, 1]]
+    assert toy_data((2, 9, 3), ("n", "c", "l"), FIRST).steps == [[0, 1], [0, 1, 3], [0, 1]]
+    assert toy_data((2, 5, 3), ("n", "c", "l"), FIRST).steps == [[0, 1]] * 3
+    assert toy_data(*TENSOR, FIRST).steps == [[0, 1], [0, 1, 2], [0, 1], [0, 1]]
 
 
 def test_it_has_no_view_in_its_address_but_the_language():

@@ -1,4 +1,4 @@
-"""The front page over HTTP: its form, its links and its figure are in the first HTML, and other links to its address lead to Explore."""
+"""The front page over HTTP: its form, its links and its toy are in the first HTML, and other links to its address lead to Explore."""
 
 import json
 import re
@@ -79,12 +79,12 @@ def first_page(html: str) -> str:
     return html[html.index('<div id="normviz-first">') :].partition("<script")[0]
 
 
-def test_the_first_html_has_the_sentence_the_field_the_pages_and_the_figure(app: Starlette) -> None:
+def test_the_first_html_has_the_title_the_field_the_pages_and_the_toy(app: Starlette) -> None:
     html = ask(app, "/").body.decode()
     page = first_page(html)
     root = tree(page)
     (heading,) = root.iter("h1")
-    assert heading.text == PAGES["home"].purpose
+    assert heading.text == PAGES["home"].heading[0]
     (form,) = root.iter("form")
     assert (form.attrib["action"], form.attrib.get("method", "get")) == ("./explore", "get")
     assert [field.attrib["name"] for field in form.iter("input")] == ["typed"]
@@ -92,10 +92,10 @@ def test_the_first_html_has_the_sentence_the_field_the_pages_and_the_figure(app:
     assert label.attrib["for"] == next(form.iter("input")).attrib["id"]
     doors = next(one for one in root.iter("div") if one.attrib.get("class") == "nv-doors")
     assert {link.attrib["href"] for link in doors.iter("a")} == {f"./{name}" for name in PAGES if name != "home"}
-    (figure,) = data_of(html)["figures"]
-    assert [panel["row"] for panel in figure["panels"]] == ["stats"] * 4
-    assert figure["alone"]  # no server answers it
-    assert '<div class="nv-figure" data-figure="0">' in page
+    (toy,) = (one for one in root.iter("div") if one.attrib.get("class") == "nv-toy")
+    assert toy.attrib["data-layer"] == "LayerNorm([3, 5])"
+    assert len(list(toy.iter("svg"))) == 2  # who shares a mean, and who shares a gamma
+    assert data_of(html)["figures"] == []  # no plotly.js
 
 
 def words(root: Element) -> str:

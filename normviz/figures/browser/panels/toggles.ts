@@ -63,3 +63,30 @@ export function showItem(place: HTMLElement, { axis, name, pressed, groups }: Ax
   }
   return buttons;
 }
+
+/** A toggle for each axis, and one for each number of groups into which an axis may be split. */
+export class ToggleRow {
+  root: HTMLElement;
+  buttons: { root: HTMLButtonElement, axis: number, value: number }[] = [];
+
+  /**
+   * @param steps how each toggle may stand: 1, where the axis is pressed; the numbers of groups; 0, or the size of the axis, where nothing is pressed
+   * @param press with the axis, and how its toggle is to stand
+   */
+  constructor(parent: HTMLElement, { names, labels, steps }: { names: string[], labels: string[], steps: number[][] }, press: (axis: number, value: number) => void) {
+    this.root = html("div", "nv-toggle-group", parent, "", { role: "group" });
+    steps.forEach((possible, axis) => {
+      const off = possible.includes(0) ? 0 : Math.max(...possible);
+      for (const value of possible.filter((one) => one !== off || one === 1)) {
+        const letter = names[axis].toUpperCase(), root = button("nv-toggle", this.root, value > 1 ? `${letter}/${value}` : letter, () => press(axis, root.ariaPressed === "true" ? off : value)) as HTMLButtonElement;
+        root.title = root.ariaLabel = value > 1 ? `${labels[axis]}: ${ngettext("{n} group", "{n} groups", value)}` : labels[axis];
+        root.dataset.axis = names[axis];
+        this.buttons.push({ root, axis, value });
+      }
+    });
+  }
+
+  show(standing: number[]) {
+    for (const { root, axis, value } of this.buttons) root.ariaPressed = String(standing[axis] === value);
+  }
+}
