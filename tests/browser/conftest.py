@@ -4,6 +4,7 @@ Each test process has one server, one browser of a returning visitor and one of 
 """
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -100,10 +101,13 @@ def made(server: str) -> Callable[[str], str]:
 
     def wait(path: str) -> str:
         address = f"{server}/{path}"
-        for _ in range(PATIENCE // 1000):  # the server sends the HTML without the page after a second
+        for _ in range(
+            PATIENCE // 1000
+        ):  # the server sends the HTML without the page after a second, and at once while it starts
             with WITHOUT_PROXY.open(address) as answer:
                 if b'id="normviz-first"' in answer.read():
                     return address
+            time.sleep(0.5)
         raise AssertionError(f"the first HTML of {address} has no page")
 
     return wait

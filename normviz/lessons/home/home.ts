@@ -92,8 +92,17 @@ class Toy {
     this.note.textContent = noteOn(standing);
     this.showGoals();
     this.point(null);
-    const link = this.root.querySelector(".nv-toy-explore"), address = this.page.host.address?.("explore", queryOf(data, standing, layer?.name));
-    if (link && address) link.setAttribute("href", address);
+    this.linkTo(queryOf(data, standing, layer?.name));
+  }
+
+  /** The link to Explore opens the same position, where there is an app. */
+  linkTo(query: string) {
+    const address = this.page.host.address?.("explore", query);
+    for (const link of findAll(this.root, ".nv-toy-explore")) {
+      if (!address) return;
+      link.dataset.query = query;
+      link.setAttribute("href", address);
+    }
   }
 
   /** The names of the layers that have the same means or, if none has them, of those to which the fewest presses lead. */

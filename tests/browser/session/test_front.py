@@ -68,7 +68,7 @@ def test_the_header_marks_the_group_and_the_logo_leads_home(tab: tuple[View, Wat
     expect(page.get_by_role("button", name="Share", exact=True)).to_have_count(0)
     page.locator("#root .nv-toy [data-axis=n]").first.click()
     page.get_by_role("link", name="Explore it").click()
-    expect(page.locator("#root .nv-legend").first).to_contain_text("n c h w")
+    expect(page.locator("#root .nv-sentence")).to_contain_text("means")
     page.wait_for_url("**/explore?shape=2,4,3,5&layer=Norm*")
     expect(page.get_by_role("button", name="Share", exact=True)).to_be_visible()
     watch.check()
