@@ -632,17 +632,24 @@ def _elementwise(function: Function, reach: Reach) -> Measurement:
         return measure_affine(partial(function, values=values), shape, dtype)
 
     stored = stored_of(function)
-    values = {i: probe.generic(tuple(function.values[i].shape), dtype).abs() + 1 for i in stored}
+    values = {i: _spread(function.values[i]).to(dtype) for i in stored}
     other, twice = affine_with(values), affine_with({i: 2 * value for i, value in values.items()})
     gamma, beta = measure_learned(affine_with, arrays_of(function), dtype)
     used = function.has_arrays or other is None or twice is None or _has_statistics(other, twice)
     if not used and not _has_fresh_statistics(affine, gamma, beta):
         is_identity = bool((affine.factor == 1).all() and (affine.offset == 0).all())
         return Measurement(reach, dtype, single, affine=True, is_identity=is_identity)
-    changes = affine.factor if not stored or other is None else other.factor / affine.factor
+    same = affine_with({i: torch.ones_like(value) for i, value in values.items()}) if stored else None
+    changes = affine.factor if same is None or other is None else other.factor / same.factor
     ids = equal_ids(changes, dtype)
     known = None if np.ptp(ids) == 0 else ids
     return Measurement(reach, dtype, known, affine, BIASED, _stored_eps(function), gamma, beta, running=True)
+
+
+def _spread(tensor: Tensor) -> Tensor:
+    """Positive numbers of its shape that are not near each other: equal ones would be taken for one statistic."""
+    order = torch.randperm(tensor.numel(), generator=torch.Generator().manual_seed(probe.SEED))
+    return (1 + 9 * order.double() / max(1, tensor.numel())).reshape(tensor.shape)
 
 
 def _has_fresh_statistics(formula: Formula, gamma: Learned | None, beta: Learned | None) -> bool:

@@ -88,3 +88,12 @@ class Frozen(nn.Module):
 def test_frozen_statistics_are_right_in_both_modes(training):
     torch.manual_seed(0)
     assert nv.check(Frozen().train(training), IMAGE, "BatchNorm2d(4).eval()")
+
+
+def test_learned_numbers_that_are_close_by_chance_are_no_groups():
+    torch.manual_seed(0)
+    layer = nn.BatchNorm2d(512).eval()
+    for tensor, low in ((layer.running_mean, -1), (layer.running_var, 0.5), (layer.weight.data, 0.5), (layer.bias.data, -1)):  # fmt: skip
+        tensor.uniform_(low, low + 1)
+    assert nv.check(layer, (2, 512, 3, 3)).layer == "BatchNorm2d(512).eval()"
+    assert nv.check(layer, (2, 512, 3, 3), "BatchNorm2d(512).eval()")
