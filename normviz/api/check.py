@@ -175,6 +175,7 @@ class Check(Finding, Result):
     expected     what it should be; None without ``like``
     measured     the parts of the formula; None if the outputs are right without them
     text         the result in sentences
+    trials       what was tried, in this order, and what each trial came to: printed, a line each
     """
 
     @property
@@ -212,6 +213,7 @@ class Check(Finding, Result):
             "differences": [vars(one) for one in self.differences],
             "sampled": self.sampled,
             "notes": list(self.notes),
+            "trials": self.trials.to_dict(),
         }
 
     @on_cpu

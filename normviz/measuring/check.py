@@ -20,7 +20,7 @@ from normviz.layers.axes import layout_text, parse_layout
 from normviz.layers.layer import Layer
 from normviz.layers.naming import layer_of_channels, torch_layer, usual_layer
 from normviz.layers.norm import Norm
-from normviz.measuring import probe
+from normviz.measuring import probe, trials
 from normviz.measuring.backward import Unjudged, compare_by_hand, compare_gradients
 from normviz.measuring.formula import (
     BIASED,
@@ -39,7 +39,6 @@ from normviz.measuring.report import (
     Difference,
     differs_by,
     divisor_difference,
-    extreme_note,
     from_x_instead,
     imprecise,
     not_normalization,
@@ -48,15 +47,23 @@ from normviz.measuring.report import (
     stored_instead,
     text,
     unexplained,
-    vanishing_eps,
     without_like,
 )
 from normviz.measuring.running import mode_differences
-from normviz.measuring.trials import TRIALS, Subject, own_dtypes, repeated, wrong_strides
+from normviz.measuring.trials import (
+    Subject,
+    Trial,
+    TrialResult,
+    Trials,
+    own_dtypes,
+    repeated,
+    shapes_text,
+    wrong_strides,
+)
 from normviz.measuring.turn import measuring
-from normviz.measuring.verdict import Error, LayerComparison, Verdict, judge, reference_of, signed_values
+from normviz.measuring.verdict import Error, LayerComparison, Verdict, judge, on_shapes, reference_of, signed_values
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _, join_sentences
+from normviz.texts.messages import N_, _, join_sentences
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
 
@@ -80,6 +87,7 @@ class Finding:
     expected: Description | None = field(default=None, repr=False)
     measured: Measurement | None = field(default=None, repr=False)
     text: str = field(default="", repr=False)
+    trials: Trials = field(default=Trials(), repr=False)
 
 
 def measure_module(module: nn.Module, x: object, layout: str | None, whole: bool = False) -> Finding:
@@ -122,72 +130,29 @@ def compare(
     function: Function, x: Tensor, expected: Description, shapes: Sequence[Sequence[int]], backward: bool | None
 ) -> Finding:
     """How the function differs from the expected layer."""
-    notes = list(_notes(function))
     function.fix_numbers(
         [
             *(probe.GAMMA_NAMES if expected.norm.params is None else ()),
             *(() if expected.norm.params is not None and expected.norm.bias else probe.BETA_NAMES),
         ]
     )
-
-    def on(shape: tuple[int, ...]) -> Description | None:
-        try:
-            return _on(expected, shape)
-        except NormvizError:
-            return None
-
     others = [_other_shape(one, expected) for one in (shapes if isinstance(shapes, Sequence) else [shapes])]
     reference = reference_of(function, expected)
     if reference.is_known:
-        verdict, compared = judge(function, expected, reference, x, others, on)
+        verdict, compared = judge(function, expected, reference, x)
         made = None if verdict.right else made_from_condition(compared)
         if made is not None:
-            verdict, compared = judge(function, expected, reference, x, others, on, made)
-        forward_ok = verdict.right and verdict.given is not None and verdict.given.ok
+            verdict, compared = judge(function, expected, reference, x, made)
     else:
-        verdict, compared, forward_ok = Verdict(), LayerComparison(function, expected, reference, x), False
-    found: Measurement | None = None
-    differs: list[Difference] = []
-    if forward_ok and verdict.sizes is not None:
-        again = repeated(compared)
-        differs, found, expected = ([again], None, expected) if again else _on_other_size(compared, *verdict.sizes)
-    elif forward_ok:
-        differs += [vanishing_eps(x.dtype)] if verdict.constant else []
-        notes += [extreme_note(name, error, expected.title) for name, error in verdict.extreme]
-        if not differs:
-            differs += _gradients(compared, backward, notes)
-        subject = Subject(compared, lambda shape: on(shape) or _on_norm(expected, shape), backward)
-        for trial in TRIALS if not differs and verdict.dtype is None else ():
-            result = trial.run(subject)
-            notes += result.notes
-            differs += result.differences
-            if differs:
-                break
-        module = function.fn
-        if not differs and isinstance(module, nn.Module) and _has_one_mode(module, compared):
-            notes.append(
-                _("The other mode is not compared: {layer} does not tell what it should be.", layer=expected.title)
-            )
-        elif not differs and verdict.dtype is None and isinstance(module, nn.Module):
-            function.restore()
-            differs += mode_differences(module, compared)
-            if not differs and backward is not False:
-                differs += _gradients_in_other_mode(module, compared)
-    elif reference.is_known and (again := repeated(compared)) is not None:
-        differs = [just_updated(compared) or again]
-    elif verdict.given is not None and not verdict.given.ok and (strides := _of_strides(compared, x)) is not None:
-        differs = [strides]
-    elif verdict.right and verdict.own_right and verdict.given is not None:
-        differs = [imprecise(verdict.given, x.dtype, verdict.only_near)]
-    else:
-        found = measure_function(function, x, partial(_takes, expected))
-        if expected.shape != found.shape:
-            expected = _on(expected, found.shape)
-            compared = compared.on(expected)
-        differs, found = _why(compared, found, verdict.given, reference.is_known)
+        verdict, compared = Verdict(), LayerComparison(function, expected, reference, x)
+    on, on_norm = partial(_on_or_none, expected), partial(_on_norm, expected)
+    result, tried = trials.run(TRIALS, Subject(compared, verdict, on, on_norm, others, backward))
+    differs, found, notes = list(result.differences), result.measured, [*_notes(function), *result.notes]
+    forward_ok = verdict.right and verdict.given is not None and verdict.given.ok
+    expected = result.expected or expected
     if not reference.is_known and not differs:
         notes.append(_("Its stored statistics are not compared: none are named running_mean and running_var."))
-    if verdict.dtype is not None:
+    if verdict.dtype is not None and differs[0].what != "dtype":
         differs.insert(0, other_dtype(*verdict.dtype))
     norm = (
         _norm_of_pass(expected, compared)
@@ -213,6 +178,7 @@ def compare(
         expected,
         found,
         join_sentences([words, *notes]),
+        tried,
     )
 
 
@@ -299,15 +265,53 @@ def _other_shape(shape: Sequence[int], expected: Description) -> tuple[int, ...]
     return found
 
 
-def _has_one_mode(module: nn.Module, compared: LayerComparison) -> bool:
-    """Whether a Norm says only what a module with running statistics does in its own mode."""
-    stored = any(name.rpartition(".")[2] in probe.STATISTICS for name, _buffer in module.named_buffers())
-    return compared.best.is_made or (compared.expected.layer is None and stored)
+# The trials
 
 
-def _on_other_size(
-    compared: LayerComparison, shape: tuple[int, ...], error: Error
-) -> tuple[list[Difference], Measurement | None, Description]:
+def _given_x(subject: Subject) -> TrialResult:
+    """The output for the given x."""
+    is_right = subject.verdict.given is not None and subject.verdict.given.ok
+    return TrialResult() if is_right else _wrong_output(subject)
+
+
+def _other_values(subject: Subject) -> TrialResult:
+    """The outputs for other values."""
+    if not subject.compared.reference.is_known:
+        return TrialResult(left_out=_("its stored statistics are not known"))
+    return TrialResult() if subject.verdict.right else _wrong_output(subject)
+
+
+def _wrong_output(subject: Subject) -> TrialResult:
+    """Why the output is wrong."""
+    compared, verdict, function, x = subject.compared, subject.verdict, subject.function, subject.x
+    expected, is_known = compared.expected, compared.reference.is_known
+    if is_known and (again := repeated(compared)) is not None:
+        return TrialResult((just_updated(compared) or again,))
+    if verdict.given is not None and not verdict.given.ok and (strides := _of_strides(compared, x)) is not None:
+        return TrialResult((strides,))
+    if verdict.right and verdict.own_right and verdict.given is not None:
+        return TrialResult((imprecise(verdict.given, x.dtype, verdict.only_near),))
+    found = measure_function(function, x, partial(_takes, expected))
+    if expected.shape != found.shape:
+        expected = _on(expected, found.shape)
+        compared = compared.on(expected)
+    differs, measured = _why(compared, found, verdict.given, is_known)
+    return TrialResult(tuple(differs), measured=measured, expected=expected)
+
+
+def _other_shapes(subject: Subject) -> TrialResult:
+    """The output on other shapes, and why it is wrong there, if that can be told."""
+    compared, tried = subject.compared, list[tuple[int, ...]]()
+    for shape, error in on_shapes(compared, subject.shapes, subject.on):
+        tried.append(shape)
+        if not error.ok:
+            return replace(_on_other_size(compared, shape, error), tried=shapes_text(tried))
+    if not tried:
+        return TrialResult(left_out=_("{layer} and the function take no other shape", layer=compared.expected.title))
+    return TrialResult(tried=shapes_text(tried))
+
+
+def _on_other_size(compared: LayerComparison, shape: tuple[int, ...], error: Error) -> TrialResult:
     """What differs on another size, and why, if that can be told."""
     told = other_size(tuple(compared.x.shape), shape, error)
     expected = _on(compared.expected, shape)
@@ -319,21 +323,23 @@ def _on_other_size(
     unlike = {"values", "not_normalization"}
     is_known = all(one.what not in unlike and one.sentence not in map(_, UNKNOWN) for one in differs)
     is_known = is_known and (found.ids is None or from_ids(found.ids) is not None)
-    return ([told, *differs], measured, expected) if is_known else ([told], None, compared.expected)
+    return TrialResult((told, *differs), measured=measured, expected=expected) if is_known else TrialResult((told,))
 
 
-def _gradients(compared: LayerComparison, backward: bool | None, notes: list[str]) -> list[Difference]:
-    """The differences of the gradients; a note if they cannot be compared, or a difference if they were asked for."""
-    if backward is False:
-        return []
-    found = compare_gradients(compared)
-    if not isinstance(found, Unjudged):
-        return found
-    if backward:
-        text = _("It has no gradient: {reason}.", reason=found.reason)
-        return [Difference("backward", _("no gradient"), _("the gradient of the layer"), text)]
-    notes.append(_("Its gradients are not compared: {reason}.", reason=found.reason))
-    return []
+def _modes(subject: Subject) -> TrialResult:
+    """A module in its other mode, its gradients there, and its running statistics after two batches."""
+    module, compared = subject.function.fn, subject.compared
+    if not isinstance(module, nn.Module):
+        return TrialResult(left_out=_("it is no module"))
+    stored = any(name.rpartition(".")[2] in probe.STATISTICS for name, _buffer in module.named_buffers())
+    if compared.best.is_made or (compared.expected.layer is None and stored):
+        reason = _("{layer} does not tell what it should be", layer=compared.expected.title)
+        return TrialResult((), (_("The other mode is not compared: {reason}.", reason=reason),), left_out=reason)
+    subject.function.restore()
+    differs = tuple(mode_differences(module, compared))
+    if not differs and subject.backward is not False:
+        differs = tuple(_gradients_in_other_mode(module, compared))
+    return TrialResult(differs)
 
 
 def _gradients_in_other_mode(module: nn.Module, compared: LayerComparison) -> Iterator[Difference]:
@@ -401,6 +407,47 @@ def _shown(compared: LayerComparison, error: Error) -> Difference:
         with own_dtypes(function):
             own, wanted = float(function(x)[error.at]), float(whole.exact(x, {})[error.at])
     return differs_by(error, own, wanted, compared.expected.title)
+
+
+TRIALS = (
+    Trial("given x", "values", N_("the given x, as it is, with the gamma and beta of the function"), _given_x),
+    Trial(
+        "other values",
+        "values",
+        N_("other values of x, gamma and beta, and an x so small that eps counts"),
+        _other_values,
+    ),
+    Trial("other shapes", "sizes", N_("other sizes of the axes that the layer leaves free"), _other_shapes),
+    Trial(
+        "equal values", "precision", N_("equal values in half precision, where a small eps is 0"), trials.equal_values
+    ),
+    Trial("unlike values", "", N_("an x much farther from zero, a much larger and a much smaller one"), trials.unlike),
+    Trial("gradients", "backward", N_("the gradients of x, gamma and beta"), trials.gradients),
+    Trial("dtype", "dtype", N_("the dtype of the output"), trials.dtype),
+    Trial(
+        "in place",
+        "in_place",
+        N_("x is as it was after the call, and the output has memory of its own"),
+        trials.in_place,
+    ),
+    Trial("strides", "strides", N_("the same values transposed in memory, and as a slice with a step"), trials.strides),
+    Trial(
+        "sizes", "sizes", N_("1, 3 and 65 rows; one feature or channel more and less, 17 and 100 of them"), trials.sizes
+    ),
+    Trial(
+        "gradients elsewhere", "backward", N_("the gradients at these sizes and strides"), trials.gradients_elsewhere
+    ),
+    Trial(
+        "half precision", "", N_("values of 300 in float16, whose square is too large for it"), trials.half_precision
+    ),
+    Trial("repeat", "repeat", N_("the same x again, earlier outputs, other values at the same address"), trials.repeat),
+    Trial(
+        "modes",
+        "training",
+        N_("a module in its other mode, also its gradients; with running statistics after two batches"),
+        _modes,
+    ),
+)
 
 
 def _forgotten(function: Function, found: Measurement, axes: Sequence[str]) -> Difference | None:
@@ -480,7 +527,9 @@ def _on(expected: Description, shape: tuple[int, ...]) -> Description:
 
 
 def _on_norm(expected: Description, shape: tuple[int, ...]) -> Description | None:
-    """The same formula where the layer fixes the sizes, such as another normalized_shape."""
+    """The layer on an x of another shape; the same formula where the layer fixes the sizes, such as another normalized_shape."""
+    if (found := _on_or_none(expected, shape)) is not None:
+        return found
     try:
         return replace(expect(expected.norm, shape, expected.layout), name=expected.name)
     except NormvizError:
@@ -497,12 +546,17 @@ def _of_strides(compared: LayerComparison, x: Tensor) -> Difference | None:
     return wrong_strides(x, given) if plain.ok and not given.ok else None
 
 
+def _on_or_none(expected: Description, shape: tuple[int, ...]) -> Description | None:
+    """The same layer on an x of another shape; None if it does not take it."""
+    try:
+        return _on(expected, shape)
+    except NormvizError:
+        return None
+
+
 def _takes(expected: Description, shape: tuple[int, ...]) -> bool:
     """Whether the layer takes an x of this shape too."""
-    try:
-        return bool(_on(expected, shape))
-    except NormvizError:
-        return False
+    return _on_or_none(expected, shape) is not None
 
 
 def _known(module: object) -> Layer | None:

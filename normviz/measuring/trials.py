@@ -1,12 +1,13 @@
-"""The trials of a check, in the order in which they run: what is tried of a function whose output is right for the given x.
+"""The trials of a check: what is tried of a function, and what a trial came to.
 
 A ``Trial`` is a function from a ``Subject`` to a ``TrialResult``: the differences that it finds, notes, or why it was left out. The first
-trial that finds a difference ends the check. ``TRIALS`` is the table of them, from which the documentation is made.
+trial that finds a difference ends the check. ``TRIALS`` in ``check`` is the table of them, from which the documentation is made.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -14,10 +15,19 @@ from torch import Tensor
 from normviz.analysis.description import Description
 from normviz.measuring import probe
 from normviz.measuring.backward import Unjudged, compare_gradients
+from normviz.measuring.formula import Measurement
 from normviz.measuring.groups import Index
 from normviz.measuring.probe import Function
-from normviz.measuring.report import Difference, also, other_size, unexpected_change
-from normviz.measuring.verdict import Error, LayerComparison, signed_values
+from normviz.measuring.report import (
+    Difference,
+    also,
+    extreme_note,
+    other_dtype,
+    other_size,
+    unexpected_change,
+    vanishing_eps,
+)
+from normviz.measuring.verdict import Error, LayerComparison, Verdict, constant_is_finite, extremes, signed_values
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _
 
@@ -29,15 +39,21 @@ CONSECUTIVE = 12  # calls without restoring what the function keeps
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A function whose output is right for the given x, and what it is compared with.
+    """A function, and what it is compared with.
 
     compared  the comparison with the layer
-    on        the layer on an x of another shape; None if there is none
+    verdict   what is known of its outputs
+    on        the layer on an x of another shape; None if it does not take it
+    on_norm   the formula of the layer on an x of another shape, also where the layer fixes the sizes; None if it does not take it
+    shapes    on which it must agree, as the caller asks
     backward  whether gradients are compared; None: if there are any
     """
 
     compared: LayerComparison
+    verdict: Verdict
     on: Callable[[Index], Description | None]
+    on_norm: Callable[[Index], Description | None]
+    shapes: Sequence[Index] = ()
     backward: bool | None = None
 
     @property
@@ -49,16 +65,22 @@ class Subject:
         return self.compared.x
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TrialResult:
     """What a trial finds.
 
     left_out  why it was not made; "" if it was
+    tried     what was tried, where the trial's own words do not say it
+    measured  the parts of the formula, if they were measured to explain the differences
+    expected  the layer with which these are compared, if not on the given x
     """
 
     differences: tuple[Difference, ...] = ()
     notes: tuple[str, ...] = ()
     left_out: str = ""
+    tried: str = ""
+    measured: Measurement | None = None
+    expected: Description | None = None
 
 
 @dataclass(frozen=True)
@@ -66,7 +88,7 @@ class Trial:
     """One trial.
 
     name   in the documentation
-    what   of a difference that it finds
+    what   of the differences that it finds
     tries  what is tried, as a message
     """
 
@@ -74,6 +96,86 @@ class Trial:
     what: str
     tries: str
     run: Callable[[Subject], TrialResult]
+
+
+OUTCOMES = {
+    "right": N_("right: {tried}"),
+    "noted": N_("right, with a note: {tried}"),
+    "differs": N_("differs: {tried}"),
+    "left out": N_("left out: {tried} ({reason})"),
+}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a trial came to.
+
+    trial   its name
+    tried   what was tried
+    result  "right", "noted" (the notes say what), "differs" or "left out"
+    reason  why it was left out
+    """
+
+    trial: str
+    tried: str
+    result: str
+    reason: str = ""
+
+    @classmethod
+    def of(cls, trial: Trial, result: TrialResult) -> Self:
+        """What it came to."""
+        word = "left out" if result.left_out else "noted" if result.notes else "right"
+        word = "differs" if result.differences else word
+        return cls(trial.name, result.tried or _(trial.tries), word, result.left_out)
+
+    def __str__(self) -> str:
+        return _(OUTCOMES[self.result], tried=self.tried, reason=self.reason)
+
+
+class Trials(tuple[Tried, ...]):
+    """What was tried, in this order, one line each; the first difference is the last line.
+
+    >>> print(
+    ...     Trials(
+    ...         (
+    ...             Tried("given x", "the given x", "right"),
+    ...             Tried("strides", "a slice", "left out", "it is an array of JAX"),
+    ...         )
+    ...     )
+    ... )
+    right: the given x
+    left out: a slice (it is an array of JAX)
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self)) or _("Nothing was compared; give like.")
+
+    __repr__ = __str__
+
+    def to_dict(self) -> list[dict[str, str]]:
+        """The trials as plain values, for JSON.
+
+        >>> Trials((Tried("given x", "the given x", "right"),)).to_dict()
+        [{'trial': 'given x', 'tried': 'the given x', 'result': 'right', 'reason': ''}]
+        """
+        return [asdict(one) for one in self]
+
+
+def run(trials: Sequence[Trial], subject: Subject) -> tuple[TrialResult, Trials]:
+    """What the trials find, up to the first one that finds a difference; and what each came to."""
+    notes, tried, result = list[str](), list[Tried](), TrialResult()
+    for trial in trials:
+        result = trial.run(subject)
+        # A function that keeps something from call to call may be wrong anywhere.
+        again = repeated(subject.compared) if result.differences and trial.what in ("sizes", "strides") else None
+        result = result if again is None else TrialResult((again,), tried=result.tried)
+        notes += result.notes
+        tried.append(Tried.of(trial, result))
+        if result.differences:
+            break
+    return replace(result, notes=tuple(notes)), Trials(tried)
 
 
 @contextmanager
@@ -85,6 +187,46 @@ def own_dtypes(function: Function) -> Iterator[None]:
         yield
     finally:
         function.use(dtype)
+
+
+# Values
+
+
+def unlike(subject: Subject) -> TrialResult:
+    """The errors for x unlike the given one, as notes."""
+    title = subject.compared.expected.title
+    with own_dtypes(subject.function):
+        errors = list(extremes(subject.compared))
+    return TrialResult(notes=tuple(extreme_note(name, error, title) for name, error in errors))
+
+
+def equal_values(subject: Subject) -> TrialResult:
+    """Whether the output is finite for equal values in half precision."""
+    if subject.x.dtype.itemsize >= 4:
+        return TrialResult(left_out=_("x is not in half precision"))
+    with own_dtypes(subject.function):
+        is_finite = constant_is_finite(subject.compared)
+    return TrialResult(() if is_finite else (vanishing_eps(subject.x.dtype),))
+
+
+def gradients(subject: Subject) -> TrialResult:
+    """Whether the gradients are right; a note if they cannot be compared, or a difference if they were asked for."""
+    if subject.backward is False:
+        return TrialResult(left_out="backward=False")
+    found = compare_gradients(subject.compared)
+    if not isinstance(found, Unjudged):
+        return TrialResult(tuple(found))
+    if subject.backward:
+        text = _("It has no gradient: {reason}.", reason=found.reason)
+        return TrialResult((Difference("backward", _("no gradient"), _("the gradient of the layer"), text),))
+    note = _("Its gradients are not compared: {reason}.", reason=found.reason)
+    return TrialResult((), (note,), left_out=found.reason)
+
+
+def dtype(subject: Subject) -> TrialResult:
+    """Whether the output has the dtype that it should have."""
+    dtypes = subject.verdict.dtype
+    return TrialResult() if dtypes is None else TrialResult((other_dtype(*dtypes),))
 
 
 # x is not changed
@@ -119,23 +261,24 @@ def with_strides(x: Tensor) -> Iterator[Tensor]:
 
 def strides(subject: Subject) -> TrialResult:
     """Whether the output and the gradients are right for x and dout of other strides."""
-    compared, function, notes = subject.compared, subject.function, list[str]()
+    compared, function, x = subject.compared, subject.function, subject.x
     if function.kind == probe.JAX:
         return TrialResult(left_out=_("arrays of JAX have no strides"))
-    values = compared.alike(tuple(subject.x.shape), 41).to(subject.x.dtype)
+    values, raised = compared.alike(tuple(x.shape), 41).to(x.dtype), list[str]()
+    several = list(with_strides(values))
     with own_dtypes(function):
-        if not compared.agrees(values, {}, subject.x.dtype, strict=True).ok:
+        if not compared.agrees(values, {}, x.dtype, strict=True).ok:
             return TrialResult(left_out=_("x is far from zero"))
-        for x in with_strides(values):
+        for other in several:
             try:
-                error = compared.agrees(x, {}, subject.x.dtype, strict=True)
-            except NormvizError as raised:
-                if not notes:
-                    notes.append(_("An x that is not contiguous is not tried: {reason}", reason=str(raised)))
+                error = compared.agrees(other, {}, x.dtype, strict=True)
+            except NormvizError as problem:
+                raised.append(str(problem))
                 continue
             if not error.ok:
-                return TrialResult((wrong_strides(x, error),))
-    return TrialResult((), tuple(notes))
+                return TrialResult((wrong_strides(other, error),))
+    notes = [_("An x that is not contiguous is not tried: {reason}", reason=one) for one in raised[:1]]
+    return TrialResult((), tuple(notes), left_out=raised[0] if len(raised) == len(several) else "")
 
 
 def wrong_strides(x: Tensor, error: Error) -> Difference:
@@ -161,33 +304,41 @@ def other_sizes(subject: Subject) -> Iterator[tuple[LayerComparison, dict[int, T
     learned = [axis for axis, name in enumerate(names) if axis and (name in norm.gamma_axes or axis == len(shape) - 1)]
     numbers = [(0, rows) for rows in ROWS]
     numbers += [(axis, n) for axis in learned[:2] for n in (shape[axis] + 1, shape[axis] - 1, 17, 100) if free]
-    for axis, size in numbers:
+    for axis, size in dict.fromkeys(numbers):
         other = (*shape[:axis], size, *shape[axis + 1 :])
         if other == shape or size < 1 or torch.Size(other).numel() > probe.LARGE:
             continue
-        expected = subject.on(other)
+        expected = subject.on_norm(other)
         if expected is not None:
             yield subject.compared.resized(expected, {shape[axis]: size})
 
 
 def sizes(subject: Subject) -> TrialResult:
-    """Whether the output is right for other sizes."""
-    function = subject.function
+    """Whether the output is right for other sizes. A size at which the function raises is none of them."""
+    function, tried = subject.function, list[Index]()
     for compared, values in other_sizes(subject):
         shape = compared.expected.shape
         try:
             error = compared.agrees(compared.alike(shape, 42).to(function.dtype), values, function.dtype)
         except NormvizError:
-            continue  # the function does not take this size
+            continue
+        tried.append(shape)
         if not error.ok:
-            return TrialResult((other_size(tuple(subject.x.shape), shape, error),))
-    return TrialResult()
+            return TrialResult((other_size(tuple(subject.x.shape), shape, error),), tried=shapes_text(tried))
+    if not tried:
+        return TrialResult(left_out=_("it takes no other sizes"))
+    return TrialResult(tried=shapes_text(tried))
+
+
+def shapes_text(shapes: Sequence[Index]) -> str:
+    """The shapes of x that were tried."""
+    return _("an x of shape {shapes}", shapes=", ".join(map(str, shapes)))
 
 
 def gradients_elsewhere(subject: Subject) -> TrialResult:
     """Whether the gradients are right for other sizes and strides."""
     if subject.backward is False:
-        return TrialResult(left_out=_("backward=False"))
+        return TrialResult(left_out="backward=False")
     in_half = subject.function.dtype.itemsize < 4  # sums of many rows are coarse
     several = [] if in_half else [one for one in other_sizes(subject) if {65, 17} & {*one[0].expected.shape}]
     cases = [(compared, values, False) for compared, values in several]
@@ -276,13 +427,3 @@ def half_precision(subject: Subject) -> TrialResult:
         "For values of {size:g} in float16 it overflows: convert x to float32 before you square it.", size=LARGE_IN_HALF
     )
     return TrialResult(notes=(text,))
-
-
-TRIALS = (
-    Trial("in place", "in_place", N_("x is as it was after the call, and the output has memory of its own"), in_place),
-    Trial("strides", "strides", N_("the same values transposed in memory, and as a slice with a step"), strides),
-    Trial("sizes", "sizes", N_("1, 3 and 65 rows; one feature or channel more and less, 17 and 100 of them"), sizes),
-    Trial("gradients elsewhere", "backward", N_("the gradients at these sizes and strides"), gradients_elsewhere),
-    Trial("half precision", "", N_("values of 300 in float16, whose square is too large for it"), half_precision),
-    Trial("repeat", "repeat", N_("the same x again, earlier outputs, other values at the same address"), repeat),
-)

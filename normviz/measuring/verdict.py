@@ -7,7 +7,7 @@ rounding is large, as in float32 for an x far from zero.
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count, islice, permutations, product
 from math import prod
 from typing import Self
@@ -298,9 +298,6 @@ class Verdict:
     right    whether it agrees on other x, in the most precise dtype that it takes
     only_near  whether these are near zero, unlike x
     own_right  whether it agrees on x in that dtype
-    constant   whether the output for equal values of x is not finite in half precision, and should be
-    sizes      a shape on which it differs, and the error
-    extreme    the errors for x unlike the given one, by the name of what is unlike
     """
 
     given: Error | None = None
@@ -308,9 +305,6 @@ class Verdict:
     right: bool = False
     only_near: bool = False
     own_right: bool = True
-    constant: bool = False
-    sizes: tuple[Index, Error] | None = None
-    extreme: list[tuple[str, float]] = field(default_factory=list)
 
 
 class LayerComparison:
@@ -513,20 +507,9 @@ def other_statistics(function: Function, reference: Reference, seed: int) -> dic
 
 
 def judge(
-    function: Function,
-    expected: Description,
-    reference: Reference,
-    x: Tensor,
-    shapes: Sequence[Index],
-    on: Callable[[Index], Description | None],
-    roles: GammaBeta | None = None,
+    function: Function, expected: Description, reference: Reference, x: Tensor, roles: GammaBeta | None = None
 ) -> tuple[Verdict, LayerComparison]:
-    """Compare a function with the expected layer on x.
-
-    shapes  other shapes on which it must agree
-    on      the expected layer on another shape; None if it does not take it
-    roles   its gamma and beta, if they are known
-    """
+    """Compare the output of a function with that of the expected layer, on x and on others like it. ``roles``: its gamma and beta, if they are known."""
     compared = LayerComparison(function, expected, reference, x, roles)
     verdict = Verdict()
     shape, precise = tuple(x.shape), function.dtype
@@ -549,15 +532,6 @@ def judge(
     wanted = _output_dtype(function, x)
     verdict.dtype = None if output.dtype == wanted else (output.dtype, wanted)
     verdict.given = compared.agrees(x, {}, x.dtype, strict=True)
-    if verdict.right and verdict.given.ok and x.dtype.itemsize < 4:
-        same = torch.full(shape, compared.mean if expected.norm.center else 0.0, dtype=x.dtype)
-        verdict.constant = not bool(function(same, {}).isfinite().all()) and bool(
-            compared._reference(same, compared.best, dict(enumerate(function.values)), x.dtype).isfinite().all()
-        )
-    if verdict.right and verdict.given.ok:
-        verdict.extreme = list(_extreme(compared, x))
-        function.use(precise)
-        verdict.sizes = _sizes(compared, shapes, on, precise)
     function.use(precise)
     return verdict, compared
 
@@ -583,8 +557,20 @@ def _output_dtype(function: Function, x: Tensor) -> torch.dtype:
     return dtype
 
 
-def _extreme(compared: LayerComparison, x: Tensor) -> Iterator[tuple[str, float]]:
-    """The errors for x much farther from zero, larger and smaller than the given one, where rounding does not explain them."""
+def constant_is_finite(compared: LayerComparison) -> bool:
+    """Whether the output for equal values of x is finite, or should not be: in half precision, a small eps is 0."""
+    function, x = compared.function, compared.x
+    center = compared.reference.norm.center
+    same = torch.full(x.shape, compared.mean if center else 0.0, dtype=x.dtype)
+    if function(same, {}).isfinite().all():
+        return True
+    wanted = compared._reference(same, compared.best, dict(enumerate(function.values)), x.dtype)
+    return not bool(wanted.isfinite().all())
+
+
+def extremes(compared: LayerComparison) -> Iterator[tuple[str, float]]:
+    """The errors for x much farther from zero, larger and smaller than the given one, where rounding does not explain them; by the name of what is unlike."""
+    x = compared.x
     is_half = x.dtype.itemsize < 4
     times, far = (8.0, 8.0) if is_half else (MUCH, FAR)
     for name, other in (
@@ -599,15 +585,17 @@ def _extreme(compared: LayerComparison, x: Tensor) -> Iterator[tuple[str, float]
             yield name, error.largest
 
 
-def _sizes(
-    compared: LayerComparison, shapes: Sequence[Index], on: Callable[[Index], Description | None], dtype: torch.dtype
-) -> tuple[Index, Error] | None:
-    """The first of the shapes on which the function differs.
+def on_shapes(
+    compared: LayerComparison, shapes: Sequence[Index], on: Callable[[Index], Description | None]
+) -> Iterator[tuple[Index, Error]]:
+    """The errors on these shapes.
 
     Without shapes: those with 3 in place of each free axis of size 1, and with other odd sizes of the free axes, if the function takes them.
+
+    on  the expected layer on another shape; None if it does not take it
     """
-    function, own = compared.function, tuple(compared.x.shape)
-    wanted = [(shape, on(shape)) for shape in shapes or [*_wider(own), *_odd(own, on, function)]]
+    function, own, dtype = compared.function, tuple(compared.x.shape), compared.function.dtype
+    wanted = [(shape, on(shape)) for shape in shapes or dict.fromkeys([*_wider(own), *_odd(own, on, function)])]
     for shape, expected in wanted:
         if expected is None or (not shapes and not function.takes(shape)):
             continue
@@ -617,9 +605,7 @@ def _sizes(
         if not error.ok and not other.near:  # rounding of a function that computes in float32
             other.near = True
             error = other.agrees(other.alike(shape, 14).to(dtype), {}, dtype)
-        if not error.ok:
-            return shape, error
-    return None
+        yield shape, error
 
 
 def _odd(shape: Index, on: Callable[[Index], Description | None], function: Function) -> Iterator[Index]:

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import normviz as nv
-from normviz.measuring.trials import TRIALS
+from normviz.measuring.check import TRIALS
 
 PAGE = Path(nv.__file__).parents[1] / "docs/how-it-measures.md"
 SHAPE = (4, 16)
@@ -36,6 +36,56 @@ def test_the_documentation_has_the_table_of_trials():
     rows_of = [f"| {one.name} | {f'`{one.what}`' if one.what else 'a note'} | {one.tries} |" for one in TRIALS]
     page = PAGE.read_text(encoding="utf-8")
     assert "\n".join(["| trial | difference | what is tried |", "| --- | --- | --- |", *rows_of]) in page
+
+
+# What was tried
+
+
+def test_a_pass_says_what_was_tried_and_what_was_left_out():
+    trials = nv.check(rows, SHAPE, LIKE).trials
+    assert [one.trial for one in trials] == [one.name for one in TRIALS]
+    results = {one.trial: one.result for one in trials}
+    assert [name for name, result in results.items() if result != "right"] == [
+        "equal values",
+        "half precision",
+        "modes",
+    ]
+    lines = str(trials).splitlines()
+    assert lines[0] == "right: the given x, as it is, with the gamma and beta of the function"
+    assert "right: an x of shape (1, 16), (3, 16), (65, 16), (4, 17), (4, 15), (4, 100)" in lines
+    assert lines[-1].startswith("left out: a module in its other mode")
+    assert lines[-1].endswith("(it is no module)")
+    assert repr(trials) == str(trials)
+    assert trials.to_dict()[0] == {"trial": "given x", "tried": trials[0].tried, "result": "right", "reason": ""}
+
+
+def test_the_first_difference_is_the_last_trial():
+    trials = nv.check(writes, SHAPE, LIKE).trials
+    assert (trials[-1].trial, trials[-1].result) == ("in place", "differs")
+    assert {one.result for one in trials[:-1]} == {"right", "left out"}
+
+
+def test_what_is_left_out_has_its_reason():
+    def contiguous(x):
+        assert x.is_contiguous()
+        return rows(x)
+
+    def of_four_rows(x):
+        assert len(x) == 4
+        return rows(x)
+
+    def reasons(fn, **more):
+        return {one.trial: one.reason for one in nv.check(fn, SHAPE, LIKE, **more).trials if one.result == "left out"}
+
+    assert "AssertionError" in reasons(contiguous)["strides"]
+    assert reasons(nn.LayerNorm(16), backward=False)["gradients"] == "backward=False"
+    assert "requires no gradient" in reasons(torch.no_grad()(rows))["gradients"]
+    assert "modes" not in reasons(nn.LayerNorm(16))
+    assert reasons(of_four_rows)["other shapes"] == "LayerNorm(16) and the function take no other shape"
+
+
+def test_without_like_nothing_is_compared():
+    assert str(nv.check(rows, SHAPE).trials) == "Nothing was compared; give like."
 
 
 # Writing into x

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from math import inf, isnan, nan
 
 import numpy as np
@@ -13,8 +14,9 @@ from torch import nn
 import normviz as nv
 from normviz.layers.norm import Norm
 from normviz.measuring import verdict as verdicts
-from normviz.measuring.check import _on, expect
+from normviz.measuring.check import _on_or_none, expect
 from normviz.measuring.probe import ARRAYS, TENSORS, isolated
+from normviz.measuring.trials import own_dtypes
 from normviz.measuring.verdict import (  # fmt: skip
     Error,
     GammaBeta,
@@ -22,8 +24,11 @@ from normviz.measuring.verdict import (  # fmt: skip
     Reference,
     Role,
     compare,
+    constant_is_finite,
+    extremes,
     is_systematic,
     judge,
+    on_shapes,
     reference_of,
 )
 
@@ -347,17 +352,23 @@ def test_torch_has_no_layer_for_every_norm():
 # The verdict
 
 
-def judged(fn, x=X, like="LayerNorm(3)", shapes=(), kind=TENSORS, params=None):
+def judged(fn, x=X, like="LayerNorm(3)", kind=TENSORS, params=None):
     with compared(fn, x, like, kind, params=params) as found:
-        expected = found.expected
+        return judge(found.function, found.expected, found.reference, x)[0]
 
-        def on(shape):
-            try:
-                return _on(expected, shape)
-            except nv.NormvizError:
-                return None
 
-        return judge(found.function, expected, found.reference, x, shapes, on)[0]
+@contextmanager
+def in_own_dtype(fn, x=X, like="LayerNorm(3)"):
+    """The comparison with the layer, as after ``judge``."""
+    with compared(fn, x, like) as found:
+        comparison = judge(found.function, found.expected, found.reference, x)[1]
+        with own_dtypes(found.function):
+            yield comparison
+
+
+def unlike(fn, x=X):
+    with in_own_dtype(fn, x) as comparison:
+        return list(extremes(comparison))
 
 
 def rows(x):
@@ -366,8 +377,9 @@ def rows(x):
 
 def test_a_right_function():
     found = judged(rows)
-    assert (found.right, found.only_near, found.own_right, found.constant) == (True, False, True, False)
-    assert (found.given.ok, found.dtype, found.sizes, found.extreme) == (True, None, None, [])
+    assert (found.right, found.only_near, found.own_right) == (True, False, True)
+    assert (found.given.ok, found.dtype) == (True, None)
+    assert unlike(rows) == []
 
 
 def test_other_values_show_what_x_hides():
@@ -398,8 +410,8 @@ def test_rounding_far_from_zero():
     assert (far.right, far.only_near, far.given.ok) == (True, True, False)
     near = judged(one_pass)
     assert (near.right, near.only_near, near.given.ok) == (True, False, True)
-    assert [name for name, _largest in near.extreme] == ["far"]
-    assert "far" in [name for name, _largest in judged(one_pass, 100 * X).extreme]
+    assert [name for name, _largest in unlike(one_pass)] == ["far"]
+    assert "far" in [name for name, _largest in unlike(one_pass, 100 * X)]
 
 
 def test_an_x_that_is_much_larger_or_smaller():
@@ -409,10 +421,10 @@ def test_an_x_that_is_much_larger_or_smaller():
     def floors(x):
         return torch.where(x.abs().max() < 1e-2, torch.where(x.abs().max() > 0.5e-3, 1 + rows(x), rows(x)), rows(x))
 
-    assert [name for name, _largest in judged(clips).extreme] == ["far", "large"]
-    found = judged(lambda x: rows(x) if x.dtype == torch.float64 else floors(x))
-    assert [name for name, _largest in found.extreme] == ["small"]
-    assert found.extreme[0][1] == pytest.approx(1, rel=1e-3)
+    assert [name for name, _largest in unlike(clips)] == ["far", "large"]
+    found = unlike(lambda x: rows(x) if x.dtype == torch.float64 else floors(x))
+    assert [name for name, _largest in found] == ["small"]
+    assert found[0][1] == pytest.approx(1, rel=1e-3)
 
 
 def test_an_eps_that_vanishes_in_half_precision():
@@ -420,10 +432,13 @@ def test_an_eps_that_vanishes_in_half_precision():
         centered = x - x.mean(1, keepdim=True)
         return centered / (centered.square().mean(1, keepdim=True) + 1e-8).sqrt()
 
-    like = "LayerNorm(3, eps=1e-8)"
-    assert judged(half, X.half(), like).constant
-    assert not judged(half, X, like).constant
-    assert not judged(lambda x: F.layer_norm(x, (3,), eps=1e-8), X.half(), like).constant
+    def is_finite(fn, x):
+        with in_own_dtype(fn, x, "LayerNorm(3, eps=1e-8)") as comparison:
+            return constant_is_finite(comparison)
+
+    assert not is_finite(half, X.half())
+    assert is_finite(half, X)
+    assert is_finite(lambda x: F.layer_norm(x, (3,), eps=1e-8), X.half())
 
 
 ANY = Norm("n d -> n", None)
@@ -442,15 +457,21 @@ OTHER_SHAPES = [
 ]  # fmt: skip
 
 
+def first_wrong(fn, x, like, shapes):
+    with compared(fn, x, like) as found:
+        comparison = judge(found.function, found.expected, found.reference, x)[1]
+        errors = on_shapes(comparison, shapes, partial(_on_or_none, found.expected))
+        return next((shape for shape, error in errors if not error.ok), None)
+
+
 @pytest.mark.parametrize(("fn", "x", "like", "shapes", "wrong"), OTHER_SHAPES)
 def test_other_shapes(fn, x, like, shapes, wrong):
-    found = judged(fn, x, like, shapes).sizes
-    assert (None if found is None else found[0]) == wrong
+    assert first_wrong(fn, x, like, shapes) == wrong
 
 
 def test_a_shape_that_was_asked_for_must_be_taken():
     with pytest.raises(nv.NormvizError):
-        judged(lambda x: rows(x) if len(x) == 4 else 1 / 0, shapes=[(9, 3)])
+        first_wrong(lambda x: rows(x) if len(x) == 4 else 1 / 0, X, "LayerNorm(3)", [(9, 3)])
 
 
 def test_candidates_of_an_implementation_with_other_parameter_order():
