@@ -83,12 +83,12 @@ def test_a_changed_value_ends_with_the_next_view(show):
 def test_the_trained_networks_that_a_reader_chooses_are_in_the_fragment(show):
     page = show("train")
     segment(page, "Experiment", "Training a network")
-    page.get_by_role("slider", name="batch size").press("Home")
-    expect_sentence(page, "batches of 2 with BatchNorm")
+    page.get_by_role("slider", name="batch size").press("End")
+    expect_sentence(page, "batches of 128 with BatchNorm")
     page.locator(".nv-training").get_by_role("radio", name="LayerNorm").check(force=True)
-    page.wait_for_function("() => location.hash.endsWith('&show=training&norm=LayerNorm&batch=2')")
+    page.wait_for_function("() => location.hash.endsWith('&show=training&norm=LayerNorm&batch=128')")
     page.reload()
-    expect_sentence(page, "batches of 2 with LayerNorm")
+    expect_sentence(page, "batches of 128 with LayerNorm")
     segment(page, "Experiment", "Small batches")
     page.wait_for_function("() => location.hash.endsWith('&show=batches&batch_size=8')")
 
