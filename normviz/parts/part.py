@@ -11,6 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import isfinite
 from typing import ClassVar
 
@@ -27,7 +28,7 @@ from normviz.scene.setting import read_number
 from normviz.scene.view import PANELS, Display
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, _, format_count, format_difference, ngettext, plain
-from normviz.texts.searching import finds, ideas
+from normviz.texts.searching import ideas, matches
 
 Hides = Callable[["Part", str], bool]
 Index = tuple[int, ...]
@@ -616,7 +617,7 @@ class AskedQuestion(Part):
 
 # The list of questions: the core path, all questions by topic, the reader's progress, and a search.
 
-NOTHING_FOUND = N_("No question has these words. Try fewer, such as gamma or eval.")
+NOTHING_FOUND = N_("No question has these words. Below are all questions.")
 CORE_PATH = N_("The core path")
 
 
@@ -648,7 +649,7 @@ class QuestionEntry:
 class QuestionList(Part):
     """The core path, and every question in its topic. A topic is closed, unless a search finds something in it.
 
-    While a reader types, the questions whose words contain every typed word, or one that means the same, are shown, and the path is not.
+    While a reader types, the questions that ``searching.matches`` finds are shown, and the path is not.
 
     path       the questions of the core path, in order
     topics     the key, the title and the entries of each
@@ -672,19 +673,31 @@ class QuestionList(Part):
 
     def html(self, body: Body) -> str:
         """The page's script hides and shows links by their ``data-words``; without scripts, the address decides which are shown."""
-        has_links = any(self._finds(entry) for *_names, entries in self.topics for entry in entries)
         topics = "".join(self._topic(key, title, entries, body) for key, title, entries in self.topics)
-        none = f'<p class="nv-note-box nv-none"{_hidden(has_links or bool(self.found))}>{escape(_(NOTHING_FOUND))}</p>'
+        none = (
+            f'<p class="nv-note-box nv-none"{_hidden(bool(self._listed or self.found))}>{escape(_(NOTHING_FOUND))}</p>'
+        )
         field = ""
         if self.has_field:
             count = sum(len(entries) for *_names, entries in self.topics)
             field = f'<div class="nv-search">{search_field(body.unique("search"), count, self.longest)}</div>'
         found = f'<div class="nv-found">{body.html(self.found)}</div>' if self.found else ""
         by_topic = f'<h2 class="nv-by-topic">{escape(_("All questions by topic"))}</h2>' if self.path else ""
-        return f'{field}{found}{self._path(body)}{by_topic}\n<div class="nv-topics">{topics}</div>{none}'
+        return f'{field}{found}{self._path(body)}{by_topic}{none}\n<div class="nv-topics">{topics}</div>'
 
-    def _finds(self, entry: QuestionEntry) -> bool:
-        return finds(self.typed, entry.words)
+    @cached_property
+    def _listed(self) -> frozenset[str]:
+        """The keys of the questions that the search finds."""
+        entries = [entry for *_names, entries in self.topics for entry in entries]
+        is_found = matches(self.typed, [entry.words for entry in entries])
+        return frozenset(entry.key for entry, one in zip(entries, is_found, strict=True) if one)
+
+    @property
+    def _shown(self) -> frozenset[str]:
+        """The keys of the questions that are shown: all of them if the search finds nothing at all."""
+        if self._listed or self.found:
+            return self._listed
+        return frozenset(entry.key for *_names, entries in self.topics for entry in entries)
 
     def _path(self, body: Body) -> str:
         if not self.path:
@@ -699,23 +712,23 @@ class QuestionList(Part):
 
     def _topic(self, key: str, title: str, entries: tuple[QuestionEntry, ...], body: Body) -> str:
         """``data-found`` marks a topic that a search has opened: it closes with the search."""
-        finds = [self._finds(entry) for entry in entries]
+        shown = [entry for entry in entries if entry.key in self._shown]
         items = "".join(
-            _item(entry, body, f' data-words="{escape(entry.words)}"{_hidden(not is_found)}')
-            for entry, is_found in zip(entries, finds, strict=True)
+            _item(entry, body, f' data-words="{escape(entry.words)}"{_hidden(entry not in shown)}') for entry in entries
         )
-        is_open = ' open data-found="yes"' if self.typed.strip() and any(finds) else ""
+        is_open = ' open data-found="yes"' if self.typed.strip() and self._listed and shown else ""
         return (
-            f'<details class="nv-topic" data-topic="{escape(key)}"{is_open}{_hidden(not any(finds))}><summary><h3>{line(title)}</h3>'
+            f'<details class="nv-topic" data-topic="{escape(key)}"{is_open}{_hidden(not shown)}><summary><h3>{line(title)}</h3>'
             f'<span class="nv-count" data-all="{len(entries)}">{len(entries)}</span></summary>'
             f'<ul class="nv-links nv-links-list">{items}</ul></details>'
         )
 
     def plain_text(self) -> str:
-        found = [(title, [entry for entry in entries if self._finds(entry)]) for _key, title, entries in self.topics]
-        lists = [_plain_list(plain(title), entries) for title, entries in found if entries]
+        shown = [(title, [one for one in entries if one.key in self._shown]) for _key, title, entries in self.topics]
+        lists = [_plain_list(plain(title), entries) for title, entries in shown if entries]
         path = [_plain_list(_(CORE_PATH), self.path)] if self.path and not self.typed.strip() else []
-        return "\n\n".join([*(part.plain_text() for part in self.found), *path, *lists]) or _(NOTHING_FOUND)
+        nothing = [] if self._listed or self.found else [_(NOTHING_FOUND)]
+        return "\n\n".join([*nothing, *(part.plain_text() for part in self.found), *path, *lists])
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
         return (replace(self, has_field=False),) if hides(self, self.name) else (self,)

@@ -14,15 +14,17 @@ const RESULTS = new Memory("localStorage", "normviz.questions");
 /** A sign, and what it says. */
 const RESULT_SIGNS: Record<Result, [string, () => string]> = { right: ["\u2713", () => _("answered correctly")], wrong: ["\u2717", () => _("answered incorrectly")], opened: ["\u25cb", () => _("opened without a prediction")] };
 
-/** Shows the links that the search finds, and opens their topics. Without a search, those close again. */
+/** Shows the links that the search finds, and opens their topics; all links if it finds none. Without a search, the topics close again. */
 export function filterLinks(root: ParentNode, search: HTMLElement | null = root.querySelector(".nv-search")) {
   if (!search) return;
   const text = fieldOf(search).value.trim(), isError = root.querySelector(".nv-found") !== null;
-  const isFound = matcher(text, JSON.parse(fieldOf(search).dataset.ideas ?? "[]"));
-  const found = showMatching(isFound, findAll(root, "[data-words]"), findAll(root, ".nv-topic, .ns-topic"), text !== "");
+  const items = findAll(root, "[data-words]"), isFound = matches(text, JSON.parse(fieldOf(search).dataset.ideas ?? "[]"), items.map((item) => simplified(item.dataset.words ?? "")));
+  const count = isFound.filter(Boolean).length, showsAll = !count && !isError;
+  items.forEach((item, at) => (item.hidden = !isFound[at] && !showsAll));
+  showTopics(findAll(root, ".nv-topic, .ns-topic"), text !== "" && !showsAll);
   for (const path of findAll(root, ".nv-path, .nv-by-topic")) path.hidden = Boolean(text);
-  find(search, "[role=status]").textContent = text && (found || !isError) ? ngettext("{n} found", "{n} found", found) : "";
-  find(root, ".nv-none").hidden = found > 0 || isError;
+  find(search, "[role=status]").textContent = text && (count || !isError) ? ngettext("{n} found", "{n} found", count) : "";
+  find(root, ".nv-none").hidden = !showsAll;
 }
 
 const fieldOf = (search: HTMLElement) => find(search, "input") as HTMLInputElement;
@@ -33,12 +35,13 @@ export const searchField = (root: ParentNode) => root.querySelector(".nv-search 
 /** Whether the text may be an error message of torch, which has several words and a number; or the page shows what such a message means. */
 export const needsServer = (text: string, root: HTMLElement) => (/\d/.test(text) && text.split(/\s+/).length > 2) || root.querySelector(".nv-found") !== null;
 
+const NEAR = 0.8; // of the weight of the best text
+
 /**
- * What a search finds: ``normviz/texts/searching.py`` has the same rule.
- * @param ideas the names of each in the texts, and what else people call it
- * @returns whether a text has every typed word, or one that means the same
+ * Whether a search finds each of the texts: ``normviz/texts/searching.py`` has the same rule.
+ * @param ideas the names of each in the texts, and what else people call it; the words of "-" say nothing
  */
-export function matcher(typed: string, ideas: [string[], string[]][]): (text: string) => boolean {
+export function matches(typed: string, ideas: [string[], string[]][], texts: string[]): boolean[] {
   let rest = ` ${simplified(typed)} `;
   const parts = [], phrases = ideas.flatMap(([, words]) => words).filter((word) => word.includes(" ")).sort((one, other) => other.length - one.length);
   for (const phrase of phrases)
@@ -46,8 +49,14 @@ export function matcher(typed: string, ideas: [string[], string[]][]): (text: st
       parts.push(phrase);
       rest = rest.replaceAll(` ${phrase} `, " ");
     }
-  const wanted = [...parts, ...rest.split(" ").filter(Boolean)].map((part) => [part, ...meanings(part, ideas)]);
-  return (text) => wanted.every((words) => words.some((word) => text.includes(word)));
+  parts.push(...rest.split(" ").filter(Boolean));
+  const silent = new Set(ideas.flatMap(([[name], words]) => (name === "-" ? words : []))), telling = parts.filter((part) => !silent.has(part));
+  const known = ideas.filter(([[name]]) => name !== "-"), wanted = (telling.length ? telling : parts).map((part) => [part, ...meanings(part, known)]);
+  const has = texts.map((text) => wanted.map((words) => words.some((word) => text.includes(word))));
+  if (has.some((words) => words.every(Boolean))) return has.map((words) => words.every(Boolean));
+  const counts = wanted.map((_words, at) => has.filter((words) => words[at]).length);
+  const scores = has.map((words) => words.reduce((sum, isThere, at) => sum + (isThere ? Math.log((texts.length + 1) / counts[at]) : 0), 0));
+  return scores.map((score) => score > 0 && score >= NEAR * Math.max(...scores));
 }
 
 /** The names of the ideas that a part of a search means. While it is typed, it is the beginning of what it means; a name means itself. */
@@ -60,14 +69,12 @@ function meanings(part: string, ideas: [string[], string[]][]) {
 
 const simplified = (text: string) => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").trim().replace(/\s+/g, " ");
 
-/** Shows the items that are found, and the topics that have such an item. Returns how many are shown. */
-function showMatching(isFound: (text: string) => boolean, items: HTMLElement[], topics: HTMLElement[], isSearching: boolean): number {
-  for (const item of items) item.hidden = !isFound(simplified(item.dataset.words ?? ""));
+/** Shows the topics that have an item to show. ``isOpen``: a search has found something in them */
+function showTopics(topics: HTMLElement[], isOpen: boolean) {
   for (const topic of topics) {
     topic.hidden = !topic.querySelector("[data-words]:not([hidden])");
-    if (topic instanceof HTMLDetailsElement) openWith(topic, isSearching && !topic.hidden);
+    if (topic instanceof HTMLDetailsElement) openWith(topic, isOpen && !topic.hidden);
   }
-  return items.filter((item) => !item.hidden).length;
 }
 
 /** Opens a topic for a search. It closes with the search, unless the reader had opened it. */
