@@ -182,7 +182,7 @@ def _input(e: description.Description) -> Step:
     else:
         shared = _("a mean and a variance") if e.norm.center else _("a mean square")
     why = _(
-        "The input; the color of a cell shows its value. Select an element: those that share {shared} with it are not hatched.",
+        "The input; the color of a cell shows its value. Select an element: those that share {shared} with it keep their color.",
         shared=shared,
     )
     return Step("x", "x", _("the input"), e.x, why)

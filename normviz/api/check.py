@@ -243,7 +243,7 @@ class Check(Finding, Result):
         if len(shown) == 2:
             parts.append(Caption(_peers_text(*shown)))
             marks = _(
-                "Dark lines mark the elements in which the two groups differ. Point at another element to compare its groups."
+                "A dark corner marks each of the elements in which the two groups differ. Point at another element to compare its groups."
             )
             parts.append(Caption(marks))
         output = Output(tuple(parts), _("What your function computes"), "compare", None)

@@ -18,10 +18,8 @@ GROUP_COLORS = 16
 class Theme:
     """CSS colors.
 
-    faint       text on the veil and its hatching
     accent      the selected element, and nothing else
     veil        over the elements that do not share with the selected one
-    hatch       lines on the veil: a veiled color alone could be read as another value
     ink         text on cells: dark or light, whichever has more contrast
     few         statistics groups 0 to 7; dark text is readable on each (based on Paul Tol's "light" scheme)
     more        statistics groups 8 to 15, darker; the colors of further groups repeat both
@@ -35,11 +33,9 @@ class Theme:
     card: str
     text: str
     muted: str
-    faint: str
     border: str
     accent: str
     veil: str
-    hatch: str
     ink: tuple[str, str]
     few: tuple[str, ...]
     more: tuple[str, ...]
@@ -57,11 +53,9 @@ THEMES: dict[str, Theme] = {
         card="#ffffff",
         text="#16202e",
         muted="#526075",
-        faint="#2b3341",
         border="#dfe3ea",
         accent="#bd3c0a",
-        veil="rgba(255,255,255,0.68)",
-        hatch="#97a0ae",
+        veil="rgba(255,255,255,0.82)",
         ink=("#040507", "#ffffff"),
         few=("#77aadd", "#ee8866", "#44bb99", "#ffaabb", "#bbcc33", "#99ddff", "#eedd88", "#aaaa00"),
         more=("#4a6989", "#94543f", "#2a745f", "#9e6974", "#747e20", "#5f899e", "#948954", "#696900"),
@@ -75,11 +69,9 @@ THEMES: dict[str, Theme] = {
         card="#10141f",
         text="#e8ecf4",
         muted="#9fabc2",
-        faint="#f4f6fa",
         border="#2b3348",
         accent="#ffb000",
-        veil="rgba(16,20,31,0.7)",
-        hatch="#646e82",
+        veil="rgba(16,20,31,0.82)",
         ink=("#040507", "#ffffff"),
         few=("#6f9fd0", "#e58a6a", "#45b08f", "#e79aab", "#aebf3a", "#86c6e6", "#d9c977", "#a3a32a"),
         more=("#456381", "#8e5642", "#2b6d59", "#8f5f6a", "#6c7624", "#537b8f", "#877d4a", "#65651a"),

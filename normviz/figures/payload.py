@@ -6,7 +6,7 @@ Python's own figure (``plotly_figure``) reads a payload as it is; the browser ge
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import ClassVar, Literal, TypedDict, get_args
+from typing import ClassVar, Literal, TypedDict, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ Scale = Literal["groups", "parameters", "values", "none", "cube"]
 Cards = Literal["mean", "gamma", "cube"]
 # What a comparison draws of each layer: who shares a mean, who shares a gamma, or the group of the mean in a cube.
 CARDS: tuple[Cards, ...] = get_args(Cards)
+UNITS = (["x", "mean", "centered"], ["squared", "var"], ["normalized", "output"])  # one scale for the values of a unit
 MOST_DRAWN = (6, 10, 16)  # bricks of a cube along n, c and s
 
 
@@ -218,6 +219,7 @@ class Loops(Payload):
 
 
 Panel = PanelData | CubePanel
+P = TypeVar("P", bound=PanelData)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -391,7 +393,7 @@ def steps_payload(
         panels.append(StepData(**vars(value_panel(values, drawing)), why=each.why))
     return StepsPayload(
         **_on(drawing, at),
-        panels=panels,
+        panels=_on_one_scale(panels),
         values=values_data(e, drawing),
         **_of_layer(e),
         moments=moments_data(e, drawing),
@@ -511,7 +513,15 @@ def value_panels(e: description.Description, drawing: Grid) -> list[PanelData]:
             trace.output,
         ),
     )
-    return [value_panel(each, drawing) for each in steps]
+    return _on_one_scale([value_panel(each, drawing) for each in steps])
+
+
+def _on_one_scale(panels: Sequence[P]) -> list[P]:
+    """A value has the same color in all panels of its unit, which a reader compares."""
+    most = {
+        key: max((panel.high for panel in panels if panel.key in unit), default=1.0) for unit in UNITS for key in unit
+    }
+    return [replace(panel, low=-most[panel.key], high=most[panel.key]) for panel in panels]
 
 
 def value_panel(given: PanelValues, drawing: Grid) -> PanelData:

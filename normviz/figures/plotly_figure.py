@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import pairwise, product
+from itertools import groupby, pairwise, product
 from math import ceil
 from textwrap import wrap
 
@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from normviz.figures.palette import FONT, GROUP_COLORS, Theme, stops, theme
-from normviz.figures.payload import ComparePayload, LinkedPayload, NamedAxis, PanelData, ValuesPayload
+from normviz.figures.payload import (
+    ComparePayload,
+    GammaAndBeta,
+    LinkedPayload,
+    NamedAxis,
+    PanelData,
+    Statistics,
+    ValuesPayload,
+)
 from normviz.scene.grid import Grid
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _
@@ -21,7 +29,9 @@ from normviz.texts.messages import _
 PER_ROW = 3
 LARGEST_CELL, LARGEST_PANEL, NARROWEST = (66, 44), (400, 300), 320  # pixels
 BETWEEN, ABOVE, TITLE = 80, 96, 50  # pixels: gap between columns, height of a panel's heading and of the figure's title
-LETTER, SMALLEST_FONT = 6.5, 8  # pixels
+LETTER, SMALLEST_FONT, FONT_SIZE = 6.5, 8, 12  # pixels
+LONGEST = 6  # letters of a value
+MOST_NAMED = 200  # more groups have no name in their cells
 
 
 @dataclass(frozen=True)
@@ -59,7 +69,9 @@ def panels_figure(data: LinkedPayload, theme_name: str = "light") -> go.Figure:
     figure = _subplots(rows, cells, colors)
     for number, row in enumerate(rows, 1):
         for place, panel in enumerate(row, 1):
-            figure.add_trace(_heatmap(panel, cell_values(panel, data), cells.cell, colors), number, place)
+            figure.add_trace(
+                _heatmap(panel, cell_values(panel, data), _sharing(panel, data), cells.cell, colors), number, place
+            )
             figure.add_annotation(**_heading(panel, cells.width, colors), row=number, col=place)
     _label_axes(figure, cells, colors)
     if data.at is not None and drawing.shows(data.at):
@@ -128,9 +140,13 @@ def cell_values(panel: PanelData, data: LinkedPayload) -> NDArray[np.float32]:
     drawing = data.grid
     if panel.z is not None:
         return drawing.flatten(panel.z)
-    sharings = data.sharings if isinstance(data, ComparePayload) else {"stats": data.stats, "params": data.params}
-    sharing = sharings.get(panel.links)
+    sharing = _sharing(panel, data)
     return drawing.flatten(group_ids(sharing.axes, drawing) if sharing else np.zeros(drawing.extent))
+
+
+def _sharing(panel: PanelData, data: LinkedPayload) -> Statistics | GammaAndBeta | None:
+    sharings = data.sharings if isinstance(data, ComparePayload) else {"stats": data.stats, "params": data.params}
+    return sharings.get(panel.links)
 
 
 def group_ids(axes: Sequence[NamedAxis], drawing: Grid) -> NDArray[np.int64]:
@@ -142,19 +158,56 @@ def group_ids(axes: Sequence[NamedAxis], drawing: Grid) -> NDArray[np.int64]:
     return ids
 
 
+def group_name(sharing: Statistics | GammaAndBeta, number: int) -> str:
+    """What a figure calls a group: a number alone could be read as a value."""
+    if isinstance(sharing, GammaAndBeta):
+        return _("gamma {n}", n=number)
+    return _("mean {n}", n=number) if sharing.center or sharing.running else _("mean square {n}", n=number)
+
+
+def _written_once(names: list[list[str]], cell: tuple[float, float]) -> list[list[str]]:
+    """Each name once: in the middle of the first row of its group, if it fits."""
+    written, seen = [[""] * len(line) for line in names], {""}
+    for row, line in enumerate(names):
+        column = 0
+        for name, run in groupby(line):
+            across = len(list(run))
+            if name not in seen and across * cell[0] >= len(name) * LETTER + 4 and cell[1] >= FONT_SIZE + 2:
+                written[row][column + (across - 1) // 2] = name
+            seen.add(name)
+            column += across
+    return written
+
+
+def _names(
+    values: NDArray[np.float32], sharing: Statistics | GammaAndBeta | None, cell: tuple[float, float]
+) -> dict[str, object]:
+    """The names of groups for the pointer, and in the cells."""
+    if sharing is None:
+        return {"hoverinfo": "skip"}
+    names = {number: group_name(sharing, int(number)) for number in np.unique(values[~np.isnan(values)])}
+    everywhere = [[names.get(number, "") for number in line] for line in values]
+    found: dict[str, object] = {"hovertext": everywhere, "hovertemplate": "%{hovertext}<extra></extra>"}
+    if len(names) > MOST_NAMED:
+        return found
+    written = _written_once(everywhere, cell)
+    return found | {"text": written, "texttemplate": "%{text}", "textfont": {"size": FONT_SIZE}}
+
+
 def _heatmap(
-    panel: PanelData, values: NDArray[np.float32], cell: tuple[float, float], colors: Theme
+    panel: PanelData,
+    values: NDArray[np.float32],
+    sharing: Statistics | GammaAndBeta | None,
+    cell: tuple[float, float],
+    colors: Theme,
 ) -> dict[str, object]:
     is_id, gap = panel.scale != "values", 1 if min(cell) >= 6 else 0
     ids = np.unique(values[~np.isnan(values)]) if is_id else np.array([])  # each drawn group has a color of its own
     cells = np.where(np.isnan(values), np.nan, np.searchsorted(ids, values)) if is_id else values
     low, high = (-0.5, len(ids) - 0.5) if is_id else (panel.low, panel.high)
-    longest = len(str(int(ids.max()))) if is_id else 6
-    size = min(12, (cell[0] - 4) / (0.6 * longest), 0.6 * cell[1])
-    number = "%{text}" if is_id else "%{z:.3~g}"
-    text = (
-        {"texttemplate": number, "textfont": {"size": size}} if size >= SMALLEST_FONT and panel.scale != "none" else {}
-    )
+    size, number = min(FONT_SIZE, (cell[0] - 4) / (0.6 * LONGEST), 0.6 * cell[1]), "%{z:.3~g}"
+    fitting = {"texttemplate": number, "textfont": {"size": size}} if size >= SMALLEST_FONT else {}
+    of_values = {"hovertemplate": f"{number}<extra></extra>"} | fitting
     if panel.scale == "groups" and len(ids) > GROUP_COLORS:  # the colors repeat
         cells, low, high = cells % GROUP_COLORS, -0.5, GROUP_COLORS - 0.5
     colored = {"z": cells, "zmin": low, "zmax": high}
@@ -167,9 +220,7 @@ def _heatmap(
         "xgap": gap,
         "ygap": gap,
         "hoverongaps": False,
-        "hovertemplate": f"{number}<extra></extra>",
-        **text,
-        **({"text": [["" if np.isnan(id) else f"{id:.0f}" for id in line] for line in values]} if is_id else {}),
+        **(_names(values, sharing, cell) if is_id else of_values),
     }
 
 

@@ -24,7 +24,7 @@ def test_the_groups_of_the_function_are_beside_the_expected_ones():
         "In your function, the first element of x shares its statistics with 14 others. "
         "Under LayerNorm(5), it shares them with 4 others. The groups differ in 10 elements."
     )
-    assert output.parts[3].text.startswith("Dark lines mark the elements in which the two groups differ")
+    assert output.parts[3].text.startswith("A dark corner marks each of the elements in which the two groups differ")
     assert output.parts[1].data.differs == ("stats0", "stats1")
     assert str(found) in output.to_html(plotlyjs="cdn")
 

@@ -50,6 +50,11 @@ def cells_of(panel, data):
     return drawing.flatten(group_ids(sharings[panel.links].axes, drawing))
 
 
+def numbers_of(names):
+    """The numbers of groups, which have names such as "gamma 49"."""
+    return np.array([[float(name.split()[-1]) if name else np.nan for name in line] for line in names])
+
+
 def labels(axis):
     return list(axis.ticktext)
 
@@ -62,6 +67,9 @@ def test_layer_norm_on_a_matrix():
     assert stats.z.tolist() == [[0, 0, 0], [1, 1, 1]]
     assert params.z.tolist() == [[0, 1, 2], [0, 1, 2]]
     assert (stats.zmin, stats.zmax) == (-0.5, 1.5)
+    assert [list(line) for line in stats.text] == [["", "mean 0", ""], ["", "mean 1", ""]]
+    assert [list(line) for line in params.text] == [["gamma 0", "gamma 1", "gamma 2"], ["", "", ""]]
+    assert stats.hovertext[1] == ["mean 1"] * 3
     first, second = theme("light").few[:2]
     assert [color for _place, color in stats.colorscale] == [first, first, second, second]
     assert figure.layout.title.text == "<b>LayerNorm([3]) on x of shape (2, 3)</b>"
@@ -96,8 +104,13 @@ def test_every_panel_is_a_heatmap_with_its_values_in_the_colors_of_the_theme(lin
             np.testing.assert_array_equal(trace.z, expected)
             assert (trace.zmin, trace.zmax) == (panel.low, panel.high)
         else:
-            written = [[float(text) if text else np.nan for text in line] for line in trace.text]
-            np.testing.assert_array_equal(written, expected)
+            named = trace.hovertext or [["" if np.isnan(id) else "0" for id in line] for line in expected]
+            np.testing.assert_array_equal(numbers_of(named), expected)
+            if trace.text is not None:
+                numbers = numbers_of(trace.text)
+                written = numbers[~np.isnan(numbers)]
+                assert len(set(written)) == len(written)  # once in its group
+                assert (numbers == expected)[~np.isnan(numbers)].all()  # in a cell of its group
             ids = sorted(set(expected[~np.isnan(expected)]))
             colors_of = min(len(ids), GROUP_COLORS) if panel.scale == "groups" else len(ids)
             ranks = [[np.nan if np.isnan(id) else ids.index(id) % colors_of for id in line] for line in expected]
@@ -148,11 +161,16 @@ def test_rows_run_downwards():
     assert explain("LayerNorm(3)", (2, 3)).figure().layout.yaxis.range == (1.5, -0.5)
 
 
-def test_numbers_are_printed_if_they_are_large_enough_to_be_read():
+def test_names_stand_in_groups_and_numbers_in_cells_that_have_room():
     small, large = explain("LayerNorm(3)", (2, 3)).figure(), explain("LayerNorm(40)", (32, 40)).figure()
     without_gamma = explain("LayerNorm(3, elementwise_affine=False)", (2, 3)).figure()
-    printed = [[trace.texttemplate for trace in figure.data] for figure in (small, large, without_gamma)]
-    assert printed == [["%{text}"] * 2, [None] * 2, ["%{text}", None]]
+    printed = [
+        [[*filter(None, np.ravel(trace.text or []))] for trace in figure.data]
+        for figure in (small, large, without_gamma)
+    ]
+    assert printed[0] == [["mean 0", "mean 1"], ["gamma 0", "gamma 1", "gamma 2"]]
+    assert printed[1:] == [[[], []], [["mean 0", "mean 1"], []]]
+    assert large.data[1].hovertext[3][39] == "gamma 39"  # only the pointer tells it
     e = explain("LayerNorm(3)", torch.ones(2, 3))
     assert panels_figure(view_payload(e, grid(e.shape, e.axes))).data[2].texttemplate == "%{z:.3~g}"
 

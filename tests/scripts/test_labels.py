@@ -67,12 +67,16 @@ def test_each_layer_of_a_comparison_has_its_own_name():
 
 MOMENTS = [
     # the moments of the group, not those of the facet
-    ("LayerNorm([1, 3])", FACETS, ["mean 3, var 4.67", "mean 0, var 1", "mean 0, var 1"]),
-    (Norm("n c l -> ", "c"), FACETS, ["mean 3.5, var 2.58", "mean 0, var 1", "mean 0, var 1"]),
-    ("RMSNorm(3)", FACETS, ["mean square 13.7", "mean square 1", "mean square 1"]),
-    ("LayerNorm([1, 3], elementwise_affine=False)", FACETS, ["mean 3, var 4.67", "mean 0, var 1", "mean 0, var 1"]),
-    ("BatchNorm1d(1).eval()", FACETS, ["mean 3.5, var 2.58"] * 3),  # the running mean is 0, the running variance 1
-    ("GroupNorm(3, 3)", X, ["mean 1, var 0", "mean 0, var 0", "mean 0, var 0"]),
+    ("LayerNorm([1, 3])", FACETS, ["mean = 3, var = 4.67", "mean = 0, var = 1", "mean = 0, var = 1"]),
+    (Norm("n c l -> ", "c"), FACETS, ["mean = 3.5, var = 2.58", "mean = 0, var = 1", "mean = 0, var = 1"]),
+    ("RMSNorm(3)", FACETS, ["mean square = 13.7", "mean square = 1", "mean square = 1"]),
+    (
+        "LayerNorm([1, 3], elementwise_affine=False)",
+        FACETS,
+        ["mean = 3, var = 4.67", "mean = 0, var = 1", "mean = 0, var = 1"],
+    ),
+    ("BatchNorm1d(1).eval()", FACETS, ["mean = 3.5, var = 2.58"] * 3),  # the running mean is 0, the running variance 1
+    ("GroupNorm(3, 3)", X, ["mean = 1, var = 0", "mean = 0, var = 0", "mean = 0, var = 0"]),
 ]
 
 
@@ -123,7 +127,7 @@ def test_rows_or_columns_that_are_groups_have_their_moments_beside_them(layer, l
 def test_other_values_than_the_moments_are_not_written():
     """An output whose gamma and beta the reader has moved has other moments."""
     moved = "(() => { panels.output.data = withGammaAndBeta(data, { gamma: 2, beta: 1 }); writeMoments(panels.output, [0, 0, 0]); return panels.output.momentsText.textContent; })()"
-    assert around(moved, explain("LayerNorm([1, 3])", FACETS)) == "mean 1, var 4"
+    assert around(moved, explain("LayerNorm([1, 3])", FACETS)) == "mean = 1, var = 4"
 
 
 # Names and numbers where little room is
@@ -160,18 +164,49 @@ def test_the_frame_of_the_selected_element_does_not_cover_the_number_of_its_grou
     assert evaluate("middleBeside([0, 0, 20, 50], args[0], 12, 10)", frame) == place
 
 
-def test_the_number_of_a_group_moves_when_an_element_is_selected_under_it():
-    script = """(() => {
-      const list = () => { const texts = []; return { texts, add(tag, { y }, text) { texts.push([text, y]); }, end() {} }; };
-      const geometry = new Geometry(data.grid, 90, 150, { most: 56, gapY: 22 });
-      const drawn = (at) => {
-        const strongTexts = list();
-        Object.assign(panels.stats, { geometry, view: { at }, mutedTexts: list(), strongTexts, ranks: rankGroups(panels.stats.tables()), scale: [[0, "#000000"], [1, "#000000"]], colors: { ink: ["#ffffff", "#000000"] } });
-        drawTexts(panels.stats);
-        return [strongTexts.texts, panels.stats.beside];
-      };
-      return [drawn(null), drawn([1, 3, 2, 0])];
-    })()"""
-    (plain, none), (moved, beside) = around(script, explain("InstanceNorm2d(4)", torch.zeros(3, 4, 5, 2)))
-    assert (none, beside) == ({"at": None}, {"at": [1, 3, 2, 0]})
-    assert [group for (group, before), (_, now) in zip(plain, moved, strict=True) if before != now] == ["7"]
+WRITTEN = """(key, width, at = null) => {
+  const list = () => { const texts = []; return { texts, add(tag, { x, y, fill }, text) { texts.push([text, x, y, fill]); }, end() {} }; };
+  const geometry = new Geometry(data.grid, width, 300, { most: 56, gapY: 22 }), strongTexts = list(), panel = panels[key];
+  Object.assign(panel, { geometry, view: { at }, mutedTexts: list(), strongTexts, ranks: rankGroups(panel.tables()), scale: [[0, "#000000"], [1, "#000000"]], colors: { ink: ["#ffffff", "#000000"] } });
+  drawTexts(panel);
+  return strongTexts.texts.map(([text, x, y], i) => [text, x, y, groupOf(panel.tables(), geometry.elementAt(x, y)), groupOf(panel.tables(), panel.written[i])]);
+}"""
+
+
+def test_the_name_of_a_group_moves_when_an_element_is_selected_under_it():
+    plain, moved = around(f"[null, [1, 3, 2, 0]].map((at) => ({WRITTEN})('stats', 250, at))", INSTANCES)
+    assert [before[0] for before, now in zip(plain, moved, strict=True) if before != now] == ["mean 7"]
+
+
+INSTANCES = explain("InstanceNorm2d(4)", torch.zeros(3, 4, 5, 2))
+IN_GROUPS = [
+    # the layer, the panel, its width, and what stands in it
+    ("BatchNorm2d(4)", "stats", 400, [f"mean {n}" for n in range(4)]),
+    ("LayerNorm([4, 5, 2])", "stats", 400, [f"mean {n}" for n in range(3)]),
+    ("RMSNorm([4, 5, 2])", "stats", 400, [word for n in range(3) for word in ("mean", "square", str(n))]),
+    ("InstanceNorm2d(4)", "stats", 400, [*(f"mean {n}" for n in range(10)), "mean", "10", "mean", "11"]),
+    ("InstanceNorm2d(4)", "stats", 180, [word for n in range(12) for word in ("mean", str(n))]),  # in two lines
+    ("InstanceNorm2d(4)", "stats", 90, []),  # no room: the legend has the name
+    ("BatchNorm2d(4)", "params", 400, [word for n in range(4) for word in ("gamma", str(n))]),
+    ("LayerNorm([4, 5, 2])", "params", 400, []),
+]
+
+
+@pytest.mark.parametrize(("layer", "key", "width", "names"), IN_GROUPS)
+def test_each_group_has_its_name_once_and_no_cell_has_a_number_alone(layer, key, width, names):
+    written = around(f"({WRITTEN})('{key}', {width})", explain(layer, torch.zeros(3, 4, 5, 2)))
+    assert [text for text, *_ in written] == names
+    assert all(under == group for _text, _x, _y, under, group in written)
+
+
+def test_a_group_without_room_for_its_name_has_it_in_the_legend():
+    named = """[["stats", 400], ["params", 400], ["x", 400]].map(([key, width]) => {
+      const panel = panels[key], outlined = { textContent: "" };
+      if (key !== "x") (%s)(key, width);
+      Object.assign(panel, { outlined, written: panel.written ?? [] });
+      return [null, [1, 3, 4, 1]].map((at) => (Panel.prototype.nameOutlined.call(panel, at), outlined.textContent));
+    })"""
+    stats, gammas, values = around(named % WRITTEN, explain("LayerNorm([4, 5, 2])", torch.zeros(3, 4, 5, 2)))
+    assert stats == ["same mean"] * 2  # it stands in the group
+    assert gammas == ["same gamma", "gamma no. 39"]
+    assert values == ["same mean"] * 2

@@ -66,35 +66,6 @@ def test_in_turn_the_keys_reach_every_peer_and_every_group():
     assert len({frozenset({tuple(index), *e.peers(tuple(index))}) for index in groups}) == 4
 
 
-def test_lines_of_the_hatching_stay_in_their_rectangle_and_continue_in_the_next_one():
-    ends = evaluate(
-        "args.map((box) => [...hatchOver(box).matchAll(/M([\\d.-]+),([\\d.-]+)L([\\d.-]+),([\\d.-]+)/g)].map((line) => line.slice(1).map(Number)))",
-        {"x": 0, "y": 0, "width": 20, "height": 20},
-        {"x": 20, "y": 0, "width": 20, "height": 20},
-    )
-    for place, lines in enumerate(ends):
-        assert len(lines) > 2
-        assert all(20 * place - 0.1 <= x <= 20 * place + 20.1 for x1, _y1, x2, _y2 in lines for x in (x1, x2))
-        assert all(x1 + y1 == pytest.approx(x2 + y2, abs=0.2) for x1, y1, x2, y2 in lines)  # up to the right
-    assert {round(x1 + y1) for x1, y1, _x2, _y2 in ends[0]} & {round(x1 + y1) for x1, y1, _x2, _y2 in ends[1]}
-
-
-def test_where_cells_are_too_small_for_numbers_the_id_of_each_group_is_written_once_in_it():
-    """32 groups have 16 colors; 32 rows in 300 px are too low for numbers."""
-    written = in_panel(
-        """(() => {
-          const tables = data.stats.tables, ranks = rankGroups(tables), texts = [];
-          const narrow = { ...panel, isId: true, ranks, written: [], tables: () => tables };
-          const write = (index, text, x, y) => { narrow.written.push(index); texts.push([text, geometry.elementAt(x, y)]); };
-          return [writeCells(narrow, write), writeGroups(narrow, write), texts];
-        })()""",
-        "BatchNorm1d(32)", (32, 32), "stats", (0, 0),
-    )  # fmt: skip
-    fits_in_cells, is_written, texts = written
-    assert (fits_in_cells, is_written) == (False, True)
-    assert [(text, at[1]) for text, at in texts] == [(str(n), n) for n in range(32)]
-
-
 def test_a_chart_is_a_table_with_a_row_for_each_x_and_a_column_for_each_series():
     steps = np.arange(1, 4)
     lines = chart(

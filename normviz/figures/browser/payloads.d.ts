@@ -6,11 +6,9 @@ interface Theme {
   card: string;
   text: string;
   muted: string;
-  faint: string; // text on the veil and its hatching
   border: string;
   accent: string; // the selected element, and nothing else
   veil: string; // over the elements that do not share with the selected one
-  hatch: string; // lines on the veil: a veiled color alone could be read as another value
   ink: [string, string]; // text on cells: dark or light, whichever has more contrast
   few: string[]; // statistics groups 0 to 7; dark text is readable on each (based on Paul Tol's "light" scheme)
   more: string[]; // statistics groups 8 to 15, darker; the colors of further groups repeat both

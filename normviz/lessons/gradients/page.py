@@ -6,6 +6,7 @@ Numbers in texts are in ``**``.
 from collections.abc import Iterator
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
 from normviz.analysis import closed_form, sentences
@@ -114,16 +115,19 @@ def _zeros(e: Description, at: part.Index, form: closed_form.ClosedForm, group: 
 
 def column_panels(form: closed_form.ClosedForm) -> Iterator[PanelValues]:
     """The column by autograd, and the terms of the closed form without the identity, which is a text."""
+    shown = [each for each in (form.autograd, form.through_mean, form.through_var) if each is not None]
+    others = _largest(
+        torch.stack(shown) * (form.itself == 0)
+    )  # x's own derivative is often much larger than the others
     caption = _("slope of each output")
-    if form.m > 1 and form.through_var is not None:
+    if others is not None and (_largest(form.autograd) or 0.0) > others:
         caption = _("slope of each output; its own is off the color scale")
-    others = _largest(form.autograd * (form.itself == 0))  # x's own derivative is much larger than the others
     through = _("through the variance") if form.through_mean is not None else _("through the mean of x²")
     yield PanelValues("autograd", _("d output / d x, by autograd"), caption, form.autograd, "stats", others)
     if form.through_mean is not None:
-        yield PanelValues("mean", _("through the mean"), "− 1 / m", form.through_mean, "stats")
+        yield PanelValues("mean", _("through the mean"), "− 1 / m", form.through_mean, "stats", others)
     if form.through_var is not None:
-        yield PanelValues("var", through, "− x̂ᵢ x̂ⱼ / m", form.through_var, "stats")
+        yield PanelValues("var", through, "− x̂ᵢ x̂ⱼ / m", form.through_var, "stats", others)
 
 
 def identity_text(form: closed_form.ClosedForm) -> str:
@@ -226,11 +230,12 @@ def matrix_sentence(values: Tensor, difference: float) -> str:
 def parameter_panels(e: Description, at: part.Index, seed: int) -> tuple[closed_form.ParameterSum, list[PanelValues]]:
     """dout, and its terms in the gradients of the gamma and the beta that x[at] uses."""
     dout = closed_form.upstream(e.shape, seed)
-    found, largest = closed_form.parameter_sum(e, at, dout), float(dout.abs().max())
+    found = closed_form.parameter_sum(e, at, dout)
+    largest = _largest(torch.stack([dout, found.for_gamma]))
     gamma, beta = _("summed into this gamma"), _("summed into this beta")
     panels = [
-        PanelValues("dout", "dout", _("the gradient of each output"), dout, "params"),
-        PanelValues("for_gamma", _("dout × normalized"), gamma, found.for_gamma, "params"),
+        PanelValues("dout", "dout", _("the gradient of each output"), dout, "params", largest),
+        PanelValues("for_gamma", _("dout × normalized"), gamma, found.for_gamma, "params", largest),
     ]
     if found.for_beta is not None:
         panels.append(PanelValues("for_beta", _("dout, for beta"), beta, found.for_beta, "params", largest))
@@ -250,7 +255,7 @@ def parameter_sentence(found: closed_form.ParameterSum) -> str:
 
 def backward_panels(dout: Tensor, terms: closed_form.BackwardTerms) -> Iterator[PanelValues]:
     """From dout to dx, term by term."""
-    most = float(dout.abs().max())
+    most = _largest(torch.stack([each for each in (dout, terms.mean, terms.along_xhat, terms.dx) if each is not None]))
     yield PanelValues("dout", "dout", _("the gradient of each output"), dout, "stats", most)
     if terms.mean is not None:
         caption = _("subtracted: one number for each group")
@@ -258,7 +263,7 @@ def backward_panels(dout: Tensor, terms: closed_form.BackwardTerms) -> Iterator[
     if terms.along_xhat is not None:
         caption = _("subtracted: xhat, times one number for each group")
         yield PanelValues("along_xhat", "xhat · mean(dxhat · xhat)", caption, terms.along_xhat, "stats", most)
-    yield PanelValues("dx", "dx", _("the gradient of each input"), terms.dx, "stats")
+    yield PanelValues("dx", "dx", _("the gradient of each input"), terms.dx, "stats", most)
 
 
 def backward_sentence(terms: closed_form.BackwardTerms, at: part.Index) -> str:

@@ -1,5 +1,6 @@
 // Marking who shares a mean with the framed element, for one layer or for several to choose from.
 
+import { groupBackground } from "../../figures/browser/common/color.ts";
 import { button, findAll, html } from "../../figures/browser/common/dom.ts";
 import { _, betweenParts, joinSentences, ngettext } from "../../figures/browser/common/messages.ts";
 import { groupOf, positionOf, rankGroups, sameIndex, tablesOf } from "../../figures/browser/tensor/sharing.ts";
@@ -105,8 +106,7 @@ export function showAnswer(marking: Marking, isDone: boolean) {
   if (isDone) marking.reveal();
   else marking.close();
   for (const { index, root } of marking.cells) {
-    const rank = (ranks.get(groupOf(tables, index)) ?? 0) % THEMES.light.few.length;
-    root.style.background = `light-dark(${THEMES.light.few[rank]}, ${THEMES.dark.few[rank]})`;
+    root.style.background = groupBackground(ranks.get(groupOf(tables, index)) ?? 0);
   }
   marking.root.classList.add("nv-marking-grouped");
 }

@@ -1,10 +1,10 @@
 // A small tensor as tables, one for each facet: the values of x, the groups of a pattern in colors, or empty cells.
 
+import { groupBackground } from "../../figures/browser/common/color.ts";
 import { findAll, html } from "../../figures/browser/common/dom.ts";
 import { formatNumber } from "../../figures/browser/common/format.ts";
 import { positionOf } from "../../figures/browser/tensor/sharing.ts";
 
-const GOLDEN_ANGLE = 137.5; // degrees: neighboring groups get different hues
 const MOST_CELLS = 60; // a shape with at most so many cells is drawn up to MOST_ALONG indices per axis, a larger one up to FEW_ALONG
 const MOST_ALONG = 10; // indices per axis; the same for tensors with values
 const FEW_ALONG = 3;
@@ -56,7 +56,7 @@ export function drawTensor(parent: HTMLElement, { shape, names, facets, row, col
     if (!shown) return;
     const number = shown[positionOf(index, shape)];
     cell.textContent = formatNumber(number);
-    if (numbers) cell.style.setProperty("--nv-hue", String((number * GOLDEN_ANGLE) % 360));
+    if (numbers) cell.style.background = groupBackground(number);
   }
 }
 

@@ -152,25 +152,43 @@ def test_a_theme_keeps_the_color_of_peers_veils_the_rest_and_is_readable_also_if
     check_colors(view.wait_for_scene(), "dark")
 
 
+def contrast_of(one: float, other: float) -> float:
+    """Of two luminances."""
+    low, high = sorted((one, other))
+    return (high + 0.05) / (low + 0.05)
+
+
+def outline_at(picture: Image.Image, view: View, theme: str) -> tuple[int, ...]:
+    """The color of the line between the selected group and its left neighbor."""
+    spots = view.spots("stats")
+    x, y = spots[0, 1, 2, 0]
+    row = [picture.getpixel((at, round(y))) for at in range(round(x - 24), round(x))]
+    return max(row, key=lambda color: contrast_of(luminance(color), luminance(rgb(THEMES[theme].background))))
+
+
 def check_colors(view: View, theme: str) -> None:
     picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
     colors, background = THEMES[theme], rgb(THEMES[theme].background)
+    gray: dict[bool, list[float]] = {True: [], False: []}
     assert picture.getpixel((5, 400)) == background
     box = view.find(".nv-panel-stats .nv-plot").bounding_box()
     for index, (x, y) in view.spots("stats").items():
-        if box["y"] < y < 715 and index != (0, 1, 1, 1):
-            block = np.array(picture.crop((round(x - 11), round(y - 5), round(x - 6), round(y + 5)))).reshape(-1, 3)
+        if box["y"] < y < 715 and (index[:2], index[3]) != ((0, 1), 1):
+            block = np.array(picture.crop((round(x - 9), round(y - 9), round(x + 7), round(y - 7)))).reshape(-1, 3)
             fill = np.array(rgb(colors.few[index[1]]))
             veiled = 255 * np.array(over(colors.veil, tuple(fill / 255)))
             found = {
                 name: (abs(block - color).max(axis=1) <= 3).mean()
                 for name, color in (("full", fill), ("veiled", veiled))
             }
-            if index[1] == 1:
-                assert found["full"] == 1, (index, found)
-            else:  # the veil, with lines over it
-                assert 0.3 < found["veiled"] < 0.95, (index, found)
-                assert found["full"] == 0, (index, found)
+            assert found == {"full": index[1] == 1, "veiled": index[1] != 1}, index  # flat, above the name of the group
+            gray[index[1] == 1].append(luminance(tuple(block.mean(axis=0))))
+    assert (len(gray[True]), len(gray[False])) == (28, 64)  # without the column of the frame
+    assert min(contrast_of(full, pale) for full in gray[True] for pale in gray[False]) >= 1.2  # also in grayscale
+    outline, halo = luminance(outline_at(picture, view, theme)), luminance(background)
+    assert contrast_of(outline, halo) >= 3
+    for shade in (*gray[True], *gray[False]):
+        assert max(contrast_of(outline, shade), contrast_of(halo, shade)) >= 3
     found = view.page.evaluate(
         """() => Object.fromEntries([".nv-title", ".nv-caption", ".nv-readout", ".nv-note", ".nv-worked .nv-what", ".nv-sentence"]
         .map(name => [name, getComputedStyle(document.querySelector(name)).color.match(/\\d+/g).slice(0, 3).map(Number)]))"""

@@ -59,8 +59,7 @@ async function plotNext() {
 
 function heatmapOf(panel: DrawnPanel): Heatmap {
   const { geometry, scale, range } = panel, columns = geometry.raster(true), rows = geometry.raster(false);
-  const gap = geometry.cellW >= 6 && geometry.cellH >= 6 ? 1 : 0;
-  return { ...shownAs(range, panel.heatmap(columns.cells, rows.cells)), x: columns.edges, y: rows.edges, gap, scale };
+  return { ...shownAs(range, panel.heatmap(columns.cells, rows.cells)), x: columns.edges, y: rows.edges, gap: geometry.gap, scale };
 }
 
 /** Paints each cell: calls ``fill`` with its color and its rectangle. */

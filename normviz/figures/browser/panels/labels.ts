@@ -21,6 +21,18 @@ export function outlineName({ center, running }: Sharing & Partial<Statistics>) 
   return running ? _("same running mean") : center ? _("same mean") : _("same mean square");
 }
 
+/** The name of a group, which has no other meaning than its color. */
+export function groupName({ center, running }: Sharing & Partial<Statistics>, n: number) {
+  if (center === undefined) return _("gamma {n}", { n });
+  return center || running ? _("mean {n}", { n }) : _("mean square {n}", { n });
+}
+
+/** Its name where only the legend has it. */
+export function numberedName({ center, running }: Sharing & Partial<Statistics>, n: number) {
+  if (center === undefined) return _("gamma no. {n}", { n });
+  return center || running ? _("mean no. {n}", { n }) : _("mean square no. {n}", { n });
+}
+
 /** The mean and the variance of an element's group at the stage that a panel shows, if it outlines this group and they were sent. */
 function momentsAt({ data, figure: { key, links } }: DrawnPanel, index: Index) {
   const stage = links === "stats" && data.moments?.[key === "output" && !data.params ? "normalized" : key], { grid, sent } = data;
@@ -46,8 +58,8 @@ export function writeMoments(panel: DrawnPanel, index: Index | null) {
 }
 
 const momentsInWords = ({ mean, var: variance }: Moments<number>, { center }: Statistics): string => center
-  ? _("mean {mean}, var {variance}", { mean: formatShort(mean), variance: formatShort(variance) })
-  : _("mean square {value}", { value: formatShort(variance + mean * mean) });
+  ? _("mean = {mean}, var = {variance}", { mean: formatShort(mean), variance: formatShort(variance) })
+  : _("mean square = {value}", { value: formatShort(variance + mean * mean) });
 
 /** The room for labels: facet names above, row names at the left, the moments of groups at the right or below. */
 export function marginsOf(panel: DrawnPanel) {
@@ -153,7 +165,7 @@ function drawStrips(panel: DrawnPanel, write: Write, across: boolean) {
   const found = starts.map((_start, at) => momentsAt(panel, grid.indices.map((_indices, other) => (other === axis ? at : 0))));
   if (!found.some(Boolean)) return;
   const longest = Math.max(...found.flatMap((moments) => (moments ? [moments.mean, moments.var] : [])).map((value) => formatShort(value).length));
-  const every = Math.max(1, Math.ceil((across ? longest * 5.6 + 3 : 12) / cell));
+  const every = Math.max(1, Math.ceil((across ? longest * 6.2 + 3 : 12) / cell));
   STATISTIC_NAMES.forEach((kind, line) => {
     const put = (along: number, text: string, attributes: Record<string, string>): void =>
       across ? write(along, height + 16 + line * 15, text, attributes) : write(width + 28 + line * 42, along, text, attributes);

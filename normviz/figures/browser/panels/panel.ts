@@ -10,13 +10,12 @@ import { Geometry } from "../tensor/geometry.ts";
 import { broadcastAt, groupOf, rankGroups, sameIndex } from "../tensor/sharing.ts";
 import { sentPlace } from "../tensor/slices.ts";
 import { drawCells, removeCells } from "./cells.ts";
-import { NAME_HEIGHT, dragSlices, drawLabels, marginsOf, outlineName, showDraggable, writeMoments } from "./labels.ts";
+import { NAME_HEIGHT, dragSlices, drawLabels, marginsOf, numberedName, outlineName, showDraggable, writeMoments } from "./labels.ts";
 import { drawTexts } from "./texts.ts";
 import { drawToggles } from "./toggles.ts";
 import type { DrawnPanel, PanelHost } from "../tensor/drawn_panel.ts";
 
-export const HATCH_DISTANCE = 6; // px between the lines over veiled elements, which go up to the right
-const DIFFERING_DISTANCE = 7; // px between the lines where a function differs from a layer, which go down to the right
+const LARGEST_CORNER = 9; // px: marks an element in which a function differs from a layer
 const LEAST_FRAME = 6; // px: the frame of a smaller cell is around it
 const BAR_STEPS = 21;
 
@@ -31,7 +30,7 @@ export class Panel implements DrawnPanel {
   ranks = new Map<number, number>(); // the rank of each drawn group, by its id
   outlines = new Map<number, string>(); // the outlines of groups
   written: Index[] = []; // for each text in the cells, an element of its cell or its group
-  /** The selected element whose frame the numbers of groups avoid; null if numbers are written in each cell. */
+  /** The selected element whose frame the names of groups avoid; null if the cells hold values. */
   beside: { at: Index | null } | null = null;
   field: HTMLInputElement | null = null; // the field that edits a value
   editButton: HTMLButtonElement | null = null;
@@ -47,6 +46,7 @@ export class Panel implements DrawnPanel {
   title = html("div", "nv-title", this.head);
   caption = html("div", "nv-caption", this.head);
   legend = html("div", "nv-key", this.head);
+  outlined = html("span", "", null);
   hint = html("div", "nv-hint", this.root);
   body = html("div", "nv-body", this.root);
   plot = html("div", "nv-plot", this.body);
@@ -56,12 +56,12 @@ export class Panel implements DrawnPanel {
   inside = this.clip("-in");
   outside = this.clip("-out");
   veil = svg("path", { class: "nv-veil", "fill-rule": "evenodd" }, this.svg);
-  hatch = this.hatched("hatch", HATCH_DISTANCE, 45); // a pale color alone could be read as a value near zero, or as another group
+  grid = svg("path", { class: "nv-grid" }, this.svg);
   mutedTexts = new SvgList(svg("g", { class: "nv-text nv-veiled", "aria-hidden": "true", "clip-path": `url(#${this.name}-out)` }, this.svg));
   strongTexts = new SvgList(svg("g", { class: "nv-text", "aria-hidden": "true", "clip-path": `url(#${this.name}-in)` }, this.svg));
   outlineHalo = svg("path", { class: "nv-outline-halo" }, this.svg);
   outline = svg("path", { class: "nv-outline" }, this.svg);
-  differs = this.hatched("differs", DIFFERING_DISTANCE, -45);
+  differs = svg("path", { class: "nv-differs" }, this.svg);
   halo = svg("rect", { class: "nv-halo" }, this.svg);
   frame = svg("rect", { class: "nv-frame" }, this.svg);
   cursorHalo = svg("rect", { class: "nv-halo" }, this.svg);
@@ -80,14 +80,6 @@ export class Panel implements DrawnPanel {
 
   clip(suffix: string) {
     return svg("path", { "clip-rule": "evenodd" }, svg("clipPath", { id: this.name + suffix }, this.definitions));
-  }
-
-  /** A hatched shape without a path. */
-  hatched(kind: string, apart: number, angle: number): SVGPathElement {
-    const id = `${this.name}-${kind}`, size = { width: apart, height: apart, patternUnits: "userSpaceOnUse" };
-    const pattern = svg("pattern", { id, ...size, patternTransform: `rotate(${angle})` }, this.definitions);
-    svg("path", { class: `nv-${kind}-line`, d: `M${apart / 2},0v${apart}` }, pattern);
-    return svg("path", { class: `nv-${kind}`, "fill-rule": "evenodd", fill: `url(#${id})` }, this.svg);
   }
 
   listen() {
@@ -210,16 +202,15 @@ export class Panel implements DrawnPanel {
     this.outlines.clear();
     for (const [name, value] of Object.entries({ width, height, viewBox: `${-this.left} ${-this.top} ${width} ${height}` }))
       if (this.svg.getAttribute(name) !== String(value)) this.svg.setAttribute(name, String(value)); // setting it lays out all texts again
-    this.drawLegend(drawTexts(this));
+    drawTexts(this);
+    this.drawLegend();
     drawLabels(this);
+    this.grid.setAttribute("d", this.isId ? "" : this.geometry.lattice); // an element without a color has a cell, too
     this.show(this.view.active, this.view.at);
   }
 
-  /**
-   * What the cells and the outline show. Written ids are explained, once in a row of panels. Values have a color bar.
-   * @param numbered whether the cells have numbers
-   */
-  drawLegend(numbered: boolean) {
+  /** What the cells and the outline show. Values have a color bar. */
+  drawLegend() {
     const { legend, figure, scale } = this;
     legend.replaceChildren();
     if (figure.scale === "values") {
@@ -227,28 +218,31 @@ export class Panel implements DrawnPanel {
       const bar = html("span", "nv-bar", legend);
       for (let step = 0; step < BAR_STEPS; step++) html("i", "", bar).style.backgroundColor = formatHex(colorAt(scale, step / (BAR_STEPS - 1)));
       html("span", "", legend, formatShort(figure.high));
-    } else if (!figure.row || figure.key === `${figure.row}0`) { // the first one of a row explains
-      if (numbered) html("span", "", legend, figure.scale === "groups" ? _("number = group") : _("number = gamma"));
-      else if (figure.scale === "groups" && this.ranks.size > GROUP_COLORS)
-        legend.textContent = ngettext("the colors repeat after {n} group", "the colors repeat after {n} groups", GROUP_COLORS);
-    }
-    const { sharing } = this;
-    if (sharing) html("span", "nv-outlined", legend).append(html("i", "", null), outlineName(sharing));
+    } else if (figure.scale === "groups" && this.ranks.size > GROUP_COLORS && (!figure.row || figure.key === `${figure.row}0`)) // the first one of a row explains
+      legend.textContent = ngettext("the colors repeat after {n} group", "the colors repeat after {n} groups", GROUP_COLORS);
+    if (this.sharing) html("span", "nv-outlined", legend).append(html("i", "", null), this.outlined);
+  }
+
+  /** What the outlined elements share: by its name, if the group has no room for it. */
+  nameOutlined(active: Index | null) {
+    const { sharing, written, outlined } = this, group = active && sharing ? groupOf(sharing.tables, active) : null;
+    if (!sharing) return;
+    const isNamed = group === null || !this.isId || written.some((index) => groupOf(sharing.tables, index) === group);
+    outlined.textContent = isNamed ? outlineName(sharing) : numberedName(sharing, group);
   }
 
   /** Veils all but the peers of the active element; frames the selected one. */
   show(active: Index | null, selected: Index | null) {
-    const { geometry, veil, hatch, inside, outside, outlineHalo, outline, halo, frame, cursorHalo, cursor } = this;
+    const { geometry, veil, inside, outside, outlineHalo, outline, halo, frame, cursorHalo, cursor } = this;
     if (!geometry) return;
     if (this.beside && !sameIndex(this.beside.at, selected)) drawTexts(this);
     const path = this.outlineOf(active), all = geometry.border, around = path ? all + path : "";
     veil.setAttribute("d", around);
     this.differs.setAttribute("d", this.differing(active));
-    hatch.setAttribute("d", path ? geometry.cellRectangles + path : "");
     inside.setAttribute("d", path || all);
     outside.setAttribute("d", around || "M0,0Z");
     for (const shape of [outlineHalo, outline]) shape.setAttribute("d", path);
-    const third = Math.min(geometry.cellW, geometry.cellH) / 3, line = Math.min(1.5, third); // wider ones hide cells
+    const third = Math.min(geometry.cellW, geometry.cellH) / 3, line = Math.min(2, third); // wider ones hide cells
     outline.setAttribute("stroke-width", String(line));
     this.svg.style.setProperty("--nv-halo", `${line + Math.min(2, third)}px`);
     this.svg.style.setProperty("--nv-frame", `${Math.max(1, Math.min(3, third))}px`);
@@ -256,6 +250,7 @@ export class Panel implements DrawnPanel {
     this.placeFrame(frame, halo, selected);
     this.placeFrame(cursor, cursorHalo, other);
     writeMoments(this, active);
+    this.nameOutlined(active);
   }
 
   /** ``around`` is 2 px wider at each side */
@@ -270,14 +265,16 @@ export class Panel implements DrawnPanel {
     }
   }
 
-  /**
-   * In a check: the elements that share statistics with the active one in the function but not in the layer, or the other way around.
-   * The path has the outlines of both groups: by the rule "evenodd", what is in both is outside.
-   */
+  /** In a check: a corner of each element that shares statistics with the active one in the function but not in the layer, or the other way around. */
   differing(active: Index | null) {
-    const { data, figure, geometry } = this;
+    const { data, figure, geometry } = this, groups = (data.differs ?? []).map((key) => data.sharings?.[key]?.tables ?? []);
     if (!active || figure.row !== "stats") return "";
-    return (data.differs ?? []).map((key) => geometry.outline(data.sharings?.[key]?.tables ?? [], active)).join("");
+    const side = Math.min(LARGEST_CORNER, geometry.cellW / 2, geometry.cellH / 2), corners: string[] = [];
+    geometry.each((index) => {
+      const { x, y, width } = geometry.cellBox(index), isPeer = groups.map((tables) => groupOf(tables, index) === groupOf(tables, active));
+      if (isPeer.includes(true) && isPeer.includes(false)) corners.push(`M${x + width},${y}v${side}l${-side},${-side}z`);
+    });
+    return corners.join("");
   }
 
   outlineOf(active: Index | null) {

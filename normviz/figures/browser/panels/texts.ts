@@ -1,19 +1,23 @@
-// The ids or values in the cells of a panel. Where they do not fit into cells, the id of a group is written once in each of its rectangles.
+// The values in the cells of a panel, or the names of groups. A name stands once in its group; without room, the legend has it.
 
 import { rectanglesOf, type Rectangle } from "../motion/outlines.ts";
 import { readableInk } from "../common/color.ts";
 import { formatShort } from "../common/format.ts";
 import { firstOfGroups } from "../tensor/sharing.ts";
 import { sentPlace } from "../tensor/slices.ts";
+import { groupName } from "./labels.ts";
 import type { DrawnPanel } from "../tensor/drawn_panel.ts";
 
 const MOST_TEXTS = 1200; // texts in one panel
-const MOST_GROUPS = 200; // the id of a group is written across its cells if there are at most so many groups
-const SMALLEST = 8.5; // px
+const MOST_GROUPS = 200; // more of them have no name in their cells
+const SIZE = 12, SMALLEST = 8.5; // px: of names, and of values in small cells
+const LETTER = 0.56, LINE = 1.15 * SIZE; // em, px
 const FRAME_AROUND = 4; // px: the frame of the selected element and its halo around the cell
 
-/** Writes them where they fit: a strong copy for the peers, a muted one for all other elements. Returns whether they fit. */
-export function drawTexts(panel: DrawnPanel): boolean {
+type Write = (index: Index, text: string, x: number, y: number, size: number) => void;
+
+/** Writes them where they fit: a strong copy for the peers, a muted one for all other elements. */
+export function drawTexts(panel: DrawnPanel) {
   const { mutedTexts: muted, strongTexts: strong } = panel;
   panel.written = [];
   panel.beside = null;
@@ -23,38 +27,52 @@ export function drawTexts(panel: DrawnPanel): boolean {
     muted.add("text", place, text);
     strong.add("text", { ...place, fill: fill ? readableInk(fill, panel.colors.ink) : panel.colors.text }, text);
   };
-  const fit = panel.figure.scale !== "none" && (writeCells(panel, write) || writeGroups(panel, write));
+  if (panel.figure.scale === "values") writeValues(panel, write);
+  else if (panel.figure.scale !== "none") writeNames(panel, write);
   for (const texts of [muted, strong]) texts.end();
-  return fit;
 }
 
-type Write = (index: Index, text: string, x: number, y: number, size: number) => void;
-
-function writeCells(panel: DrawnPanel, write: Write) {
-  const { geometry, isId } = panel, { cellW, cellH } = geometry, count = geometry.facets * geometry.rows * geometry.columns;
-  const size = Math.min(isId ? 12 : 11, cellH * 0.62, (cellW - 3) / (digitsOf(panel) * 0.6));
-  if (cellH < 13 || count > MOST_TEXTS || size < SMALLEST) return false;
+function writeValues(panel: DrawnPanel, write: Write) {
+  const { geometry } = panel, { cellW, cellH } = geometry, texts: [Index, string][] = [];
+  if (geometry.facets * geometry.rows * geometry.columns > MOST_TEXTS) return;
   panel.each((index) => {
-    const value = panel.valueAt(index), box = geometry.cellBox(index);
-    if (Number.isNaN(value) && !sentPlace(panel.data, index)) return;
-    write(index, isId ? String(value) : formatShort(value), box.x + cellW / 2, box.y + cellH / 2, size);
+    const value = panel.valueAt(index);
+    if (!Number.isNaN(value) || sentPlace(panel.data, index)) texts.push([index, formatShort(value)]);
   });
-  return true;
+  const size = Math.min(SIZE, cellH * 0.62, (cellW - 3) / (LETTER * Math.max(...texts.map(([, text]) => text.length))));
+  if (size < SMALLEST) return;
+  for (const [index, text] of texts) {
+    const { x, y } = geometry.cellBox(index);
+    write(index, text, x + cellW / 2, y + cellH / 2, size);
+  }
 }
 
-function writeGroups(panel: DrawnPanel, write: Write) {
-  const { geometry, ranks } = panel, tables = panel.tables();
-  if (!panel.isId || !tables || ranks.size > MOST_GROUPS) return false;
-  const width = digitsOf(panel) * 0.6, frame = frameOf(panel);
-  for (const [group, index] of firstOfGroups(tables, panel))
-    for (const rectangle of rectanglesOf(geometry.outline(tables, index)) ?? []) {
-      const [left, top, right, bottom] = rectangle, size = Math.min(12, (bottom - top) * 0.8, (right - left - 3) / width);
-      if (size < SMALLEST || panel.written.length >= MOST_TEXTS) continue;
-      write(index, String(group), ...middleBeside(rectangle, frame, width * size, size * 0.8), size);
-    }
+function writeNames(panel: DrawnPanel, write: Write) {
+  const { geometry, ranks, sharing } = panel, frame = frameOf(panel);
   panel.beside = { at: panel.view.at };
-  return panel.written.length > 0;
+  if (!sharing || ranks.size > MOST_GROUPS) return;
+  for (const [group, index] of firstOfGroups(sharing.tables, panel)) {
+    const name = groupName(sharing, group), rectangles = rectanglesOf(geometry.outline(sharing.tables, index)) ?? [];
+    for (const lines of [[name], name.split(" ")]) { // in one line, if a part of the group is wide enough
+      const width = Math.max(...lines.map(widthOf)), height = lines.length * LINE;
+      const rectangle = rectangles.find(([left, top, right, bottom]) => right - left >= width + 3 && bottom - top >= height);
+      if (!rectangle) continue;
+      const [x, y] = middleBeside(rectangle, frame, width, height), places = linesIn(geometry.cellH, y - rectangle[1], lines.length);
+      lines.forEach((line, number) => write(index, line, x, rectangle[1] + places[number], SIZE));
+      break;
+    }
+  }
 }
+
+/** The middles of lines of text around a middle. They are in rows of cells, if one of these is high enough: lines between cells do not cross them. */
+function linesIn(row: number, middle: number, count: number) {
+  const rows = row < LINE ? 0 : row < 2 * LINE ? count : 1; // that the lines fill
+  const center = rows ? (Math.round(middle / row - rows / 2) + rows / 2) * row : middle, apart = rows > 1 ? row : LINE;
+  return Array.from({ length: count }, (_line, number) => center + (number - (count - 1) / 2) * apart);
+}
+
+/** A Chinese character is as wide as two letters. */
+const widthOf = (text: string) => text.replace(/[^\0-\xff]/g, "xx").length * LETTER * SIZE;
 
 /** The frame of the selected element, with its halo. */
 function frameOf({ geometry, view: { at } }: DrawnPanel): Rectangle | null {
@@ -78,5 +96,3 @@ export function middleBeside(rectangle: Rectangle, frame: Rectangle | null, widt
 }
 
 const centerOf = ([left, top, right, bottom]: Rectangle): [number, number] => [(left + right) / 2, (top + bottom) / 2];
-
-const digitsOf = ({ isId, ranks }: DrawnPanel) => (isId ? String(Math.max(...ranks.keys())).length : 5);

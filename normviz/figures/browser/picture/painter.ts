@@ -4,7 +4,7 @@ import { SVG } from "../common/dom.ts";
 import { round2 } from "../common/format.ts";
 import { cellsAsSvg } from "../panels/cells.ts";
 import { plainText } from "../text/readout.ts";
-import { PICTURE_FONT, escapeXml, fillOrStroke, hatchAsSvg, roundedRect, shapeAsSvg, textsAsSvg } from "./shapes.ts";
+import { PICTURE_FONT, escapeXml, fillOrStroke, roundedRect, shapeAsSvg, textsAsSvg } from "./shapes.ts";
 import type { DrawnPanel } from "../tensor/drawn_panel.ts";
 
 const MARGIN = 16; // px
@@ -138,7 +138,6 @@ export class PagePainter {
     const panel = [...this.panels.values()].find((one) => one.svg === svg), shapes = [];
     for (const child of svg.children) // a cube has no texts of cells
       if (panel && child === panel.mutedTexts?.parent) shapes.push(textsAsSvg(panel, this.view.active));
-      else if (panel && child === panel.hatch) shapes.push(hatchAsSvg(panel, this.view.active));
       else if (!panel || child !== panel.strongTexts?.parent) shapes.push(shapeAsSvg(child));
     return this.group(svg, panel ? "over" : "strips", shapes.join(""), panel?.left, panel?.top);
   }

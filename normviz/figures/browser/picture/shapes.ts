@@ -2,7 +2,6 @@
 
 import { formatHex } from "../common/color.ts";
 import { round2 } from "../common/format.ts";
-import { HATCH_DISTANCE } from "../panels/panel.ts";
 import { groupOf } from "../tensor/sharing.ts";
 import type { DrawnPanel } from "../tensor/drawn_panel.ts";
 
@@ -18,27 +17,6 @@ export function textsAsSvg(panel: DrawnPanel, active: Index | null | undefined) 
     return `<text x="${round2(text.getAttribute("x"))}" y="${round2(y)}" font-size="${round2(size)}" ${fill}>${escapeXml(text.textContent)}</text>`;
   });
   return `<g class="nv-text" text-anchor="middle">${texts.join("")}</g>`;
-}
-
-/** The hatching of all elements but the peers, as lines. */
-export function hatchAsSvg(panel: DrawnPanel, active: Index | null | undefined) {
-  const { geometry } = panel, tables = panel.tables(), open = active && tables ? groupOf(tables, active) : null;
-  if (open === null || !tables) return "";
-  const lines: string[] = [];
-  geometry.each((index) => groupOf(tables, index) !== open && lines.push(hatchOver(geometry.cellBox(index))));
-  const { stroke } = getComputedStyle(panel.svg.querySelector(".nv-hatch-line") as Element);
-  return `<path class="nv-hatch" d="${lines.join("")}" fill="none" ${fillOrStroke("stroke", stroke)} stroke-width="1"/>`;
-}
-
-/** The hatching of a rectangle as lines, for programs that know no patterns. */
-export function hatchOver({ x, y, width, height }: { x: number, y: number, width: number, height: number }) {
-  const apart = HATCH_DISTANCE * Math.SQRT2, first = Math.ceil((x + y) / apart - 0.5);
-  let path = "";
-  for (let sum = (first + 0.5) * apart; sum < x + width + y + height; sum += apart) {
-    const left = Math.max(x, sum - y - height), right = Math.min(x + width, sum - y);
-    path += `M${left.toFixed(1)},${(sum - left).toFixed(1)}L${right.toFixed(1)},${(sum - right).toFixed(1)}`;
-  }
-  return path;
 }
 
 /** A shape as the style sheet paints it. */

@@ -3,6 +3,7 @@
 import { button, html } from "../common/dom.ts";
 import { formatElement, formatNumber } from "../common/format.ts";
 import { _ } from "../common/messages.ts";
+import { groupName } from "../panels/labels.ts";
 import { groupOf, sameIndex, tensorIndex } from "../tensor/sharing.ts";
 import { sentPlace } from "../tensor/slices.ts";
 import { openModal, showKeys } from "./dialogs.ts";
@@ -77,11 +78,12 @@ function peerNote(panel: DrawnPanel, element: string) {
     : _("◉ {element}, which is selected; • shares its mean and variance", { element });
 }
 
-/** The number in a cell: a value, or the number of its group. */
+/** What a cell shows: a value, or its group. */
 function textOf(panel: DrawnPanel, index: Index) {
   if (panel.figure.scale === "none") return _("none");
   const value = panel.valueAt(index);
-  return Number.isNaN(value) && !sentPlace(panel.data, index) ? "–" : panel.isId ? String(value) : formatNumber(value);
+  if (panel.isId && panel.sharing) return groupName(panel.sharing, value);
+  return Number.isNaN(value) && !sentPlace(panel.data, index) ? "–" : formatNumber(value);
 }
 
 // A chart: a row for each x, a column for each series.

@@ -14,7 +14,7 @@ export interface DrawnPanel {
   geometry: Geometry;
   ranks: Map<number, number>; // the rank of each drawn group, by its id
   written: Index[]; // for each text in the cells, an element of its cell or its group
-  /** The selected element whose frame the numbers of groups avoid; null if numbers are written in each cell. */
+  /** The selected element whose frame the names of groups avoid; null if the cells hold values. */
   beside: { at: Index | null } | null;
   field: HTMLInputElement | null; // the field that edits a value
   editButton: HTMLButtonElement | null;
@@ -28,7 +28,6 @@ export interface DrawnPanel {
   body: HTMLElement;
   plot: HTMLElement;
   svg: SVGSVGElement;
-  hatch: SVGElement;
   mutedTexts: SvgList;
   strongTexts: SvgList;
   labels: SvgList;
@@ -36,6 +35,7 @@ export interface DrawnPanel {
   outline?: SVGPathElement; // undefined in a cube, which stands in a row of panels
   outlineHalo?: SVGPathElement;
   readonly isId: boolean; // it shows the ids of groups, no values
+  readonly sharing: Tabled<Sharing & Partial<Statistics>> | null;
   readonly range: Pick<PanelData, "scale" | "groups" | "low" | "high">;
   set(figure: PanelData, data: DecodedData): void;
   draw(width: number, height: number, colors: Theme): void;

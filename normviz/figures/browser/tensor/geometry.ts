@@ -13,7 +13,6 @@ export class Geometry {
   across = 1; // the facets in a line, the lines of a band, and the lines of all bands
   lines = 1;
   down = 1;
-  cells?: string; // the path of all cells, once it has been asked for
   grid: GridData;
   extent: number[];
   columns: number;
@@ -204,10 +203,20 @@ export class Geometry {
     return { columns, rows, places: facets.map((facet) => this.placeOf(facet)) };
   }
 
-  /** All cells as a path: facets, without the gaps between them and in them. */
-  get cellRectangles() {
-    const { indices } = this.grid;
-    return (this.cells ??= this.outline(indices.map((drawn) => drawn.map(() => 0)), indices.map(() => 0)));
+  /** The edges of all cells as a path, on the lines between them; where there are no lines, the edges of facets. */
+  get lattice() {
+    const { indices } = this.grid, { cellW, cellH } = this, cells: string[] = [];
+    if (!this.gap) return this.outline(indices.map((drawn) => drawn.map(() => 0)), indices.map(() => 0));
+    this.each((index) => {
+      const { x, y } = this.cellBox(index);
+      cells.push(`M${x - 0.5},${y - 0.5}h${cellW}v${cellH}h${-cellW}z`);
+    });
+    return cells.join("");
+  }
+
+  /** px between neighboring cells. */
+  get gap() {
+    return this.cellW >= 6 && this.cellH >= 6 ? 1 : 0;
   }
 
   get border() {

@@ -21,7 +21,7 @@ MOST_ALONG = 3  # indices of an axis without a gap
 CELL, GAP, LABEL, EDGE = 30, 14, 18, 10
 LETTERS = 34  # the width of "n = 0, "
 LIGHT = THEMES["light"]
-COLORS = (*LIGHT.few, *LIGHT.more)
+COLORS = LIGHT.few  # dark numbers are readable on each
 Index = tuple[int, ...]
 Drawn = list[list[int | None]]
 
