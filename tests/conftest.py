@@ -38,13 +38,23 @@ LACKS: dict[type[Exception], str] = {
 }
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+# The last list of features counts, so it repeats those of playwright that a page may notice.
+DISABLED_FEATURES = (
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "MediaRouter"),
+    *("HttpsFirstBalancedModeAutoEnable", "PaintHolding", "ThirdPartyStoragePartitioning", "OptimizationHints"),
+    *("ScriptStreaming", "BackgroundResourceFetch"),  # compile what the cache has compiled already
+)
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
     "--disable-component-update",
     "--no-first-run",
-    "--js-flags=--no-opt --no-maglev",  # most pages are shown for a moment: compiling for speed costs more than it saves
+    # All pages in one process, which compiles a script once; most are shown for a moment, so compiling for speed and small heaps cost more than they save.
+    "--renderer-process-limit=1",
+    "--disable-site-isolation-trials",
+    f"--disable-features={','.join(DISABLED_FEATURES)}",
+    "--js-flags=--no-opt --no-maglev --semi-space-growth-factor=4 --min-semi-space-size=16 --max-semi-space-size=64",
 ]
 
 REPEATABLE = settings(deadline=None, derandomize=True, database=None, max_examples=60, suppress_health_check=SLOW)
