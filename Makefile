@@ -29,7 +29,7 @@ BEYOND := $(addprefix --ignore=tests/,code/programs/test_frameworks.py scripts/t
 APPS := $(addprefix --ignore=tests/,lessons/explore lessons/home/test_parts.py cli/test_app.py export/test_pictures.py \
   $(foreach page,compare gradients numerics questions step_by_step train_and_eval,lessons/$(page)/test_app.py))
 QUICK := $(addprefix tests/,texts layers analysis code scene figures parts lessons scripts)
-CORE := $(QUICK) $(addprefix tests/,api measuring export cli) $(BEYOND)
+CORE := $(QUICK) $(addprefix tests/,api measuring export cli claims) $(BEYOND)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet

@@ -1,6 +1,7 @@
 """The forward pass, step by step: the same numbers as torch's fused layers, with every step kept.
 
-float16 and bfloat16 compute in float32, as in torch. The variance takes two passes: the mean of the squared deviations.
+float16 and bfloat16 compute in float32, as in torch, or as the installed torch computes its RMSNorm. The variance takes two passes:
+the mean of the squared deviations.
 """
 
 from __future__ import annotations
@@ -8,12 +9,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import isnan, prod
 from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from normviz.layers.layer import Layer
@@ -89,7 +91,8 @@ class Trace:
     output      normalized * gamma + beta, of x's shape and dtype
     eps         the eps that was used
 
-    The steps before the output have the dtype of the computation: float32 for float16 and bfloat16.
+    The steps before the output have the dtype of the computation: float32 for float16 and bfloat16, except where the installed
+    torch computes RMSNorm in these themselves, as torch 2.4 does.
     """
 
     mean: Tensor
@@ -125,7 +128,7 @@ def as_tensor(x: object) -> Tensor:
     if x.dtype not in COMPUTES_IN:
         raise NormvizError(
             "x is {dtype}; normalization divides, so it needs floating-point numbers: convert with {convert}.",
-            dtype=_name(x.dtype),
+            dtype=dtype_name(x.dtype),
             convert=convert,
         )
     if x.layout != torch.strided:
@@ -157,9 +160,9 @@ def check_types(layer: Layer, x: Tensor, values: Values) -> None:
         'torch refuses: "{words}". x is {dtype} and {name} is {other}; '
         "convert all of the layer, as in layer.to(torch.{dtype}).",
         words=words,
-        dtype=_name(x.dtype),
+        dtype=dtype_name(x.dtype),
         name=name,
-        other=_name(dtypes[name]),
+        other=dtype_name(dtypes[name]),
     )
 
 
@@ -168,13 +171,51 @@ def _must_match(layer: Layer, name: str) -> bool:
     return layer.kind.center and not (layer.kind.per_instance and name.startswith("running"))
 
 
-def _name(dtype: torch.dtype) -> str:
+def dtype_name(dtype: torch.dtype) -> str:
+    """Without "torch."."""
     return str(dtype).removeprefix("torch.")
 
 
+def computes_in(norm: Norm, dtype: torch.dtype) -> torch.dtype:
+    """The dtype in which torch computes such a layer on the CPU, for x of this dtype."""
+    return COMPUTES_IN[dtype] if norm.center else rms_norm_computes_in(dtype)
+
+
+@cache
+def rms_norm_computes_in(dtype: torch.dtype) -> torch.dtype:
+    """The dtype in which the installed torch computes RMSNorm for x of this dtype: torch 2.4 computes half precision in itself.
+
+    >>> rms_norm_computes_in(torch.float64)
+    torch.float64
+    """
+    wide = COMPUTES_IN[dtype]
+    if wide == dtype or not hasattr(F, "rms_norm"):
+        return wide
+    x = torch.linspace(1, 2, 64).to(dtype)
+    own = F.rms_norm(x, (64,), eps=1e-5)
+    by_formula = {kind: x.to(kind) * torch.rsqrt(x.to(kind).square().mean() + 1e-5) for kind in (wide, dtype)}
+    return min(by_formula, key=lambda kind: largest_difference(own, by_formula[kind]))
+
+
+@cache
+def dtype_of_default_eps(dtype: torch.dtype) -> torch.dtype:
+    """The dtype whose machine epsilon the installed torch uses for RMSNorm's ``eps=None``: before torch 2.7 that of x.
+
+    >>> dtype_of_default_eps(torch.float64)
+    torch.float64
+    """
+    wide = COMPUTES_IN[dtype]
+    if wide == dtype or not hasattr(F, "rms_norm"):
+        return wide
+    x = torch.full((4,), 2.0**-10, dtype=dtype)
+    square, size = float(x[0]) ** 2, float(F.rms_norm(x, (4,))[0])
+    found = square / size**2 - square
+    return min((wide, dtype), key=lambda kind: abs(torch.finfo(kind).eps - found))
+
+
 def used_eps(norm: Norm, x: Tensor) -> float:
-    """The norm's eps; None means the machine epsilon of the dtype of the computation."""
-    return torch.finfo(COMPUTES_IN[x.dtype]).eps if norm.eps is None else norm.eps
+    """The norm's eps; None means the machine epsilon that torch's RMSNorm uses for the dtype of x."""
+    return torch.finfo(dtype_of_default_eps(x.dtype)).eps if norm.eps is None else norm.eps
 
 
 @torch.no_grad()
@@ -188,7 +229,7 @@ def trace(norm: Norm, x: Tensor, values: Values) -> Trace:
 
 def forward(norm: Norm, x: Tensor, values: Values) -> Trace:
     """``trace`` with gradients with respect to x and ``values``."""
-    shape, wide, eps = tuple(x.shape), x.to(COMPUTES_IN[x.dtype]), used_eps(norm, x)
+    shape, wide, eps = tuple(x.shape), x.to(computes_in(norm, x.dtype)), used_eps(norm, x)
     check_limit(shape)
     mean, var, centered = _statistics(norm, wide, values)
     output = normalized = centered / torch.sqrt(var + eps)

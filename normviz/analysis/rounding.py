@@ -10,7 +10,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from normviz.analysis.checks import SEEDS, check_count, read_integer, read_number
-from normviz.analysis.forward import COMPUTES_IN, Values, run_module, trace
+from normviz.analysis.forward import (
+    COMPUTES_IN,
+    Values,
+    dtype_name,
+    dtype_of_default_eps,
+    rms_norm_computes_in,
+    run_module,
+    trace,
+)
 from normviz.layers.axes import parse_layout
 from normviz.layers.layer import Layer, is_in_torch
 from normviz.layers.sharing import counts
@@ -28,7 +36,7 @@ def _is_computed(dtype: torch.dtype) -> bool:
 
 
 ALL_DTYPES = torch.float16, torch.bfloat16, torch.float32, torch.float64
-DTYPES = {str(dtype).removeprefix("torch."): dtype for dtype in ALL_DTYPES if _is_computed(dtype)}
+DTYPES = {dtype_name(dtype): dtype for dtype in ALL_DTYPES if _is_computed(dtype)}
 GROUP_SIZES = range(2, 1025)
 SIZE = 256  # numbers in a group, where no other size is given
 LARGEST_DISTANCE = 1e7
@@ -109,8 +117,7 @@ def exact_variance(x: Tensor) -> Fraction:
     """
     if not bool(x.isfinite().all()):
         raise NormvizError(
-            "x contains numbers that are not finite in {dtype}; choose values closer to 0.",
-            dtype=str(x.dtype).removeprefix("torch."),
+            "x contains numbers that are not finite in {dtype}; choose values closer to 0.", dtype=dtype_name(x.dtype)
         )
     ratios = [value.as_integer_ratio() for value in x.double().tolist()]
     scale = max(denominator for numerator, denominator in ratios)  # all are powers of two
@@ -361,18 +368,21 @@ def eps_table(spread: float = 1e-4, seed: int = 0, epsilons: Sequence[float] = E
 class NoEps:
     """RMSNorm with eps=None on one group. Sizes are root mean squares of the output.
 
-    computing_eps   the machine epsilon of the dtype of the computation: float32's for half precision
-    own_eps         the machine epsilon of x's own dtype
-    by_torch        the size from torch's RMSNorm
-    with_computing  the size by the formula with ``computing_eps``
-    with_own        the size by the formula with ``own_eps``
+    computing  the dtype in which the installed torch computes RMSNorm
+    used       the dtype whose machine epsilon it uses for eps=None
+    by_torch   the size from torch's RMSNorm
+    sizes      the size by the formula with the machine epsilon of x's own dtype, and of the dtype in which torch's other layers compute
     """
 
-    computing_eps: float
-    own_eps: float
+    computing: str
+    used: str
     by_torch: float
-    with_computing: float
-    with_own: float
+    sizes: Mapping[str, float]
+
+    @property
+    def eps(self) -> float:
+        """The machine epsilon that torch uses."""
+        return torch.finfo(DTYPES[self.used]).eps
 
 
 def no_eps(dtype: str, spread: float = 1e-3, seed: int = 0) -> NoEps:
@@ -384,17 +394,18 @@ def no_eps(dtype: str, spread: float = 1e-3, seed: int = 0) -> NoEps:
 
     Raises NormvizError for other values.
 
-    >>> found = no_eps("float16")
-    >>> abs(found.by_torch - found.with_computing) < 1e-3, abs(found.by_torch - found.with_own) < 0.5
-    (True, False)
+    >>> found = no_eps("float32")
+    >>> found.used, found.eps, abs(found.by_torch - found.sizes["float32"]) < 1e-3
+    ('float32', 1.1920928955078125e-07, True)
     """
     x = example_group(dtype, seed=seed, spread=spread)
     square = float(x.double().square().mean())
-    computing, own = (torch.finfo(kind).eps for kind in (COMPUTES_IN[x.dtype], x.dtype))
     with torch.no_grad():
         y = nn.RMSNorm(len(x), eps=None, elementwise_affine=False)(x)
-    sizes = [(square / (square + eps)) ** 0.5 for eps in (computing, own)]
-    return NoEps(computing, own, root_mean_square(y), sizes[0], sizes[1])
+    kinds = dict.fromkeys((x.dtype, COMPUTES_IN[x.dtype]))
+    sizes = {dtype_name(kind): (square / (square + torch.finfo(kind).eps)) ** 0.5 for kind in kinds}
+    used, computing = dtype_of_default_eps(x.dtype), rms_norm_computes_in(x.dtype)
+    return NoEps(dtype_name(computing), dtype_name(used), root_mean_square(y), sizes)
 
 
 @dataclass(frozen=True)

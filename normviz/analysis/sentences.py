@@ -72,8 +72,8 @@ def _statistics(e: Description) -> str:
     groups = e.counts.statistics
     if e.norm.running:
         return ngettext(
-            "**{n:,}** running mean and **{n:,}** running variance, stored in training and not computed from this input",
-            "**{n:,}** running means and **{n:,}** running variances, stored in training and not computed from this input",
+            "**{n:,}** running mean and **{n:,}** running variance, stored in the layer and not computed from this input",
+            "**{n:,}** running means and **{n:,}** running variances, stored in the layer and not computed from this input",
             groups,
         )
     elements = _elements(e.counts.elements_per_statistic)

@@ -72,10 +72,10 @@ def check(
     Parameters of a module, and tensors in a closure that require a gradient, may have any values. Other numbers that fn multiplies by
     or adds are differences. Without params and parameters, gamma is 1 and beta is 0.
 
-    Nothing is changed: neither x, nor modules that fn uses, nor params, nor the random state and the settings of torch and NumPy. Checks
-    in several threads wait for each other. A check that takes more than two seconds shows how often it has called fn; Ctrl-C ends it.
-    Where the parts of the formula are measured, only some elements are moved above 4,096, and above 262,144, a smaller tensor is
-    measured where fn and like take it; the text says so.
+    Afterwards x, modules that fn uses, params, the random state and the settings of torch and NumPy are as before; what else fn writes
+    to, such as a list or a NumPy array outside of it, has changed. Checks in several threads wait for each other. A check that takes
+    more than two seconds shows how often it has called fn; Ctrl-C ends it. Where the parts of the formula are measured, only some
+    elements are moved above 4,096, and above 262,144, a smaller tensor is measured where fn and like take it; the text says so.
 
     Raises NormvizError if fn raises, is random, or returns something else than a tensor of the shape of x, if ``like``
     does not take an x of this shape or of one of ``shapes``.

@@ -27,9 +27,9 @@ def norms(model: nn.Module, *inputs: object, **kwargs: object) -> Norms:
 
     What a module of your own does otherwise than the layer in its row is in ``departures``, such as an eps outside the root.
 
-    The model and its inputs may be on ``torch.device("meta")``: nothing is computed then, and a large model takes seconds. Nothing is
-    changed: the model's buffers, mode and gradients and the random states are as before. A forward pass that fails gives the rows up to
-    the failure, which ``failure`` explains. ``to_dict()`` is for JSON, ``to_pandas()`` gives a DataFrame.
+    The model and its inputs may be on ``torch.device("meta")``: only modules of your own are computed then, on small copies, and a
+    large model takes seconds. Afterwards the model's buffers, mode and gradients and the random states are as before. A forward pass
+    that fails gives the rows up to the failure, which ``failure`` explains. ``to_dict()`` is for JSON, ``to_pandas()`` gives a DataFrame.
 
     A model of ``torch.compile`` is read as it was before. Raises NormvizError if ``model`` is not a module, is lazy, or is scripted,
     traced or exported.

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from normviz.analysis.description import Description
-from normviz.analysis.forward import Trace, Values, broadcast, factor, forward
+from normviz.analysis.forward import Trace, Values, broadcast, factor, forward, used_eps
 from normviz.layers.norm import Norm
 from normviz.measuring import probe
 from normviz.measuring.formula import generic_values, parameters_of, stored_of
@@ -313,9 +313,8 @@ class LayerComparison:
     def __init__(
         self, function: Function, expected: Description, reference: Reference, x: Tensor, roles: GammaBeta | None = None
     ) -> None:
-        if reference.norm.eps is None:  # the machine epsilon of the dtype of x
-            norm = replace(reference.norm, eps=torch.finfo(_computes_in(x.dtype)).eps)
-            reference = replace(reference, norm=norm)
+        if reference.norm.eps is None:
+            reference = replace(reference, norm=replace(reference.norm, eps=used_eps(reference.norm, x)))
         self.function, self.expected, self.reference, self.x = function, expected, reference, x
         self.near = False  # for x far from zero, rounding may hide whether the function is right
         self.alive = self.started = candidates(function, expected) if roles is None else [roles]
@@ -477,10 +476,6 @@ class LayerComparison:
         wide = dtype if dtype.itemsize > 4 else torch.float32
         given = {name: value.to(wide) for name, value in roles.values(tensors).items()}
         return self.reference(x, given, probe.floats(tensors, wide))
-
-
-def _computes_in(dtype: torch.dtype) -> torch.dtype:
-    return torch.promote_types(dtype, torch.float32)
 
 
 def _lower(one: torch.dtype, other: torch.dtype) -> torch.dtype:

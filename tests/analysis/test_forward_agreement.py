@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from normviz.analysis.description import describe
-from normviz.analysis.forward import COMPUTES_IN, broadcast
+from normviz.analysis.forward import COMPUTES_IN, broadcast, computes_in
 from normviz.layers.layer import Layer
 from tests.support.computing import BF16, DOUBLE, FLOAT, HALF, runs
 from tests.support.strategies import IN_TORCH, forward, layers_that_fit, module_with_random_numbers, random_tensor
@@ -33,7 +33,7 @@ from tests.support.strategies import IN_TORCH, forward, layers_that_fit, module_
 def tolerance(e, x, output, kept_in_half=False):
     trace = e.trace
     half = torch.finfo(x.dtype)
-    u = torch.finfo(COMPUTES_IN[x.dtype]).eps / 2
+    u = torch.finfo(computes_in(e.norm, x.dtype)).eps / 2
     m = 1 if e.norm.running else e.counts.elements_per_statistic
     g = 0 if e.norm.running else min(m, 16 + log2(m))
     gamma = e.layer_values().gamma
@@ -60,7 +60,7 @@ def assert_agrees(module, x):
     e, expected = describe(module, x), forward(module, x)
     trace = e.trace
     assert trace.output.dtype == expected.dtype == x.dtype
-    assert trace.mean.dtype == trace.var.dtype == trace.normalized.dtype == COMPUTES_IN[x.dtype]
+    assert trace.mean.dtype == trace.var.dtype == trace.normalized.dtype == computes_in(e.norm, x.dtype)
     difference = (trace.output.double() - expected.double()).abs()
     assert (difference <= tolerance(e, x, expected, kept_in_half(e, module, x))).all(), (difference.max(), e)
 

@@ -1,6 +1,7 @@
 """The dtype of the computation, which dtypes can be mixed, and what is not a tensor."""
 
 import re
+from math import inf
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from torch import nn
 
 from normviz import explain
 from normviz.analysis.description import describe
-from normviz.analysis.forward import Values, as_tensor, check_types, trace
+from normviz.analysis.forward import Values, as_tensor, check_types, dtype_of_default_eps, rms_norm_computes_in, trace
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
@@ -17,21 +18,31 @@ from tests.support.computing import BF16, DOUBLE, FLOAT, HALF
 from tests.support.needs import needs_half, needs_uint16
 from tests.support.strategies import forward, random_tensor
 
-HALVES = [(HALF, FLOAT, FLOAT), (BF16, FLOAT, FLOAT), (FLOAT, FLOAT, FLOAT), (DOUBLE, DOUBLE, DOUBLE)]
 
-
-@pytest.mark.parametrize(("dtype", "computes", "eps_of"), HALVES, ids=str)
-def test_half_precision_computes_in_float32(dtype, computes, eps_of):
-    steps = explain("RMSNorm(4)", torch.ones(2, 4, dtype=dtype)).trace
+@pytest.mark.parametrize(
+    ("dtype", "computes"), [(HALF, FLOAT), (BF16, FLOAT), (FLOAT, FLOAT), (DOUBLE, DOUBLE)], ids=str
+)
+def test_half_precision_computes_in_float32(dtype, computes):
+    steps = explain("LayerNorm(4)", torch.ones(2, 4, dtype=dtype)).trace
     assert steps.mean.dtype == steps.var.dtype == steps.centered.dtype == steps.normalized.dtype == computes
     assert steps.output.dtype == dtype
-    assert steps.eps == torch.finfo(eps_of).eps
+
+
+@pytest.mark.parametrize("dtype", [HALF, BF16, FLOAT, DOUBLE], ids=str)
+def test_rms_norm_computes_as_the_installed_torch_does(dtype):
+    """Also where squares overflow in float16, and with the eps of eps=None."""
+    for x in (torch.full((2, 4), 300.0), torch.linspace(1e-4, 1e-3, 8).reshape(2, 4)):
+        found = explain("RMSNorm(4)", x.to(dtype))
+        assert found.trace.var.dtype == rms_norm_computes_in(dtype)
+        assert found.trace.eps == torch.finfo(dtype_of_default_eps(dtype)).eps
+        own = nn.functional.rms_norm(x.to(dtype), (4,))
+        torch.testing.assert_close(found.trace.output, own, rtol=2 * torch.finfo(dtype).eps, atol=1e-6)
 
 
 def test_float16_squares_do_not_overflow():
     x = torch.tensor([[300.0, -300.0]], dtype=HALF)
     assert x.square().isinf().all()
-    assert explain("RMSNorm(2)", x).trace.var.item() == 90_000
+    assert explain("RMSNorm(2)", x).trace.var.item() == (90_000 if rms_norm_computes_in(HALF) == FLOAT else inf)
     assert explain("LayerNorm(2)", x).trace.output.tolist() == [[1.0, -1.0]]
 
 

@@ -15,11 +15,11 @@ Draw = Callable[[st.SearchStrategy[Any]], Any]
 Shape = tuple[int, ...]
 
 WITH_CHANNELS = ("BatchNorm", "InstanceNorm", "GroupNorm")
-OVER_LAST_AXES = ("LayerNorm", "RMSNorm")
+OVER_LAST_AXES = ("LayerNorm", *(["RMSNorm"] if hasattr(nn, "RMSNorm") else []))
 FAMILIES = (*WITH_CHANNELS, *OVER_LAST_AXES)
 SUBTRACT_MEAN = ("BatchNorm", "InstanceNorm", "GroupNorm", "LayerNorm")
-PER_EXAMPLE = ("InstanceNorm", "GroupNorm", "LayerNorm", "RMSNorm")
-EPS = (1e-5, 1e-3, 0.5)
+PER_EXAMPLE = ("InstanceNorm", "GroupNorm", *OVER_LAST_AXES)
+EPS = (1e-5, 1e-3, 0.5, 1.0)
 HALF = (torch.float16, torch.bfloat16)
 
 
@@ -100,7 +100,10 @@ def draw_case(
     fresh: bool = False,
     **options: Any,
 ) -> Case:
-    """A layer of one of the families; each of its groups has ``least`` elements or more, and in train mode torch accepts it."""
+    """A layer of one of the families; each of its groups has ``least`` elements or more, and in train mode torch accepts it.
+
+    What is not given is drawn: eps, affine, track_running_stats, and where x lies in memory.
+    """
     family = draw(st.sampled_from(families or FAMILIES))
     low = max(low, 3) if family == "InstanceNorm" else low
     shape = shape or draw_shape(draw, low, high)
@@ -119,15 +122,18 @@ def draw_case(
         options["num_groups"] = draw(
             st.sampled_from([g for g in range(1, channels + 1) if channels % g == 0 and channels // g * rest >= least])
         )
-    layer = make_layer(draw, family, shape, depth, **({"eps": draw(st.sampled_from(EPS))} | options))
+    drawn: dict[str, Any] = {"eps": draw(st.sampled_from((*EPS, 0.0) if least > 2 and family in PER_EXAMPLE else EPS))}
+    if fresh:  # a layer without gamma and beta computes as a fresh one
+        drawn["affine"] = draw(st.booleans())
+    tracks = options.pop("track_running_stats", draw(st.booleans()) if families != ("BatchNorm",) else True)
+    if family in ("BatchNorm", "InstanceNorm"):  # BatchNorm alone is asked for its running statistics
+        drawn["track_running_stats"] = tracks
+    layer = make_layer(draw, family, shape, depth, **(drawn | options))
     layer = layer if fresh else with_random_parameters(draw, layer)
-    return Case(
-        family,
-        layer,
-        normal(draw, *shape, offset=offset, scale=scale),
-        groups_of(layer, shape),
-        gammas_of(layer, shape),
-    )
+    x = normal(draw, *shape, offset=offset, scale=scale)
+    if x.ndim == 4 and draw(st.booleans()):
+        x = x.contiguous(memory_format=torch.channels_last)
+    return Case(family, layer, x, groups_of(layer, shape), gammas_of(layer, shape))
 
 
 def _large_enough(family: str, shape: Shape, least: int) -> Shape:

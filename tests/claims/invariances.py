@@ -119,16 +119,17 @@ def with_t_moved_into_n_each_frame_is_normalized_by_itself(draw, fold=True):
         "RMSNorm removes a bias before it": {"family": "RMSNorm"},
         "LayerNorm removes a bias for each feature": {"family": "LayerNorm"},
         "In eval mode, BatchNorm removes a new bias": {"training": False},
+        "BatchNorm removes any bias before it, also one before a ReLU": {"between": torch.relu},
     }
 )
-def batchnorm_in_training_removes_a_bias(draw, family="BatchNorm", training=True):
-    """In train mode, a number added to each feature changes nothing in BatchNorm, and its gradient is zero."""
+def batchnorm_in_training_removes_a_bias(draw, family="BatchNorm", training=True, between=lambda values: values):
+    """In train mode, a number added to each feature directly before it changes nothing in BatchNorm, and its gradient is zero."""
     x = normal(draw, draw(st.integers(3, 6)), draw(st.integers(2, 5)))
     layer = make_layer(draw, family, tuple(x.shape), 1).train(training)
     bias = normal(draw, x.shape[1], scale=4.0).requires_grad_()
-    out = layer(x + bias)
+    out = layer(between(x + bias))
     (out * normal(draw, *x.shape)).sum().backward()
-    close(out.detach(), run(layer, x), 1e-6)
+    close(out.detach(), run(layer, between(x)), 1e-6)
     assert float(bias.grad.abs().max()) < 1e-6
 
 

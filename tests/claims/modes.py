@@ -39,7 +39,7 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
 @predicate({"Every normalization layer computes something else in eval mode.": {"families": FAMILIES}})
 def layers_without_running_statistics_compute_the_same_in_both_modes(draw, families=PER_EXAMPLE):
     """By default, InstanceNorm, GroupNorm, LayerNorm and RMSNorm have no buffers and compute the same in train and eval mode."""
-    case = draw_case(draw, *families)
+    case = draw_case(draw, *families, track_running_stats="BatchNorm" in families)
     assert torch.equal(run(case.layer.train(), case.x), run(case.layer.eval(), case.x))
     assert not list(case.layer.buffers())
 
@@ -62,7 +62,8 @@ def eval_mode_normalizes_with_the_running_statistics(draw, stored=True):
     if not stored:
         expected = normalized(case.x, case.group, layer.eps)
     close(run(layer, case.x), expected * layer.weight[channel] + layer.bias[channel])
-    assert same(before, buffers(layer))
+    for name, value in buffers(layer).items():  # torch 2.4 averages InstanceNorm's copies of them, and so rounds them
+        close(value.double(), before[name].double(), 1e-12)
 
 
 @predicate({"In eval mode an output depends on the other examples": {"training": True}})

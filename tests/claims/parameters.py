@@ -103,7 +103,7 @@ def without_affine_there_are_no_parameters(draw, left=0):
 @predicate({"gamma starts as zeros": {"gamma": 0.0}})
 def fresh_gammas_are_ones_and_betas_zeros(draw, gamma=1.0, beta=0.0):
     """Before training, every gamma is 1 and every beta 0."""
-    layer = draw_case(draw, fresh=True).layer
+    layer = draw_case(draw, fresh=True, affine=True).layer
     assert bool((layer.weight == gamma).all())
     assert getattr(layer, "bias", None) is None or bool((layer.bias == beta).all())
 

@@ -38,10 +38,12 @@ class Predicate:
 
     function  draws and asserts; its first argument draws from a strategy
     false     sentences that it must refute, each with the arguments that it stands for
+    needs     whether the installed torch has what it is about; the texts leave out what is not there
     """
 
     function: Callable[..., None]
     false: Mapping[str, Claimed]
+    needs: bool = True
 
     @property
     def states(self) -> str:
@@ -67,12 +69,12 @@ class Predicate:
 PREDICATES: dict[str, Predicate] = {}
 
 
-def predicate(false: Mapping[str, Claimed]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def predicate(false: Mapping[str, Claimed], needs: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a function as the predicate of its name."""
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         assert function.__name__ not in PREDICATES
-        PREDICATES[function.__name__] = Predicate(function, false)
+        PREDICATES[function.__name__] = Predicate(function, false, needs)
         return function
 
     return register

@@ -4,7 +4,7 @@ import torch
 from hypothesis import strategies as st
 from torch import nn
 
-from tests.claims.drawing import WITH_CHANNELS, accepts, draw_case, draw_shape, make_layer, normal, run
+from tests.claims.drawing import OVER_LAST_AXES, WITH_CHANNELS, accepts, draw_case, draw_shape, make_layer, normal, run
 from tests.claims.predicates import predicate
 
 
@@ -22,6 +22,23 @@ def layers_with_a_gamma_per_channel_take_any_size(draw, any_size=WITH_CHANNELS):
     for more in ((0, 0), (1, 0), (0, 2)):
         x = normal(draw, shape[0], shape[1], shape[2] + more[0], shape[3] + more[1])
         assert accepts(layer, x) == (family in any_size or more == (0, 0))
+
+
+@predicate(
+    {
+        "Without gammas it accepts any image size": {"needs_gammas": True},
+        "normalized_shape names the number of examples": {"fixes": lambda depth: depth + 1},
+    }
+)
+def layernorm_takes_its_normalized_shape_alone(draw, needs_gammas=False, fixes=lambda depth: depth):
+    """With gammas or without, LayerNorm and RMSNorm take the sizes of normalized_shape as the last ones, and any in front."""
+    shape, affine = draw_shape(draw, 3, 4), draw(st.booleans())
+    depth = draw(st.integers(1, len(shape) - 1))
+    layer = make_layer(draw, draw(st.sampled_from(OVER_LAST_AXES)), shape, depth, affine)
+    for axis in range(len(shape)):
+        other = tuple(size + (place == axis) for place, size in enumerate(shape))
+        is_fixed = axis >= len(shape) - fixes(depth) and (affine or not needs_gammas)
+        assert accepts(layer, normal(draw, *other)) != is_fixed
 
 
 @predicate({"A norm over the channels of each pixel accepts one image size.": {"depth": 3}})
@@ -89,12 +106,12 @@ def normalized_shape_may_be_a_tuple(draw, refused=()):
 def channels_last_changes_the_order_in_memory_only(draw, moves=False):
     """x.to(memory_format=torch.channels_last) keeps shape and values; the strides change, and layers compute the same but for rounding."""
     case = draw_case(draw, *WITH_CHANNELS, shape=draw_shape(draw, 4, 4, least=2))
-    last = case.x.to(memory_format=torch.channels_last)
-    assert tuple(last.shape) == (tuple(case.x.movedim(1, -1).shape) if moves else tuple(case.x.shape))
-    assert torch.equal(last, case.x)
-    assert last.stride() != case.x.stride()
+    x, last = case.x.contiguous(), case.x.to(memory_format=torch.channels_last)
+    assert tuple(last.shape) == (tuple(x.movedim(1, -1).shape) if moves else tuple(x.shape))
+    assert torch.equal(last, x)
+    assert last.stride() != x.stride()
     assert last.stride(1) == 1
-    torch.testing.assert_close(run(case.layer, last), run(case.layer, case.x))
+    torch.testing.assert_close(run(case.layer, last), run(case.layer, x))
 
 
 @predicate({"In torch's `F.normalize` the default axis is the last one": {"axis": -1}})

@@ -324,14 +324,24 @@ def layers_that_subtract_a_mean_are_one_formula(draw, families=FAMILIES[:4]):
     close(run(layer, case.x), expected if beta is None else expected + beta.flatten()[case.gamma], 1e-7)
 
 
-@predicate({"a change of an element moves the outputs of its group in every mode": {"mode": True}})
-def a_change_moves_its_group_but_in_eval_mode_of_batchnorm(draw, mode=None):
-    """A change can move all outputs of its group, and no others; in eval mode of BatchNorm it moves only its own output."""
+@predicate(
+    {
+        "a change of an element moves the outputs of its group in every mode": {"alone": lambda case, training: False},
+        "except in BatchNorm's eval mode": {
+            "alone": lambda case, training: case.family == "BatchNorm" and not training
+        },
+        "except where a layer stores statistics": {"alone": lambda case, training: bool([*case.layer.buffers()])},
+    }
+)
+def a_change_moves_its_group_but_with_running_statistics(
+    draw, alone=lambda case, training: bool([*case.layer.buffers()]) and not training
+):
+    """A change can move all outputs of its group, and no others; where running statistics are used it moves only its own output."""
     case, training = draw_case(draw, least=3), draw(st.booleans())
     case.layer.train(training)
     at = element(draw, case.x)
     found = moved(case.layer, case.x, at)
-    if case.family == "BatchNorm" and not (mode or training):
+    if alone(case, training):
         assert int(found.sum()) == 1
         assert bool(found[at])
     else:

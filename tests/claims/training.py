@@ -1,21 +1,29 @@
 """What training does around a layer: weights before it, decay, checkpoints, folding."""
 
+import warnings
 from copy import deepcopy
+from inspect import signature
 
 import torch
 from hypothesis import strategies as st
 from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
+from torch.optim.swa_utils import update_bn
 from torch.utils.checkpoint import checkpoint
 
-from tests.claims.drawing import close, draw_case, draw_shape, make_layer, normal, run
+from tests.claims.drawing import close, draw_case, draw_shape, make_layer, normal, run, with_random_parameters
 from tests.claims.modes import with_random_statistics
 from tests.claims.predicates import predicate
 from tests.claims.running import channels
 
 
-@predicate({"BatchNorm folds into the convolution in train mode, too": {"training": True}})
-def batchnorm_in_eval_mode_folds_into_the_convolution(draw, training=False):
+@predicate(
+    {
+        "BatchNorm folds into the convolution in train mode, too": {"training": True},
+        "A BatchNorm after a ReLU folds into the convolution before it": {"between": torch.relu},
+    }
+)
+def batchnorm_in_eval_mode_folds_into_the_convolution(draw, training=False, between=lambda values: values):
     """In eval mode, a convolution and BatchNorm after it equal one convolution with other weights and another bias, for every x."""
     shape = draw_shape(draw, 4, 4, least=2)
     conv = nn.Conv2d(shape[1], draw(st.integers(1, 4)), 1, bias=draw(st.booleans())).double()
@@ -25,7 +33,51 @@ def batchnorm_in_eval_mode_folds_into_the_convolution(draw, training=False):
     norm = with_random_statistics(draw, make_layer(draw, "BatchNorm", (1, conv.out_channels, 1, 1))).eval()
     fused = fuse_conv_bn_eval(conv.eval(), norm)
     x = normal(draw, *shape)
-    close(run(fused, x), run(norm.train(training), run(conv, x)), 1e-9)
+    close(between(run(fused, x)), run(norm.train(training), between(run(conv, x))), 1e-9)
+
+
+@predicate(
+    {
+        "LayerNorm's gamma and beta fold through a ReLU": {"between": torch.relu},
+        "LayerNorm cannot be folded, its gamma and beta neither": {"scaled": False},
+        "Its mean and variance fold, too": {"normalized": False},
+    }
+)
+def gamma_and_beta_of_layernorm_fold_into_the_next_linear_layer(
+    draw, between=lambda values: values, scaled=True, normalized=True
+):
+    """A linear layer directly after LayerNorm can take its gamma and beta: only the normalization is left."""
+    x = normal(draw, draw(st.integers(2, 4)), draw(st.integers(2, 5)), offset=1.0)
+    n = x.shape[1]
+    norm, linear = (
+        with_random_parameters(draw, make_layer(draw, "LayerNorm", tuple(x.shape), 1)),
+        nn.Linear(n, 3).double(),
+    )
+    weight, bias = linear.weight, linear.bias
+    if scaled:
+        weight, bias = weight * norm.weight, bias + linear.weight @ norm.bias
+    plain = nn.functional.layer_norm(x, (n,)) if normalized else x
+    close(nn.functional.linear(between(plain), weight, bias).detach(), run(linear, between(run(norm, x))))
+
+
+@predicate({"Weight decay shrinks a gamma that gets no gradient": {"gradient": torch.zeros_like}})
+def adamw_skips_a_parameter_without_a_gradient(draw, gradient=lambda w: None):
+    """A step of AdamW does not change a parameter whose grad is None, whatever weight_decay is."""
+    w = nn.Parameter(normal(draw, 3) + 2)
+    before, w.grad = w.detach().clone(), gradient(w)
+    torch.optim.AdamW([w], lr=0.1, weight_decay=draw(st.sampled_from([0.01, 0.5]))).step()
+    assert torch.equal(w.detach(), before)
+
+
+@predicate({"update_bn computes the variance of the whole data": {"whole": True}})
+def update_bn_stores_means_over_the_batches(draw, whole=False):
+    """update_bn stores the means of the batches' means and of their unbiased variances, however far the batches are apart."""
+    batches = [normal(draw, 5, 2, offset=offset) for offset in (0.0, draw(st.sampled_from([3.0, 100.0])))]
+    model = nn.Sequential(nn.BatchNorm1d(2).double())
+    update_bn(batches, model)
+    close(model[0].running_mean, torch.stack([batch.mean(0) for batch in batches]).mean(0))
+    variances = torch.cat(batches).var(0) if whole else torch.stack([batch.var(0) for batch in batches]).mean(0)
+    close(model[0].running_var, variances)
 
 
 @predicate(
@@ -75,7 +127,9 @@ def checkpointing_updates_the_running_statistics_twice(draw, count=2):
     plain, layer = deepcopy(case.layer), deepcopy(case.layer)
     layer.momentum = 1 - (1 - momentum) ** 0.5
     x, dout = case.x.clone().requires_grad_(), normal(draw, *case.x.shape)
-    checkpoint(layer, x, use_reentrant=False).backward(dout)
+    with warnings.catch_warnings():  # torch 2.4 uses what it warns of
+        warnings.simplefilter("ignore", FutureWarning)
+        checkpoint(layer, x, use_reentrant=False).backward(dout)
     other = case.x.clone().requires_grad_()
     plain(other).backward(dout)
     assert int(layer.num_batches_tracked) == count
@@ -95,7 +149,8 @@ def instancenorm_stores_the_mean_of_the_variances_of_the_images(draw, between=Fa
 
 
 @predicate(
-    {"RMSNorm takes `bias=False`, too": {"takes": ("BatchNorm", "InstanceNorm", "GroupNorm", "LayerNorm", "RMSNorm")}}
+    {"RMSNorm takes `bias=False`, too": {"takes": ("BatchNorm", "InstanceNorm", "GroupNorm", "LayerNorm", "RMSNorm")}},
+    needs="bias" in signature(nn.GroupNorm).parameters,
 )
 def layers_with_a_beta_can_leave_it_out(draw, takes=("BatchNorm", "InstanceNorm", "GroupNorm", "LayerNorm")):
     """BatchNorm, InstanceNorm, GroupNorm and LayerNorm take bias=False, and keep gamma alone; RMSNorm has no such argument."""

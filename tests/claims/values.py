@@ -9,7 +9,6 @@ from torch import nn
 from tests.claims.drawing import (
     FAMILIES,
     HALF,
-    OVER_LAST_AXES,
     SUBTRACT_MEAN,
     close,
     draw_case,
@@ -29,12 +28,13 @@ SCALES = st.sampled_from([1e-4, 0.01, 1.0, 30.0])
     {
         "x.var() is the variance with which torch's layers normalize.": {"correction": 1},
         "Layers normalize with the variance divided by m, in eval mode too": {"training": False},
+        "In train mode, RMSNorm normalizes with it, too": {"families": ("RMSNorm",)},
     }
 )
-def layers_normalize_with_the_variance_divided_by_m(draw, correction=0, training=True):
+def layers_normalize_with_the_variance_divided_by_m(draw, correction=0, training=True, families=SUBTRACT_MEAN):
     """In train mode, the output is (x - mean) / sqrt(var + eps), with the sum of squares divided by m."""
     offset = draw(st.sampled_from([0.0, 3.0]))
-    case = draw_case(draw, *SUBTRACT_MEAN, least=2, fresh=True, scale=draw(SCALES), offset=offset)
+    case = draw_case(draw, *families, least=2, fresh=True, scale=draw(SCALES), offset=offset)
     centered, m = case.x - mean_of_groups(case.x, case.group), case.group_size
     var = mean_of_groups(centered.square(), case.group) * m / (m - correction)
     close(run(case.layer.train(training), case.x), centered / (var + case.layer.eps).sqrt(), 1e-6)
@@ -84,15 +84,27 @@ def rmsnorm_is_layernorm_where_the_mean_is_zero(draw, centered=True):
     close(run(case.layer, x), run(nn.LayerNorm(case.layer.normalized_shape, eps=case.layer.eps).double(), x), 1e-6)
 
 
-@predicate({"An x of one element passes through.": {"out": lambda x, beta: x}})
-def a_group_of_one_element_gives_beta(draw, out=lambda x, beta: beta):
-    """Where a group has one element, LayerNorm gives beta for any x, and so does GroupNorm, but for noise."""
+@predicate(
+    {
+        "An x of one element passes through.": {"out": lambda x, beta: x},
+        "beta, for any finite x": {"largest": 3e38},
+        "beta exactly, in half precision too": {"dtype": torch.float16},
+        "beta, whatever eps is": {"eps": 0.0},
+    }
+)
+def a_group_of_one_element_gives_beta(draw, out=lambda x, beta: beta, largest=1e19, dtype=torch.float32, eps=None):
+    """Where a group has one element, LayerNorm gives beta in float32 for any x up to about 1e19, and GroupNorm gives it but for noise."""
     n, channels, scale = draw(st.integers(2, 4)), draw(st.integers(1, 3)), draw(SCALES)
-    for layer, size in ((nn.LayerNorm(1), 1), (nn.GroupNorm(channels, channels), channels)):
-        x = normal(draw, n, size, scale=scale)
+    sizes = (largest, 300.3, 1.0, 0.0, torch.finfo(dtype).tiny) if dtype == torch.float32 else (300.3,)
+    x = normal(draw, n, 1, scale=draw(st.sampled_from(sizes))).clamp(-largest, largest).to(dtype)
+    for layer, values, tolerance in (
+        (nn.LayerNorm(1), x, 0.0),
+        (nn.GroupNorm(channels, channels).double(), normal(draw, n, channels, scale=scale), 1e-9),
+    ):
         nn.init.constant_(layer.weight, 2.0)
         nn.init.constant_(layer.bias, 0.5)
-        close(run(layer.double(), x), out(x, torch.full_like(x, 0.5)), 1e-9)
+        layer.eps = draw(st.sampled_from([1e-5, 1.0])) if eps is None else eps
+        close(run(layer.to(values.dtype), values), out(values, torch.full_like(values, 0.5)), tolerance)
 
 
 @predicate({"RMSNorm of one element gives beta": {"out": torch.zeros_like}})
@@ -214,22 +226,47 @@ def zeros_stay_zeros(draw, eps=(1e-12, 1e-5, 0.5), out=0.0, families=FAMILIES):
     assert torch.equal(found, torch.full_like(found, out))
 
 
-@predicate({"No layer divides by zero, whatever eps is.": {"eps": 0.0, "families": ("LayerNorm",)}})
+ENDS = {
+    torch.float16: (0.0, 2.0**-24, 1.0, -300.0, 65504.0),
+    torch.bfloat16: (0.0, 1e-38, 1.0, -300.0, 1e15),
+    torch.float32: (0.0, 1e-38, 1.0, -300.0, 1e15),
+    torch.float64: (0.0, 1e-308, 1.0, -300.0, 1e150),
+}
+
+
+@predicate(
+    {
+        "No layer divides by zero, whatever eps is.": {"eps": 0.0, "families": ("LayerNorm",)},
+        "eps=1e-12 keeps constant groups of float16 finite": {"eps": 1e-12, "families": ("BatchNorm",)},
+    }
+)
 def eps_keeps_constant_groups_finite(draw, eps=1e-5, families=FAMILIES):
     """With torch's default eps, a constant x of any dtype gives finite numbers, in every layer and both modes."""
-    dtype = draw(st.sampled_from([torch.float64, torch.float32, *HALF]))
+    dtype = draw(st.sampled_from([*ENDS]))
     case = draw_case(draw, *families, least=2, fresh=True, eps=eps)
-    x = torch.full(case.x.shape, draw(st.sampled_from([0.0, 1.0, -300.0, 1e4])), dtype=dtype)
+    x = torch.full(case.x.shape, draw(st.sampled_from(ENDS[dtype])), dtype=dtype)
     assert bool(run(case.layer.to(dtype).train(draw(st.booleans())), x).isfinite().all())
 
 
-@predicate({"torch's own layer computes in float32 and gives 0": {"families": FAMILIES[:4]}})
-def layernorm_of_constant_float16_is_zero_for_a_tiny_eps(draw, families=("LayerNorm",)):
-    """LayerNorm computes float16 in float32: a constant x gives 0 also for an eps that float16 rounds to 0."""
-    case = draw_case(draw, *families, least=2, fresh=True, eps=1e-12, low=3)
-    x = torch.full(case.x.shape, draw(st.sampled_from([0.0, 1.0, -3.0])), dtype=torch.float16)
-    assert torch.equal(run(case.layer.half(), x), torch.zeros_like(x))
-    assert float(torch.tensor(1e-12).half()) == 0
+@predicate(
+    {
+        "LayerNorm gives 0 for every constant row": {"gives": torch.Tensor.any},
+        "torch's BatchNorm gives 0, too": {"batch": False},
+        "bfloat16 has no 1e-12, either": {"dtype": torch.bfloat16},
+    }
+)
+def a_tiny_eps_in_float16_is_zero_by_hand_only(
+    draw, gives=lambda out: not out.isfinite().all(), batch=True, dtype=torch.float16
+):
+    """On the CPU and with eps=1e-12, a constant row of float16 gives NaN by hand and in BatchNorm, in LayerNorm a finite number, and 0 for 2s."""
+    x = torch.full((draw(st.integers(2, 9)),), draw(st.sampled_from([2.0, 0.0, -3.0, 10.1, 1000.5, -65504.0]))).to(
+        dtype
+    )
+    centered = x - x.mean()
+    assert bool((centered / (centered.square().mean() + 1e-12).sqrt()).isnan().all())
+    assert bool(nn.functional.batch_norm(x[:, None], None, None, training=True, eps=1e-12).isnan().all()) == batch
+    assert not gives(nn.functional.layer_norm(x, x.shape, eps=1e-12))
+    assert not nn.functional.layer_norm(torch.full_like(x, 2.0), x.shape, eps=1e-12).any()
 
 
 @predicate({"F.normalize is RMSNorm": {"root": False}})
@@ -242,19 +279,24 @@ def f_normalize_times_the_root_is_rmsnorm(draw, root=True):
 
 @predicate(
     {
-        "eps=None is 1e-5": {"eps": lambda dtype: 1e-5},
-        "eps=None is the machine epsilon of float16 in float16": {"eps": lambda dtype: torch.finfo(dtype).eps},
-    }
+        "eps=None is 1e-5": {"eps": lambda dtype: [1e-5]},
+        "eps=None is no eps": {"eps": lambda dtype: [0.0]},
+        "eps=None is 1.2e-7 in every type": {"eps": lambda dtype: [torch.finfo(torch.float32).eps]},
+    },
+    needs=hasattr(nn, "RMSNorm"),
 )
-def eps_none_is_the_machine_epsilon_of_the_computing_type(
-    draw, eps=lambda dtype: torch.finfo(torch.float64 if dtype == torch.float64 else torch.float32).eps
+def eps_none_is_a_machine_epsilon(
+    draw, eps=lambda dtype: {torch.finfo(kind).eps for kind in (dtype, torch.promote_types(dtype, torch.float32))}
 ):
-    """RMSNorm's default eps is the machine epsilon of float32 for float32, float16 and bfloat16, that of float64 for float64."""
+    """RMSNorm's default eps is the machine epsilon of the dtype of x; for float16 and bfloat16 it may be that of float32."""
     dtype = draw(st.sampled_from([torch.float64, torch.float32, *HALF]))
-    x = normal(draw, 2, 4, scale=draw(st.sampled_from([1e-4, 1e-3]))).to(dtype)
-    found = run(nn.RMSNorm(4).to(dtype), x)
-    expected = normalized(x.double(), torch.arange(2)[:, None].expand(2, 4), eps(dtype), center=False)
-    torch.testing.assert_close(found.double(), expected, rtol=0.02, atol=1e-6)
+    x = normal(draw, 2, 4, scale=draw(st.sampled_from([1e-4, 1e-3, 1e-8 if dtype == torch.float64 else 1e-3]))).to(
+        dtype
+    )
+    found = run(nn.RMSNorm(4).to(dtype), x).double()
+    group = torch.arange(2)[:, None].expand(2, 4)
+    wanted = [normalized(x.double(), group, one, center=False) for one in eps(dtype)]
+    assert any(torch.allclose(found, one, rtol=0.02, atol=1e-5) for one in wanted)
 
 
 @predicate({"gamma 2 and beta 1 give mean 2": {"mean": 2.0}})
@@ -269,7 +311,7 @@ def gamma_is_the_deviation_and_beta_the_mean_of_the_output(draw, mean=1.0):
 @predicate({"Gemma's weight is torch's weight": {"add": 0.0}})
 def a_weight_of_one_plus_w_is_gemmas(draw, add=1.0):
     """RMSNorm that multiplies by 1 + w equals torch's with the weight w + 1."""
-    case = draw_case(draw, *OVER_LAST_AXES[1:], fresh=True)
+    case = draw_case(draw, "RMSNorm", fresh=True, affine=True)
     w = normal(draw, *case.layer.weight.shape)
     expected = normalized(case.x, case.group, case.layer.eps, center=False) * (1 + w)
     with torch.no_grad():
@@ -285,13 +327,28 @@ def normalized_mean_square_is_ms_over_ms_plus_eps(draw, square=lambda ms, eps: m
     close(found, square(mean_of_groups(case.x.square(), case.group), case.layer.eps), 1e-7)
 
 
-@predicate({"torch's layers compute in the dtype of x": {"computing": torch.float16}})
-def half_precision_is_computed_in_float32(draw, computing=torch.float32):
-    """On the CPU, torch's layers give for float16 what float32 gives, rounded: squares above float16's largest number do no harm."""
-    case = draw_case(draw, least=4, fresh=True, eps=1e-5, scale=300.0)
+@predicate(
+    {
+        "LayerNorm, BatchNorm, GroupNorm and InstanceNorm compute in the dtype of x": {"computing": torch.float16},
+        "They do not round in half precision": {"rounded": False},
+    }
+)
+def half_precision_is_computed_in_float32(draw, computing=torch.float32, rounded=True):
+    """On the CPU, layers with a mean give for float16 what float32 gives, rounded: squares above float16's largest number do no harm."""
+    case = draw_case(
+        draw,
+        *SUBTRACT_MEAN,
+        least=4,
+        fresh=True,
+        eps=draw(st.sampled_from([1e-5, 1.0])),
+        scale=draw(st.sampled_from([1.0, 300.0, 1e4])),
+    )
     x = case.x.half().to(computing)
-    expected = normalized(x, case.group, 1e-5, case.family != "RMSNorm")
-    torch.testing.assert_close(run(case.layer.half(), case.x.half()), expected.half(), rtol=0.01, atol=0.05)
+    expected = normalized(x, case.group, case.layer.eps)
+    found = run(case.layer.half(), case.x.half())
+    torch.testing.assert_close(found, expected.half(), rtol=0.01, atol=0.05)
+    if not rounded:
+        assert torch.equal(found.float(), expected)
 
 
 @predicate(
@@ -305,3 +362,30 @@ def batchnorm_rounds_its_statistics_to_half_precision(draw, families=("BatchNorm
     scale = (mean_of_groups((x - mean).square(), case.group) + 1e-5).rsqrt()
     expected = (x - mean.half()) * scale.half()
     torch.testing.assert_close(run(case.layer.half(), x.half()).float(), expected, rtol=0.01, atol=0.01)
+
+
+@predicate(
+    {
+        "GroupNorm computes E[x^2] - E[x]^2 for any memory format": {"formats": ("channels_last", "contiguous_format")},
+        "none of torch's layers uses the formula": {"layers": ()},
+        "BatchNorm uses it, too": {"layers": ("GroupNorm", "BatchNorm")},
+    }
+)
+def groupnorm_in_channels_last_is_the_layer_with_the_formula(draw, formats=("channels_last",), layers=("GroupNorm",)):
+    """On the CPU, far from zero in float32, GroupNorm of channels_last memory is wrong as E[x^2] - E[x]^2 is, and no other layer is."""
+    x = normal(draw, 2, 8, 8, 8, offset=draw(st.sampled_from([1e4, -3e4])), dtype=torch.float32)
+    family = draw(st.sampled_from(SUBTRACT_MEAN))
+    layer = make_layer(draw, family, (2, 8, 8, 8), 3, **({"num_groups": 2} if family == "GroupNorm" else {}))
+    exact = run(layer, x.double())
+    for name in ("channels_last", "contiguous_format"):
+        found = run(layer.float(), x.contiguous(memory_format=getattr(torch, name))).double()
+        wrong = not torch.allclose(found, exact, atol=0.2)
+        assert wrong == (family in layers and name in formats)
+
+
+@predicate({"the order of casting changes nothing": {"gamma": lambda draw: normal(draw, 64)}})
+def with_gamma_one_the_order_of_casting_is_the_same(draw, gamma=lambda draw: torch.ones(64)):
+    """Normalized values cast to half precision before or after a gamma of one are the same."""
+    dtype = draw(st.sampled_from(HALF))
+    normalized_values, weight = normal(draw, 9, 64, dtype=torch.float32), gamma(draw).to(dtype)
+    assert torch.equal(normalized_values.to(dtype) * weight, (normalized_values * weight.float()).to(dtype))

@@ -304,7 +304,9 @@ def _table(comparison: Comparison) -> Table:
     keys = list(dict.fromkeys((*FIRST_ROWS, *rows[0])))
     heads, cells = [_(COLUMNS[key]) for key in keys], [[row[key] for key in keys] for row in rows]
     first = next(place for place, key in enumerate(keys) if key in LABELS)
-    heads.insert(first, _("**the output stays the same when you** (measured on a small copy of x)"))
+    heads.insert(
+        first, _("**the output stays the same when you** (but for eps; measured on small tensors of other values)")
+    )
     for values in cells:
         values.insert(first, "")
     return Table(tuple(heads), tuple(map(tuple, cells)), tuple(map(keys.index, CODE)), transposed=True, five=True)

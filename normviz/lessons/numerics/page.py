@@ -437,8 +437,8 @@ def eps_texts(found: Sequence[rounding.EpsOutcome], exponent: int, seed: int = 0
     )
     yield join_sentences([groups, words])
     yield _(
-        "*By hand*: every step is computed in x's dtype. torch's own layers compute the statistics of half precision in float32. "
-        "On the CPU, BatchNorm and InstanceNorm round them."
+        "*By hand*: every step is computed in x's dtype. torch's LayerNorm, BatchNorm, GroupNorm and InstanceNorm compute the statistics "
+        "of half precision in float32. On the CPU, BatchNorm and InstanceNorm round them."
     )
     broken = {
         name: [as_code(one.eps) for one in found if not isfinite(one.by_torch[name])] for name in rounding.TORCH_LAYERS
@@ -457,23 +457,26 @@ def eps_texts(found: Sequence[rounding.EpsOutcome], exponent: int, seed: int = 0
 
 
 def _default_eps_text(none: rounding.NoEps, dtype: str) -> str:
-    """Which eps RMSNorm's ``eps=None`` is."""
+    """Where RMSNorm computes, and which eps its ``eps=None`` is."""
+    computing = _("torch's RMSNorm computes `{dtype}` in `{computing}`.", dtype=dtype, computing=none.computing)
     default = _(
-        "The default `eps=None` of `RMSNorm` is the machine epsilon (the step above 1) of the dtype of the computation, **{eps}**: "
-        "size **{size}**, by the formula **{formula}**.",
-        eps=format_number(none.computing_eps, 3),
+        "Its `eps=None` is the machine epsilon (the step above 1) of `{used}`, **{eps}**: size **{size}**, by the formula **{formula}**.",
+        used=none.used,
+        eps=format_number(none.eps, 3),
         size=format_number(none.by_torch, 3),
-        formula=format_number(none.with_computing, 3),
+        formula=format_number(none.sizes[none.used], 3),
     )
-    if none.own_eps == none.computing_eps:
-        return default
-    own = _(
-        "The machine epsilon of {dtype}, {eps}, would give **{size}**.",
-        dtype=dtype,
-        eps=format_number(none.own_eps, 3),
-        size=format_number(none.with_own, 3),
-    )
-    return join_sentences([default, own])
+    others = [
+        _(
+            "That of `{other}`, {eps}, would give **{size}**.",
+            other=name,
+            eps=format_number(torch.finfo(rounding.DTYPES[name]).eps, 3),
+            size=format_number(size, 3),
+        )
+        for name, size in none.sizes.items()
+        if name != none.used
+    ]
+    return join_sentences([computing, default, *others])
 
 
 def output_sizes(
@@ -546,7 +549,7 @@ def placement_sentence(eps: float, found: Sequence[rounding.EpsPlacement]) -> st
     """The variance with the largest difference."""
     most = max(found, key=lambda one: abs(one.outside - one.inside))
     return _(
-        "The place of eps matters most at a variance near **{variance}**: with `eps={eps}` inside the root the output keeps **{inside}** of "
+        "The difference is largest at a variance near **{variance}**: with `eps={eps}` inside the root the output keeps **{inside}** of "
         "its size, outside **{outside}**.",
         variance=format_number(most.var, 2),
         eps=as_code(eps),
@@ -743,8 +746,8 @@ def _noise(found: Sequence[rounding.Degenerate]) -> str:
     noisy = [one for one in found if outcome(one) == NOISE]
     size, dtype = max(map(_scaled, noisy)), forward.COMPUTES_IN[noisy[0].x.dtype]
     return _(
-        "The noise: torch computes x · scale + shift, with scale = gamma / √eps and shift = beta − mean · scale. These terms, up to "
-        "**{size}**, nearly cancel, but near there `{dtype}` numbers are **{step}** apart. A rounded mean adds to it.",
+        "The noise: the CPU computes x · scale + shift, with scale = gamma / √eps and shift = beta − mean · scale. These terms, up to "
+        "**{size}**, nearly cancel, but `{dtype}` numbers there are **{step}** apart. A rounded mean adds to it.",
         size=format_number(size, 3),
         dtype=str(dtype).removeprefix("torch."),
         step=format_number(torch.finfo(dtype).eps * 2.0 ** floor(log2(size)), 3),

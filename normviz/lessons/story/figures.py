@@ -302,6 +302,12 @@ def padded_output(name: str, padded: int) -> Tensor:
     return nn.LayerNorm(features)(x).detach()
 
 
+def _without_padding(padded: int) -> Tensor:
+    """The first sequence after BatchNorm over the tokens that are no padding."""
+    tokens = sequences().flatten(0, 1)[: prod(SEQUENCES[:2]) - padded]
+    return nn.BatchNorm1d(SEQUENCES[-1])(tokens).detach()[: SEQUENCES[1]]
+
+
 def _padding(padded: int, name: str) -> Panels:
     x, output = sequences(padded), padded_output(name, padded)
     return _before_and_after(_on_sequences(name, x), x, output, (_("the input; padding is zero"), name))
@@ -314,6 +320,7 @@ def padding_numbers() -> Facts:
         "elements": prod(SEQUENCES),
         "before": float(padded_output("BatchNorm", 0)[at]),
         "after": float(padded_output("BatchNorm", most)[at]),
+        "left_out": float(_without_padding(most)[AT]),
         "layer_norm": float(padded_output("LayerNorm", most)[at]),
         "most": most,
     }

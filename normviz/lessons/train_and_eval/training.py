@@ -102,12 +102,13 @@ def digits(given: str) -> NDArray[np.uint8]:
 
 
 def percent(accuracy: float) -> str:
-    """An accuracy in percent, without its sign.
+    """An accuracy in percent, without its sign; only one without errors is 100.0.
 
-    >>> percent(0.985)
-    '98.5'
+    >>> percent(0.985), percent(0.9996), percent(1)
+    ('98.5', '99.96', '100.0')
     """
-    return format_fixed(100 * float(accuracy), 1)
+    value = 100 * float(accuracy)
+    return format_fixed(value, 2 if 99.95 <= value < 100 else 1)
 
 
 def true_classes() -> NDArray[np.uint8]:
@@ -195,8 +196,8 @@ def exact_text(cell: Cell, plain: Cell) -> str:
     """That the networks have learned something worse: the running statistics are not the only reason."""
     return _(
         "A usual explanation is that the running statistics are noisy. With the exact statistics of all training points in their place, eval() "
-        "goes from **{eval} %** to **{exact} %**; without a normalization, it has **{plain} %**. So the weights themselves are "
-        "worse.",
+        "goes from **{eval} %** to **{exact} %**; without a normalization, it has **{plain} %**. So the statistics are at most a "
+        "part of the reason: the weights themselves are worse, too.",
         eval=percent(cell.end("eval").mean),
         exact=percent(cell.end("exact").mean),
         plain=percent(plain.end("eval").mean),

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from math import prod
 from typing import Any
 
 import torch
@@ -131,17 +132,25 @@ def _between(first: NormRow, second: NormRow) -> Iterator[str]:
     name = first.name if first.name == second.name else f"{first.name} / {second.name}"
     one, other = first.norm, second.norm
     shapes = _gamma_shape(first), _gamma_shape(second)
-    values = [
+    values: list[tuple[object, object, str]] = [
         (one.eps, other.eps, N_("{name}: eps differs: {ours} and {theirs}.")),
         (_axes(first), _axes(second), N_("{name}: the averaged axes differ: {ours} and {theirs}.")),
         (one.factor, other.factor, N_("{name}: the factors differ: {ours} and {theirs}.")),
-        (_momentum(first), _momentum(second), N_("{name}: momentum differs: {ours} and {theirs}.")),
         (*shapes, N_("{name}: the shapes of gamma differ: {ours} and {theirs}.")),
     ]
+    tracks = _tracks(first), _tracks(second)
+    if None in tracks or tracks[0] == tracks[1]:
+        values.append((_momentum(first), _momentum(second), N_("{name}: momentum differs: {ours} and {theirs}.")))
     if _axes(first) == _axes(second):
+        groups = [max((n for n in _kept(row) if n is not None), default=1) for row in (first, second)]
         values.append(
-            (one.stats, other.stats, N_("{name}: the patterns of the statistics differ: {ours} and {theirs}."))
+            (groups[0], groups[1], N_("{name}: the numbers of groups along an axis differ: {ours} and {theirs}."))
         )
+        split = any(len(parts) > 1 for norm in (one, other) for parts in norm.pattern.left)
+        if groups[0] == groups[1] and (groups[0] > 1 or not split):
+            values.append(
+                (one.stats, other.stats, N_("{name}: the patterns of the statistics differ: {ours} and {theirs}."))
+            )
     if shapes[0] == shapes[1]:
         values.append((one.params, other.params, N_("{name}: the patterns of gamma differ: {ours} and {theirs}.")))
     for ours, theirs, message in values:
@@ -163,6 +172,15 @@ def _between(first: NormRow, second: NormRow) -> Iterator[str]:
             N_("{name}: only the second uses stored statistics."),
         ),
     ]
+    if None not in tracks and one.running == other.running:
+        only_first_or_second.append(
+            (
+                bool(tracks[0]),
+                bool(tracks[1]),
+                N_("{name}: only the first keeps running statistics, so the two differ in eval mode."),
+                N_("{name}: only the second keeps running statistics, so the two differ in eval mode."),
+            )
+        )
     for ours, theirs, only_first, only_second in only_first_or_second:
         if ours != theirs:
             yield _(only_first if ours else only_second, name=name)
@@ -176,16 +194,40 @@ def _between(first: NormRow, second: NormRow) -> Iterator[str]:
 
 def _axes(row: NormRow) -> tuple[int, ...]:
     """The axes over which its statistics are taken; of stored statistics, were taken."""
-    left, right = row.norm.pattern.left, row.norm.pattern.right
-    return tuple(i for i, parts in enumerate(left) if not set(parts) <= set(right))
+    return tuple(axis for axis, kept in enumerate(_kept(row)) if kept is not None)
 
 
-def _momentum(row: NormRow) -> object:
+def _kept(row: NormRow) -> tuple[int | None, ...]:
+    """In how many groups each axis is averaged; None if it is not: each index has its own mean, as in groups of one channel."""
+    pattern, sizes = row.norm.pattern, row.norm.axis_sizes(row.shape)
+    kept = [[name for name in parts if name in pattern.right] for parts in pattern.left]
+    groups = [prod(sizes[name] for name in names) for names in kept]
+    whole = [
+        set(names) == set(parts) or (bool(names) and n == prod(sizes[name] for name in parts))
+        for names, parts, n in zip(kept, pattern.left, groups, strict=True)
+    ]
+    return tuple(None if all_kept else n for all_kept, n in zip(whole, groups, strict=True))
+
+
+def _given(row: NormRow) -> Mapping[str, Any]:
+    """The arguments of its layer of torch."""
     try:
         layer = Layer.parse(row.layer or "")
     except NormvizError:
+        return {}
+    return layer.given if isinstance(layer, Layer) else {}
+
+
+def _momentum(row: NormRow) -> object:
+    given = _given(row)
+    return given.get("momentum") if given.get("track_running_stats", True) else None
+
+
+def _tracks(row: NormRow) -> bool | None:
+    """Whether a layer of torch.nn keeps running statistics; None for a function and a module of your own, of which this is not known."""
+    if row.function or not (row.layer or "").startswith(f"{row.kind}("):
         return None
-    return layer.given.get("momentum") if isinstance(layer, Layer) else None
+    return bool(_given(row).get("track_running_stats", False))
 
 
 def _gamma_shape(row: NormRow) -> tuple[int, ...] | None:
@@ -207,10 +249,12 @@ def notes_of(described: Description, call: Call, model_trains: bool) -> Iterator
             "It holds a number as a tensor, which has no value on the meta device: eps may differ; run it on the CPU."
         )
     if not norm.running and norm.center and described.counts.elements_per_statistic == 1:
-        if norm.params is not None and norm.bias:
-            yield _("Each mean is over a single value, so the output is always beta.")
+        if norm.eps == 0:
+            yield _("Each mean is over a single value, and eps is 0, so the output is 0 / 0, which is NaN.")
+        elif norm.params is not None and norm.bias:
+            yield _("Each mean is over a single value, so the output is beta, but for rounding, whatever the value is.")
         else:
-            yield _("Each mean is over a single value, so the output is always 0.")
+            yield _("Each mean is over a single value, so the output is 0, but for rounding, whatever the value is.")
     if layer is None:
         return
     if _rows_of_images(layer, call.shape):
@@ -229,6 +273,9 @@ def notes_of(described: Description, call: Call, model_trains: bool) -> Iterator
         and not norm.running
         and not model_trains
     ):
+        if not layer.given["track_running_stats"]:
+            yield _("It has no running statistics: its output depends on the batch in eval mode, too.")
+            return
         yield _(
             "It is in training mode inside a model in eval mode: its output depends on the batch; call {module}.eval().",
             module=f'model.get_submodule("{call.name}")' if call.name else "model",

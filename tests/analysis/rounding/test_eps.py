@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from normviz import NormvizError
+from normviz.analysis.forward import dtype_of_default_eps, rms_norm_computes_in
 from normviz.analysis.rounding import (
     DTYPES,
     EPSILONS,
@@ -16,7 +17,7 @@ from normviz.analysis.rounding import (
     example_group,
     no_eps,
 )
-from tests.support.needs import needs_half
+from tests.support.needs import needs_half, needs_rms_norm
 
 HALF, FLOAT, DOUBLE = torch.float16, torch.float32, torch.float64
 
@@ -90,15 +91,40 @@ def test_eps_determines_the_output_if_the_variance_is_small():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_rms_norm_without_eps_uses_the_epsilon_of_the_computation(dtype):
-    found = no_eps(dtype)
-    computing = "float64" if dtype == "float64" else "float32"
-    assert found.computing_eps == torch.finfo(DTYPES[computing]).eps
-    assert found.own_eps == torch.finfo(DTYPES[dtype]).eps
-    assert found.by_torch == pytest.approx(found.with_computing, rel=1e-3)
-    if dtype in ("float16", "bfloat16"):
-        assert abs(found.by_torch - found.with_own) > 0.5
-    else:
-        assert found.with_own == found.with_computing
+    found, own = no_eps(dtype), torch.finfo(DTYPES[dtype]).eps
+    wide = torch.finfo(torch.float64 if dtype == "float64" else torch.float32).eps
+    assert found.eps in (own, wide)
+    assert list(found.sizes) == list(dict.fromkeys((dtype, "float64" if dtype == "float64" else "float32")))
+    assert found.by_torch == pytest.approx(found.sizes[found.used], rel=0.02)
+    assert [name for name, size in found.sizes.items() if abs(size - found.by_torch) < 0.5] == [found.used]
+
+
+@needs_rms_norm
+@pytest.mark.parametrize("name", [name for name in ("float16", "bfloat16") if name in DTYPES])
+def test_what_rms_norm_does_in_half_precision_is_asked_of_torch(name, monkeypatch):
+    """Three versions of torch: all in float32; computed in float32 with the eps of x; all in the dtype of x."""
+    dtype, own = DTYPES[name], torch.nn.functional.rms_norm
+
+    def before_2_7(x, sizes, weight=None, eps=None):
+        return own(x.float(), sizes, weight, torch.finfo(x.dtype).eps if eps is None else eps).to(x.dtype)
+
+    def in_2_4(x, sizes, weight=None, eps=None):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + (torch.finfo(x.dtype).eps if eps is None else eps))
+
+    def since_2_7(x, sizes, weight=None, eps=None):
+        return own(x.float(), sizes, weight, eps).to(x.dtype)
+
+    asked = (rms_norm_computes_in, dtype_of_default_eps)
+    versions = ((since_2_7, "float32", "float32"), (before_2_7, "float32", name), (in_2_4, name, name))
+    try:
+        for version, computing, used in versions:
+            monkeypatch.setattr(torch.nn.functional, "rms_norm", version)
+            for each in asked:
+                each.cache_clear()
+            assert [str(each(dtype)) for each in asked] == [f"torch.{computing}", f"torch.{used}"]
+    finally:
+        for each in asked:
+            each.cache_clear()
 
 
 # Inside or outside the square root

@@ -89,7 +89,8 @@ def test_ranges_overlap_if_a_network_of_one_is_as_good_as_one_of_the_other():
 @pytest.mark.parametrize(("norm", "size"), CELLS)
 def test_the_sentence_has_the_numbers_of_the_record(norm, size):
     def mean(name, mode):
-        return f"{100 * np.mean([run[-1] for run in RECORD['cells'][f'{name} {size}'][mode]]) / POINTS:.1f}"
+        found = 100 * np.mean([run[-1] for run in RECORD["cells"][f"{name} {size}"][mode]]) / POINTS
+        return f"{found:.{2 if 99.95 <= found < 100 else 1}f}"  # only networks without an error have 100.0
 
     said = [number.removesuffix(" %") for number in numbers_in(training.end_sentence(norm, size))]
     plain, found = mean(NO_NORM, "eval"), mean(norm, "eval")

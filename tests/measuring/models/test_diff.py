@@ -20,6 +20,15 @@ CASES = [
     ([nn.BatchNorm2d(8)], [nn.BatchNorm2d(8)], ()),
     ([nn.BatchNorm2d(8)], [nn.BatchNorm2d(8, eps=1e-3)], ("0: eps differs: 1e-05 and 0.001.",)),
     ([nn.BatchNorm2d(8)], [nn.BatchNorm2d(8, momentum=0.01)], ("0: momentum differs: 0.1 and 0.01.",)),
+    ([nn.GroupNorm(2, 8)], [nn.GroupNorm(4, 8)], ("0: the numbers of groups along an axis differ: 2 and 4.",)),
+    ([nn.GroupNorm(1, 8)], [nn.GroupNorm(8, 8)], ("0: the averaged axes differ: (1, 2, 3) and (2, 3).",)),
+    ([nn.GroupNorm(8, 8)], [nn.InstanceNorm2d(8, affine=True)], ()),
+    ([nn.GroupNorm(1, 8, affine=False)], [nn.LayerNorm([8, 4, 4], elementwise_affine=False)], ()),
+    (
+        [nn.BatchNorm2d(8)],
+        [nn.BatchNorm2d(8, track_running_stats=False)],
+        ("0: only the first keeps running statistics, so the two differ in eval mode.",),
+    ),
     ([nn.BatchNorm2d(8).eval()], [nn.BatchNorm2d(8)], ("0: only the first uses stored statistics.",)),
     ([nn.LayerNorm(4)], [nn.LayerNorm(4, bias=False)], ("0: only the first has a beta.",)),
     *(
@@ -35,6 +44,18 @@ CASES = [
 @pytest.mark.parametrize(("one", "other", "sentences"), CASES)
 def test_one_sentence_for_each_difference(one, other, sentences):
     assert rows(*one).diff(rows(*other)) == sentences
+
+
+@pytest.mark.parametrize(("one", "other", "sentences"), [case for case in CASES if case[0] and case[1]])
+def test_layers_differ_where_their_outputs_do(one, other, sentences):
+    x = torch.randn(2, 8, 4, 4)
+    outputs = [nn.Sequential(*layers)(x) for layers in (one, other)]
+    same = [
+        sentence
+        for sentence in sentences
+        if "momentum" not in sentence and "eval mode" not in sentence and "beta" not in sentence
+    ]
+    assert torch.allclose(*outputs, atol=1e-6) == (not same)
 
 
 def test_one_plus_gamma_differs_from_gamma():

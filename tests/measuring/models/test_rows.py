@@ -173,9 +173,10 @@ NOTES = [
     (nn.GroupNorm(4, 4), (2, 4, 3), [ONE]),
     (nn.GroupNorm(1, 1), (2, 1, 3), []),
     (nn.GroupNorm(2, 4), (2, 4, 3), []),
-    (nn.LayerNorm(1), (2, 4, 1), ["Each mean is over a single value, so the output is always beta."]),
-    (nn.LayerNorm(1, bias=False), (2, 4, 1), ["Each mean is over a single value, so the output is always 0."]),
-    (nn.LayerNorm(1, elementwise_affine=False), (2, 4, 1), ["Each mean is over a single value, so the output is always 0."]),
+    (nn.LayerNorm(1), (2, 4, 1), ["Each mean is over a single value, so the output is beta, but for rounding, whatever the value is."]),
+    (nn.LayerNorm(1, bias=False), (2, 4, 1), ["Each mean is over a single value, so the output is 0, but for rounding, whatever the value is."]),
+    (nn.LayerNorm(1, elementwise_affine=False), (2, 4, 1), ["Each mean is over a single value, so the output is 0, but for rounding, whatever the value is."]),
+    (nn.LayerNorm(1, eps=0.0), (2, 4, 1), ["Each mean is over a single value, and eps is 0, so the output is 0 / 0, which is NaN."]),
     *([(nn.RMSNorm(1), (2, 4, 1), [])] if HAS_RMS_NORM else []),
     (nn.BatchNorm1d(4).eval(), (1, 4), []),
     (nn.LayerNorm(6), (2, 3, 6, 6), ["It normalizes each row of an image alone: 6 is the size of H and of W. To normalize over C, move it last; over the image, use LayerNorm([3, 6, 6])."]),
@@ -203,6 +204,9 @@ def test_a_norm_that_trains_in_a_model_in_eval_mode_is_noted():
     assert notes(nn.BatchNorm1d(3), (4, 3), False) == ()
     assert notes(nn.BatchNorm1d(3), (4, 3), True, name=False) == ()
     assert notes(nn.InstanceNorm1d(3, track_running_stats=True), (4, 3, 2), True) == ()
+    untracked = ("It has no running statistics: its output depends on the batch in eval mode, too.",)
+    assert notes(nn.BatchNorm1d(3, track_running_stats=False), (4, 3), True) == untracked
+    assert notes(nn.BatchNorm1d(3, track_running_stats=False), (4, 3), False) == untracked
 
 
 def test_the_norm_of_a_parameter_and_a_division_by_a_sum_are_noted():

@@ -104,7 +104,7 @@ export function motionText({ stats, params }: DecodedData, group: Group, step: s
   if (step === "x") return ngettext("{n} value in a group of its own.", "{n} values in one group, before anything is computed.", size);
   if (step === "mean" && !stats.running)
     return ngettext("The group has {n} value; its mean is that value.", "The group has {n} values; they share the mean {mean}.", size, { mean: formatNumber(x.mean) });
-  if (step === "mean") return _("No value of this group flows into its running mean: it was stored in training.");
+  if (step === "mean") return _("No value of this group flows into its running mean: it is stored in the layer.");
   if (step === "centered") return _("All values move by the same distance. Their spread does not change.");
   if (step === "var" && stats.center && !stats.running) return _("The bar is √var = {root} long on each side of the mean.", { root: formatNumber((high - low) / 2) });
   if (step === "normalized") return _("All values are divided by the same number. Zero stays where it is.");

@@ -106,13 +106,13 @@ def q24() -> Statements:
 
 def q23() -> Statements:
     by_type = {name: no_eps(name) for name in DTYPES}
-    eps = {name: found.computing_eps for name, found in by_type.items()}
     return {
         "on numbers with mean zero and with the same eps they agree": facts("q23")["gap"] < ROUNDING,
         "RMSNorm has no beta": describe("RMSNorm(3)", (1, 3)).counts.beta_shape is None,
-        "float16 and bfloat16 use float32's eps": eps["float16"] == eps["bfloat16"] == eps["float32"],
-        "torch's own output shows this eps": all(abs(f.by_torch - f.with_computing) < 0.01 for f in by_type.values()),
-        "it is not the eps of their own type": all(by_type[name].with_own < 0.5 for name in ("float16", "bfloat16")),
+        "torch's own output shows this eps": all(abs(f.by_torch - f.sizes[f.used]) < 0.01 for f in by_type.values()),
+        "each is the machine epsilon of a type": all(
+            f.eps == torch.finfo(DTYPES[f.used]).eps for f in by_type.values()
+        ),
     }
 
 
