@@ -16,7 +16,8 @@ from streamlit.runtime.app_session import AppSession
 from normviz.ui.load import return_memory
 
 MOST_NEW = 100  # values from a browser whose widgets another server has drawn; a page has about 30
-LONGEST = 8192  # characters of a text: of a whole address, and so of every setting in it
+# Characters of a text: of a whole address, and so of every setting in it. Streamlit cuts what a field of its own declares, ``max_chars``.
+LONGEST = 8192
 PERIOD = 15.0  # s between two searches for visitors who have left
 
 Request = Callable[[AppSession, ClientState | None], None]
@@ -38,6 +39,9 @@ def known_values(state: ClientState, known: Container[str], is_new: bool) -> Cli
     for value in copy.widget_states.widgets:
         if len(value.string_value) > LONGEST:
             value.string_value = value.string_value[:LONGEST]
+        texts = value.string_array_value.data
+        if any(len(text) > LONGEST for text in texts):
+            texts[:] = [text[:LONGEST] for text in texts]
     return copy
 
 

@@ -8,6 +8,7 @@ import pytest
 from streamlit import runtime
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.memory_session_storage import MemorySessionStorage, TTLCache
+from streamlit.testing.v1 import AppTest
 
 from normviz.scene.view import LONGEST_QUERY
 from normviz.ui.server import memory
@@ -54,6 +55,19 @@ def test_a_text_is_cut_at_the_longest_that_a_field_takes() -> None:
     assert LONGEST == LONGEST_QUERY
     assert values(known_values(message({"layer": "x" * 50_000}), {"layer"}, is_new=False)) == {"layer": "x" * LONGEST}
     assert values(known_values(message({"layer": "x" * LONGEST}), {"layer"}, is_new=False)) == {"layer": "x" * LONGEST}
+
+
+def test_texts_in_a_list_are_cut_too() -> None:
+    state = ClientState()
+    state.widget_states.widgets.add(id="layers").string_array_value.data.extend(["x" * 50_000, "y"])
+    (kept,) = known_values(state, {"layers"}, is_new=False).widget_states.widgets
+    assert list(kept.string_array_value.data) == ["x" * LONGEST, "y"]
+
+
+def test_of_a_field_that_declares_less_the_session_keeps_less() -> None:
+    app = AppTest.from_string("import streamlit as st; st.text_input('a', max_chars=20, key='a')").run()
+    app.text_input(key="a").set_value("x" * 5000).run()
+    assert app.session_state["a"] == "x" * 20
 
 
 def test_the_session_gets_the_message_without_them() -> None:
