@@ -199,6 +199,16 @@ def test_each_group_has_its_name_once_and_no_cell_has_a_number_alone(layer, key,
     assert all(under == group for _text, _x, _y, under, group in written)
 
 
+def test_a_frame_never_covers_the_name_of_its_group():
+    """Beside the frame, 2 x 2 cells have no room: the legend has the name. Of several facets, another one has it."""
+    alone, several = (
+        around(f"({WRITTEN})('stats', 300, [0, 0, 0, 0])", explain(layer, torch.zeros(2, 6, 2, 2)))
+        for layer in ("InstanceNorm2d(6)", "BatchNorm2d(6)")
+    )
+    assert {group for *_, group in alone} == set(range(1, 12))
+    assert {group for *_, group in several} == set(range(6))
+
+
 def test_a_group_without_room_for_its_name_has_it_in_the_legend():
     named = """[["stats", 400], ["params", 400], ["x", 400]].map(([key, width]) => {
       const panel = panels[key], outlined = { textContent: "" };

@@ -55,7 +55,7 @@ function writeNames(panel: DrawnPanel, write: Write) {
     const name = groupName(sharing, group), rectangles = rectanglesOf(geometry.outline(sharing.tables, index)) ?? [];
     for (const lines of [[name], name.split(" ")]) { // in one line, if a part of the group is wide enough
       const width = Math.max(...lines.map(widthOf)), height = lines.length * LINE;
-      const rectangle = rectangles.find(([left, top, right, bottom]) => right - left >= width + 3 && bottom - top >= height);
+      const rectangle = rectangles.find((one) => one[2] - one[0] >= width + 3 && one[3] - one[1] >= height && isBeside(middleBeside(one, frame, width, height), frame, width, height));
       if (!rectangle) continue;
       const [x, y] = middleBeside(rectangle, frame, width, height), places = linesIn(geometry.cellH, y - rectangle[1], lines.length);
       lines.forEach((line, number) => write(index, line, x, rectangle[1] + places[number], SIZE));
@@ -86,13 +86,17 @@ function frameOf({ geometry, view: { at } }: DrawnPanel): Rectangle | null {
  * @param width of the text
  */
 export function middleBeside(rectangle: Rectangle, frame: Rectangle | null, width: number, height: number): [number, number] {
-  const middle = centerOf(rectangle), [x, y] = middle;
-  if (!frame || Math.abs(x - centerOf(frame)[0]) >= (frame[2] - frame[0] + width) / 2 || Math.abs(y - centerOf(frame)[1]) >= (frame[3] - frame[1] + height) / 2) return middle;
+  const middle = centerOf(rectangle);
+  if (!frame || isBeside(middle, frame, width, height)) return middle;
   const [left, top, right, bottom] = rectangle;
   const parts = [[left, top, right, frame[1]], [left, frame[3], right, bottom], [left, top, frame[0], bottom], [frame[2], top, right, bottom]] as Rectangle[];
   const area = ([west, north, east, south]: Rectangle) => (east - west >= width && south - north >= height ? (east - west) * (south - north) : 0);
   const largest = parts.reduce((most, part) => (area(part) > area(most) ? part : most));
   return area(largest) ? centerOf(largest) : middle;
 }
+
+/** Whether a frame leaves a text with this middle free. */
+const isBeside = ([x, y]: [number, number], frame: Rectangle | null, width: number, height: number) =>
+  !frame || Math.abs(x - centerOf(frame)[0]) >= (frame[2] - frame[0] + width) / 2 || Math.abs(y - centerOf(frame)[1]) >= (frame[3] - frame[1] + height) / 2;
 
 const centerOf = ([left, top, right, bottom]: Rectangle): [number, number] => [(left + right) / 2, (top + bottom) / 2];
