@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, Phase, settings
 
 from normviz.analysis.forward import use_one_thread
@@ -65,6 +66,14 @@ settings.register_profile(
     "deep", deadline=None, database=None, max_examples=1000, print_blob=True, suppress_health_check=SLOW
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """A file of tests without examples in docstrings is not imported to look for some: helpers import JAX, for instance."""
+    found = yield
+    has_examples = file_path.suffix == ".py" and ">>>" in file_path.read_text(encoding="utf-8")
+    return found if has_examples else [one for one in found if not isinstance(one, DoctestModule)]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
