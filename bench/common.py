@@ -92,13 +92,13 @@ def wait_for(found: Server) -> None:
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """A headless browser. Raises SystemExit if none is found."""
+def chromium(arguments: Sequence[str] = ARGUMENTS) -> Iterator[Browser]:
+    """A headless browser, as a reader has it. Raises SystemExit if none is found."""
     path = find()
     if path is None:
         raise SystemExit("No browser found: install Chromium or Chrome, or run `python -m tools.browser`.")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
         yield browser
         browser.close()
 

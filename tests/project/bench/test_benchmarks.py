@@ -17,6 +17,7 @@ from playwright.sync_api import Browser
 
 from bench.common import Server, chromium, server
 from bench.soak import growth
+from tests.conftest import CHROMIUM_FLAGS
 from tests.support.needs import browser_path
 
 IN_BROWSER = {  # a column of each table
@@ -40,7 +41,7 @@ class Shared:
         return self._shared(kind, lambda: server(kind, wait=wait))
 
     def chromium(self) -> AbstractContextManager[Browser]:
-        return self._shared("chromium", chromium)
+        return self._shared("chromium", lambda: chromium(CHROMIUM_FLAGS))
 
     def _shared(self, name: str, start: Callable[[], AbstractContextManager[Any]]) -> AbstractContextManager[Any]:
         if name not in self._started:
