@@ -176,6 +176,8 @@ class Check(Finding, Result):
     measured     the parts of the formula; None if the outputs are right without them
     text         the result in sentences
     trials       what was tried, in this order, and what each trial came to: printed, a line each
+    example      where values differ from the expected layer's: the smallest x that was found to show it, with ``got`` and ``expected``;
+                 printed, it is a test for pytest to paste. None if nothing differs, or if none was found
     """
 
     @property
@@ -214,6 +216,7 @@ class Check(Finding, Result):
             "sampled": self.sampled,
             "notes": list(self.notes),
             "trials": self.trials.to_dict(),
+            "example": None if self.example is None else self.example.to_dict(),
         }
 
     @on_cpu
@@ -230,7 +233,7 @@ class Check(Finding, Result):
         from normviz.analysis.comparison import Comparison
         from normviz.export.output import Output
         from normviz.lessons.compare.page import panels
-        from normviz.parts.part import Caption, Text
+        from normviz.parts.part import Caption, Code, Text
         from normviz.scene.grid import grid, start_with
 
         parts: list[Part] = [Text(self.text)]
@@ -246,6 +249,11 @@ class Check(Finding, Result):
                 "A dark corner marks each of the elements in which the two groups differ. Point at another element to compare its groups."
             )
             parts.append(Caption(marks))
+        if self.example is not None:
+            parts += [
+                Caption(_("The smallest x that was found to show the difference, as a test:")),
+                Code(str(self.example)),
+            ]
         output = Output(tuple(parts), _("What your function computes"), "compare", None)
         return output.with_(**options)
 

@@ -22,6 +22,7 @@ from normviz.layers.naming import layer_of_channels, torch_layer, usual_layer
 from normviz.layers.norm import Norm
 from normviz.measuring import probe, trials
 from normviz.measuring.backward import Unjudged, compare_by_hand, compare_gradients
+from normviz.measuring.example import Example, example_of
 from normviz.measuring.formula import (
     BIASED,
     UNBIASED,
@@ -88,6 +89,7 @@ class Finding:
     measured: Measurement | None = field(default=None, repr=False)
     text: str = field(default="", repr=False)
     trials: Trials = field(default=Trials(), repr=False)
+    example: Example | None = field(default=None, repr=False)
 
 
 def measure_module(module: nn.Module, x: object, layout: str | None, whole: bool = False) -> Finding:
@@ -146,7 +148,11 @@ def compare(
     else:
         verdict, compared = Verdict(), LayerComparison(function, expected, reference, x)
     on, on_norm = partial(_on_or_none, expected), partial(_on_norm, expected)
-    result, tried = trials.run(TRIALS, Subject(compared, verdict, on, on_norm, others, backward))
+    subject = Subject(compared, verdict, on, on_norm, others, backward)
+    result, tried = trials.run(TRIALS, subject)
+    is_of_values = bool(result.differences) and TRIALS[len(tried) - 1].what in VALUES
+    is_same_again = all(one.what != "repeat" for one in result.differences)
+    example = example_of(subject, result.shape) if is_of_values and is_same_again else None
     differs, found, notes = list(result.differences), result.measured, [*_notes(function), *result.notes]
     forward_ok = verdict.right and verdict.given is not None and verdict.given.ok
     expected = result.expected or expected
@@ -179,6 +185,7 @@ def compare(
         found,
         join_sentences([words, *notes]),
         tried,
+        example,
     )
 
 
@@ -305,7 +312,8 @@ def _other_shapes(subject: Subject) -> TrialResult:
     for shape, error in on_shapes(compared, subject.shapes, subject.on):
         tried.append(shape)
         if not error.ok:
-            return replace(_on_other_size(compared, shape, error), tried=shapes_text(tried))
+            found = _on_other_size(compared, shape, error)
+            return replace(found, tried=shapes_text(tried), shape=shape)
     if not tried:
         return TrialResult(left_out=_("{layer} and the function take no other shape", layer=compared.expected.title))
     return TrialResult(tried=shapes_text(tried))
@@ -409,6 +417,7 @@ def _shown(compared: LayerComparison, error: Error) -> Difference:
     return differs_by(error, own, wanted, compared.expected.title)
 
 
+VALUES = ("values", "precision", "strides", "sizes")  # what the trials find that have an example
 TRIALS = (
     Trial("given x", "values", N_("the given x, as it is, with the gamma and beta of the function"), _given_x),
     Trial(

@@ -443,7 +443,11 @@ class Function:
     def has_free_sizes(self, roles: Any) -> bool:
         """Whether gamma and beta are arguments, or there are none."""
         own = [role.position for role in vars(roles).values() if role is not None]
-        return all(one >= 0 and id(self.tensors[one]) in self._given for one in own) and (bool(own) or not self.tensors)
+        return all(one >= 0 and self.is_argument(one) for one in own) and (bool(own) or not self.tensors)
+
+    def is_argument(self, position: int) -> bool:
+        """Whether this tensor is one of ``params``."""
+        return id(self.tensors[position]) in self._given
 
     def _run(self, x: Tensor) -> Any:
         is_first, self.called = not self.called, True

@@ -73,6 +73,7 @@ class TrialResult:
     tried     what was tried, where the trial's own words do not say it
     measured  the parts of the formula, if they were measured to explain the differences
     expected  the layer with which these are compared, if not on the given x
+    shape     of the x on which the output is wrong; None for that of the given x
     """
 
     differences: tuple[Difference, ...] = ()
@@ -81,6 +82,7 @@ class TrialResult:
     tried: str = ""
     measured: Measurement | None = None
     expected: Description | None = None
+    shape: Index | None = None
 
 
 @dataclass(frozen=True)
@@ -324,7 +326,8 @@ def sizes(subject: Subject) -> TrialResult:
             continue
         tried.append(shape)
         if not error.ok:
-            return TrialResult((other_size(tuple(subject.x.shape), shape, error),), tried=shapes_text(tried))
+            told = other_size(tuple(subject.x.shape), shape, error)
+            return TrialResult((told,), tried=shapes_text(tried), shape=shape)
     if not tried:
         return TrialResult(left_out=_("it takes no other sizes"))
     return TrialResult(tried=shapes_text(tried))
