@@ -88,15 +88,27 @@ class GammaAndBeta(Payload):
 
 
 @dataclass(frozen=True)
+class NearLayer(Payload):
+    """A layer, and the query of its view in Explore."""
+
+    name: str
+    query: str
+
+
+@dataclass(frozen=True)
 class Toggles(Payload):
     """A row of toggles in the title of a panel.
 
     rest  why it is at rest, or ""
+    said  that torch has no such layer
+    near  layers of torch that have the same means
     """
 
     label: str
     items: Sequence[AxisToggle]
     rest: str
+    said: str = left_out("")
+    near: Sequence[NearLayer] = left_out(())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -131,12 +131,11 @@ SCENE_ROWS = (
         "controls",
         ((TENSOR, SIZES), (LAYER,)),
         "xsmall",
-        more=(MORE_ABOUT_X, MORE_ABOUT_LAYER),
+        more=(MORE_ABOUT_X, (PATTERN, *MORE_ABOUT_LAYER)),
         note=_why_no_mode,
         reset=True,
     ),
     ControlRow("names", ((NAMES, ARGUMENTS),), "xsmall"),
-    ControlRow("pattern", ((PATTERN,),)),
 )
 
 

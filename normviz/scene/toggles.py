@@ -10,7 +10,7 @@ from math import prod
 from normviz.analysis.sentences import axis_nouns
 from normviz.layers.axes import divisors
 from normviz.layers.layer import Layer
-from normviz.layers.naming import layer_with_axes, layers_on, without_split
+from normviz.layers.naming import layer_with_axes, layers_on, torch_layer, without_split
 from normviz.layers.norm import Norm
 from normviz.scene.edits import Reading, with_layer
 from normviz.scene.scene import Scene
@@ -256,6 +256,16 @@ def layers_of_toggles(shape: tuple[int, ...], axes: tuple[str, ...]) -> dict[Sta
     standings = dict.fromkeys(standing_of(one.norm(axes), shape, axes) for one in variants)
     named = {one: layer_with_axes(norm_of(one, axes), shape, axes, layers[0]) for one in standings}
     return {one: layer for one, layer in named.items() if layer and (layer.kind.in_torch or layer.kind.source)}
+
+
+def layers_with_same_means(scene: Scene) -> list[Layer] | None:
+    """For a pattern that no layer of torch has: torch's layers, with their usual options, that have its means. None for anything else."""
+    norm, shape, axes = scene.shape_description.norm, scene.shape, scene.axes
+    if isinstance(scene.layer, Layer) or torch_layer(norm, shape) or _why_mean_rests(norm, axes):
+        return None
+    shown = standing_of(norm, shape, axes)
+    same = (layer for one, layer in layers_of_toggles(shape, axes).items() if replace(one, gamma=shown.gamma) == shown)
+    return [layer for layer in same if layer.kind.in_torch and not layer.changes]
 
 
 def _with_other_gamma(layer: Layer) -> list[Layer]:

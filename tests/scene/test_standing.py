@@ -12,8 +12,9 @@ from normviz.layers.axes import divisors
 from normviz.layers.layer import Layer
 from normviz.layers.naming import layer_with_axes
 from normviz.layers.norm import Norm
-from normviz.scene.toggles import Standing, layers_of_toggles, norm_of, standing_of
+from normviz.scene.toggles import Standing, layers_of_toggles, layers_with_same_means, norm_of, standing_of
 from tests.support.needs import needs_rms_norm
+from tests.support.scenes import scene
 
 TENSORS = [((2, 4, 2, 3), "nchw"), ((2, 6, 2, 2), "nchw"), ((2, 2, 2, 2), "nchw"), ((2, 4, 3), "ncl"), ((3, 2, 4), "nlc"), ((3, 4), "nd")]  # fmt: skip
 EACH_TENSOR = pytest.mark.parametrize(("shape", "axes"), TENSORS)
@@ -123,3 +124,20 @@ def test_a_norm_of_one_group_is_the_mean_over_all_channels():
     axes = ("n", "c", "l")
     assert standing_of(one, (2, 4, 3), axes).means == (0, 1, 1)
     assert standing_of(each, (2, 4, 3), axes).means == (0, 0, 1)
+
+
+SAME_MEANS = [
+    # a link, and the layers of torch that have its means; None where nothing is missing
+    ("shape=2,4,3,5&layer=Norm('n c h w -> n c','c h w')", ["LayerNorm([3, 5])", "InstanceNorm2d(4)"]),
+    ("shape=2,4,3,5&layer=Norm('n c h w -> c','h w')", ["BatchNorm2d(4)"]),
+    ("shape=2,4,3,5&layer=Norm('n (g k) h w -> n g','h',sizes={'g':2})", ["GroupNorm(2, 4)"]),
+    ("shape=2,4,3,5&layer=Norm('n c h w -> h','w')", []),
+    ("shape=2,4,3,5&layer=Norm('n c h w -> c','c')", None),
+    ("shape=2,4,3,5&layer=BatchNorm2d(4)", None),
+]
+
+
+@pytest.mark.parametrize(("link", "names"), SAME_MEANS)
+def test_a_pattern_that_torch_does_not_have_gets_the_layers_with_its_means(link, names):
+    same = layers_with_same_means(scene(link))
+    assert (None if same is None else [str(layer) for layer in same]) == names

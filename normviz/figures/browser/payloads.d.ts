@@ -53,6 +53,12 @@ interface GammaAndBeta {
   size: number; // the elements of a group
 }
 
+/** A layer, and the query of its view in Explore. */
+interface NearLayer {
+  name: string;
+  query: string;
+}
+
 /** One button: an axis, whether it is pressed, and for the channels of GroupNorm, the number of groups. */
 interface AxisToggle {
   axis: string;
@@ -66,6 +72,8 @@ interface Toggles {
   label: string;
   items: AxisToggle[];
   rest: string; // why it is at rest, or ""
+  said?: string; // that torch has no such layer
+  near?: NearLayer[]; // layers of torch that have the same means
 }
 
 /** One heatmap. */

@@ -1,18 +1,21 @@
 """Explore: one layer on one tensor. Which elements share statistics and parameters, how many parameters there are, and the values."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from normviz.analysis.description import Description
 from normviz.analysis.sentences import groups_note, pairs_note, sentence
-from normviz.figures.payload import Toggles, view_payload
+from normviz.figures.payload import NearLayer, Toggles, view_payload
+from normviz.layers.layer import Layer
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
 from normviz.parts.part import Caption, HowMany, LayerNote, Link, Note, Panels, Part, Sentence, code_parts, part_or_note
 from normviz.parts.titles import EXPLORE, LOOK_UP, TITLES
 from normviz.scene.controls import ARGUMENTS, FILE_CHOICES
+from normviz.scene.edits import with_layer
 from normviz.scene.scene import Scene, compact
-from normviz.scene.toggles import GAMMA, MEAN, Row, toggle_rows
-from normviz.scene.view import ALL, ALL_CONTROLS, View
+from normviz.scene.toggles import GAMMA, MEAN, Row, layers_with_same_means, toggle_rows
+from normviz.scene.view import ALL, ALL_CONTROLS, View, link
 from normviz.texts.messages import _
 
 
@@ -24,8 +27,15 @@ def toggles_of(view: View) -> dict[str, Toggles]:
         rest = " " if hidden and not row.rest else row.rest  # hidden without a word
         return Toggles(row.label, row.toggles, rest)
 
-    rows = toggle_rows(view.scene)
-    return {"stats": data(rows[MEAN]), "params": data(rows[GAMMA])}
+    rows, same = toggle_rows(view.scene), layers_with_same_means(view.scene)
+    said = "" if same is None else _("Not a layer of torch for {axes}.", axes=f"({', '.join(view.scene.axes).upper()})")
+    means = replace(data(rows[MEAN]), said=said, near=[_near(view, layer) for layer in same or ()])
+    return {"stats": means, "params": data(rows[GAMMA])}
+
+
+def _near(view: View, layer: Layer) -> NearLayer:
+    query = view.with_scene(with_layer(view.scene, layer)).query(PAGE.settings)
+    return NearLayer(str(layer), link(query))
 
 
 def hides_toggles(view: View) -> bool:

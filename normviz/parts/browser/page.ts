@@ -45,7 +45,10 @@ export class PageView {
 
   /** Shows the data. Elements that have not changed stay, with the focus, the open tab and the position of a scroll bar. */
   set(data: PageData, mode: Mode) {
+    const pressed = this.root.querySelector(".nv-toggle:is(:focus, :hover)"), top = pressed?.getBoundingClientRect().top ?? 0;
     this.setText(data);
+    const moved = pressed?.isConnected ? pressed.getBoundingClientRect().top - top : 0; // by a headline of another length
+    if (moved) (document.querySelector("[data-testid=stMain]") ?? document.scrollingElement)?.scrollBy({ top: moved, behavior: "instant" });
     return this.draw(mode);
   }
 

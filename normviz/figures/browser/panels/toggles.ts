@@ -3,7 +3,7 @@
 
 import { appOfFile } from "../common/app.ts";
 import { button, find, findAll, html } from "../common/dom.ts";
-import { _, ngettext } from "../common/messages.ts";
+import { _, betweenParts, betweenSentences, ngettext } from "../common/messages.ts";
 import type { DrawnPanel } from "../tensor/drawn_panel.ts";
 
 /** The name of a press in a file. */
@@ -38,6 +38,20 @@ export function drawToggles(panel: DrawnPanel & { title: HTMLElement }) {
   const rest = find(place, ".nv-rest"), address = !toggles.rest && isMissing && appOfFile();
   rest.replaceChildren(toggles.rest);
   if (address) html("a", "nv-app-link", rest, _("Others in the app")).setAttribute("href", address);
+  if (toggles.said) writeNearest(rest, toggles.said, data.presses ? [] : (toggles.near ?? []));
+}
+
+/** That torch has no such layer, and links to layers of torch with the same means. */
+function writeNearest(place: HTMLElement, said: string, near: NearLayer[]) {
+  const [before, after] = _("Same means: {layers}").split("{layers}");
+  place.append(said);
+  if (!near.length) return;
+  place.append(betweenSentences(), before);
+  near.forEach(({ name, query }, number) => {
+    if (number) place.append(betweenParts());
+    Object.assign(html("a", "nv-go", place, name, { href: `explore${query}` }).dataset, { page: "explore", query });
+  });
+  place.append(after);
 }
 
 /** The button of an axis, or the two of channels in groups, without texts. ``by``: 1 for more groups, -1 for fewer. */
