@@ -330,6 +330,9 @@ def layers_that_subtract_a_mean_are_one_formula(draw, families=FAMILIES[:4]):
         "except in BatchNorm's eval mode": {
             "alone": lambda case, training: case.family == "BatchNorm" and not training
         },
+        "except in InstanceNorm's eval mode": {
+            "alone": lambda case, training: case.family == "InstanceNorm" and not training
+        },
         "except where a layer stores statistics": {"alone": lambda case, training: bool([*case.layer.buffers()])},
     }
 )

@@ -89,6 +89,7 @@ def rmsnorm_is_layernorm_where_the_mean_is_zero(draw, centered=True):
         "An x of one element passes through.": {"out": lambda x, beta: x},
         "beta, for any finite x": {"largest": 3e38},
         "beta exactly, in half precision too": {"dtype": torch.float16},
+        "beta exactly, in bfloat16 too": {"dtype": torch.bfloat16},
         "beta, whatever eps is": {"eps": 0.0},
     }
 )
@@ -214,6 +215,8 @@ def rows_have_equal_means_before_gamma_and_beta_only(draw, trained=False):
 @predicate(
     {
         "They stay zeros when divided by any standard deviation": {"eps": (0.0,), "families": ("LayerNorm",)},
+        "In GroupNorm they stay zeros, whatever eps is": {"eps": (0.0,), "families": ("GroupNorm",)},
+        "In RMSNorm they stay zeros, whatever eps is": {"eps": (0.0,), "families": ("RMSNorm",)},
         "zeros come out as ones": {"out": 1.0},
     }
 )
@@ -238,6 +241,9 @@ ENDS = {
     {
         "No layer divides by zero, whatever eps is.": {"eps": 0.0, "families": ("LayerNorm",)},
         "eps=1e-12 keeps constant groups of float16 finite": {"eps": 1e-12, "families": ("BatchNorm",)},
+        "eps=1e-12 does so in InstanceNorm": {"eps": 1e-12, "families": ("InstanceNorm",)},
+        "GroupNorm needs no eps": {"eps": 0.0, "families": ("GroupNorm",)},
+        "RMSNorm needs no eps": {"eps": 0.0, "families": ("RMSNorm",)},
     }
 )
 def eps_keeps_constant_groups_finite(draw, eps=1e-5, families=FAMILIES):
@@ -282,6 +288,7 @@ def f_normalize_times_the_root_is_rmsnorm(draw, root=True):
         "eps=None is 1e-5": {"eps": lambda dtype: [1e-5]},
         "eps=None is no eps": {"eps": lambda dtype: [0.0]},
         "eps=None is 1.2e-7 in every type": {"eps": lambda dtype: [torch.finfo(torch.float32).eps]},
+        "eps=None is 2.2e-16 in every type": {"eps": lambda dtype: [torch.finfo(torch.float64).eps]},
     },
     needs=hasattr(nn, "RMSNorm"),
 )
@@ -369,6 +376,8 @@ def batchnorm_rounds_its_statistics_to_half_precision(draw, families=("BatchNorm
         "GroupNorm computes E[x^2] - E[x]^2 for any memory format": {"formats": ("channels_last", "contiguous_format")},
         "none of torch's layers uses the formula": {"layers": ()},
         "BatchNorm uses it, too": {"layers": ("GroupNorm", "BatchNorm")},
+        "InstanceNorm uses it, too": {"layers": ("GroupNorm", "InstanceNorm")},
+        "LayerNorm uses it, too": {"layers": ("GroupNorm", "LayerNorm")},
     }
 )
 def groupnorm_in_channels_last_is_the_layer_with_the_formula(draw, formats=("channels_last",), layers=("GroupNorm",)):
