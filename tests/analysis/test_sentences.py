@@ -95,12 +95,12 @@ SENTENCES = [
     ),
     (
         "BatchNorm2d(3).eval()", X,
-        "3 running means and 3 running variances, stored in training and not computed from this input; "
+        "3 running means and 3 running variances, stored in the layer and not computed from this input; "
         "3 gammas and 3 betas: one per channel, each used by 32 elements.",
     ),
     (
         "BatchNorm2d(1, affine=False).eval()", (2, 1, 4, 4),
-        "1 running mean and 1 running variance, stored in training and not computed from this input; "
+        "1 running mean and 1 running variance, stored in the layer and not computed from this input; "
         "no gamma and no beta.",
     ),
     (
@@ -122,7 +122,7 @@ SENTENCES = [
     ),
     (
         "InstanceNorm3d(3, track_running_stats=True).eval()", (2, 3, 2, 4, 4),
-        "3 running means and 3 running variances, stored in training and not computed from this input; "
+        "3 running means and 3 running variances, stored in the layer and not computed from this input; "
         "no gamma and no beta.",
     ),
     (
