@@ -18,7 +18,17 @@ from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import GAMMA_AND_BETA, SCENE_ROWS, Experiment, Page, in_files, settings_of, shown_by
 from normviz.parts import part, titles
 from normviz.scene import grid, scene, setting
-from normviz.scene.controls import ARGUMENTS, FILE_LAYER, LAYER, MORE_ABOUT_LAYER, MORE_ABOUT_X, NAMES, SIZES, TENSOR
+from normviz.scene.controls import (
+    ARGUMENTS,
+    FILE_LAYER,
+    LAYER,
+    MORE_ABOUT_LAYER,
+    MORE_ABOUT_X,
+    NAMES,
+    PATTERN,
+    SIZES,
+    TENSOR,
+)
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, format_difference, format_number, join_sentences, ngettext
@@ -388,9 +398,8 @@ ROWS = (  # what is chosen less often is behind More: then all is in one row
     replace(
         SCENE_ROWS[0],
         groups=(SETTINGS[:1], (LAYER, ARGUMENTS)),
-        more=((TENSOR, SIZES, *MORE_ABOUT_X), (INPUT, NAMES, *MORE_ABOUT_LAYER)),
+        more=((TENSOR, SIZES, *MORE_ABOUT_X), (INPUT, NAMES, PATTERN, *MORE_ABOUT_LAYER)),
     ),
-    SCENE_ROWS[-1],
 )
 
 
