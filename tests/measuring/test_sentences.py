@@ -1,5 +1,6 @@
 """What a check says: all four parts of each difference, and the whole text."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -326,4 +327,9 @@ def test_the_result_of_a_check_has_plain_values():
         "differences": [{"what": "factor", "found": "2", "expected": "1", "sentence": "It multiplies by 2, which is no parameter."}],
         "sampled": False,
         "notes": [],
+        "trials": found.trials.to_dict(),
+        "example": found.example.to_dict(),
     }  # fmt: skip
+    assert [(one["trial"], one["result"]) for one in found.to_dict()["trials"]] == [("given x", "differs")]
+    assert found.to_dict()["example"]["x"] == [[0.0, 0.0, 0.0, 0.0, 1.0]]
+    assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
