@@ -1,7 +1,7 @@
 """Write the parts of docs/ that the code knows, between ``<!-- made: NAME -->`` and ``<!-- end -->``: ``python -m tools.reference``.
 
-They are the Python API, from its docstrings, a page for each subject and their index; the command, from its parser; and the default axis letters of the layers. A test fails where a page
-is not up to date.
+They are the Python API, from its docstrings, a page for each subject and their index; the command, from its parser; the default axis letters of the layers; and, in
+README, too, what usual tests let through. A test fails where a page is not up to date.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 from unittest.mock import patch
 
 import normviz as nv
+from bench.tests import table as tests
 from normviz.cli.arguments import parser as parser_of_command
 from normviz.layers.catalogue import KINDS
 from tools.link_tables import table
@@ -213,6 +214,7 @@ MADE: Mapping[str, Callable[[], str]] = {
     "api": api,
     "command": command,
     "axes": axes,
+    "tests": tests,
     **{page: partial(subject, page) for page in API},
 }
 
@@ -236,8 +238,9 @@ def formatted(text: str, name: str) -> str:
 
 
 def pages() -> list[Path]:
-    """The pages that have made parts."""
-    return [page for page in sorted(DOCS.glob("*.md")) if "<!-- made: " in page.read_text(encoding="utf-8")]
+    """The pages that have made parts, and README."""
+    every = [*sorted(DOCS.glob("*.md")), DOCS.parent / "README.md"]
+    return [page for page in every if "<!-- made: " in page.read_text(encoding="utf-8")]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, Unpack
 
@@ -27,7 +28,8 @@ def on_cpu(make: Callable[P, R]) -> Callable[P, R]:
     @wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> R:
         __tracebackhide__ = True
-        with torch.device("cpu"):
+        is_usual = torch.get_default_device().type == "cpu"  # a mode for devices makes each call of torch slower
+        with nullcontext() if is_usual else torch.device("cpu"):
             return make(*args, **kwargs)
 
     return made

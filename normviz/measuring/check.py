@@ -329,7 +329,10 @@ def _on_other_size(compared: LayerComparison, shape: tuple[int, ...], error: Err
     m = Groups(other.expected.stat_ids).elements
     differs = [divisor_difference(str(m - 1), m) if one.found == UNBIASED else one for one in differs]  # m of this size
     unlike = {"values", "not_normalization"}
-    is_known = all(one.what not in unlike and one.sentence not in map(_, UNKNOWN) for one in differs)
+    another = _("another number")  # such as a share of the mean, which is that of this size
+    is_known = all(
+        one.what not in unlike and one.sentence not in map(_, UNKNOWN) and one.found != another for one in differs
+    )
     is_known = is_known and (found.ids is None or from_ids(found.ids) is not None)
     return TrialResult((told, *differs), measured=measured, expected=expected) if is_known else TrialResult((told,))
 

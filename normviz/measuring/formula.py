@@ -38,7 +38,7 @@ class Groups:
         self.axes = from_ids(ids)
         self.counts = torch.bincount(self.ids.flatten())
 
-    @property
+    @cached_property
     def elements(self) -> int:
         """The number of elements in a group; 0 if the groups differ in size."""
         return int(self.counts[0]) if bool((self.counts == self.counts[0]).all()) else 0

@@ -9,8 +9,8 @@ and more; so no change is told that the outputs do not need. Where nothing gives
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
-from math import isclose
+from itertools import combinations, product
+from math import isclose, isfinite
 
 import numpy as np
 import torch
@@ -51,7 +51,7 @@ from normviz.measuring.report import (
     rounds,
     unexpected,
 )
-from normviz.measuring.variant import Change, Variant, changes, divisor_difference, place_difference
+from normviz.measuring.variant import STEPS, Change, Variant, changes, divisor_difference, place_difference
 from normviz.measuring.verdict import (
     Error,
     GammaBeta,
@@ -69,7 +69,7 @@ HELD_OUT = 2  # x that only confirm
 MOST_CHANGES = 4
 COARSE = 1e-3  # relative: in 16 bits
 MOST_ELEMENTS = 2**11  # of an x for which many changes together are tried
-USUAL_EPS = (0.0, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)
+USUAL_EPS = (0.0, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 5e-5, 1e-4, 1e-3, 1e-2, 0.1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +86,13 @@ class Evidence:
     """What a function does: its outputs for several x, of which the last ones only confirm, with two values of its parameters.
 
     close  the relative error that may be rounding
+    after  a function that was applied to the outputs, which are here as they were before it, and what they are after it
     """
 
     x: Tensor
     draws: tuple[Draw, ...]
     close: float
+    after: tuple[Callable[[Tensor], Tensor], tuple[Tensor, ...]] | None = None
 
 
 def evidence_of(compared: LayerComparison, eps: Iterable[float]) -> Evidence | None:
@@ -164,6 +166,8 @@ def fit(values: Tensor | None, outputs: Tensor, close: float, each: bool = False
     if values is None:
         return None
     known = outputs.isfinite()
+    enough = known[:-HELD_OUT].sum(0) > 1  # a line through one point says nothing
+    known = known & enough
     if not bool(values[known].isfinite().all()):
         return None
     size = outputs.nan_to_num(0, 0, 0).abs().amax(0).clamp(min=1e-12).expand_as(outputs) if each else _sizes(outputs)
@@ -179,7 +183,7 @@ def fit(values: Tensor | None, outputs: Tensor, close: float, each: bool = False
     error = torch.where(known, (slope * values + offset - wanted).abs(), 0.0)
     if not bool((error <= close * size).all()):
         return None
-    return Fit(torch.where(moves, slope, torch.nan), offset)
+    return Fit(torch.where(moves, slope, torch.nan), torch.where(enough, offset, torch.nan))
 
 
 def _sizes(outputs: Tensor) -> Tensor:
@@ -196,12 +200,12 @@ class Reasons:
     """Differences that give the function's output.
 
     measured  whether one of them is that it has the groups that were measured
-    uses      how many are in the use of gamma, beta and constants
+    uses      how many are in the use of gamma, beta and constants; more where a simpler list may say the same
     """
 
     differences: tuple[Difference, ...]
     measured: bool = False
-    uses: int = 0
+    uses: float = 0
 
 
 def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Reasons | None:
@@ -221,7 +225,6 @@ def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Reas
     groups = Groups(expected.stat_ids)
     base = replace(Variant.of(norm, groups), stored=evidence.draws[0].stored if norm.running else None)
     usual = _measured(compared, found, base, norm)
-    every = [*usual]
     ratio = _share_of_mean(compared, evidence, groups) if norm.center and not norm.running else None
     if ratio is not None:
         text = _("It subtracts {ratio:.4g} times the mean.", ratio=ratio)
@@ -229,25 +232,46 @@ def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Reas
         usual += [
             Change("center", {"center": ratio, "spread": one}, difference) for one in ("centered", "around center")
         ]
-    for one in changes(norm, groups, expected.axes, _eps_values(norm.eps or 0.0, own_eps, compared.x.dtype)):
+    every = [*usual]
+    eps_values = _eps_values(norm.eps or 0.0, own_eps, groups.elements, compared.x.dtype)
+    for one in (*changes(norm, groups, expected.axes, eps_values), *_rounded_steps(compared)):
         if not any(_same_fields(one, other) for other in every):
             every.append(one)
     if norm.running:
         every = [one for one in every if one.part in ("root", "eps") or one.fields.get("center") == "none"]
-    best = _smallest(
-        compared, evidence, base, every, [one for one in every if one in usual or _is_common(one, own_eps)]
-    )
+    common = [one for one in every if one in usual or _is_common(one, own_eps)]
+    best = _smallest(compared, evidence, base, every, common)
     if best is not None:
-        told = best.differences
+        told = _with_error(best.differences, given, compared.x.dtype)
         return replace(best, differences=first + told) if first or told else None
-    return _special(compared, evidence, base, given)
+    special = _special(compared, evidence, base, given)
+    if special is not None or found.reach.is_elementwise:
+        return special
+    return _before_another_function(compared, evidence, base, every, common)
 
 
-def _eps_values(wanted: float, own: float, dtype: torch.dtype) -> Iterator[tuple[float, float]]:
+def _rounded_steps(compared: LayerComparison) -> Iterator[Change]:
+    """A step in 16 bits."""
+    if min(compared.function.dtype.itemsize, compared.x.dtype.itemsize) < 4:
+        return
+    for step, dtype in product(STEPS, (torch.float16, torch.bfloat16)):
+        yield Change("rounds", {"rounds": (step, dtype)}, rounds(None, dtype, compared.x.dtype))
+
+
+def _with_error(told: tuple[Difference, ...], given: Error, wanted: torch.dtype) -> tuple[Difference, ...]:
+    """The differences; of a rounding alone, its error."""
+    for dtype in (torch.float16, torch.bfloat16):
+        if told == (rounds(None, dtype, wanted),) and not given.ok and isfinite(given.largest):
+            return (rounds(given, dtype, wanted),)
+    return told
+
+
+def _eps_values(wanted: float, own: float, m: int, dtype: torch.dtype) -> Iterator[tuple[float, float]]:
     """Values that may be eps, and how they are told: the machine epsilon of float64 is that of the dtype of x, where nothing else is said."""
     machine = torch.finfo(torch.float64).eps
     in_float = torch.finfo(torch.promote_types(dtype, torch.float32)).eps
-    for one in (own, 0.0, wanted**2, wanted**0.5, -wanted, 2 * wanted, *USUAL_EPS, machine, in_float):
+    of_group = [float(f"{one:.6g}") for one in (wanted / m, wanted * m)] if m else []
+    for one in (own, 0.0, wanted**2, wanted**0.5, -wanted, 2 * wanted, *of_group, *USUAL_EPS, machine, in_float):
         if abs(one - wanted) > 1e-3 * wanted:
             yield one, in_float if isclose(one, machine, rel_tol=1e-2) else one
 
@@ -255,8 +279,8 @@ def _eps_values(wanted: float, own: float, dtype: torch.dtype) -> Iterator[tuple
 def _is_common(one: Change, own_eps: float) -> bool:
     """Whether it is often made together with another. ``own_eps``: that was measured, or 0."""
     values = {one.fields.get(name) for name in ("divisor", "root", "eps")}
-    eps = {0.0, own_eps} if own_eps else {0.0, 1e-12, 1e-8, 1e-6, 1e-5, 1e-3}
-    return bool(values & {UNBIASED, SUM, "outside", "maximum", "none", "product", *eps})
+    eps = {own_eps, 0.0, 1e-12, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3}
+    return bool(values & {UNBIASED, SUM, "outside", "maximum", "maximum inside", "none", "product", *eps})
 
 
 def _share_of_mean(compared: LayerComparison, evidence: Evidence, groups: Groups) -> float | None:
@@ -273,7 +297,8 @@ def _share_of_mean(compared: LayerComparison, evidence: Evidence, groups: Groups
     if not found:
         return None
     ratio = float(torch.stack(found).nan_to_num().median())
-    return float(f"{ratio:.6g}") if abs(ratio - 1) > 1e-4 and abs(ratio) > 1e-4 else None
+    has_name = any(abs(ratio - named) < 1e-4 for named in (1, 0, 2, 0.5, -1))
+    return None if has_name else float(f"{ratio:.6g}")
 
 
 def _same_fields(one: Change, other: Change) -> bool:
@@ -288,6 +313,9 @@ def _measured(compared: LayerComparison, found: Measurement, base: Variant, norm
         groups = Groups(found.ids)
         difference = groups_difference(found, compared.expected)
         own.append(Change("groups", {"over": groups, "around": groups}, difference))
+        m = base.over.elements
+        if m and groups.elements != m:  # the number of the expected groups is kept
+            own.append(Change("divisor", {"divisor": str(m)}, divisor_difference(str(m), groups.elements)))
     if found.formula is None:
         return own
     if found.divisor != BIASED:
@@ -298,6 +326,8 @@ def _measured(compared: LayerComparison, found: Measurement, base: Variant, norm
     if constant and groups.elements > 1 and found.divisor == BIASED and norm.eps and not norm.running:
         divisor = groups.elements * constant**2
         for number in (f"{divisor:.4g}", f"{round(divisor)}"):
+            if round(divisor) == groups.elements - 1:
+                break  # that is tried by its name
             if abs(float(number) / divisor - 1) < 1e-3 and float(number) > 0 and round(divisor) != groups.elements:
                 own.append(Change("divisor", {"divisor": number}, divisor_difference(number, groups.elements)))
                 break
@@ -307,12 +337,17 @@ def _measured(compared: LayerComparison, found: Measurement, base: Variant, norm
 
 
 def _smallest(
-    compared: LayerComparison, evidence: Evidence, base: Variant, every: Sequence[Change], common: Sequence[Change]
+    compared: LayerComparison,
+    evidence: Evidence,
+    base: Variant,
+    every: Sequence[Change],
+    common: Sequence[Change],
+    most: int = MOST_CHANGES,
 ) -> Reasons | None:
     best: Reasons | None = None
     others: set[tuple[Difference, ...]] = set()
     small = evidence.x[0].numel() <= MOST_ELEMENTS
-    for count in range(MOST_CHANGES + 1):
+    for count in range(most + 1):
         if best is not None and (len(best.differences), best.uses) <= (count, 0):
             break
         for chosen in _choices(every, common, count, small):
@@ -325,9 +360,11 @@ def _smallest(
             if use is None:
                 continue
             told = (*sorted((one.difference for one in chosen), key=_order), *use)
-            if best is None or (len(told), len(use)) < (len(best.differences), best.uses):
+            # A sum that is not divided by m, with a factor, is an eps that is divided by m.
+            uses = len(use) + 0.5 * (variant.divisor == SUM and any(one.what in ("gamma", "factor") for one in use))
+            if best is None or (len(told), uses) < (len(best.differences), best.uses):
                 measured = any("over" in one.fields and "around" in one.fields for one in chosen)
-                best, others = Reasons(told, measured, len(use)), set()
+                best, others = Reasons(told, measured, uses), set()
             if len(told) == len(best.differences):
                 others.add(told)
     is_coarse = evidence.close > COARSE  # so that other variants are as near
@@ -359,7 +396,7 @@ def _choices(
     return combinations(every if count < 2 else common, count) if small or count < 3 else ()
 
 
-ORDER = ("statistics", "center", "variance", "eps_placement", "eps")
+ORDER = ("statistics", "center", "variance", "eps_placement", "eps", "precision")
 
 
 def _order(difference: Difference) -> int:
@@ -370,12 +407,17 @@ def _use(compared: LayerComparison, evidence: Evidence, variant: Variant) -> lis
     """What differs in the use of gamma and beta, if the variant explains the outputs; else None."""
     fits: list[Fit] = []
     values = variant.normalized(evidence.x)
-    for draw in evidence.draws:
+    for number, draw in enumerate(evidence.draws):
         if variant.stored is not None:
             values = replace(variant, stored=draw.stored).normalized(evidence.x)
         found = fit(values, draw.outputs, evidence.close, variant.stored is not None)
         if found is None:
             return None
+        if evidence.after is not None and values is not None:
+            function, outputs = evidence.after
+            after = function(found.factor * values + found.offset)
+            if not _same(torch.where(after.isnan(), outputs[number], after), outputs[number], evidence.close):
+                return None
         fits.append(found)
     told = used(compared, evidence, fits)
     # With stored statistics, any denominator gives some factor; in 16 bits, rounding is one.
@@ -516,7 +558,7 @@ def _differences(uses: list[Use], roles: GammaBeta, norm: Norm, close: float = C
         return
     right_factor = all(_is(one.factor, one.gamma, close) for one in uses)
     if not right_factor:
-        yield _wrong_factor(uses, has_gamma, has_beta, norm)
+        yield from _wrong_factor(uses, has_gamma, has_beta, norm)
     if all(_is(one.offset, one.beta, close if close > COARSE else min(close, CLOSE)) for one in uses):
         return
     yield _wrong_offset(uses, has_gamma, has_beta)
@@ -533,24 +575,31 @@ def _number(values: Iterable[Tensor]) -> float | None:
     return first if others and set(others) == {first} else None
 
 
-def _wrong_factor(uses: list[Use], has_gamma: bool, has_beta: bool, norm: Norm) -> Difference:
+def _wrong_factor(uses: list[Use], has_gamma: bool, has_beta: bool, norm: Norm) -> list[Difference]:
     if not has_gamma:
-        return constant_factor(_number(one.factor for one in uses))
+        return [constant_factor(_number(one.factor for one in uses))]
     name = norm.factor
-    for message, use in FACTORS.items():
-        possible = message == UNUSED if norm.zero_centered_gamma else has_beta or "beta" not in message
-        if possible and all(_is(one.factor, use(one.gamma, one.beta)) for one in uses):
-            return Difference("gamma", _("another factor"), name, _(message))
+    possible = [
+        (message, use)
+        for message, use in FACTORS.items()
+        if (message == UNUSED if norm.zero_centered_gamma else has_beta or "beta" not in message)
+    ]
+    for message, use in possible:
+        if all(_is(one.factor, use(one.gamma, one.beta)) for one in uses):
+            return [Difference("gamma", _("another factor"), name, _(message))]
     number = _number(one.factor / one.gamma for one in uses)
     stored = _number(one.factor / (one.gamma - 1) for one in uses) if norm.zero_centered_gamma else None
     if stored is not None:
-        return other_factor(multiple(stored, "gamma"), name)
+        return [other_factor(multiple(stored, "gamma"), name)]
     if number is not None:
         of_product = f"({name})" if norm.zero_centered_gamma else name
         sentence = _("It multiplies by {n:g}*{name}, not by {name}.", n=number, name=of_product)
-    else:
-        sentence = _(OTHER_GAMMA)
-    return Difference("gamma", _("another factor"), name, sentence)
+        return [Difference("gamma", _("another factor"), name, sentence)]
+    for message, use in possible:
+        number = _number(one.factor / use(one.gamma, one.beta) for one in uses)
+        if number is not None:
+            return [Difference("gamma", _("another factor"), name, _(message)), constant_factor(number)]
+    return [Difference("gamma", _("another factor"), name, _(OTHER_GAMMA))]
 
 
 def _wrong_offset(uses: list[Use], has_gamma: bool, has_beta: bool) -> Difference:
@@ -643,11 +692,81 @@ def _of_roles(
     if gives(lambda own, pair: _times(_then(own.normalized(evidence.x), torch.abs), *pair)):
         yield replaced(_("It takes the absolute value of the normalized x."))
     if base.stored is None:
-        yield from _rounding_steps(compared, evidence, base, gives, inside, error)
+        yield from _rounded_output(compared, evidence, gives, inside, error)
         if _divides_by_another_number(base, evidence.x, inside, evidence.close):
             yield another_denominator(norm)
     elif _subtracts_stored_mean(evidence, given):
         yield another_denominator(norm)
+
+
+@dataclass(frozen=True)
+class After:
+    """A function of the output that can be undone.
+
+    is_likely  whether it may have given outputs from the lowest to the highest, of which so many are equal to these two
+    inverse    what was before; NaN where that cannot be told
+    """
+
+    message: str
+    apply: Callable[[Tensor], Tensor]
+    is_likely: Callable[[float, float, float, float], bool]
+    inverse: Callable[[Tensor], Tensor]
+
+
+SOME, MOST_CUT = 0.02, 0.7  # of the outputs
+UNDONE = [
+    After(
+        N_("It replaces negative outputs with 0, as ReLU does."),
+        torch.relu,
+        lambda low, high, lowest, highest: low == 0 and SOME < lowest < MOST_CUT,
+        lambda y: torch.where(y > 0, y, torch.nan),
+    ),
+    After(
+        N_("It applies tanh to its output."),
+        torch.tanh,
+        lambda low, high, lowest, highest: -1 <= low < 0 and high <= 1,
+        lambda y: torch.where(y.abs() < 0.999, y, torch.nan).atanh(),
+    ),
+    After(
+        N_("It applies the sigmoid to its output."),
+        torch.sigmoid,
+        lambda low, high, lowest, highest: low >= 0 and high <= 1,
+        lambda y: torch.where((y - 0.5).abs() < 0.499, y, torch.nan).logit(),
+    ),
+    After(
+        N_("It applies a leaky ReLU to its output."),
+        partial(F.leaky_relu, negative_slope=0.01),
+        lambda low, high, lowest, highest: 0 < -low < 0.1 * high,
+        lambda y: torch.where(y < 0, 100 * y, y),
+    ),
+]
+
+
+def _before_another_function(
+    compared: LayerComparison, evidence: Evidence, base: Variant, every: Sequence[Change], common: Sequence[Change]
+) -> Reasons | None:
+    """Differences of the layer whose output goes through another function, such as ReLU."""
+    outputs = tuple(draw.outputs for draw in evidence.draws)
+    known = torch.stack(outputs)[torch.stack(outputs).isfinite()]
+    low, high = (float(one) for one in known.aminmax())
+    lowest, highest = (float((known == one).double().mean()) for one in (low, high))
+    clipped = After(
+        _("It clips its output to the range from {low:.4g} to {high:.4g}.", low=low, high=high),
+        lambda y: y.clamp(low, high),
+        lambda low, high, lowest, highest: low != 0 and SOME < lowest + highest < MOST_CUT and min(lowest, highest) > 0,
+        lambda y: torch.where((y > low) & (y < high), y, torch.nan),
+    )
+    residual = After(
+        N_("It adds x to its output."), lambda y: y + evidence.x, lambda *_limits: True, lambda y: y - evidence.x
+    )
+    for one in (*UNDONE, clipped, *([residual] if evidence.x[0].numel() <= MOST_ELEMENTS else [])):
+        if base.stored is None and one.is_likely(low, high, lowest, highest):
+            before = [replace(draw, outputs=one.inverse(draw.outputs)) for draw in evidence.draws]
+            undone = replace(evidence, draws=tuple(before), after=(one.apply, outputs))
+            best = _smallest(compared, undone, base, every, common, most=1)
+            if best is not None and not any(told.sentence in map(_, UNKNOWN) for told in best.differences):
+                return replace(best, differences=(*best.differences, replaced(_(one.message))))
+    return None
 
 
 def _then(values: Tensor | None, function: Callable[[Tensor], Tensor]) -> Tensor | None:
@@ -663,29 +782,19 @@ def _same(values: Tensor, outputs: Tensor, close: float) -> bool:
     return bool(torch.where(known, (values - outputs).abs() <= close * size, True).all())
 
 
-def _rounding_steps(
-    compared: LayerComparison,
-    evidence: Evidence,
-    base: Variant,
-    gives: Callable[..., bool],
-    inside: Sequence[Tensor],
-    error: Error,
+def _rounded_output(
+    compared: LayerComparison, evidence: Evidence, gives: Callable[..., bool], inside: Sequence[Tensor], error: Error
 ) -> Iterator[Difference]:
-    """A step in 16 bits: the variant with this step gives the output to within a unit in the last place of the dtype."""
+    """An output in 16 bits: the layer gives it to within a unit in the last place of the dtype."""
     if min(compared.function.dtype.itemsize, compared.x.dtype.itemsize) < 4:
         return
-    for dtype in (torch.float16, torch.bfloat16):
-        steps = [(step, dtype) for step in ("x", "mean", "deviations", "variance", "normalized")]
-        unit = torch.finfo(dtype).eps
-        is_step = any(
-            gives(lambda own, pair, step=step: _times(replace(own, rounds=step).normalized(evidence.x), *pair))
-            for step in steps
-        )
+    for dtype in (torch.bfloat16, torch.float16):  # a number of the first is usually one of the second
         on_grid = any(
             all(_is_on_grid(one, dtype, evidence.close) for one in several)
             for several in (inside, [draw.outputs for draw in evidence.draws])
         )
-        if is_step or (on_grid and gives(lambda own, pair: _times(own.normalized(evidence.x), *pair), close=8 * unit)):
+        close = 8 * torch.finfo(dtype).eps
+        if on_grid and gives(lambda own, pair: _times(own.normalized(evidence.x), *pair), close=close):
             yield rounds(error, dtype, compared.x.dtype)
             return
 

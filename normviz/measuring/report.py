@@ -285,16 +285,19 @@ def imprecise(error: Error, dtype: torch.dtype, only_near: bool = False) -> Diff
     )
 
 
-def rounds(error: Error, dtype: torch.dtype, wanted: torch.dtype) -> Difference:
-    """Rounding errors of a half-precision dtype in one that is more precise."""
+def rounds(error: Error | None, dtype: torch.dtype, wanted: torch.dtype) -> Difference:
+    """Rounding errors of a half-precision dtype in one that is more precise. ``error``: of this alone; None beside other differences."""
     names = [str(one).removeprefix("torch.") for one in (dtype, wanted)]
-    sentence = _(
-        "It rounds to {dtype} on the way: its largest error is {largest:.3g}, at {at}. Compute in {wanted}.",
-        dtype=names[0],
-        wanted=names[1],
-        largest=error.largest,
-        at=list(error.at),
-    )
+    if error is None:
+        sentence = _("It rounds to {dtype} on the way. Compute in {wanted}.", dtype=names[0], wanted=names[1])
+    else:
+        sentence = _(
+            "It rounds to {dtype} on the way: its largest error is {largest:.3g}, at {at}. Compute in {wanted}.",
+            dtype=names[0],
+            wanted=names[1],
+            largest=error.largest,
+            at=list(error.at),
+        )
     return Difference(
         "precision", _("rounding errors in {dtype}", dtype=names[0]), _("the precision of torch"), sentence
     )

@@ -35,10 +35,10 @@ class Variant:
     eps      its value
     dropped  which statistics have lost their axes of size 1: "mean", "variance", "both" or ""
     padding  how many zeros take part in the sum of squares beside the elements of a group
-    tail     how many elements at the end of each group are left out of the statistics
-    whole    whether the sums without the tail are divided by the size of the whole group
-    rounds   the step that is rounded to a dtype of 16 bits, and the dtype: "x", "mean", "deviations",
-             "variance", "normalized"
+    tail     how many elements at the end of each group are left out of the statistics; at its start, if negative
+    left_out_of  which statistics leave them out: "mean", "variance" or "both"
+    whole    which sums without the tail are divided by the size of the whole group, likewise; or ""
+    rounds   the step that is rounded to a dtype of 16 bits, one of ``STEPS``, and the dtype
     stored   the stored mean and variance, instead of those of x
     """
 
@@ -52,7 +52,8 @@ class Variant:
     dropped: str = ""
     padding: int = 0
     tail: int = 0
-    whole: bool = False
+    left_out_of: str = "both"
+    whole: str = ""
     rounds: tuple[str, torch.dtype] | None = None
     stored: tuple[Tensor, Tensor] | None = field(default=None, repr=False)
 
@@ -67,19 +68,20 @@ class Variant:
         if self.stored is not None:
             mean, variance = self.stored
             return (x if self.center == "none" else x - mean) / ROOTS[self.root](variance, self.eps)
-        mean = self._rounded("mean", self._mean(self.over, x))
+        mean = self._rounded("mean", self._mean(self.over, x, "mean"))
         center = self._center(x, mean)
         if center is None:
             return None
-        used = mean if self.over is self.around else self._mean(self.around, x)
+        used = mean if self.over is self.around else self._mean(self.around, x, "mean")
         squares = SPREADS[self.spread](x, {"mean": used, "center": center, "first": mean})
         if self.rounds is not None and self.rounds[0] == "deviations":
             squares = (x.to(self.rounds[1]) - used.to(self.rounds[1])).double().square()
-        second = self._second(self._mean(self.around, squares), used)
+        second = self._second(self._mean(self.around, squares, "variance"), used)
         if second is None:
             return None
         eps = self.eps * self._scale(x)
-        return self._rounded("normalized", (x - center) / ROOTS[self.root](self._rounded("variance", second), eps))
+        root = self._rounded("root", ROOTS[self.root](self._rounded("variance", second), eps))
+        return self._rounded("normalized", (x - center) / root)
 
     def _scale(self, x: Tensor) -> Tensor | float:
         """By what eps is multiplied."""
@@ -110,18 +112,20 @@ class Variant:
         second = second + self.padding * mean.square() / m if self.padding else second
         return _dropped(second, self.around) if self.dropped in ("variance", "both") else second
 
-    def _mean(self, groups: Groups, x: Tensor) -> Tensor:
-        if not self.tail:
+    def _mean(self, groups: Groups, x: Tensor, statistic: str) -> Tensor:
+        if not self.tail or self.left_out_of not in ("both", statistic):
             return groups.mean(x)
-        left = groups.elements - self.tail
-        mean = groups.reduced(x, lambda rows, axis: rows[..., :left].mean(axis))
+        left = groups.elements - abs(self.tail)
+        kept = slice(0, left) if self.tail > 0 else slice(-self.tail, None)
+        mean = groups.reduced(x, lambda rows, axis: rows[..., kept].mean(axis))
         assert mean is not None, "groups without axes have no tail"
-        return mean * (left / groups.elements) if self.whole else mean
+        return mean * (left / groups.elements) if self.whole in ("both", statistic) else mean
 
     def _rounded(self, step: str, value: Tensor) -> Tensor:
         return value.to(self.rounds[1]).double() if self.rounds is not None and self.rounds[0] == step else value
 
 
+STEPS = ("x", "mean", "deviations", "variance", "root", "normalized")
 Center = Callable[[Tensor, Tensor, Groups], Tensor | None]
 # What is subtracted, from x, its mean and the groups.
 CENTERS: dict[str, Center] = {
@@ -322,7 +326,7 @@ def _keepdim(groups: Groups) -> Iterator[Change]:
             yield Change("groups", {"dropped": dropped, "spread": "around center"}, difference)
 
 
-MOST_LEFT_OUT = 8
+MOST_LEFT_OUT, FEW_LEFT_OUT = 8, 3
 
 
 def _counted(norm: Norm, groups: Groups) -> Iterator[Change]:
@@ -334,8 +338,18 @@ def _counted(norm: Norm, groups: Groups) -> Iterator[Change]:
         for k in sorted({*range(1, MOST_LEFT_OUT), *(block - m for block in _blocks(m))}):
             yield Change("counted", {"padding": k}, padding_difference(k))
     last = m - 2 ** (m.bit_length() - 1)
-    for k in sorted({*range(1, min(MOST_LEFT_OUT, m - 1)), *([last] if last else [])}):
-        yield from (Change("counted", {"tail": k, "whole": whole}, tail_difference(k)) for whole in (False, True))
+    few = sorted({*range(1, min(FEW_LEFT_OUT + 1, m - 1)), *([last] if last else [])})
+    for k in sorted({*range(1, min(MOST_LEFT_OUT, m - 1)), *few}):
+        for whole in ("", "both"):
+            yield Change("counted", {"tail": k, "whole": whole}, tail_difference(k))
+    for k in few:
+        yield Change("counted", {"tail": k, "whole": "variance"}, tail_difference(k))
+        for whole in ("", "both"):
+            yield Change("counted", {"tail": -k, "whole": whole}, tail_difference(-k))
+        for statistic in ("variance", "mean") if norm.center else ():
+            for whole in ("", statistic):
+                fields = {"tail": k, "left_out_of": statistic, "whole": whole}
+                yield Change("counted", fields, tail_difference(k, statistic))
 
 
 def _blocks(m: int) -> Iterator[int]:
@@ -356,14 +370,35 @@ def padding_difference(k: int) -> Difference:
     return Difference("variance", words, _("the variance"), sentence)
 
 
-def tail_difference(k: int) -> Difference:
-    """Elements that the statistics leave out."""
+def tail_difference(k: int, statistic: str = "both") -> Difference:
+    """Elements at the end of a group, or at its start if k is negative, that the statistics leave out."""
+    if k < 0:
+        words = ngettext("all but the first element of a group", "all but the first {n} elements of a group", -k)
+        sentence = ngettext(
+            "Its statistics leave out the first element of each group.",
+            "Its statistics leave out the first {n} elements of each group.",
+            -k,
+        )
+        return Difference("statistics", words, _("all elements of a group"), sentence)
     words = ngettext("all but the last element of a group", "all but the last {n} elements of a group", k)
-    sentence = ngettext(
-        "Its statistics leave out the last element of each group.",
-        "Its statistics leave out the last {n} elements of each group.",
-        k,
-    )
+    if statistic == "mean":
+        sentence = ngettext(
+            "Its mean leaves out the last element of each group.",
+            "Its mean leaves out the last {n} elements of each group.",
+            k,
+        )
+    elif statistic == "variance":
+        sentence = ngettext(
+            "Its variance leaves out the last element of each group.",
+            "Its variance leaves out the last {n} elements of each group.",
+            k,
+        )
+    else:
+        sentence = ngettext(
+            "Its statistics leave out the last element of each group.",
+            "Its statistics leave out the last {n} elements of each group.",
+            k,
+        )
     return Difference("statistics", words, _("all elements of a group"), sentence)
 
 
