@@ -47,6 +47,7 @@ def check(
     params: Mapping[str, object] | None = None,
     shapes: Sequence[Sequence[int]] = (),
     backward: bool | None = None,
+    batch_invariant: bool = False,
     timeout: float | None = None,
 ) -> Check:
     """Which normalization ``fn`` computes, measured from outside, and whether it is the one of ``like``.
@@ -65,8 +66,11 @@ def check(
             axis C, wherever it is.
     params  further arguments of fn by name; gamma and beta are found among them, also in lists and dictionaries, by name or by what they
             do. Stored statistics have the names running_mean and running_var
+            With ``like``, a tensor residual of the shape of x is that of a fused kernel: fn(x, residual) normalizes x + residual, and
+            may return the sum as its second output
     shapes  other shapes of x on which fn must do the same; ``like`` must take them, too
     backward  whether the gradients are compared; default: if the output requires a gradient. If it is true, no gradient is a difference
+    batch_invariant  whether a row must be the same, bit by bit, alone and in other batches
     timeout seconds after which the check ends, at the next call of fn; default: none
 
     Parameters of a module, and tensors in a closure that require a gradient, may have any values. Other numbers that fn multiplies by
@@ -98,14 +102,16 @@ def check(
         )
     if like is None and (shapes or backward):
         raise NormvizError("shapes and backward compare with a layer; give like, such as like='LayerNorm(6)'.")
+    if like is None and batch_invariant:
+        raise NormvizError("batch_invariant compares with a layer; give like, such as like='LayerNorm(6)'.")
     with _ShortTraceback(), measuring(timeout):
         kind, tensor = kind_and_tensor(fn, x, params)
         expected = None if like is None else expected_of(like, tensor, layout)
-        with isolated(fn, tensor, kind, params or {}) as function:
+        with isolated(fn, tensor, kind, params or {}, fused=expected is not None) as function:
             if expected is None:
                 found = measure(function, tensor, layout)
             else:
-                found = compare(function, tensor, expected, shapes, backward)
+                found = compare(function, tensor, expected, shapes, backward, batch_invariant)
     return Check(**vars(found))
 
 

@@ -129,7 +129,12 @@ def measure(function: Function, x: Tensor, layout: str | None, whole: bool = Fal
 
 
 def compare(
-    function: Function, x: Tensor, expected: Description, shapes: Sequence[Sequence[int]], backward: bool | None
+    function: Function,
+    x: Tensor,
+    expected: Description,
+    shapes: Sequence[Sequence[int]],
+    backward: bool | None,
+    batch_invariant: bool = False,
 ) -> Finding:
     """How the function differs from the expected layer."""
     function.fix_numbers(
@@ -148,7 +153,7 @@ def compare(
     else:
         verdict, compared = Verdict(), LayerComparison(function, expected, reference, x)
     on, on_norm = partial(_on_or_none, expected), partial(_on_norm, expected)
-    subject = Subject(compared, verdict, on, on_norm, others, backward)
+    subject = Subject(compared, verdict, on, on_norm, others, backward, batch_invariant)
     result, tried = trials.run(TRIALS, subject)
     is_of_values = bool(result.differences) and TRIALS[len(tried) - 1].what in VALUES
     is_same_again = all(one.what != "repeat" for one in result.differences)
@@ -448,6 +453,15 @@ TRIALS = (
     ),
     Trial(
         "gradients elsewhere", "backward", N_("the gradients at these sizes and strides"), trials.gradients_elsewhere
+    ),
+    Trial(
+        "residual",
+        "residual",
+        N_("a residual that is not zero: x + residual is normalized, and returned"),
+        trials.residual,
+    ),
+    Trial(
+        "batch", "batch", N_("a row alone and in other batches, bit by bit, with `batch_invariant=True`"), trials.batch
     ),
     Trial(
         "half precision", "", N_("values of 300 in float16, whose square is too large for it"), trials.half_precision

@@ -263,6 +263,7 @@ class Function:
     has_arrays whether it may use arrays of NumPy or JAX that are not among the tensors
     passed     the tensor with which it was called last
     first      its output for x in the first call
+    residual   what its argument residual is, from x: that of a fused kernel, which normalizes the sum; None if it has none
     kind       what it takes: TENSORS, ARRAYS (of NumPy) or JAX
     switched   whether it returned an array for a tensor, and takes arrays since
     converts   whether it takes tensors and computes with NumPy
@@ -274,6 +275,7 @@ class Function:
         self.converts, self.called = False, False
         self.passed: Tensor | None = None  # the tensor with which it was called last
         self.first = torch.empty(0)  # its output for x
+        self.residual: Callable[[Tensor], Tensor] | None = None
         self.given_params, self.numbers = params, set[int]()
         self.params = {name: self._own(value, name) for name, value in params.items()}
         given = list(_named_tensors(self.params))
@@ -454,7 +456,7 @@ class Function:
         if self.kind == TENSORS:
             try:
                 with _ConversionsRaise() if is_first else nullcontext():
-                    output = self.fn(x, **self.arguments())
+                    output = self.fn(x, **self.arguments(x))
             except Exception as error:
                 output = self._of_arrays_only(x) if is_first else None
                 if output is not None:
@@ -462,7 +464,7 @@ class Function:
                 if not isinstance(error, _ConvertedError):
                     raise
                 self.converts = True
-                output = self.fn(x, **self.arguments())
+                output = self.fn(x, **self.arguments(x))
             kind = None if self.converts else _array_kind(output)
             if kind is None:
                 return output
@@ -488,11 +490,23 @@ class Function:
         return None
 
     def _run_on_arrays(self, x: Tensor) -> Any:
-        return self.fn(self.own_array(x.detach()), **self.arguments())
+        return self.fn(self.own_array(x.detach()), **self.arguments(x))
 
-    def arguments(self) -> dict[str, Any]:
-        """The further arguments of one call."""
-        return {name: self._arguments(value) for name, value in self.params.items()}
+    def arguments(self, x: Tensor) -> dict[str, Any]:
+        """The further arguments of a call with x."""
+        own = {name: self._arguments(value) for name, value in self.params.items()}
+        return own if self.residual is None else own | {"residual": self.own_array(self.residual(x.detach()))}
+
+    def with_residual(self, x: Tensor, residual: Tensor) -> list[Tensor]:
+        """The output for x with this residual, and the second one if it has the shape of x."""
+        zeros, self.residual = self.residual, lambda _x: residual.clone()
+        try:
+            found = self.raw(x, {})
+        finally:
+            self.residual = zeros
+        several = list(found) if isinstance(found, tuple | list) else [found]
+        second = [one for one in several[1:2] if getattr(one, "shape", None) == x.shape and is_number_array(one)]
+        return [_checked(one, x).detach() for one in (several[0], *second)]
 
     def _arguments(self, value: Any) -> Any:
         """One of them: gamma, beta and other tensors as what the function takes, and a copy of everything else."""
@@ -598,8 +612,12 @@ def _libraries(fn: Callable[..., object]) -> set[str]:
 
 
 @contextmanager
-def isolated(fn: Callable[..., object], x: Tensor, kind: str, params: Mapping[str, object]) -> Iterator[Function]:
+def isolated(
+    fn: Callable[..., object], x: Tensor, kind: str, params: Mapping[str, object], fused: bool = False
+) -> Iterator[Function]:
     """``fn`` as a Function. Afterwards its tensors and modules and the random states of torch, NumPy and Python are as before.
+
+    fused  whether an argument residual of the shape of x is added to x before it is normalized: it is zero, but for one trial
 
     Raises NormvizError if fn cannot be called with x, or if it is random.
     """
@@ -617,7 +635,9 @@ def isolated(fn: Callable[..., object], x: Tensor, kind: str, params: Mapping[st
     with same_random_states(), same_settings(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "__array_wrap__ must accept", DeprecationWarning)
         warnings.filterwarnings("ignore", ".*degrees of freedom", UserWarning)  # with one row
-        function = Function(own, kind, params)
+        is_fused = fused and tuple(getattr(params.get("residual"), "shape", ())) == tuple(x.shape)
+        function = Function(own, kind, {k: v for k, v in params.items() if not (is_fused and k == "residual")})
+        function.residual = torch.zeros_like if is_fused else None
         try:
             if x.numel() <= FEW:
                 torch.set_num_threads(1)

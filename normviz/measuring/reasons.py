@@ -297,7 +297,7 @@ def _share_of_mean(compared: LayerComparison, evidence: Evidence, groups: Groups
     if not found:
         return None
     ratio = float(torch.stack(found).nan_to_num().median())
-    has_name = any(abs(ratio - named) < 1e-4 for named in (1, 0, 2, 0.5, -1))
+    has_name = any(abs(ratio - named) < 1e-4 for named in (1, 0, 2, 0.5, -1, groups.elements))
     return None if has_name else float(f"{ratio:.6g}")
 
 

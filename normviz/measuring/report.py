@@ -25,7 +25,7 @@ class Difference:
     """One difference.
 
     what      "statistics", "parameters", "center", "variance", "eps", "eps_placement", "gamma", "beta", "factor", "offset",
-              "training", "running", "backward", "dtype", "precision", "strides", "sizes", "repeat", "in_place",
+              "training", "running", "backward", "dtype", "precision", "strides", "sizes", "repeat", "in_place", "residual", "batch",
               "not_normalization" or "values"
     found     what the function does
     expected  what it should do

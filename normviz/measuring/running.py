@@ -61,7 +61,7 @@ def _other_mode(
     own: nn.Module, compared: LayerComparison, x: Tensor, training: bool, values: Mapping[int, Tensor]
 ) -> Iterator[Difference]:
     """A layer without running statistics does the same in both modes."""
-    output = _run(own.train(training), x, compared.function.arguments())
+    output = _run(own.train(training), x, compared.function.arguments(x))
     if output is None or not compared.error_of(output, x, compared.best, values, x.dtype, strict=True).ok:
         mode = "train" if training else "eval"
         sentence = _(
@@ -153,7 +153,7 @@ def _tracking(
     # The same layer in the dtype of x has rounding errors, too.
     low = copy.deepcopy(reference).to(dtype if dtype.itemsize < 4 else torch.float32)
     for batch in batches[:2]:
-        output = _run(own, batch, compared.function.arguments())
+        output = _run(own, batch, compared.function.arguments(batch))
         if output is None or not _is_output(output, reference, low, expected, batch):
             sentence = _("In train mode, its output is not that of {layer}.", layer=expected.title)
             yield Difference("training", _("another output in train mode"), _("the same output"), sentence)
@@ -172,7 +172,7 @@ def _tracking(
     own.eval()
     reference.eval()
     low.eval()
-    output = _run(own, batches[2], compared.function.arguments())
+    output = _run(own, batches[2], compared.function.arguments(batches[2]))
     if output is None or not _is_output(output, reference, low, expected, batches[2]):
         yield _in_eval(output, reference, expected, batches[2])
         return
@@ -190,7 +190,7 @@ def _is_frozen(
     before = _named(own, reference.num_features)
     frozen = copy.deepcopy(reference).eval()
     low = copy.deepcopy(frozen).to(x.dtype if x.dtype.itemsize < 4 else torch.float32)
-    output = _run(copy.deepcopy(own).train(), x, compared.function.arguments())
+    output = _run(copy.deepcopy(own).train(), x, compared.function.arguments(x))
     right = output is not None and _is_output(output, frozen, low, expected, x)
     return right and all(
         torch.equal(before[name], value) for name, value in _named(own, reference.num_features).items()

@@ -29,7 +29,7 @@ from normviz.measuring.report import (
 )
 from normviz.measuring.verdict import Error, LayerComparison, Verdict, constant_is_finite, extremes, signed_values
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import N_, _
+from normviz.texts.messages import N_, _, ngettext
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
 
@@ -47,6 +47,7 @@ class Subject:
     on_norm   the formula of the layer on an x of another shape, also where the layer fixes the sizes; None if it does not take it
     shapes    on which it must agree, as the caller asks
     backward  whether gradients are compared; None: if there are any
+    batch_invariant  whether a row must be the same, bit by bit, alone and in any batch
     """
 
     compared: LayerComparison
@@ -55,6 +56,7 @@ class Subject:
     on_norm: Callable[[Index], Description | None]
     shapes: Sequence[Index] = ()
     backward: bool | None = None
+    batch_invariant: bool = False
 
     @property
     def function(self) -> Function:
@@ -410,6 +412,86 @@ def _equal(one: Tensor, other: Tensor) -> bool:
     """Equal up to the order of sums, which may change from call to call on some devices."""
     close = 0.0 if one.device.type == "cpu" else 8 * torch.finfo(one.dtype).eps
     return torch.allclose(one, other, rtol=close, atol=close, equal_nan=True)
+
+
+# A fused kernel
+
+
+def residual(subject: Subject) -> TrialResult:
+    """Whether a function with a residual normalizes the sum, and returns it."""
+    compared, function, x = subject.compared, subject.function, subject.x
+    if function.residual is None:
+        return TrialResult(left_out=_("it has no argument residual of the shape of x"))
+    added = compared.alike(tuple(x.shape), 46).to(x.dtype)
+    with own_dtypes(function):
+        output, *second = function.with_residual(x, added)
+    sums = (x + added).double(), x.double() + added.double()  # rounded to the dtype of x, or not
+
+    def error(output: Tensor, x: Tensor) -> Error:
+        return compared.error_of(output, x, compared.best, dict(enumerate(function.values)), added.dtype, strict=True)
+
+    errors = [error(output, total) for total in sums]
+    words = _("another output with a residual"), _("the output for x + residual")
+    if not any(one.ok for one in errors):
+        if error(output - added, x).ok:
+            text = _("It adds the residual after the normalization; add it to x before.")
+        else:
+            text = _(
+                "With a residual it must normalize x + residual: its output differs from that by up to {largest:.3g}, at {at}.",
+                largest=errors[0].largest,
+                at=list(errors[0].at),
+            )
+        return TrialResult((unexpected_change("residual", *words, text),))
+    for one in second:
+        close = 2 * torch.finfo(x.dtype).eps * (x.double().abs() + added.double().abs())
+        difference = (one.double() - sums[1]).abs()
+        if not bool((difference <= close).all()):
+            text = _(
+                "Its second output is not x + residual: it differs from that by up to {largest:.3g}.",
+                largest=float(difference.max()),
+            )
+            words = _("another second output"), _("x + residual")
+            return TrialResult((unexpected_change("residual", *words, text),))
+    return TrialResult()
+
+
+# Rows alone and in a batch
+
+MOST_ROWS = 8
+
+
+def batch(subject: Subject) -> TrialResult:
+    """Whether a row is the same, bit by bit, alone, in the given batch and in a larger one."""
+    function, x, ids = subject.function, subject.x, subject.compared.expected.stat_ids
+    if not subject.batch_invariant:
+        return TrialResult(left_out=_("batch_invariant is not True"))
+    if len(ids) > 1 and set(ids[0].flat) & set(ids[1].flat):
+        return TrialResult(left_out=_("its rows share statistics"))
+    with own_dtypes(function):
+        whole = function(x)
+        larger = x.repeat(-(-ROWS[-1] // len(x)), *[1] * (x.dim() - 1))[: max(ROWS[-1], len(x))]
+        several = [(function(larger)[: len(x)], whole)]
+        several += [(function(x[row : row + 1]), whole[row : row + 1]) for row in range(min(len(x), MOST_ROWS))]
+    apart = max(_units(one, other) for one, other in several)
+    if not apart:
+        return TrialResult()
+    text = ngettext(
+        "A row is another one in another batch: it differs by {n} unit in the last place.",
+        "A row is another one in another batch: it differs by up to {n} units in the last place.",
+        apart,
+    )
+    words = _("another row in another batch"), _("the same row, bit by bit")
+    return TrialResult((unexpected_change("batch", *words, text),))
+
+
+def _units(one: Tensor, other: Tensor) -> int:
+    """How many numbers of their dtype two tensors are apart at most."""
+    whole = {2: torch.int16, 4: torch.int32, 8: torch.int64}[one.element_size()]
+    places = []
+    for tensor in (one, other):
+        bits = tensor.contiguous().view(whole).to(torch.int64)
+        places.append(torch.where(bits < 0, torch.iinfo(whole).min - bits, bits))
+    return int((places[0] - places[1]).abs().max())
 
 
 LARGE_IN_HALF = 300.0  # its square is not finite in float16

@@ -1,0 +1,87 @@
+"""The trials of fused kernels: a residual that is added before, the sum as a second output, and rows that are the same in any batch."""
+
+import pytest
+import torch
+
+import normviz as nv
+
+X = torch.randn(4, 6, generator=torch.Generator().manual_seed(4))
+LIKE = "RMSNorm(6, eps=1e-6)"
+
+
+def rms(x, weight):
+    return x * (x.square().mean(-1, keepdim=True) + 1e-6).rsqrt() * weight
+
+
+def fused(x, residual, weight):
+    total = x + residual
+    return rms(total, weight), total
+
+
+ADDED = X.flip(0)
+
+
+def told(fn, x=X, residual=ADDED, **options):
+    found = nv.check(fn, x, LIKE, params={"residual": residual, "weight": torch.ones(6)}, **options)
+    return [(one.what, one.sentence) for one in found.differences]
+
+
+@pytest.mark.parametrize("residual", [X.flip(0), torch.zeros(4, 6)], ids=["a residual", "zeros"])
+def test_a_fused_kernel_normalizes_the_sum(residual):
+    assert told(fused, residual=residual) == []
+    assert told(lambda x, residual, weight: fused(x, residual, weight)[0], residual=residual) == []
+
+
+def test_a_fused_kernel_in_half_precision():
+    half = X.bfloat16()
+
+    def wide(x, residual, weight):
+        return rms(x.float() + residual.float(), weight.float()).to(x.dtype)
+
+    for fn in (fused, wide):
+        assert nv.check(fn, half, LIKE, params={"residual": half.flip(0), "weight": torch.ones(6).bfloat16()})
+
+
+def test_what_is_wrong_with_a_residual():
+    assert told(lambda x, residual, weight: (rms(x, weight) + residual, x + residual)) == [
+        ("residual", "It adds the residual after the normalization; add it to x before.")
+    ]
+    [(what, sentence)] = told(lambda x, residual, weight: rms(x - residual, weight))
+    assert what == "residual"
+    assert sentence.startswith("With a residual it must normalize x + residual: its output differs from that by up to ")
+    [(what, sentence)] = told(lambda x, residual, weight: (rms(x + residual, weight), x))
+    assert what == "residual"
+    assert sentence.startswith("Its second output is not x + residual: it differs from that by up to ")
+
+
+def test_another_mistake_of_a_fused_kernel_is_told_as_usual():
+    assert told(lambda x, residual, weight: fused(x, residual, 1 + weight)) == [
+        ("gamma", "It multiplies by 1 + gamma, not by gamma.")
+    ]
+
+
+def uneven(x):
+    """Some units in the last place are lost in a larger batch, as with another order of sums."""
+    mean = x.square().mean(-1, keepdim=True) * (1 if len(x) < 3 else 1 + 2**-21)
+    return x * (mean + 1e-6).rsqrt()
+
+
+def test_a_row_is_the_same_in_any_batch():
+    x = torch.randn(5, 100, generator=torch.Generator().manual_seed(5))
+    like = "RMSNorm(100, eps=1e-6, elementwise_affine=False)"
+    assert nv.check(uneven, x, like)
+    [found] = nv.check(uneven, x, like, batch_invariant=True).differences
+    assert found.what == "batch"
+    assert found.sentence.startswith("A row is another one in another batch: it differs by ")
+    assert nv.check(lambda x: rms(x, 1), x, like, batch_invariant=True)
+
+
+def test_rows_that_share_statistics_differ_in_each_batch():
+    found = nv.check(torch.nn.BatchNorm1d(6), X, "BatchNorm1d(6)", batch_invariant=True)
+    assert found
+    assert [one.reason for one in found.trials if one.trial == "batch"] == ["its rows share statistics"]
+
+
+def test_it_is_compared_with_a_layer():
+    with pytest.raises(nv.NormvizError, match="batch_invariant compares with a layer; give like"):
+        nv.check(uneven, X, batch_invariant=True)
