@@ -269,7 +269,9 @@ def _test(case: _Case, got: Tensor, expected: Tensor, layer: str) -> str:
     if x.numel() > MANY_ELEMENTS:
         index = np.unravel_index(int((got.double() - expected).abs().nan_to_num(torch.inf).argmax()), got.shape)
         at, shown = str([int(i) for i in index]), expected[index]
-    lines.append(f"got = {_call(function, case.values)}{'[0]' if isinstance(returned, tuple | list) else ''}{at}")
+    lines.append(
+        f"got = {_call(function, case.x, case.values)}{'[0]' if isinstance(returned, tuple | list) else ''}{at}"
+    )
     lines.append(f"expected = {_code(function.own_array(shown))}  # {layer}")
     if function.kind == probe.TENSORS:
         same = "" if got.dtype == x.dtype else ", check_dtype=False"
@@ -297,10 +299,10 @@ def _lines_of_x(x: Tensor, function: Function) -> list[str]:
     return [f"x = {library}.zeros({tuple(x.shape)}{dtype}", *values]
 
 
-def _call(function: Function, values: Mapping[int, Tensor]) -> str:
+def _call(function: Function, x: Tensor, values: Mapping[int, Tensor]) -> str:
     """The call of the function, whose tensors have these values."""
     name = _name(function)
-    arguments = {one: _code(value, name=one) for one, value in function.arguments().items()}
+    arguments = {one: _code(value, name=one) for one, value in function.arguments(x).items()}
     state = {one: values.get(i, function.values[i]) for i, one in _registered(function).items()}
     if state and sum(value.numel() for value in state.values()) <= MOST_NUMBERS:
         own = ", ".join(f'"{one}": {_code(value)}' for one, value in state.items())
