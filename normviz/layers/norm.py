@@ -21,7 +21,7 @@ class Norm:
              ``"n c h w -> n"`` has one mean and one variance for each example. The right side may be empty.
     params   the axes of gamma (and beta), ``"c h w"``; ``""`` for one scalar; None for no gamma.
     center   whether the mean is subtracted. If False (RMSNorm), "var" is the mean of x^2.
-    eps      added to the variance inside the square root; None is the machine epsilon of the dtype of the computation.
+    eps      added to the variance inside the square root; None is the machine epsilon that RMSNorm of the installed torch uses.
     bias     whether there is a beta. A layer with a beta has a gamma.
     running  whether mean and variance are running statistics, not computed from x.
     sizes    the sizes of split axes: ``{"g": 2}`` for ``"n (g k) h w -> n g"``.

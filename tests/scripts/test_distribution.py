@@ -136,7 +136,7 @@ def test_of_a_group_that_is_not_drawn_whole_the_note_counts_the_dots():
 
 MOTIONS = [
     ("LayerNorm(2)", "mean", "The group has 2 values; they share the mean 3."),
-    ("BatchNorm1d(2, affine=False).eval()", "mean", "No value of this group flows into its running mean: it was stored in the layer."),
+    ("BatchNorm1d(2, affine=False).eval()", "mean", "No value of this group flows into its running mean: it is stored in the layer."),
     ("LayerNorm(2)", "centered", "All values move by the same distance. Their spread does not change."),
     ("RMSNorm(2)", "squared", ""),
     ("LayerNorm(2)", "x", "2 values in one group, before anything is computed."),
