@@ -18,7 +18,7 @@ CHANGES: dict[str, list[tuple[str, Any]]] = {
         ("normalized_shape", ["H, W"]),
         ("Layer", ["GroupNorm"]),
         ("Layer as code", "Your own pattern"),
-        ("Parameters", "none"),
+        ("Layer as code", "Norm('n c h w -> n c')"),
         ("Tensor", ["N, D"]),
         ("Layer", ["BatchNorm"]),
         ("Tensor", ["N, C, H, W"]),
