@@ -61,7 +61,7 @@ from normviz.measuring.verdict import (
     signed_values,
     some_roles,
 )
-from normviz.texts.messages import N_, _
+from normviz.texts.messages import N_, _, join_sentences
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
 
@@ -598,7 +598,8 @@ def _wrong_factor(uses: list[Use], has_gamma: bool, has_beta: bool, norm: Norm) 
     for message, use in possible:
         number = _number(one.factor / use(one.gamma, one.beta) for one in uses)
         if number is not None:
-            return [Difference("gamma", _("another factor"), name, _(message)), constant_factor(number)]
+            both = join_sentences([_(message), constant_factor(number).sentence])
+            return [Difference("gamma", _("another factor"), name, both)]
     return [Difference("gamma", _("another factor"), name, _(OTHER_GAMMA))]
 
 
