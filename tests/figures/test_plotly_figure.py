@@ -30,7 +30,6 @@ VIEWS = [
     "/train_and_eval?show=modes&layer=BatchNorm2d(3)",
     "/gradients?show=column",
     "/gradients?show=matrix",
-    "/home",
 ]
 
 

@@ -21,13 +21,7 @@ export function outlineName({ center, running }: Sharing & Partial<Statistics>) 
   return running ? _("same running mean") : center ? _("same mean") : _("same mean square");
 }
 
-/** The name of a group, which has no other meaning than its color. */
-export function groupName({ center, running }: Sharing & Partial<Statistics>, n: number) {
-  if (center === undefined) return _("gamma {n}", { n });
-  return center || running ? _("mean {n}", { n }) : _("mean square {n}", { n });
-}
-
-/** Its name where only the legend has it. */
+/** The name of a group (``groupName``) where only the legend has it. */
 export function numberedName({ center, running }: Sharing & Partial<Statistics>, n: number) {
   if (center === undefined) return _("gamma no. {n}", { n });
   return center || running ? _("mean no. {n}", { n }) : _("mean square no. {n}", { n });

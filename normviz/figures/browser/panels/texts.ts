@@ -3,9 +3,8 @@
 import { rectanglesOf, type Rectangle } from "../motion/outlines.ts";
 import { readableInk } from "../common/color.ts";
 import { formatShort } from "../common/format.ts";
-import { firstOfGroups } from "../tensor/sharing.ts";
+import { firstOfGroups, groupName } from "../tensor/sharing.ts";
 import { sentPlace } from "../tensor/slices.ts";
-import { groupName } from "./labels.ts";
 import type { DrawnPanel } from "../tensor/drawn_panel.ts";
 
 const MOST_TEXTS = 1200; // texts in one panel

@@ -3,8 +3,7 @@
 import { button, html } from "../common/dom.ts";
 import { formatElement, formatNumber } from "../common/format.ts";
 import { _ } from "../common/messages.ts";
-import { groupName } from "../panels/labels.ts";
-import { groupOf, sameIndex, tensorIndex } from "../tensor/sharing.ts";
+import { groupName, groupOf, sameIndex, tensorIndex } from "../tensor/sharing.ts";
 import { sentPlace } from "../tensor/slices.ts";
 import { openModal, showKeys } from "./dialogs.ts";
 import { kindOf } from "./moves.ts";

@@ -1,5 +1,6 @@
 // Which elements share a mean and a variance, a gamma and a beta, and which value each element uses.
 
+import { _ } from "../common/messages.ts";
 import { sentPlace } from "./slices.ts";
 
 /**
@@ -123,4 +124,10 @@ export function listStatistics(stats: Statistics, values: DecodedValues, grid: G
     mean: broadcastAt(values.mean, index),
     variance: broadcastAt(values.var, index),
   }));
+}
+
+/** The name of a group, which has no other meaning than its color. */
+export function groupName({ center, running }: Sharing & Partial<Statistics>, n: number) {
+  if (center === undefined) return _("gamma {n}", { n });
+  return center || running ? _("mean {n}", { n }) : _("mean square {n}", { n });
 }
