@@ -45,7 +45,7 @@ TEXT = """() => {
   }
   return found.join("").replace(/\\s+/g, "").replaceAll(location.host, "");
 }"""
-WITHOUT_FIGURES = {"start", "models", "questions", "practice", "teach"}
+WITHOUT_FIGURES = {HOME, "start", "models", "questions", "practice", "teach"}
 # The addresses have a query: one without would keep the view of the page before.
 PAGES = {name: f"{name}?hide=" for name in TITLES} | {
     "models": "models?model=convnext_t",

@@ -21,7 +21,7 @@ READY = ".nv-view[data-state=ready]:not(:has(.nv-cells))"
 
 # Is the page, with its figures, as wide as the window?
 FITS = """(width) => document.documentElement.scrollWidth <= width && innerWidth === width
-  && document.querySelectorAll(".nv-view[data-state=ready]").length > 0"""
+  && document.querySelector(".nv-view[data-state=ready], .nv-toy .nv-shared-grid") !== null"""
 
 
 @pytest.fixture(scope="module")
