@@ -176,7 +176,8 @@ def test_the_search_answers_while_one_types_also_to_an_error_message_and_back_re
     field, shown = lesson.page.get_by_role("searchbox"), lesson.find(".nv-topic li").locator("visible=true")
     field.press_sequentially("running_mean should contain 64 elements not 128")  # without Enter
     expect(lesson.find(".nv-found a").first).to_contain_text("BatchNorm2d(128) on (2, 64, 3, 5)")
-    expect(lesson.find(".nv-search [role=status]")).to_have_text("")
+    expect(lesson.find(".nv-search [role=status]")).to_have_text("1 found")
+    expect(shown).to_have_text([prose(found.key).title.replace("`", "")])  # it has most of the words
     expect(lesson.find(".nv-none")).to_be_hidden()
     expect(field).to_be_focused()
     field.press("Backspace")
