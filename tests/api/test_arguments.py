@@ -202,6 +202,7 @@ EFFECTS = {
         "params": [lambda **more: nv.check(scaled, (3, 4), LAYER, **more).ok, {"scale": 2.0}],
         "shapes": [lambda **more: nv.check(only_small, (3, 4), LAYER, **more).ok, [(7, 4)]],
         "backward": [lambda **more: nv.check(detached, (3, 4), LAYER, **more).ok, False],
+        "batch_invariant": [lambda **more: nv.check(scaled, (3, 4), LAYER, **more).trials.to_dict(), True],
         "timeout": [lambda **more: is_measured(lambda: nv.check(scaled, (3, 4), LAYER, **more)), 1e-9],
     },
     "check_backward": {
