@@ -168,22 +168,25 @@ class Trials(tuple[Tried, ...]):
 
 
 def run(trials: Sequence[Trial], subject: Subject) -> tuple[TrialResult, Trials]:
-    """What the trials find, up to the first one that finds a difference; and what each came to."""
-    notes, tried, result = list[str](), list[Tried](), TrialResult()
+    """What the trials find, up to the first one that finds a difference; and what each came to.
+
+    Of a layer whose stored statistics are not known, only what the function computes is measured, in the first trial.
+    """
+    notes, tried, found = list[str](), list[Tried](), TrialResult()
+    unknown = "" if subject.compared.reference.is_known else _("its stored statistics are not known")
     for trial in trials:
-        is_first = (
-            trial is trials[0]
-        )  # without the stored statistics there is nothing to compare with: x is measured alone
-        is_possible = is_first or subject.compared.reference.is_known
-        result = trial.run(subject) if is_possible else TrialResult(left_out=_("its stored statistics are not known"))
+        result = TrialResult(left_out=unknown) if unknown and tried else trial.run(subject)
         # A function that keeps something from call to call may be wrong anywhere.
         again = repeated(subject.compared) if result.differences and trial.what in ("sizes", "strides") else None
         result = result if again is None else TrialResult((again,), tried=result.tried)
         notes += result.notes
+        if unknown and not result.differences:
+            result = replace(result, left_out=unknown)
         tried.append(Tried.of(trial, result))
+        found = result if result.differences or not tried[1:] else found
         if result.differences:
             break
-    return replace(result, notes=tuple(notes)), Trials(tried)
+    return replace(found, notes=tuple(notes)), Trials(tried)
 
 
 @contextmanager

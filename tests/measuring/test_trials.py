@@ -86,6 +86,13 @@ def test_what_is_left_out_has_its_reason():
     assert reasons(of_four_rows)["other shapes"] == "LayerNorm(16) and the function take no other shape"
 
 
+def test_without_the_stored_statistics_nothing_is_tried():
+    mean, var = torch.randn(6), torch.rand(6) + 0.5
+    found = nv.check(lambda x: (x - mean) / (var + 1e-5).sqrt(), (4, 6), nn.BatchNorm1d(6, affine=False).eval())
+    assert found
+    assert {(one.result, one.reason) for one in found.trials} == {("left out", "its stored statistics are not known")}
+
+
 def test_without_like_nothing_is_compared():
     assert str(nv.check(rows, SHAPE).trials) == "Nothing was compared; give like."
 
