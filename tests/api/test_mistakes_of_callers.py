@@ -26,7 +26,7 @@ MISTAKES = {
     "a class and another shape": (lambda: nv.steps(nn.BatchNorm1d, (2, 7)), "as in nn.BatchNorm1d(7)."),
     "a name that takes no such x": (lambda: nv.explain("BatchNorm2d", (2, 7)), "as in BatchNorm2d(3)."),
     "a name on too few axes": (lambda: nv.explain("BatchNorm2d", (3,), layout="C"), "as in BatchNorm2d(3)."),
-    "a name in a comparison": (lambda: nv.compare(["RMSNorm", "LayerNorm(7)"], (2, 7)), "as in RMSNorm([7])."),
+    "a name in a comparison": (lambda: nv.compare(["BatchNorm1d", "LayerNorm(7)"], (2, 7)), "as in BatchNorm1d(7)."),
     "a name as like on a shape": (lambda: nv.check(nn.LayerNorm(7), (2, 7), like="LayerNorm"), "as in LayerNorm([7])."),
     "a name with a prefix": (lambda: nv.explain("nn.GroupNorm", X), "GroupNorm needs num_groups, as in GroupNorm(3, 3)."),
     "a name as like": (lambda: nv.check(nn.LayerNorm(4), (2, 4), like="BatchNorm1d"), "as in BatchNorm1d(4)."),

@@ -51,6 +51,7 @@ def test_it_is_in_the_link(toy):
 
 
 def test_type_checkers_know_it(toy):
+    pytest.importorskip("ruff")
     assert 'volume: Literal["soft", "loud"]\n    speed: int\n' in keywords.text()
 
 

@@ -27,7 +27,7 @@ CASES = [
         {"name": "train", "norm": "none", "batch": "2"},
         {"show": "training", "norm": "none", "batch": "2"},
     ),
-    (TRAIN_AND_EVAL, f"{TRAINING}&batch=8", {"name": "train", "norm": "what", "batch": "3"}, {"batch": "32"}),
+    (TRAIN_AND_EVAL, f"{TRAINING}&batch=8", {"name": "train", "norm": "what", "batch": "3"}, {"batch": "2"}),
     (EXPLORE, SHAPE, {"name": "input", "key": "size_d", "value": 5}, {"shape": "2,5"}),
     (EXPLORE, SHAPE, {"name": "input", "key": "layout", "value": 3}, {"shape": "2,4,3,5"}),  # the number of an option
     (EXPLORE, SHAPE, {"name": "scale", "gamma": 1.8, "beta": -0.5}, {"gamma": "1.8", "beta": "-0.5"}),

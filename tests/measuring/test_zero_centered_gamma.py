@@ -10,7 +10,7 @@ from torch import nn
 import normviz as nv
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from tests.support.needs import needs_rms_norm
+from tests.support.needs import HAS_BIAS, needs_rms_norm
 
 X = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(1))
 TEXT = "RMSNorm([4], eps=1e-06, zero_centered_gamma=True)"
@@ -209,7 +209,8 @@ def test_layers_that_torch_has_only_with_gamma_are_named_with_1_plus_gamma():
     assert str(stored) == "Your function uses stored statistics (like BatchNorm2d with 1 + gamma)."
     assert train.norm == BATCH
     groups = nv.check(lambda x, gamma: F.group_norm(x, 2) * (1 + gamma), (2, 4, 3), params={"gamma": torch.rand(4, 1)})
-    assert str(groups).endswith("along C (like GroupNorm with 1 + gamma).")
+    name = " (like GroupNorm with 1 + gamma)." if HAS_BIAS else ". It multiplies by 1 + gamma."
+    assert str(groups).endswith(f"along C{name}")  # a layer without beta
 
 
 @pytest.mark.parametrize(("times", "factor"), [(lambda w: 2 * w, "2*gamma"), (lambda w: -w, "-gamma"), (lambda w: w, "gamma")])  # fmt: skip

@@ -145,7 +145,7 @@ def test_a_question_has_its_choices_its_answer_and_what_is_right(site):
 
 def test_the_answer_of_a_question_opens_without_scripts(site):
     html = read(site, "question-s0.html")
-    assert re.search(r"<details class=\"nv-answer\"><summary><span>Show the answer</span>", html)
+    assert re.search(r"<details class=\"nv-answer\"><summary><span class=\"nv-show\">Show the answer</span>", html)
     assert "The figures need JavaScript." in html
     assert re.search(r'<div class="ns-search" hidden>', read(site))  # the search needs scripts
     assert f'maxlength="{LONGEST_SEARCH}"' in read(site)  # as in the app: an error message of torch fits
