@@ -7,6 +7,7 @@ import torch.nn.functional as F
 import normviz as nv
 from bench import mutations
 from tests.measuring.mutations import contradictions
+from tests.support.needs import needs_rms_norm
 
 X = torch.randn(4, 12, generator=torch.Generator().manual_seed(2))
 
@@ -124,6 +125,7 @@ def test_an_output_in_bfloat16_is_not_called_float16():
     assert "It rounds to bfloat16 on the way" in str(found)
 
 
+@needs_rms_norm
 def test_a_small_attack():
     """No wrong pass, no false accusation, no false reason."""
     several = [*mutations.cases(12, 5, seed=5)]
