@@ -289,7 +289,7 @@ class Monkey:
 SETTLED_BY_COMPARE = next(one for one in QUESTIONS.values() if one.page.name == "compare")
 # Each page, and a query for which it shows a figure or a chart.
 HOVERED = {
-    "": "",
+    "": "explore",  # the front page has a toy in place of a figure
     "compare": "",
     "step_by_step": "",
     "train_and_eval": "?show=modes",
