@@ -345,7 +345,7 @@ def _put(out: str | Path, force: bool, write_files: Callable[[Path], list[str]])
 
     Two commands that write the same site take turns, so that it is that of the later one.
     """
-    _app()
+    _app()  # raises before anything is written
     with path_errors(out):
         place = Path(out).resolve()
         with locked(place.parent):

@@ -409,9 +409,7 @@ class Page:
 
     @property
     def heading(self) -> tuple[str, str]:
-        """What stands above the page, and what follows it in small type. The front page has no title besides the logo."""
-        if self.name == HOME:
-            return _("Who shares a mean, and who shares a gamma?"), ""
+        """What stands above the page, and what follows it in small type."""
         return self.title, self.purpose
 
     def setting(self, name: str) -> Setting | None:

@@ -118,7 +118,8 @@ def example_of(subject: Subject, shape: Index | None = None) -> Example | None:
         if case is None:
             return None
         on = subject.on if shape is None else subject.on_norm
-        for step in (lambda one: _fewer(one, on), _rounder, _fewer_digits_of_parameters):
+        case = _fewer(case, on, search)
+        for step in (_rounder, _fewer_digits_of_parameters):
             case = search.first(step(case)) or case
         case = _with_zeros(case, search)
         shown = case.outputs()
@@ -157,21 +158,16 @@ def _beginnings(subject: Subject, shape: Index) -> Iterator[_Case]:
         yield _Case(compared, inputs[0], several[0], lambda x, number=number: list(with_strides(x))[number])  # type: ignore[misc]
 
 
-def _fewer(case: _Case, on: Callable[[Index], object]) -> Iterator[_Case]:
+def _fewer(case: _Case, on: Callable[[Index], object], search: _Search) -> _Case:
     """The case with fewer elements along one axis after the other, around the largest difference."""
     shown = case.outputs()
     assert shown is not None
     wrong = (shown[0].double() - shown[1].double()).abs().nan_to_num(torch.inf)
     at = np.unravel_index(int(wrong.argmax()), wrong.shape)
-    small = case
     for axis in range(case.x.dim()):
-        for size in range(1, min(4, case.x.shape[axis])):
-            other = _narrowed(small, axis, size, int(at[axis]), on)
-            if other is not None and other.outputs() is not None:
-                small = other
-                break
-    if small is not case:
-        yield small
+        smaller = [_narrowed(case, axis, size, int(at[axis]), on) for size in range(1, min(4, case.x.shape[axis]))]
+        case = search.first(one for one in smaller if one is not None) or case
+    return case
 
 
 def _narrowed(case: _Case, axis: int, size: int, at: int, on: Callable[[Index], object]) -> _Case | None:

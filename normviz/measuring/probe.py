@@ -24,6 +24,7 @@ from torch import Tensor, jit, nn
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 
+from normviz.analysis.forward import dtype_name
 from normviz.layers.layer import check_is_object
 from normviz.measuring.turn import ENDS, count_call, same_random_states, same_settings
 from normviz.texts.errors import NormvizError, echo
@@ -712,7 +713,7 @@ def _checked(output: object, x: Tensor) -> Tensor:
     if not found.is_floating_point():
         raise NormvizError(
             "the function must return floating-point numbers, as x has, and it returned {found}.",
-            found=str(found.dtype).removeprefix("torch."),
+            found=dtype_name(found.dtype),
         )
     return found
 

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from normviz.analysis.description import Description
+from normviz.analysis.forward import dtype_name
 from normviz.layers.norm import Norm
 from normviz.measuring.formula import BIASED, SUM, UNBIASED, Ids, Learned, Measurement, constant_of
 from normviz.measuring.groups import Axis, from_ids, same_partition
@@ -266,7 +267,7 @@ def replaced(sentence: str) -> Difference:
 
 def imprecise(error: Error, dtype: torch.dtype, only_near: bool = False) -> Difference:
     """Right in float64, or near zero, and wrong on x in its dtype."""
-    name = str(dtype).removeprefix("torch.")
+    name = dtype_name(dtype)
     right = _("It is right for x near zero.") if only_near else _("It is right in float64.")
     if isfinite(error.largest):
         wrong = _(
@@ -287,7 +288,7 @@ def imprecise(error: Error, dtype: torch.dtype, only_near: bool = False) -> Diff
 
 def rounds(error: Error | None, dtype: torch.dtype, wanted: torch.dtype) -> Difference:
     """Rounding errors of a half-precision dtype in one that is more precise. ``error``: of this alone; None beside other differences."""
-    names = [str(one).removeprefix("torch.") for one in (dtype, wanted)]
+    names = [dtype_name(one) for one in (dtype, wanted)]
     if error is None:
         sentence = _("It rounds to {dtype} on the way. Compute in {wanted}.", dtype=names[0], wanted=names[1])
     else:
@@ -305,7 +306,7 @@ def rounds(error: Error | None, dtype: torch.dtype, wanted: torch.dtype) -> Diff
 
 def vanishing_eps(dtype: torch.dtype) -> Difference:
     """eps is 0 in half precision."""
-    name = str(dtype).removeprefix("torch.")
+    name = dtype_name(dtype)
     sentence = _(
         "Its output is not finite where all elements of a group are equal: in {dtype}, its eps is too small to count. Compute in float32.",
         dtype=name,
@@ -315,7 +316,7 @@ def vanishing_eps(dtype: torch.dtype) -> Difference:
 
 def other_dtype(own: torch.dtype, wanted: torch.dtype) -> Difference:
     """Another dtype of the output."""
-    found, expected = (str(dtype).removeprefix("torch.") for dtype in (own, wanted))
+    found, expected = map(dtype_name, (own, wanted))
     return Difference("dtype", found, expected, _("Its output is {own}, not {wanted}.", own=found, wanted=expected))
 
 

@@ -183,7 +183,8 @@ def run(trials: Sequence[Trial], subject: Subject) -> tuple[TrialResult, Trials]
         if unknown and not result.differences:
             result = replace(result, left_out=unknown)
         tried.append(Tried.of(trial, result))
-        found = result if result.differences or not tried[1:] else found
+        if result.differences or len(tried) == 1:  # the first one may have measured
+            found = result
         if result.differences:
             break
     return replace(found, notes=tuple(notes)), Trials(tried)

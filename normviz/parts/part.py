@@ -674,9 +674,7 @@ class QuestionList(Part):
     def html(self, body: Body) -> str:
         """The page's script hides and shows links by their ``data-words``; without scripts, the address decides which are shown."""
         topics = "".join(self._topic(key, title, entries, body) for key, title, entries in self.topics)
-        none = (
-            f'<p class="nv-note-box nv-none"{_hidden(bool(self._listed or self.found))}>{escape(_(NOTHING_FOUND))}</p>'
-        )
+        none = f'<p class="nv-note-box nv-none"{_hidden(not self._finds_nothing)}>{escape(_(NOTHING_FOUND))}</p>'
         field = ""
         if self.has_field:
             count = sum(len(entries) for *_names, entries in self.topics)
@@ -693,11 +691,12 @@ class QuestionList(Part):
         return frozenset(entry.key for entry, one in zip(entries, is_found, strict=True) if one)
 
     @property
-    def _shown(self) -> frozenset[str]:
-        """The keys of the questions that are shown: all of them if the search finds nothing at all."""
-        if self._listed or self.found:
-            return self._listed
-        return frozenset(entry.key for *_names, entries in self.topics for entry in entries)
+    def _finds_nothing(self) -> bool:
+        """Whether the search finds no question and nothing else; all questions are shown then."""
+        return not (self._listed or self.found)
+
+    def _shown(self, entries: Iterable[QuestionEntry]) -> list[QuestionEntry]:
+        return [entry for entry in entries if self._finds_nothing or entry.key in self._listed]
 
     def _path(self, body: Body) -> str:
         if not self.path:
@@ -712,7 +711,7 @@ class QuestionList(Part):
 
     def _topic(self, key: str, title: str, entries: tuple[QuestionEntry, ...], body: Body) -> str:
         """``data-found`` marks a topic that a search has opened: it closes with the search."""
-        shown = [entry for entry in entries if entry.key in self._shown]
+        shown = self._shown(entries)
         items = "".join(
             _item(entry, body, f' data-words="{escape(entry.words)}"{_hidden(entry not in shown)}') for entry in entries
         )
@@ -724,10 +723,10 @@ class QuestionList(Part):
         )
 
     def plain_text(self) -> str:
-        shown = [(title, [one for one in entries if one.key in self._shown]) for _key, title, entries in self.topics]
+        shown = [(title, self._shown(entries)) for _key, title, entries in self.topics]
         lists = [_plain_list(plain(title), entries) for title, entries in shown if entries]
         path = [_plain_list(_(CORE_PATH), self.path)] if self.path and not self.typed.strip() else []
-        nothing = [] if self._listed or self.found else [_(NOTHING_FOUND)]
+        nothing = [_(NOTHING_FOUND)] if self._finds_nothing else []
         return "\n\n".join([*nothing, *(part.plain_text() for part in self.found), *path, *lists])
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:

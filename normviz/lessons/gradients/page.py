@@ -126,9 +126,7 @@ def _zeros(e: Description, at: part.Index, form: closed_form.ClosedForm, group: 
 def column_panels(form: closed_form.ClosedForm) -> Iterator[PanelValues]:
     """The column by autograd, and the terms of the closed form without the identity, which is a text."""
     shown = [each for each in (form.autograd, form.through_mean, form.through_var) if each is not None]
-    others = _largest(
-        torch.stack(shown) * (form.itself == 0)
-    )  # x's own derivative is often much larger than the others
+    others = _largest(torch.stack(shown) * (form.itself == 0))  # x's own is often much larger
     caption = _("slope of each output")
     if others is not None and (_largest(form.autograd) or 0.0) > others:
         caption = _("slope of each output; its own is off the color scale")

@@ -49,7 +49,8 @@ class Toy {
     const onPoint = (position: number | null) => this.point(position), onOff = data.steps.map(() => [0, 1]);
     this.means = new SharingPanel(panels, data, { scale: "groups", onPoint, onPress: (means) => this.press({ ...this.standing, means }) });
     this.label = html("span", "", this.means.head);
-    if (data.layers.some(({ standing }) => !standing.center)) this.center = button("nv-toggle nv-toy-center", this.means.head, _("subtract the mean"), () => this.press({ ...this.standing, center: !this.standing.center })) as HTMLButtonElement;
+    if (data.layers.some(({ standing }) => !standing.center))
+      this.center = button("nv-toggle nv-toy-center", this.means.head, _("subtract the mean"), () => this.press({ ...this.standing, center: !this.standing.center })) as HTMLButtonElement;
     this.gamma = new SharingPanel(panels, { ...data, steps: onOff }, { scale: "parameters", inverse: true, onPoint, onPress: (gamma) => this.press({ ...this.standing, gamma }) });
     html("span", "", this.gamma.head, (this.gamma.toggles.root.ariaLabel = _("own gamma for each")));
     this.verdict = html("p", "nv-toy-verdict", bar, "", { role: "status" });
@@ -69,11 +70,12 @@ class Toy {
     return this.layer?.source ? "" : (this.layer?.name ?? "");
   }
 
-  press(standing: Standing) {
+  /** ``makes``: a layer found there is one that the reader has made */
+  press(standing: Standing, makes = true) {
     this.standing = standing;
     PRESSED.write(standing);
     const { layer } = this;
-    if (layer && this.data.goals.includes(layer.family) && !this.made.includes(layer.family)) MADE.write((this.made = [...this.made, layer.family]));
+    if (makes && layer && this.data.goals.includes(layer.family) && !this.made.includes(layer.family)) MADE.write((this.made = [...this.made, layer.family]));
     this.show();
   }
 
@@ -115,9 +117,7 @@ class Toy {
 
   /** Shows a layer that the reader has not made. */
   jump(standing: Standing) {
-    this.standing = standing;
-    PRESSED.write(standing);
-    this.show();
+    this.press(standing, false);
     this.means.toggles.buttons[0].root.focus({ preventScroll: true }); // the pressed button is gone
   }
 

@@ -62,8 +62,8 @@ class ToyData(SmallTensor):
 
 def toy_data(shape: tuple[int, ...], axes: tuple[str, ...], first: Standing) -> ToyData:
     """The layers that toggles find on a tensor, whose channels may be split into as few groups as divide them."""
-    groups = {axis: divisors(size)[1:-1][:1] for axis, size in zip(axes, shape, strict=True) if axis == "c"}
-    steps = [[0, 1, *groups.get(axis, [])] for axis in axes]
+    groups = [divisors(size)[1:-1][:1] if axis == "c" else [] for axis, size in zip(axes, shape, strict=True)]
+    steps = [[0, 1, *number] for number in groups]
     layers = [
         ToyLayer(
             str(layer), layer.kind.family, one, not layer.changes, "" if layer.kind.in_torch else layer.kind.source
@@ -189,10 +189,18 @@ class Front(Part):
         return text(self.parts)
 
 
+class FrontPage(Page):
+    """The page: a question in place of a title."""
+
+    @property
+    def heading(self) -> tuple[str, str]:
+        return _("Who shares a mean, and who shares a gamma?"), ""
+
+
 def front_page(groups: Mapping[str, Sequence[Page]]) -> Page:
     """The front page, with the pages in their groups."""
 
     def view_parts(view: View) -> Iterator[Part]:
         yield Front((Toy(toy_data(*TENSOR, FIRST)), Begin(view.display.lang), Doors(groups)))
 
-    return Page(HOME, *TITLES[HOME], view_parts, rows=lambda _view: (), uses="nothing", in_first_html=True)
+    return FrontPage(HOME, *TITLES[HOME], view_parts, rows=lambda _view: (), uses="nothing", in_first_html=True)

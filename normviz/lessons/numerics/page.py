@@ -749,7 +749,7 @@ def _noise(found: Sequence[rounding.Degenerate]) -> str:
         "The noise: the CPU computes x · scale + shift, with scale = gamma / √eps and shift = beta − mean · scale. These terms, up to "
         "**{size}**, nearly cancel, but `{dtype}` numbers there are **{step}** apart. A rounded mean adds to it.",
         size=format_number(size, 3),
-        dtype=str(dtype).removeprefix("torch."),
+        dtype=forward.dtype_name(dtype),
         step=format_number(torch.finfo(dtype).eps * 2.0 ** floor(log2(size)), 3),
     )
 

@@ -1,7 +1,7 @@
 // A tensor whose elements are colored by what they share, below toggles that say over which axes they share it.
 
 import { html, uniqueNumber } from "../../figures/browser/common/dom.ts";
-import { GROUP_COLORS } from "../../figures/browser/common/color.ts";
+import { GROUP_COLORS, bothThemes } from "../../figures/browser/common/color.ts";
 import { ToggleRow } from "../../figures/browser/panels/toggles.ts";
 import { indexOf, positionOf } from "../../figures/browser/tensor/sharing.ts";
 import { combinations, upTo } from "./tensor.ts";
@@ -61,7 +61,8 @@ export class SharingPanel {
       for (const column of columns) {
         const facet = html("div", "nv-shared-facet", this.grid);
         facet.style.setProperty("--columns", String(shape[col]));
-        for (const line of along(row)) for (const at of upTo(shape[col])) this.addCell(facet, shape.map((_size, axis) => (axis === col ? at : axis === row ? line : axis === down ? band : column[across.indexOf(axis)])));
+        const indexAt = (line: number, at: number) => shape.map((_size, axis) => (axis === col ? at : axis === row ? line : axis === down ? band : column[across.indexOf(axis)]));
+        for (const line of along(row)) for (const at of upTo(shape[col])) this.addCell(facet, indexAt(line, at));
       }
     }
   }
@@ -85,9 +86,9 @@ export class SharingPanel {
     const { shape, steps } = this.tensor, { inverse, scale } = this.options;
     this.standing = standing;
     this.toggles.show(standing);
-    this.groups = groupsOf(inverse ? standing.map((one) => 1 - one) : standing.map((one, axis) => (steps[axis].includes(0) ? one : one % shape[axis])), shape);
-    const last = this.count - 1;
-    this.cells.forEach((cell, place) => (cell.style.background = isEmpty ? "var(--nv-none)" : scale === "groups" ? groupColor(this.groups[place]) : rampColor(last ? this.groups[place] / last : 0.5)));
+    this.groups = groupsOf(standing.map((one, axis) => (inverse ? 1 - one : steps[axis].includes(0) ? one : one % shape[axis])), shape);
+    const last = this.count - 1, colorOf = (group: number) => (scale === "groups" ? groupColor(group) : rampColor(last ? group / last : 0.5));
+    this.cells.forEach((cell, place) => (cell.style.background = isEmpty ? "var(--nv-none)" : colorOf(this.groups[place])));
   }
 
   /** Shows who shares with an element; null: nobody is pointed at. */
@@ -105,7 +106,8 @@ export class SharingPanel {
     if (!way || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     const { shape, facets, row, col } = this.tensor, at = this.cells.findIndex((cell) => cell.classList.contains("nv-shared-at"));
-    const index = at < 0 ? null : indexOf(at, shape), [inner, outer] = way[0] ? [col, facets.at(-1)] : [row, facets.length > 1 ? facets[0] : undefined];
+    const index = at < 0 ? null : indexOf(at, shape);
+    const [inner, outer] = way[0] ? [col, facets.at(-1)] : [row, facets.length > 1 ? facets[0] : undefined];
     if (index && inner !== null) step(index, shape, [inner, ...(outer === undefined ? [] : [outer])], way[0] + way[1]);
     this.options.onPoint(index ? positionOf(index, shape) : 0);
   }
@@ -130,6 +132,5 @@ export function groupsOf(standing: number[], shape: number[]) {
     indexOf(position, shape).reduce((group, at, axis) => group * counts[axis] + Math.floor((at * counts[axis]) / shape[axis]), 0));
 }
 
-const bothThemes = (color: (theme: Theme) => string) => `light-dark(${color(THEMES.light)}, ${color(THEMES.dark)})`;
 const groupColor = (group: number) => bothThemes(({ few, more }) => [...few, ...more][group % GROUP_COLORS]);
 const rampColor = (place: number) => `color-mix(in oklab, ${bothThemes(({ parameters }) => parameters[1])} ${100 * place}%, ${bothThemes(({ parameters }) => parameters[0])})`;

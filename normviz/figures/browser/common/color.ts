@@ -36,11 +36,11 @@ export function groupColor(colors: Theme, groups: number, id: number) {
   return formatHex(colorAt(colorScale(colors, "groups", groups), placeOnScale(figure, id)));
 }
 
+/** A color of each theme in CSS. */
+export const bothThemes = (color: (theme: Theme) => string) => `light-dark(${color(THEMES.light)}, ${color(THEMES.dark)})`;
+
 /** The color of a group in CSS, where text on it is dark. */
-export function groupBackground(rank: number) {
-  const { light, dark } = THEMES, at = rank % light.few.length;
-  return `light-dark(${light.few[at]}, ${dark.few[at]})`;
-}
+export const groupBackground = (rank: number) => bothThemes(({ few }) => few[rank % few.length]);
 
 export function parseHex(hex: string): RGB {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
