@@ -85,7 +85,8 @@ def uploads(server: Server) -> str:
             with suppress(OSError, HTTPException):
                 statuses[connection.getresponse().status] += 1
             connection.close()
-    return f"{dict(statuses)}, {(server.memory() - before) / MB:+.0f} MB"
+    seen = ", ".join(f"{status} for {'each' if count == UPLOADS else count}" for status, count in statuses.items())
+    return f"{seen}, {(server.memory() - before) / MB:+.0f} MB"
 
 
 def endless(server: Server, start: bytes, more: bytes) -> str:

@@ -501,7 +501,8 @@ def framework_code(framework: Framework, e: Description) -> str:
         message = N_("{framework} has no layer that computes this; written from scratch with {arrays}.")
         lines = ["# " + _(message, framework=framework.name, arrays=framework.arrays)]
         if framework.library.finfo == FLOAT32_EPS and e.norm.eps is None:
-            lines.append("# " + _("{eps}: the machine epsilon of float32, torch's eps=None for it", eps=FLOAT32_EPS))
+            text = _("{eps}: the machine epsilon of float32, which torch uses for eps=None in float32", eps=FLOAT32_EPS)
+            lines.append("# " + text)
         return "\n".join([*lines, from_scratch(framework.library, e)])
     call = layer.call(a)
     moved = "moveaxis" in call
@@ -531,7 +532,7 @@ def _constructor(a: AxisNumbers, layer: FrameworkLayer) -> list[str]:
     if len(sizes) > 1:
         comments["num_features"] = "# " + _("{sizes}: scale has one axis", sizes=" * ".join(map(str, sizes)))
     if a.e.norm.eps is None:
-        comments["epsilon"] = "# " + _("the machine epsilon of float32, torch's eps=None for it")
+        comments["epsilon"] = "# " + _("the machine epsilon of float32, which torch uses for eps=None in float32")
     line = f"layer = {layer.name}({', '.join(f'{name}={value}' for name, value in arguments.items())})"
     if len(line) <= MAX_STATEMENT and not comments.keys() & arguments.keys():
         return [line]

@@ -344,10 +344,10 @@ def _modes(subject: Subject) -> TrialResult:
     """A module in its other mode, its gradients there, and its running statistics after two batches."""
     module, compared = subject.function.fn, subject.compared
     if not isinstance(module, nn.Module):
-        return TrialResult(left_out=_("it is no module"))
+        return TrialResult(left_out=_("it is not a module"))
     stored = any(name.rpartition(".")[2] in probe.STATISTICS for name, _buffer in module.named_buffers())
     if compared.best.is_made or (compared.expected.layer is None and stored):
-        reason = _("{layer} does not tell what it should be", layer=compared.expected.title)
+        reason = _("{layer} does not say what to compute in that mode", layer=compared.expected.title)
         return TrialResult((), (_("The other mode is not compared: {reason}.", reason=reason),), left_out=reason)
     subject.function.restore()
     differs = tuple(mode_differences(module, compared))

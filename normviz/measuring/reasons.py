@@ -200,7 +200,7 @@ class Reasons:
     """Differences that give the function's output.
 
     measured  whether one of them is that it has the groups that were measured
-    uses      how many are in the use of gamma, beta and constants; more where a simpler list may say the same
+    uses      how many of them are about the use of gamma, beta or a constant; more where a simpler list may say the same
     """
 
     differences: tuple[Difference, ...]
@@ -704,7 +704,7 @@ def _of_roles(
 class After:
     """A function of the output that can be undone.
 
-    is_likely  whether it may have given outputs from the lowest to the highest, of which so many are equal to these two
+    is_likely  whether it may have given outputs with this minimum and this maximum, and so many equal to each of them
     inverse    what was before; NaN where that cannot be told
     """
 

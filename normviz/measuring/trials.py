@@ -1,4 +1,4 @@
-"""The trials of a check: what is tried of a function, and what a trial came to.
+"""The trials of a check: what is tried of a function, and the result of each trial.
 
 A ``Trial`` is a function from a ``Subject`` to a ``TrialResult``: the differences that it finds, notes, or why it was left out. The first
 trial that finds a difference ends the check. ``TRIALS`` in ``check`` is the table of them, from which the documentation is made.
@@ -47,7 +47,7 @@ class Subject:
     on_norm   the formula of the layer on an x of another shape, also where the layer fixes the sizes; None if it does not take it
     shapes    on which it must agree, as the caller asks
     backward  whether gradients are compared; None: if there are any
-    batch_invariant  whether a row must be the same, bit by bit, alone and in any batch
+    batch_invariant  whether the output for a row must be the same, bit by bit, alone and in any batch
     """
 
     compared: LayerComparison
@@ -112,7 +112,7 @@ OUTCOMES = {
 
 @dataclass(frozen=True)
 class Tried:
-    """What a trial came to.
+    """The result of a trial, for the reader.
 
     trial   its name
     tried   what was tried
@@ -127,7 +127,7 @@ class Tried:
 
     @classmethod
     def of(cls, trial: Trial, result: TrialResult) -> Self:
-        """What it came to."""
+        """The result for the reader."""
         word = "left out" if result.left_out else "noted" if result.notes else "right"
         word = "differs" if result.differences else word
         return cls(trial.name, result.tried or _(trial.tries), word, result.left_out)
@@ -168,7 +168,7 @@ class Trials(tuple[Tried, ...]):
 
 
 def run(trials: Sequence[Trial], subject: Subject) -> tuple[TrialResult, Trials]:
-    """What the trials find, up to the first one that finds a difference; and what each came to.
+    """What the trials find, up to the first one that finds a difference; and the result of each for the reader.
 
     Of a layer whose stored statistics are not known, only what the function computes is measured, in the first trial.
     """
@@ -326,7 +326,7 @@ def other_sizes(subject: Subject) -> Iterator[tuple[LayerComparison, dict[int, T
 
 
 def sizes(subject: Subject) -> TrialResult:
-    """Whether the output is right for other sizes. A size at which the function raises is none of them."""
+    """Whether the output is right for other sizes. A size at which the function raises does not count."""
     function, tried = subject.function, list[Index]()
     for compared, values in other_sizes(subject):
         shape = compared.expected.shape
@@ -484,11 +484,11 @@ def batch(subject: Subject) -> TrialResult:
     if not apart:
         return TrialResult()
     text = ngettext(
-        "A row is another one in another batch: it differs by {n} unit in the last place.",
-        "A row is another one in another batch: it differs by up to {n} units in the last place.",
+        "The output for a row depends on the batch: it differs by {n} unit in the last place.",
+        "The output for a row depends on the batch: it differs by up to {n} units in the last place.",
         apart,
     )
-    words = _("another row in another batch"), _("the same row, bit by bit")
+    words = _("another output for a row in another batch"), _("the same output, bit by bit")
     return TrialResult((unexpected_change("batch", *words, text),))
 
 

@@ -27,7 +27,7 @@ from normviz.ui.load import Busy, Queue, turn
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
 OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all other names belong to the view
-# Files at once, and files of one address that run or wait: a class of 300 may have one. A file takes a second or two, and other addresses do not wait
+# Files at once, and files of one address that run or wait: a class of 300 may have one each. A file takes a second or two, and other addresses do not wait
 # for all of them.
 AT_ONCE, MAX_REQUESTS = 2, 300
 KEPT = 8  # files of about a megabyte, for readers who ask for one that was just made

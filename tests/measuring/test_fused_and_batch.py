@@ -72,7 +72,7 @@ def test_a_row_is_the_same_in_any_batch():
     assert nv.check(uneven, x, like)
     [found] = nv.check(uneven, x, like, batch_invariant=True).differences
     assert found.what == "batch"
-    assert found.sentence.startswith("A row is another one in another batch: it differs by ")
+    assert found.sentence.startswith("The output for a row depends on the batch: it differs by ")
     assert nv.check(lambda x: rms(x, 1), x, like, batch_invariant=True)
 
 

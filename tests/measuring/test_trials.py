@@ -56,7 +56,7 @@ def test_a_pass_says_what_was_tried_and_what_was_left_out():
     assert lines[0] == "right: the given x, as it is, with the gamma and beta of the function"
     assert "right: an x of shape (1, 16), (3, 16), (65, 16), (4, 17), (4, 15), (4, 100)" in lines
     assert lines[-1].startswith("left out: a module in its other mode")
-    assert lines[-1].endswith("(it is no module)")
+    assert lines[-1].endswith("(it is not a module)")
     assert repr(trials) == str(trials)
     assert trials.to_dict()[0] == {"trial": "given x", "tried": trials[0].tried, "result": "right", "reason": ""}
 

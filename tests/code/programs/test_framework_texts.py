@@ -47,7 +47,7 @@ y = layer(x)
         "keras",
         """
 # Keras has no layer that computes this; written from scratch with keras.ops.
-# 2**-23: the machine epsilon of float32, torch's eps=None for it
+# 2**-23: the machine epsilon of float32, which torch uses for eps=None in float32
 import os
 
 os.environ["KERAS_BACKEND"] = "jax"  # read when keras is imported
