@@ -1,7 +1,7 @@
 """Write the parts of docs/ that the code knows, between ``<!-- made: NAME -->`` and ``<!-- end -->``: ``python -m tools.reference``.
 
-They are the Python API, from its docstrings, a page for each subject and their index; the command, from its parser; the default axis letters of the layers; and, in
-README, too, what usual tests let through. A test fails where a page is not up to date.
+They are the Python API, from its docstrings, a page for each subject and their index; the command, from its parser; the default axis letters of the layers; what a
+check tries; and, in README, too, what usual tests let through. A test fails where a page is not up to date.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import normviz as nv
 from bench.tests import table as tests
 from normviz.cli.arguments import parser as parser_of_command
 from normviz.layers.catalogue import KINDS
+from normviz.measuring.check import TRIALS
 from tools.link_tables import table
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -210,11 +211,18 @@ def axes() -> str:
     return table(("axes of x", "letters", "layers"), rows)
 
 
+def trials() -> str:
+    """What a check tries, in the order in which it does."""
+    rows = [(one.name, f"`{one.what}`" if one.what else "a note", one.tries) for one in TRIALS]
+    return table(("trial", "difference", "what is tried"), rows)
+
+
 MADE: Mapping[str, Callable[[], str]] = {
     "api": api,
     "command": command,
     "axes": axes,
     "tests": tests,
+    "trials": trials,
     **{page: partial(subject, page) for page in API},
 }
 

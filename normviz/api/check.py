@@ -65,12 +65,11 @@ def check(
     layout  axis letters, ``"NHWC"``; default: the axes of ``like``. Layers of channels, such as BatchNorm2d, are expected to use the
             axis C, wherever it is.
     params  further arguments of fn by name; gamma and beta are found among them, also in lists and dictionaries, by name or by what they
-            do. Stored statistics have the names running_mean and running_var
-            With ``like``, a tensor residual of the shape of x is that of a fused kernel: fn(x, residual) normalizes x + residual, and
-            may return the sum as its second output
+            do. Stored statistics have the names running_mean and running_var. With ``like``, a tensor of the shape of x with the name
+            residual makes fn a fused kernel: fn(x, residual) must normalize x + residual, and may return the sum as its second output
     shapes  other shapes of x on which fn must do the same; ``like`` must take them, too
     backward  whether the gradients are compared; default: if the output requires a gradient. If it is true, no gradient is a difference
-    batch_invariant  whether a row must be the same, bit by bit, alone and in other batches
+    batch_invariant  whether the output for a row must be the same, bit by bit, alone and in other batches
     timeout seconds after which the check ends, at the next call of fn; default: none
 
     Parameters of a module, and tensors in a closure that require a gradient, may have any values. Other numbers that fn multiplies by
@@ -181,9 +180,9 @@ class Check(Finding, Result):
     expected     what it should be; None without ``like``
     measured     the parts of the formula; None if the outputs are right without them
     text         the result in sentences
-    trials       what was tried, in this order, and what each trial came to: printed, a line each
-    example      where values differ from the expected layer's: the smallest x that was found to show it, with ``got`` and ``expected``;
-                 printed, it is a test for pytest to paste. None if nothing differs, or if none was found
+    trials       what was tried, in this order, and the result of each trial; printed, one line for each
+    example      the smallest x found on which the output is wrong, with ``got`` and ``expected``; printed, a test for pytest to paste.
+                 None if no output is wrong, or if none was found
     """
 
     @property
