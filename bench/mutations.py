@@ -10,6 +10,7 @@ output. A mutation changes one part, and says what a true reason is: a pattern o
 - hidden reasons: a mutation of which no sentence tells, beside another that is told
 - told later: likewise, but of gradients, modes or sizes, which are tried once the output is right
 - no reason: a wrong one of which ``nv.check`` says only by how much its output differs, and what holds
+- not as intended: torch does not contradict a wrong one, for example because its mutation changes nothing, or the code raises an error
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ import re
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import combinations, islice, product
 
 import torch
 
@@ -36,10 +37,11 @@ class Place:
     """A layer on an x of a shape, and how code for it reshapes x and its parameters.
 
     pre, post  before and after the statistics: ``u`` of ``x``, and back
-    axes       over which they are
-    count      how many elements share them
+    axes       the axes of the statistics
+    count      how many elements share a statistic
     weight     gamma as it is multiplied; beta likewise
     other      axes that a mistake may take instead
+    center     whether the layer subtracts the mean
     """
 
     name: str
@@ -52,7 +54,10 @@ class Place:
     post: str = "y"
     other: str = "0"
     center: bool = True
-    layer: str = ""
+
+    @property
+    def bias(self) -> str:
+        return self.weight.replace("weight", "bias")
 
 
 CHANNELS = "weight.view(1, -1, 1, 1)"
@@ -104,28 +109,28 @@ class Code:
     @property
     def source(self) -> str:
         """The function."""
-        center, part = self.place.center, self.parts
+        place, part = self.place, self.parts
         lines = [
             f"eps = {part['eps']}",
             *([part["first"]] if part["first"] else []),
             f"u = {part['pre']}",
-            f"m = {part['count']}",
-            *([f"mu = {part['mean']}", "d = u - mu"] if center else []),
+            f"m = {place.count}",
+            *([f"mu = {part['mean']}", "d = u - mu"] if place.center else []),
             f"var = {part['var']}",
             f"root = {part['root']}",
             f"y = {part['quotient']}",
-            f"y = {part['post']}",
+            f"y = {place.post}",
             f"return {part['use']}",
         ]
-        arguments = "x, weight, bias" if center else "x, weight"
-        return f"{part['before']}def fn({arguments}):\n" + "".join(f"    {line}\n" for line in lines)
+        arguments = "x, weight, bias" if place.center else "x, weight"
+        return f"def fn({arguments}):\n" + "".join(f"    {line}\n" for line in lines)
 
     def implementation(self) -> Implementation:
         """What is checked."""
         place = self.place
         learned = "weight bias" if place.center else "weight"
         name = f"{place.name}, {', '.join(self.names)}"
-        return Implementation(name, self.source, place.like, place.shape, learned, passed=True, layer=place.layer)
+        return Implementation(name, self.source, place.like, place.shape, learned, passed=True)
 
     def with_part(self, name: str, value: str, mutation: str) -> Code:
         """With another part."""
@@ -138,12 +143,11 @@ def right_codes() -> Iterator[Code]:
         ways = STATISTICS if place.center else SQUARES
         uses = USES if place.center else WEIGHTS
         for (way, (mean, var)), root, quotient, use in product(ways.items(), ROOTS, QUOTIENTS, uses):
-            bias = place.weight.replace("weight", "bias")
             parts = {
-                "before": "", "first": "", "eps": "1e-5", "pre": place.pre, "count": place.count,
-                "mean": mean.format(axes=place.axes), "var": var.format(axes=place.axes), "root": root,
-                "quotient": quotient.format(d="d" if place.center else "u"), "post": place.post,
-                "use": use.format(weight=place.weight, bias=bias),
+                "first": "", "eps": "1e-5", "pre": place.pre, "root": root,
+                "mean": mean.format(axes=place.axes), "var": var.format(axes=place.axes),
+                "quotient": quotient.format(d="d" if place.center else "u"),
+                "use": use.format(weight=place.weight, bias=place.bias),
             }  # fmt: skip
             yield Code(place, parts, (way,))
 
@@ -155,9 +159,9 @@ def right_codes() -> Iterator[Code]:
 class Mutation:
     """A change of one part.
 
-    old    what is replaced in the part; "": the whole part, which ``new`` may name as {part}
+    old    what is replaced in the part; "" for the whole part, which ``new`` may name as {part}
     told   a regular expression: what a true sentence says of it
-    where  of which layers: "center", "last" (of these, over the last axis), "square" (no mean), or "" for all
+    where  which layers have it: "center" (with a mean), "last" (with a mean, over the last axis), "square" (without a mean), or "" for all
     """
 
     part: str
@@ -168,24 +172,21 @@ class Mutation:
 
     def applied(self, code: Code) -> Code | None:
         """The code with this mutation; None where it cannot be made."""
-        place = code.place
-        if self.where and (place.center != (self.where != "square") or (self.where == "last" and place.axes != "-1")):
-            return None
-        value = code.parts[self.part]
-        bias = place.weight.replace("weight", "bias")
-        words = {
-            "part": value,
-            "axes": place.axes,
-            "other": place.other,
-            "weight": place.weight,
-            "bias": bias,
-            "v": code.parts["var"],
+        place, value = code.place, code.parts[self.part]
+        is_of = {
+            "": True,
+            "center": place.center,
+            "last": place.center and place.axes == "-1",
+            "square": not place.center,
         }
+        words = vars(place) | {"part": value, "bias": place.bias}
         old, new = self.old.format(**words), self.new.format(**words)
-        if old and old not in value:
-            return None
         changed = value.replace(old, new) if old else new
-        return None if changed == value else code.with_part(self.part, changed, f"{self.part}: {new}")
+        return (
+            code.with_part(self.part, changed, f"{self.part}: {new}")
+            if is_of[self.where] and changed != value
+            else None
+        )
 
 
 OUTSIDE = "outside the root|not inside the root"
@@ -194,7 +195,6 @@ UNBIASED = r"by m - 1"
 ANOTHER = "divides by another number"
 ROOTLESS = "root is forgotten"
 SQUARE = "not by the standard deviation|square is forgotten|mean of x.2"
-BEFORE = "It is right on|This is the gradient"
 SINGLE = [
     # eps
     *(Mutation("eps", "", value, rf"eps is {told}, not 1e-05") for value, told in (
@@ -346,14 +346,11 @@ class Whole:
     def wrong(self) -> Iterator[tuple[Implementation, tuple[str, ...]]]:
         """Each mistake alone, and some two together."""
         for old, new, told in self.mistakes:
-            assert old in self.right.source, (self.right.name, old)
-            name = f"{self.right.name}: {' '.join(old.split())} -> {' '.join(new.split())}"
-            yield replace(self.right, name=name, source=self.right.source.replace(old, new)), (told,)
+            yield self.right.replaced(old, new), (told,)
         for (old, new, told), (old2, new2, told2) in combinations(self.mistakes, 2):
-            source = self.right.source.replace(old, new)
-            if old2 in source and old not in old2 and old2 not in old and new not in new2:
-                both = replace(self.right, name=f"{self.right.name}: {new} & {new2}", source=source.replace(old2, new2))
-                yield both, (told, told2)
+            one = self.right.replaced(old, new)
+            if old2 in one.source and old not in old2 and old2 not in old and new not in new2:
+                yield one.replaced(old2, new2), (told, told2)
 
 
 GRADIENT = "not its gradient|no gradient"
@@ -593,9 +590,8 @@ class Case:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What ``nv.check`` says of a case."""
+    """What ``nv.check`` says of a case: the kind is one of those above, "right" or "error"."""
 
-    case: Case
     kind: str
     sentences: tuple[str, ...]
 
@@ -611,49 +607,56 @@ EXPLAINS_NOTHING = r"Its output differs from that of|on x, but not on other valu
 
 def cases(wrong: int, right: int, seed: int = 1) -> Iterator[Case]:
     """So many wrong and right cases, the same for a seed."""
-    chance = random.Random(seed)
-    codes = list(right_codes())
-    mutants = [(one, mutation) for one in chance.sample(codes, len(codes)) for mutation in chance.sample(SINGLE, 12)]
-    made: dict[str, Case] = {}
-    uses: Counter[Mutation] = Counter()
+    chance, codes = random.Random(seed), list(right_codes())
+    yield from islice(_wrong_cases(wrong, codes, chance), wrong)
+    yield from islice(_right_cases(right, codes, chance), right)
+
+
+def _wrong_cases(number: int, codes: Sequence[Code], chance: random.Random) -> Iterable[Case]:
+    """At most a half are mistakes of whole sources; each mutation is first in about as many of the others."""
+    mutants = [(code, one) for code in chance.sample(codes, len(codes)) for one in chance.sample(SINGLE, 12)]
     wholes = [Case(one, told) for whole in WHOLES for one, told in whole.wrong()]
     single = [one for one in wholes if len(one.told) == 1]
     double = [one for one in wholes if len(one.told) == 2]
-    made |= {
-        one.implementation.source: one
-        for one in (*single[: wrong // 3], *chance.sample(double, min(len(double), wrong // 6)))
-    }
-    for code, mutation in sorted(mutants, key=lambda pair: 0):
-        if len(made) >= wrong:
+    chosen = (*single[: number // 3], *chance.sample(double, min(len(double), number // 6)))
+    made = {one.implementation.source: one for one in chosen}
+    uses: Counter[Mutation] = Counter()
+    for code, mutation in mutants:
+        if len(made) >= number:
             break
         changed = mutation.applied(code)
-        if changed is None or uses[mutation] >= 1 + len(made) // (len(SINGLE)):
+        if changed is None or uses[mutation] >= 1 + len(made) // len(SINGLE):
             continue
-        told, parts = [mutation.told], [mutation.part]
+        applied = [mutation]
         if chance.random() < 0.6:
-            other = chance.choice([one for one in SINGLE if one.part != mutation.part])
-            twice = other.applied(changed)
-            if twice is None:
+            applied.append(chance.choice([one for one in SINGLE if one.part != mutation.part]))
+            changed = applied[1].applied(changed)
+            if changed is None:
                 continue
-            changed, told, parts = twice, [*told, other.told], [*parts, other.part]
         uses[mutation] += 1
-        made.setdefault(changed.source, Case(changed.implementation(), tuple(told), bool({*parts} & {*DENOMINATOR})))
-    yield from list(made.values())[:wrong]
-    good: dict[str, Case] = {one.right.source: Case(one.right) for one in WHOLES}
-    while len(good) < right:
+        is_denominator = any(one.part in DENOMINATOR for one in applied)
+        told = tuple(one.told for one in applied)
+        made.setdefault(changed.source, Case(changed.implementation(), told, is_denominator))
+    return made.values()
+
+
+def _right_cases(number: int, codes: Sequence[Code], chance: random.Random) -> Iterable[Case]:
+    """The whole sources, and codes with up to two changes that change nothing."""
+    made = {one.right.source: Case(one.right) for one in WHOLES}
+    while len(made) < number:
         code = chance.choice(codes)
         for mutation in chance.sample(SAME, chance.randrange(3)):
             code = mutation.applied(code) or code
-        good.setdefault(code.source, Case(code.implementation()))
-    yield from list(good.values())[:right]
+        made.setdefault(code.source, Case(code.implementation()))
+    return made.values()
 
 
-def _is_wrong(one: Implementation) -> bool | None:
-    """Whether torch contradicts it; None if it raises."""
+def is_as_intended(case: Case) -> bool:
+    """Whether torch contradicts a wrong case and no right one; not if it raises."""
     try:
-        return bool(contradictions(one))
+        return bool(contradictions(case.implementation)) == bool(case.told)
     except RuntimeError:
-        return None
+        return False
 
 
 def judged(case: Case) -> Verdict:
@@ -662,21 +665,21 @@ def judged(case: Case) -> Verdict:
     try:
         found = one.check()
     except Exception:
-        return Verdict(case, "error", (traceback.format_exc(),))
+        return Verdict("error", (traceback.format_exc(),))
     sentences = tuple(difference.sentence for difference in found.differences)
     if not case.told:
-        return Verdict(case, "right" if found.ok else "false accusation", sentences)
+        return Verdict("right" if found.ok else "false accusation", sentences)
     if found.ok:
-        return Verdict(case, "wrong pass", found.notes)
+        return Verdict("wrong pass", found.notes)
     explained = [one for one in sentences if not re.search(EXPLAINS_NOTHING, one)]
     true = "|".join([*case.told, ALWAYS, *([ANOTHER] if case.is_denominator else [])])
     if any(not re.search(true, sentence) for sentence in sentences):
-        return Verdict(case, "false reason", sentences)
+        return Verdict("false reason", sentences)
     if not explained:
-        return Verdict(case, "no reason", sentences)
+        return Verdict("no reason", sentences)
     hidden = [told for told in case.told if not any(re.search(told, sentence) for sentence in sentences)]
     is_later = all(re.search(LATER, told) for told in hidden)
-    return Verdict(case, "right" if not hidden else "told later" if is_later else "hidden reason", sentences)
+    return Verdict("right" if not hidden else "told later" if is_later else "hidden reason", sentences)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -689,26 +692,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     wrong, right = (12, 6) if options.quick else (options.wrong, options.right)
     torch.set_num_threads(1)
-    start, counts, total = time.time(), Counter[tuple[str, str]](), Counter[str]()
+    start, counts = time.time(), Counter[tuple[str, str]]()
     for case in cases(wrong, right, options.seed):
-        one = case.implementation
-        if _is_wrong(one) != bool(case.told):
-            kind, sentences = "not as intended", ()
-        else:
-            found = judged(case)
-            kind, sentences = found.kind, found.sentences
-        group = "right" if not case.told else f"{len(case.told)} mistake{'s' if len(case.told) > 1 else ''}"
-        counts[group, kind] += 1
-        total[group] += 1
-        if kind != "right":
-            print(f"{kind}: {one.name}")
-            for sentence in sentences:
+        found = judged(case) if is_as_intended(case) else Verdict("not as intended", ())
+        counts[("right", "1 mistake", "2 mistakes")[len(case.told)], found.kind] += 1
+        if found.kind != "right":
+            print(f"{found.kind}: {case.implementation.name}")
+            for sentence in found.sentences:
                 print(f"    {sentence}")
     kinds = sorted({kind for _group, kind in counts})
     print("\n| implementations | " + " | ".join(kinds) + " | of |")
     print("| --- |" + " --- |" * (len(kinds) + 1))
-    for group in sorted(total):
-        print(f"| {group} | " + " | ".join(str(counts[group, kind]) for kind in kinds) + f" | {total[group]} |")
+    for group in sorted({group for group, _kind in counts}):
+        numbers = [counts[group, kind] for kind in kinds]
+        print(f"| {group} | " + " | ".join(map(str, (*numbers, sum(numbers)))) + " |")
     print(f"\n{time.time() - start:.0f} s")
 
 

@@ -85,6 +85,12 @@ class Implementation:
             values[name].data.copy_(value.reshape(values[name].shape))
         return fn, values
 
+    def replaced(self, old: str, new: str) -> Implementation:
+        """With another text in the source, which is told in the name."""
+        assert old in self.source, (self.name, old)
+        name = f"{self.name}: {' '.join(old.split())} -> {' '.join(new.split())}"
+        return replace(self, name=name, source=self.source.replace(old, new))
+
     def reference(self) -> nn.Module:
         """The layer of torch in float64."""
         return eval(self.layer or self.like, dict(vars(nn)) | NAMES).double()
@@ -233,13 +239,10 @@ Replacement = tuple[str, str, str]  # what is replaced, by what, and what differ
 
 def mutated(right: Implementation, replacements: Iterable[Replacement], **changes: Any) -> list[Implementation]:
     """The wrong implementations of a right one."""
-    made = []
-    for old, new, differs in replacements:
-        assert right.source.count(old) >= 1, (right.name, old)
-        source = right.source.replace(old, new)
-        name = f"{right.name}: {' '.join(old.split())} -> {' '.join(new.split())}"
-        made.append(replace(right, name=name, source=source, differs=frozenset(differs.split()), **changes))
-    return made
+    return [
+        replace(right.replaced(old, new), differs=frozenset(differs.split()), **changes)
+        for old, new, differs in replacements
+    ]
 
 
 LAYER_NORM = Implementation("layer norm", """

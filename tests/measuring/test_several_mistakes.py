@@ -6,7 +6,6 @@ import torch.nn.functional as F
 
 import normviz as nv
 from bench import mutations
-from tests.measuring.mutations import contradictions
 from tests.support.needs import needs_rms_norm
 
 X = torch.randn(4, 12, generator=torch.Generator().manual_seed(2))
@@ -130,9 +129,7 @@ def test_a_small_attack():
     """No wrong pass, no false accusation, no false reason."""
     several = [*mutations.cases(12, 5, seed=5)]
     assert sum(bool(one.told) for one in several) == 12
-    kinds = [
-        mutations.judged(one).kind for one in several if bool(contradictions(one.implementation)) == bool(one.told)
-    ]
+    kinds = [mutations.judged(one).kind for one in several if mutations.is_as_intended(one)]
     assert len(kinds) > 12
     assert {*kinds} <= {"right", "told later", "hidden reason", "no reason"}
 
