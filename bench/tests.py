@@ -56,9 +56,6 @@ class Norm:
     make: Callable[[], nn.Module]
 
 
-Of = Callable[[Tensor], Tensor]
-
-
 def batch_norm(
     name: str,
     use: Callable[[Own, Tensor], Tensor] = lambda own, y: y * _channel(own.weight) + _channel(own.bias),
@@ -66,7 +63,7 @@ def batch_norm(
     correction: int = 0,
     tracks: bool = True,
     evaluates: bool = True,
-    detach: Of = lambda statistic: statistic,
+    detach: Callable[[Tensor], Tensor] = lambda statistic: statistic,
 ) -> Norm:
     """A BatchNorm2d by hand."""
 
@@ -87,11 +84,9 @@ def _channel(value: Tensor) -> Tensor:
     return value.view(1, -1, 1, 1)
 
 
-def rms_norm(name: str, scale: Callable[[Tensor], Tensor], one: float = 0.0) -> Norm:
-    """An RMSNorm by hand. ``scale``: 1 over the root of the mean square; ``one`` is added to gamma."""
-    return Norm(
-        name, "RMSNorm(32, eps=1e-5)", (4, 8, 32), lambda: Scaled(32, lambda own, x: x * scale(x) * (one + own.weight))
-    )
+def rms_norm(name: str, scale: Callable[[Tensor], Tensor]) -> Norm:
+    """An RMSNorm by hand. ``scale``: 1 over the root of the mean square."""
+    return Norm(name, "RMSNorm(32, eps=1e-5)", (4, 8, 32), lambda: Scaled(32, lambda own, x: x * scale(x) * own.weight))
 
 
 def layer_norm(name: str, run: Callable[[Tensor], Tensor]) -> Norm:
@@ -156,7 +151,10 @@ def _reference(norm: Norm) -> nn.Module:
 
 
 def five_uniform(norm: Norm) -> bool:
-    """As KernelBench (github.com/ScalingIntelligence/KernelBench, src/eval.py): five random x in [0, 1), gamma 1, beta 0, train mode, no gradient, allclose with 1e-4."""
+    """As KernelBench (github.com/ScalingIntelligence/KernelBench, src/kernelbench/eval.py and the x of KernelBench/level1).
+
+    Five random x in [0, 1), gamma 1, beta 0, train mode, no gradient, allclose with 1e-4.
+    """
     own, reference = norm.make(), _reference(norm)
     with torch.no_grad():
         several = [torch.rand(norm.shape, generator=torch.Generator().manual_seed(seed)) for seed in range(5)]
@@ -164,7 +162,10 @@ def five_uniform(norm: Norm) -> bool:
 
 
 def one_snapshot(norm: Norm) -> bool:
-    """As the public assignments of Stanford's CS336 (tests/test_model.py): weights and one x that are stored, rtol 1e-4 and atol 1e-6, forward."""
+    """As an assignment of Stanford's CS336 (github.com/stanford-cs336/assignment1-basics, tests/test_model.py and tests/conftest.py).
+
+    Weights and one x that are stored, rtol 1e-4 and atol 1e-6, forward.
+    """
     own, reference = norm.make(), _reference(norm)
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
@@ -176,7 +177,7 @@ def one_snapshot(norm: Norm) -> bool:
 
 
 def one_randn(norm: Norm) -> bool:
-    """``torch.testing.assert_close`` on one ``torch.randn``, as in many repositories."""
+    """``torch.testing.assert_close`` (docs.pytorch.org/docs/stable/testing.html) on one ``torch.randn``: gamma 1, beta 0, train mode, forward."""
     x = torch.randn(norm.shape, generator=torch.Generator().manual_seed(0))
     try:
         torch.testing.assert_close(norm.make()(x), _reference(norm)(x))
