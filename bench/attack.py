@@ -297,7 +297,10 @@ def few_files() -> Iterator[Row]:
 
 
 def memory_around(attack: Callable[[Server], int]) -> str:
-    """The memory of a server before visitors come, with them, and a minute after they left. ``attack`` lets them come and leave; it returns the second."""
+    """The memory of a server before visitors come, with them, and a minute after they left.
+
+    ``attack`` lets them come and leave, and returns the memory with them.
+    """
     with fresh_server() as server:
         before, there = server.memory(), attack(server)
         time.sleep(MINUTE)
@@ -412,7 +415,7 @@ def one_visitor() -> Iterator[Row]:
         ),
         (
             "1,000 characters of accepted languages are read",
-            f"{hostile.LANGUAGES} requests with 60 kB of them",
+            f"{hostile.REQUESTS} requests with 60 kB of them",
             hostile.long_language,
             "90 ms for a request, in which others waited",
         ),
@@ -481,13 +484,13 @@ def full_server() -> Iterator[Row]:
 def long_links() -> Iterator[Row]:
     """A long link and one that is too long, in each place that takes a link."""
     page, found = PAGES["explore"], list[str]()
+    values = ",".join(["-0.12345678"] * 128)
     places: dict[str, Callable[[str, dict[str, str]], object]] = {
         "the app and Share": lambda link, query: page.problem(view_of_link(page, query)),
         "export": lambda link, query: length_problem(query) or (output_of_query("explore", query) and None),
         "nv.open": lambda link, query: nv.open(link) and None,
     }
     for caption in ("数" * 300, "x" * LONGEST_QUERY):
-        values = ",".join(["-0.12345678"] * 128)
         link = f"/explore?shape=2,64&layer=LayerNorm(64)&values={values}&caption={quote(caption)}"
         refused = [place for place, take in places.items() if _problem(take, link)]
         found.append(f"{len(link):,} characters: refused by {', '.join(refused) or 'none'}")
