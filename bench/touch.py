@@ -5,9 +5,9 @@
 
 The line has 1.6 Mb/s and 150 ms, as in ``bench.weight``.
 
-text      from the navigation until the links below the figure are shown
-figure    until the figure is shown
-answered  until the first touch of a toggle has changed the figure
+text      from the navigation until the links below the toy are shown
+toy       until the toy is shown
+answered  until the first touch of a toggle has changed the toy
 
 app, nginx   the app behind the deployed proxy
 app          the app without a proxy
@@ -41,16 +41,16 @@ PHONE: dict[str, Any] = {
     "is_mobile": True,
     "reduced_motion": "reduce",
 }
-TIMES = ("text", "figure", "answered")
-# Records the first frame of each. The first touch of the figure is answered when the figure differs from what it was before.
+TIMES = ("text", "toy", "answered")
+# Records the first frame of each. The first touch of a toggle is answered when the toy differs from what it was before.
 WATCH = """
 window.bench = {};
 let before;
 const note = (name, happened) => { if (happened && !(name in bench)) bench[name] = performance.now(); };
 const look = () => {
-  const view = document.querySelector(".nv-toy:has(.nv-toggle)"), now = view?.innerHTML;
+  const toy = document.querySelector(".nv-toy:has(.nv-toggle)"), now = toy?.innerHTML;
   note("text", document.querySelector(".nv-doors"));
-  note("figure", view);
+  note("toy", toy);
   note("answered", bench.touched && now !== before);
   if (!bench.touched) before = now;
   requestAnimationFrame(look);
@@ -92,7 +92,7 @@ class Files(BaseHTTPRequestHandler):
         super().__init__(*arguments)
 
     def handle(self) -> None:
-        with suppress(ConnectionError):  # the browser leaves before plotly.js has come
+        with suppress(ConnectionError):  # the browser leaves before all files have come
             super().handle()
 
     def do_GET(self) -> None:
