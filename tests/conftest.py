@@ -39,19 +39,19 @@ LACKS: dict[type[Exception], str] = {
 }
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much]
-# The last list of features counts, so it repeats those of playwright that a page may notice.
-DISABLED_FEATURES = (
-    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "MediaRouter"),
-    *("HttpsFirstBalancedModeAutoEnable", "PaintHolding", "ThirdPartyStoragePartitioning", "OptimizationHints"),
-    *("ScriptStreaming", "BackgroundResourceFetch"),  # compile what the cache has compiled already
-)
+# Of several lists of features the last one counts, so this one repeats those of playwright that a page may notice.
+DISABLED_FEATURES = [
+    "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "MediaRouter",
+    "HttpsFirstBalancedModeAutoEnable", "PaintHolding", "ThirdPartyStoragePartitioning", "OptimizationHints",
+    "ScriptStreaming", "BackgroundResourceFetch",  # these two compile again what the cache has compiled
+]  # fmt: skip
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
     "--disable-component-update",
     "--no-first-run",
-    # All pages in one process, which compiles a script once; most are shown for a moment, so compiling for speed and small heaps cost more than they save.
+    # All pages are in one process, which compiles a script once. Most are shown for a moment: compiling for speed and small heaps cost more than they save.
     "--renderer-process-limit=1",
     "--disable-site-isolation-trials",
     f"--disable-features={','.join(DISABLED_FEATURES)}",
@@ -70,7 +70,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """A file of tests without examples in docstrings is not imported to look for some: helpers import JAX, for instance."""
+    """No file without examples is imported to look for examples in docstrings: some helpers of tests import JAX, for instance."""
     found = yield
     has_examples = file_path.suffix == ".py" and ">>>" in file_path.read_text(encoding="utf-8")
     return found if has_examples else [one for one in found if not isinstance(one, DoctestModule)]

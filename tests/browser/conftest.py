@@ -101,9 +101,8 @@ def made(server: str) -> Callable[[str], str]:
 
     def wait(path: str) -> str:
         address = f"{server}/{path}"
-        for _ in range(
-            PATIENCE // 1000
-        ):  # the server sends the HTML without the page after a second, and at once while it starts
+        for _ in range(PATIENCE // 1000):
+            # The server sends the HTML without the page after a second, and at once while it starts.
             with WITHOUT_PROXY.open(address) as answer:
                 if b'id="normviz-first"' in answer.read():
                     return address

@@ -11,11 +11,13 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from tests.support.needs import HAS_RMS_NORM
+
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 Shape = tuple[int, ...]
 
 WITH_CHANNELS = ("BatchNorm", "InstanceNorm", "GroupNorm")
-OVER_LAST_AXES = ("LayerNorm", *(["RMSNorm"] if hasattr(nn, "RMSNorm") else []))
+OVER_LAST_AXES = ("LayerNorm", *(["RMSNorm"] if HAS_RMS_NORM else []))
 FAMILIES = (*WITH_CHANNELS, *OVER_LAST_AXES)
 SUBTRACT_MEAN = ("BatchNorm", "InstanceNorm", "GroupNorm", "LayerNorm")
 PER_EXAMPLE = ("InstanceNorm", "GroupNorm", *OVER_LAST_AXES)

@@ -339,7 +339,7 @@ def layers_that_subtract_a_mean_are_one_formula(draw, families=FAMILIES[:4]):
 def a_change_moves_its_group_but_with_running_statistics(
     draw, alone=lambda case, training: bool([*case.layer.buffers()]) and not training
 ):
-    """A change can move all outputs of its group, and no others; where running statistics are used it moves only its own output."""
+    """A change can move all outputs of its group, and no others. Where running statistics are used, it moves only its own output."""
     case, training = draw_case(draw, least=3), draw(st.booleans())
     case.layer.train(training)
     at = element(draw, case.x)

@@ -2,7 +2,6 @@
 
 import warnings
 from copy import deepcopy
-from inspect import signature
 
 import torch
 from hypothesis import strategies as st
@@ -15,6 +14,7 @@ from tests.claims.drawing import close, draw_case, draw_shape, make_layer, norma
 from tests.claims.modes import with_random_statistics
 from tests.claims.predicates import predicate
 from tests.claims.running import channels
+from tests.support.needs import HAS_BIAS
 
 
 @predicate(
@@ -49,10 +49,8 @@ def gamma_and_beta_of_layernorm_fold_into_the_next_linear_layer(
     """A linear layer directly after LayerNorm can take its gamma and beta: only the normalization is left."""
     x = normal(draw, draw(st.integers(2, 4)), draw(st.integers(2, 5)), offset=1.0)
     n = x.shape[1]
-    norm, linear = (
-        with_random_parameters(draw, make_layer(draw, "LayerNorm", tuple(x.shape), 1)),
-        nn.Linear(n, 3).double(),
-    )
+    norm = with_random_parameters(draw, make_layer(draw, "LayerNorm", tuple(x.shape), 1))
+    linear = nn.Linear(n, 3).double()
     weight, bias = linear.weight, linear.bias
     if scaled:
         weight, bias = weight * norm.weight, bias + linear.weight @ norm.bias
@@ -150,7 +148,7 @@ def instancenorm_stores_the_mean_of_the_variances_of_the_images(draw, between=Fa
 
 @predicate(
     {"RMSNorm takes `bias=False`, too": {"takes": ("BatchNorm", "InstanceNorm", "GroupNorm", "LayerNorm", "RMSNorm")}},
-    needs="bias" in signature(nn.GroupNorm).parameters,
+    needs=HAS_BIAS,
 )
 def layers_with_a_beta_can_leave_it_out(draw, takes=("BatchNorm", "InstanceNorm", "GroupNorm", "LayerNorm")):
     """BatchNorm, InstanceNorm, GroupNorm and LayerNorm take bias=False, and keep gamma alone; RMSNorm has no such argument."""

@@ -20,6 +20,7 @@ from tests.claims.drawing import (
     run,
 )
 from tests.claims.predicates import predicate
+from tests.support.needs import HAS_RMS_NORM
 
 SCALES = st.sampled_from([1e-4, 0.01, 1.0, 30.0])
 
@@ -265,9 +266,8 @@ def a_tiny_eps_in_float16_is_zero_by_hand_only(
     draw, gives=lambda out: not out.isfinite().all(), batch=True, dtype=torch.float16
 ):
     """On the CPU and with eps=1e-12, a constant row of float16 gives NaN by hand and in BatchNorm, in LayerNorm a finite number, and 0 for 2s."""
-    x = torch.full((draw(st.integers(2, 9)),), draw(st.sampled_from([2.0, 0.0, -3.0, 10.1, 1000.5, -65504.0]))).to(
-        dtype
-    )
+    size, value = draw(st.integers(2, 9)), draw(st.sampled_from([2.0, 0.0, -3.0, 10.1, 1000.5, -65504.0]))
+    x = torch.full((size,), value).to(dtype)
     centered = x - x.mean()
     assert bool((centered / (centered.square().mean() + 1e-12).sqrt()).isnan().all())
     assert bool(nn.functional.batch_norm(x[:, None], None, None, training=True, eps=1e-12).isnan().all()) == batch
@@ -290,16 +290,15 @@ def f_normalize_times_the_root_is_rmsnorm(draw, root=True):
         "eps=None is 1.2e-7 in every type": {"eps": lambda dtype: [torch.finfo(torch.float32).eps]},
         "eps=None is 2.2e-16 in every type": {"eps": lambda dtype: [torch.finfo(torch.float64).eps]},
     },
-    needs=hasattr(nn, "RMSNorm"),
+    needs=HAS_RMS_NORM,
 )
 def eps_none_is_a_machine_epsilon(
     draw, eps=lambda dtype: {torch.finfo(kind).eps for kind in (dtype, torch.promote_types(dtype, torch.float32))}
 ):
     """RMSNorm's default eps is the machine epsilon of the dtype of x; for float16 and bfloat16 it may be that of float32."""
     dtype = draw(st.sampled_from([torch.float64, torch.float32, *HALF]))
-    x = normal(draw, 2, 4, scale=draw(st.sampled_from([1e-4, 1e-3, 1e-8 if dtype == torch.float64 else 1e-3]))).to(
-        dtype
-    )
+    scale = draw(st.sampled_from([1e-4, 1e-3, 1e-8 if dtype == torch.float64 else 1e-3]))
+    x = normal(draw, 2, 4, scale=scale).to(dtype)
     found = run(nn.RMSNorm(4).to(dtype), x).double()
     group = torch.arange(2)[:, None].expand(2, 4)
     wanted = [normalized(x.double(), group, one, center=False) for one in eps(dtype)]

@@ -11,10 +11,8 @@ from tests.support.colors import VISION, contrast, difference, lab, luminance, m
 
 READABLE = 4.5  # WCAG 2.2 AA, text
 VISIBLE = 3.0  # WCAG 2.2 AA, lines and marks
-GRAY_APART, GRAY_APART_FROM_ITSELF = (
-    1.05,
-    1.2,
-)  # neighboring fills; an outline of at least VISIBLE contrast is between them
+# In grayscale, a full fill beside a pale one of any color, and of its own; an outline of at least VISIBLE contrast is between them.
+GRAY_APART, GRAY_APART_FROM_ITSELF = 1.05, 1.2
 # CIEDE2000: a difference of 1 is just noticeable side by side; 6 is visible at a glance, also on a projector.
 APART = 6.0
 

@@ -101,15 +101,23 @@ def test_a_spanish_list_has_another_word_before_its_own_sound(values, last, phra
 
 
 def copied(translations: dict[str, dict[str, str]]) -> list[str]:
-    """The texts that are the same in two languages, and are neither the English nor short: these may be the same in Spanish and Portuguese."""
+    """The texts that are the same in two languages.
+
+    A text that is the English one does not count. A short text does not, either: it may be the same in Spanish and Portuguese.
+    """
     return [
         text
         for one, other in combinations(translations, 2)
         for english, text in translations[one].items()
-        if text == translations[other].get(english) != english
-        and len(re.findall(r"[^\W\d]{2,}", re.sub(r"\{[^{}]*\}|`[^`]*`", " ", text)))
-        >= (3 if "zh" in (one, other) else 6)
+        if text == translations[other].get(english)
+        and text != english
+        and number_of_words(text) >= (3 if "zh" in (one, other) else 6)
     ]
+
+
+def number_of_words(text: str) -> int:
+    """Without placeholders and code."""
+    return len(re.findall(r"[^\W\d]{2,}", re.sub(r"\{[^{}]*\}|`[^`]*`", " ", text)))
 
 
 def test_no_text_is_copied_from_another_language():

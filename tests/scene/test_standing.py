@@ -13,7 +13,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.naming import layer_with_axes
 from normviz.layers.norm import Norm
 from normviz.scene.toggles import Standing, layers_of_toggles, layers_with_same_means, norm_of, standing_of
-from tests.support.needs import needs_rms_norm
+from tests.support.needs import HAS_RMS_NORM, needs_rms_norm
 from tests.support.scenes import scene
 
 TENSORS = [((2, 4, 2, 3), "nchw"), ((2, 6, 2, 2), "nchw"), ((2, 2, 2, 2), "nchw"), ((2, 4, 3), "ncl"), ((3, 2, 4), "nlc"), ((3, 4), "nd")]  # fmt: skip
@@ -79,7 +79,7 @@ def modules(shape):
         yield from (
             nn.GroupNorm(groups, channels, affine=affine) for groups in divisors(channels)[: None if rank > 2 else -1]
         )
-        for kind in (nn.LayerNorm, *([nn.RMSNorm] if hasattr(nn, "RMSNorm") else [])):
+        for kind in (nn.LayerNorm, *([nn.RMSNorm] if HAS_RMS_NORM else [])):
             yield from (kind(shape[start:], elementwise_affine=affine) for start in range(rank))
 
 
@@ -137,7 +137,7 @@ SAME_MEANS = [
 ]
 
 
-@pytest.mark.parametrize(("link", "names"), SAME_MEANS)
-def test_a_pattern_that_torch_does_not_have_gets_the_layers_with_its_means(link, names):
+@pytest.mark.parametrize(("link", "layers"), SAME_MEANS)
+def test_a_pattern_that_torch_does_not_have_gets_the_layers_with_its_means(link, layers):
     same = layers_with_same_means(scene(link))
-    assert (None if same is None else [str(layer) for layer in same]) == names
+    assert (None if same is None else [str(layer) for layer in same]) == layers

@@ -164,8 +164,9 @@ def test_the_frame_of_the_selected_element_does_not_cover_the_number_of_its_grou
     assert evaluate("middleBeside([0, 0, 20, 50], args[0], 12, 10)", frame) == place
 
 
+# Each text, its place, the group under it, and the group that it names.
 WRITTEN = """(key, width, at = null) => {
-  const list = () => { const texts = []; return { texts, add(tag, { x, y, fill }, text) { texts.push([text, x, y, fill]); }, end() {} }; };
+  const list = () => { const texts = []; return { texts, add(tag, { x, y }, text) { texts.push([text, x, y]); }, end() {} }; };
   const geometry = new Geometry(data.grid, width, 300, { most: 56, gapY: 22 }), strongTexts = list(), panel = panels[key];
   Object.assign(panel, { geometry, view: { at }, mutedTexts: list(), strongTexts, ranks: rankGroups(panel.tables()), scale: [[0, "#000000"], [1, "#000000"]], colors: { ink: ["#ffffff", "#000000"] } });
   drawTexts(panel);
@@ -174,11 +175,11 @@ WRITTEN = """(key, width, at = null) => {
 
 
 def test_the_name_of_a_group_moves_when_an_element_is_selected_under_it():
-    plain, moved = around(f"[null, [1, 3, 2, 0]].map((at) => ({WRITTEN})('stats', 250, at))", INSTANCES)
+    instances = explain("InstanceNorm2d(4)", torch.zeros(3, 4, 5, 2))
+    plain, moved = around(f"[null, [1, 3, 2, 0]].map((at) => ({WRITTEN})('stats', 250, at))", instances)
     assert [before[0] for before, now in zip(plain, moved, strict=True) if before != now] == ["mean 7"]
 
 
-INSTANCES = explain("InstanceNorm2d(4)", torch.zeros(3, 4, 5, 2))
 IN_GROUPS = [
     # the layer, the panel, its width, and what stands in it
     ("BatchNorm2d(4)", "stats", 400, [f"mean {n}" for n in range(4)]),

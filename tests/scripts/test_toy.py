@@ -59,7 +59,7 @@ def test_explore_shows_the_same_position():
     queries = evaluate("args[1].map((one) => queryOf(args[0], one))", data, positions, entry=HOME)
     for standing, query in zip(positions, queries, strict=True):
         given = {name: values[0] for name, values in parse_qs(query[1:]).items()}
-        assert given["shape"] == "2,4,3,5"
+        assert given["shape"] == ",".join(map(str, SHAPE))
         assert standing_of(Layer.parse(given["layer"]), SHAPE, AXES) == standing
     assert (
         evaluate("queryOf(args[0], args[1], args[2])", data, FIRST, "LayerNorm([3, 5])", entry=HOME)

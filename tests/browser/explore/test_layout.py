@@ -2,6 +2,7 @@
 
 import io
 import itertools
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from normviz.figures.palette import THEMES
 from tests.browser.conftest import SCREEN
 from tests.browser.scripts import PAINTED
 from tests.browser.view import View, peers
-from tests.support.colors import over
+from tests.support.colors import Rgb, contrast, over, rgb
 
 pytestmark = pytest.mark.browser
 
@@ -128,14 +129,10 @@ def test_after_the_screen_is_rotated_the_elements_are_found_where_they_are_drawn
     assert view.open_elements("params") == peers(view.scene, "params", (1, 2, 3, 3))
 
 
-def rgb(color: str) -> tuple[int, ...]:
-    return tuple(int(color[i : i + 2], 16) for i in (1, 3, 5))
-
-
-def luminance(color: tuple[int, ...]) -> float:
-    shares = [part / 255 for part in color]
-    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
-    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+def of_bytes(color: Iterable[float]) -> Rgb:
+    """The color of three numbers from 0 to 255."""
+    red, green, blue = (part / 255 for part in color)
+    return red, green, blue
 
 
 SELECTED = "?shape=2,3,4,4&layer=BatchNorm2d(3)&at=0,1,1,1"
@@ -152,50 +149,43 @@ def test_a_theme_keeps_the_color_of_peers_veils_the_rest_and_is_readable_also_if
     check_colors(view.wait_for_scene(), "dark")
 
 
-def contrast_of(one: float, other: float) -> float:
-    """Of two luminances."""
-    low, high = sorted((one, other))
-    return (high + 0.05) / (low + 0.05)
-
-
-def outline_at(picture: Image.Image, view: View, theme: str) -> tuple[int, ...]:
+def outline_at(picture: Image.Image, view: View, background: Rgb) -> Rgb:
     """The color of the line between the selected group and its left neighbor."""
     spots = view.spots("stats")
     x, y = spots[0, 1, 2, 0]
-    row = [picture.getpixel((at, round(y))) for at in range(round(x - 24), round(x))]
-    return max(row, key=lambda color: contrast_of(luminance(color), luminance(rgb(THEMES[theme].background))))
+    row = [of_bytes(picture.getpixel((at, round(y)))) for at in range(round(x - 24), round(x))]
+    return max(row, key=lambda color: contrast(color, background))
 
 
 def check_colors(view: View, theme: str) -> None:
     picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
     colors, background = THEMES[theme], rgb(THEMES[theme].background)
-    gray: dict[bool, list[float]] = {True: [], False: []}
-    assert picture.getpixel((5, 400)) == background
+    fills: dict[bool, list[Rgb]] = {True: [], False: []}
+    assert of_bytes(picture.getpixel((5, 400))) == background
     box = view.find(".nv-panel-stats .nv-plot").bounding_box()
     for index, (x, y) in view.spots("stats").items():
         if box["y"] < y < 715 and (index[:2], index[3]) != ((0, 1), 1):
             block = np.array(picture.crop((round(x - 9), round(y - 9), round(x + 7), round(y - 7)))).reshape(-1, 3)
-            fill = np.array(rgb(colors.few[index[1]]))
-            veiled = 255 * np.array(over(colors.veil, tuple(fill / 255)))
+            full = rgb(colors.few[index[1]])
             found = {
-                name: (abs(block - color).max(axis=1) <= 3).mean()
-                for name, color in (("full", fill), ("veiled", veiled))
+                name: (abs(block - 255 * np.array(color)).max(axis=1) <= 3).mean()
+                for name, color in (("full", full), ("veiled", over(colors.veil, full)))
             }
             assert found == {"full": index[1] == 1, "veiled": index[1] != 1}, index  # flat, above the name of the group
-            gray[index[1] == 1].append(luminance(tuple(block.mean(axis=0))))
-    assert (len(gray[True]), len(gray[False])) == (28, 64)  # without the column of the frame
-    assert min(contrast_of(full, pale) for full in gray[True] for pale in gray[False]) >= 1.2  # also in grayscale
-    outline, halo = luminance(outline_at(picture, view, theme)), luminance(background)
-    assert contrast_of(outline, halo) >= 3
-    for shade in (*gray[True], *gray[False]):
-        assert max(contrast_of(outline, shade), contrast_of(halo, shade)) >= 3
+            fills[index[1] == 1].append(of_bytes(block.mean(axis=0)))
+    assert (len(fills[True]), len(fills[False])) == (28, 64)  # without the column of the frame
+    full_ones, pale_ones = set(fills[True]), set(fills[False])
+    assert min(contrast(full, pale) for full in full_ones for pale in pale_ones) >= 1.2  # also in grayscale
+    outline = outline_at(picture, view, background)
+    assert contrast(outline, background) >= 3
+    for fill in full_ones | pale_ones:
+        assert max(contrast(outline, fill), contrast(background, fill)) >= 3
     found = view.page.evaluate(
         """() => Object.fromEntries([".nv-title", ".nv-caption", ".nv-readout", ".nv-note", ".nv-worked .nv-what", ".nv-sentence"]
         .map(name => [name, getComputedStyle(document.querySelector(name)).color.match(/\\d+/g).slice(0, 3).map(Number)]))"""
     )
     for part, color in found.items():
-        low, high = sorted((luminance(tuple(color)), luminance(background)))
-        assert (high + 0.05) / (low + 0.05) >= 4.5, (part, color)
+        assert contrast(of_bytes(color), background) >= 4.5, (part, color)
 
 
 @pytest.mark.parametrize("theme", list(THEMES))
@@ -208,7 +198,7 @@ def test_values_outside_of_the_group_have_no_color_of_the_scale(laptop, theme):
         arg=THEMES[theme].text,
     )
     picture = Image.open(io.BytesIO(view.page.screenshot())).convert("RGB")
-    card = np.array(rgb(THEMES[theme].card))
+    card = 255 * np.array(rgb(THEMES[theme].card))
     for index, (x, y) in view.wait_for_scene().spots("x").items():
         block = np.array(picture.crop((round(x - 16), round(y - 16), round(x + 16), round(y - 8)))).reshape(-1, 3)
         plain = (abs(block - card).max(axis=1) <= 1).mean()

@@ -157,9 +157,8 @@ def test_sizes_and_the_layout_lead_to_the_tensors_of_the_file(show):
     segment(page, "Tensor", "N, D")
     expect_sentence(page, "LayerNorm([7]) on (5, 7)")
     expect_fragment(page, "#shape=5,7&layer=LayerNorm([7])")
-    expect(page.locator(".nv-panel-stats .nv-text text")).to_have_count(
-        2 * 5
-    )  # a name for each mean, and none of the tensor before
+    # a name for each mean, and none of the tensor before
+    expect(page.locator(".nv-panel-stats .nv-text text")).to_have_count(2 * 5)
     segment(page, "Tensor", "N, C, H, W")
     expect_sentence(page, "on (2, 3, 4, 4)")
 

@@ -50,12 +50,9 @@ def test_one_sentence_for_each_difference(one, other, sentences):
 def test_layers_differ_where_their_outputs_do(one, other, sentences):
     x = torch.randn(2, 8, 4, 4)
     outputs = [nn.Sequential(*layers)(x) for layers in (one, other)]
-    same = [
-        sentence
-        for sentence in sentences
-        if "momentum" not in sentence and "eval mode" not in sentence and "beta" not in sentence
-    ]
-    assert torch.allclose(*outputs, atol=1e-6) == (not same)
+    unseen = ("momentum", "eval mode", "beta")  # in an output in train mode with beta 0
+    seen = [one for one in sentences if not any(word in one for word in unseen)]
+    assert torch.allclose(*outputs, atol=1e-6) == (not seen)
 
 
 def test_one_plus_gamma_differs_from_gamma():
