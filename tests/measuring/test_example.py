@@ -116,6 +116,24 @@ def test_the_example_is_small_and_round():
     assert example.to_dict()["x"] == example.x.tolist()
 
 
+def test_values_that_cannot_be_0_or_1_have_few_digits():
+    def wrong_for_other_numbers(x):
+        are_distinct = torch.tensor([[float(len({0.0, *row.tolist()}) == 4)] for row in x])
+        return rows(x) + are_distinct
+
+    (row,) = nv.check(wrong_for_other_numbers, (4, 3), "LayerNorm(3)").example.x.tolist()
+    assert len({0.0, *row}) == 4
+    assert all(len(f"{value:.6g}".lstrip("-0.")) == 1 for value in row)
+
+
+def test_a_gamma_that_cannot_be_1_is_an_integer():
+    gamma = {"gamma": torch.ones(3)}
+    example = nv.check(lambda x, gamma: rows(x) * gamma.abs(), (4, 3), "LayerNorm(3, bias=False)", params=gamma).example
+    values = re.search(r"gamma=torch\.tensor\(\[(.*?)\]", str(example))[1].split(", ")
+    assert any(float(value) < 0 for value in values)
+    assert all(float(value).is_integer() for value in values)
+
+
 def test_an_example_of_many_elements_has_one_output():
     text = str(example_of("many features"))
     assert "x = torch.zeros((1, 300))" in text
