@@ -5,6 +5,7 @@ Each attack has a server of its own. The numbers depend on the machine; the test
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
@@ -566,7 +567,13 @@ ATTACKS: tuple[Callable[[], Iterator[Row]], ...] = (
 
 def main() -> None:
     names = {attack.__name__: attack for attack in ATTACKS}
-    chosen = [names[name] for name in sys.argv[1:]] or ATTACKS
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("attacks", nargs="*", metavar="NAME", help=f"of an attack: {listed(names)}; by default all")
+    asked = parser.parse_args().attacks
+    for name in asked:
+        if name not in names:
+            parser.error(f"{name} is no attack; choose {listed(names)}")
+    chosen = [names[name] for name in asked] or ATTACKS
     print("| limit | tried | before | now |\n| --- | --- | --- | --- |")
     for attack in chosen:
         for row in attack():

@@ -44,11 +44,12 @@ def in_threads(work: Callable[[], None], number: int) -> None:
 
 def first_to_run(most: int, waiting: str) -> str:
     """Who gets the first place that is free, of clients who came one after the other while "a" had all."""
-    places, ran, gate = Places(most), list[str](), threading.Event()
+    places, ran, started, gate = Places(most), list[str](), threading.Event(), threading.Event()
 
     def run(client: str) -> None:
         with places.place(client):
             ran.append(client)
+            started.set()
             gate.wait(60)
 
     threads = [threading.Thread(target=run, args=(client,)) for client in waiting]
@@ -60,8 +61,7 @@ def first_to_run(most: int, waiting: str) -> str:
                 thread.start()
                 while len(places._waiting) < number:
                     sleep(0.001)
-        while not ran:
-            sleep(0.001)
+        assert started.wait(60)
         first = ran[0]
         gate.set()
     for thread in threads:
