@@ -38,6 +38,7 @@ WORDS = [
     *(("pt", word, "movel|moveis|running_(mean|var)") for word in ("média móvel", "media movel", "estatísticas móveis")),
     ("en", "moving average", "running"), ("en", "running_mean", "running_mean"), ("en", "BatchNorm", "batchnorm"), ("es", "varianza", "varianza"), ("es", "variancia", "varianza"), ("pt", "variância", "variancia"),
     ("pt", "varianza", "variancia"), ("zh", "方差", "方差"),
+    *(("zh", word, "序列|token") for word in ("自然语言处理", "词元")),
 ]  # fmt: skip
 
 
