@@ -68,6 +68,8 @@ class Variant:
         if self.stored is not None:
             mean, variance = self.stored
             return (x if self.center == "none" else x - mean) / ROOTS[self.root](variance, self.eps)
+        if self.tail and (self.over.axes is None or self.around.axes is None):
+            return None  # only along axes is there a last element
         mean = self._rounded("mean", self._mean(self.over, x, "mean"))
         center = self._center(x, mean)
         if center is None:
@@ -118,7 +120,7 @@ class Variant:
         left = groups.elements - abs(self.tail)
         kept = slice(0, left) if self.tail > 0 else slice(-self.tail, None)
         mean = groups.reduced(x, lambda rows, axis: rows[..., kept].mean(axis))
-        assert mean is not None, "groups without axes have no tail"
+        assert mean is not None, "of groups with axes"
         return mean * (left / groups.elements) if self.whole in ("both", statistic) else mean
 
     def _rounded(self, step: str, value: Tensor) -> Tensor:

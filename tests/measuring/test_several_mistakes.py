@@ -114,6 +114,16 @@ def test_a_mean_square_of_other_elements(name):
     assert not any(one.what in ("eps", "gamma", "factor") for one in found.differences)
 
 
+def test_groups_without_axes_have_no_last_element():
+    """Rows that are groups beside elements that are none."""
+
+    def own(x, weight, bias):
+        return torch.cat([layer_norm(x[:1], weight, bias), x[1:]])
+
+    params = {"weight": torch.ones(12), "bias": torch.zeros(12)}
+    assert not nv.check(own, X, "LayerNorm(12)", params=params)
+
+
 def test_an_output_in_bfloat16_is_not_called_float16():
     """Nearly every number of bfloat16 is one of float16."""
 
