@@ -288,7 +288,12 @@ def _given_x(subject: Subject) -> TrialResult:
 
 def _other_values(subject: Subject) -> TrialResult:
     """The outputs for other values."""
-    return TrialResult() if subject.verdict.right else _wrong_output(subject)
+    if not subject.verdict.right:
+        return _wrong_output(subject)
+    norm, roles = subject.compared.reference.norm, subject.compared.best
+    if roles.is_made or (roles.count and not subject.verdict.other_parameters):
+        return TrialResult(tried=_("other values of x"))
+    return TrialResult(tried="" if norm.eps and not norm.running else _("other values of x, gamma and beta"))
 
 
 def _wrong_output(subject: Subject) -> TrialResult:
@@ -350,7 +355,11 @@ def _modes(subject: Subject) -> TrialResult:
         reason = _("{layer} does not say what to compute in that mode", layer=compared.expected.title)
         return TrialResult((), (_("The other mode is not compared: {reason}.", reason=reason),), left_out=reason)
     subject.function.restore()
-    differs = tuple(mode_differences(module, compared))
+    try:
+        own = copy.deepcopy(module)
+    except Exception as error:
+        return TrialResult(left_out=_("the module cannot be copied: {error}", error=str(error)))
+    differs = tuple(mode_differences(module, own, compared))
     if not differs and subject.backward is not False:
         differs = tuple(_gradients_in_other_mode(module, compared))
     return TrialResult(differs)
@@ -360,10 +369,7 @@ def _gradients_in_other_mode(module: nn.Module, compared: LayerComparison) -> It
     """The differences of the gradients in the mode in which the module is not; its outputs there are right."""
     expected, x = compared.expected, compared.x
     training = not module.training
-    try:
-        other = copy.deepcopy(module).train(training)
-    except Exception:  # a module that cannot be copied is judged in its own mode alone
-        return
+    other = copy.deepcopy(module).train(training)
     if expected.layer is not None:
         expected = _on(replace(expected, layer=expected.layer.with_(training=training)), expected.shape)
     own = compared.function

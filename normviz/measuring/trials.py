@@ -28,7 +28,7 @@ from normviz.measuring.report import (
     vanishing_eps,
 )
 from normviz.measuring.verdict import Error, LayerComparison, Verdict, constant_is_finite, extremes, signed_values
-from normviz.texts.errors import NormvizError
+from normviz.texts.errors import NormvizError, listed
 from normviz.texts.messages import N_, _, ngettext
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
@@ -356,11 +356,16 @@ def gradients_elsewhere(subject: Subject) -> TrialResult:
     several = [] if in_half else [one for one in other_sizes(subject) if {65, 17} & {*one[0].expected.shape}]
     cases = [(compared, values, False) for compared, values in several]
     own = signed_values(subject.compared.learned, seed=5)
+    tried, raised = list[str](), list[str]()
     for compared, values, strided in [(subject.compared, own, True), *cases]:
         try:
             found = compare_gradients(compared, values, strided)
-        except NormvizError:
+        except NormvizError as problem:
+            raised.append(str(problem))
             continue
+        tried.append(
+            _("an x and a dout that are not contiguous") if strided else shapes_text([compared.expected.shape])
+        )
         if isinstance(found, Unjudged):
             return TrialResult(left_out=found.reason)
         if found:
@@ -370,7 +375,8 @@ def gradients_elsewhere(subject: Subject) -> TrialResult:
                 else _("This is the gradient on an x of shape {shape}.", shape=compared.expected.shape)
             )
             return TrialResult(tuple(also(one, text) for one in found))
-    return TrialResult()
+    where = _("the gradients for {several}", several=listed(tried, "and")) if tried else ""
+    return TrialResult(tried=where, left_out="" if tried else raised[0])
 
 
 # Again
@@ -460,29 +466,39 @@ def residual(subject: Subject) -> TrialResult:
             )
             words = _("another second output"), _("x + residual")
             return TrialResult((unexpected_change("residual", *words, text),))
-    return TrialResult()
+    return TrialResult(tried="" if second else _("a residual that is not zero: x + residual is normalized"))
 
 
 # Rows alone and in a batch
 
-MOST_ROWS = 8
+MOST_ROWS = 8  # alone
+BATCHES = (2, 16, 65)
 
 
 def batch(subject: Subject) -> TrialResult:
-    """Whether a row is the same, bit by bit, alone, in the given batch and in a larger one."""
-    function, x, ids = subject.function, subject.x, subject.compared.expected.stat_ids
+    """Whether a row is the same, bit by bit, alone, in the given batch and in smaller and larger ones."""
+    function, x, norm = subject.function, subject.x.contiguous(), subject.compared.expected.norm
     if not subject.batch_invariant:
         return TrialResult(left_out=_("batch_invariant is not True"))
-    if len(ids) > 1 and set(ids[0].flat) & set(ids[1].flat):
+    if not norm.running and set(norm.pattern.left[0]) & set(norm.pattern.reduced):
         return TrialResult(left_out=_("its rows share statistics"))
+    batches = [[row] for row in range(min(len(x), MOST_ROWS))]
+    batches += [[row % len(x) for row in range(size)] for size in (*BATCHES, len(x) + 1)]
+    apart, sizes, raised = 0, {len(x)}, list[str]()
     with own_dtypes(function):
         whole = function(x)
-        larger = x.repeat(-(-ROWS[-1] // len(x)), *[1] * (x.dim() - 1))[: max(ROWS[-1], len(x))]
-        several = [(function(larger)[: len(x)], whole)]
-        several += [(function(x[row : row + 1]), whole[row : row + 1]) for row in range(min(len(x), MOST_ROWS))]
-    apart = max(_units(one, other) for one, other in several)
+        for rows in batches:
+            try:
+                apart = max(apart, _units(function(x[rows]), whole[rows]))
+            except NormvizError as problem:
+                raised.append(str(problem))
+            else:
+                sizes.add(len(rows))
+    if len(sizes) == 1:
+        return TrialResult(left_out=raised[0])
     if not apart:
-        return TrialResult()
+        several = listed(map(str, sorted(sizes)), "and")
+        return TrialResult(tried=_("rows in batches of {sizes}, bit by bit", sizes=several))
     text = ngettext(
         "The output for a row depends on the batch: it differs by {n} unit in the last place.",
         "The output for a row depends on the batch: it differs by up to {n} units in the last place.",

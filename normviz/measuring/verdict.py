@@ -298,6 +298,7 @@ class Verdict:
     right    whether it agrees on other x, in the most precise dtype that it takes
     only_near  whether these are near zero, unlike x
     own_right  whether it agrees on x in that dtype
+    other_parameters  whether it takes other values of gamma and beta
     """
 
     given: Error | None = None
@@ -305,6 +306,7 @@ class Verdict:
     right: bool = False
     only_near: bool = False
     own_right: bool = True
+    other_parameters: bool = True
 
 
 class LayerComparison:
@@ -464,6 +466,17 @@ class LayerComparison:
             output: Tensor = torch.func.functional_call(module, state, (moved,))
         return output.movedim(channel, own_channel) if last else output  # type: ignore[arg-type]
 
+    def rounding(self, x: Tensor, values: Mapping[int, Tensor], dtype: torch.dtype) -> float:
+        """The largest error of an output that the rounding of the mean in this dtype gives, or of the layer itself in it."""
+        tensors = self.function.with_values(values)
+        exact, low = (
+            self._reference(x.to(one), self.best, tensors, one).double().nan_to_num() for one in (torch.float64, dtype)
+        )
+        given = {name: value.double() for name, value in self.best.values(tensors).items()}
+        finer = min(1.0, torch.finfo(dtype).eps / torch.finfo(torch.float32).eps)  # that of the mean is of float32
+        of_mean = finer * self.reference.rounding(x, given, probe.floats(tensors)).nan_to_num(posinf=0.0)
+        return float(torch.maximum((low - exact).abs(), of_mean).max())
+
     def _offset(self, x: Tensor, roles: GammaBeta, tensors: Mapping[int, Tensor]) -> Tensor:
         given = {name: value.double() for name, value in roles.values(tensors).items()}
         if "beta" not in given:
@@ -513,7 +526,7 @@ def judge(
     function.use(precise)
     others = signed_values(parameters_of(function), seed=4) | other_statistics(function, reference, seed=4)
     if not function.takes(shape, others):
-        others = {}
+        others, verdict.other_parameters = {}, False
     verdict.right = _right(compared, shape, others, precise)
     if verdict.right:
         verdict.own_right = compared.agrees(x.to(precise), {}, precise).ok

@@ -88,3 +88,59 @@ def test_rows_that_share_statistics_differ_in_each_batch():
 def test_it_is_compared_with_a_layer():
     with pytest.raises(nv.NormvizError, match="batch_invariant compares with a layer; give like"):
         nv.check(uneven, X, batch_invariant=True)
+
+
+def batch_trial(fn, x=X, like="RMSNorm(6, eps=1e-6, elementwise_affine=False)", **options):
+    found = nv.check(fn, x, like, batch_invariant=True, **options)
+    assert found, found
+    return next(str(one) for one in found.trials if one.trial == "batch")
+
+
+def test_each_row_of_a_larger_batch_is_compared():
+    def last_rows(x):
+        """A block of 64 rows, and another order of sums in what is left."""
+        return torch.cat([rms(x[:64], 1), uneven(x[64:].repeat(3, 1))[: max(0, len(x) - 64)]])
+
+    found = nv.check(last_rows, X, "RMSNorm(6, eps=1e-6, elementwise_affine=False)", batch_invariant=True)
+    assert [one.what for one in found.differences] == ["batch"]
+
+
+def test_the_trial_says_which_batches_there_were():
+    assert batch_trial(lambda x: rms(x, 1)) == "right: rows in batches of 1, 2, 4, 5, 16 and 65, bit by bit"
+
+    def few(x):
+        assert len(x) < 6
+        return rms(x, 1)
+
+    def four(x):
+        assert len(x) == 4
+        return rms(x, 1)
+
+    assert batch_trial(few) == "right: rows in batches of 1, 2, 4 and 5, bit by bit"
+    assert batch_trial(four).startswith("left out: ")
+    assert "AssertionError" in batch_trial(four)
+
+
+def test_one_row_shares_its_statistics_with_the_rows_of_a_larger_batch():
+    reason = "(its rows share statistics)"
+    assert batch_trial(torch.nn.BatchNorm2d(4), torch.randn(1, 4, 3, 3), "BatchNorm2d(4)").endswith(reason)
+    grouped = nv.Norm("(a b) c -> b", None, sizes={"a": 2})
+
+    def over_a(x):
+        y = x.reshape(2, -1, x.shape[-1])
+        centered = y - y.mean((0, 2), keepdim=True)
+        return (centered / (centered.square().mean((0, 2), keepdim=True) + 1e-5).sqrt()).reshape(x.shape)
+
+    assert batch_trial(over_a, X, grouped).endswith(reason)
+    assert batch_trial(torch.nn.BatchNorm1d(6).eval(), X, torch.nn.BatchNorm1d(6).eval()).startswith("right: ")
+
+
+def test_only_what_is_returned_is_said_to_be():
+    def trial(fn):
+        found = nv.check(fn, X, LIKE, params={"residual": ADDED, "weight": torch.ones(6)})
+        assert found, found
+        return next(str(one) for one in found.trials if one.trial == "residual")
+
+    normalized = "right: a residual that is not zero: x + residual is normalized"
+    assert trial(fused) == f"{normalized}, and returned"
+    assert trial(lambda x, residual, weight: fused(x, residual, weight)[0]) == normalized

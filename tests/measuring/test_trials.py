@@ -263,3 +263,53 @@ def test_a_function_that_keeps_results_by_address():
         return kept[key][1]
 
     assert whats(fn) == ["repeat"]
+
+
+# "right" stands for what was run
+
+
+class FixedAndContiguous(nn.LayerNorm):
+    def forward(self, x):
+        assert x.is_contiguous()
+        assert x.shape == (4, 16)
+        return super().forward(x)
+
+
+class NotCopied(nn.LayerNorm):
+    def __deepcopy__(self, memo):
+        raise TypeError("it has a lock")
+
+
+def line(fn, trial, x=SHAPE, like=LIKE, **more):
+    found = nv.check(fn, x, like, **more)
+    assert found, found
+    return next(str(one) for one in found.trials if one.trial == trial)
+
+
+def test_a_trial_that_raises_each_time_is_left_out():
+    for trial in ("gradients elsewhere", "strides"):
+        assert line(FixedAndContiguous(16), trial).startswith("left out: ")
+        assert "AssertionError" in line(FixedAndContiguous(16), trial)
+    assert line(NotCopied(16), "modes").endswith("(the module cannot be copied: it has a lock)")
+
+
+def test_what_was_tried_of_the_gradients_elsewhere():
+    strided = "right: the gradients for an x and a dout that are not contiguous"
+    assert line(nn.LayerNorm(16), "gradients elsewhere") == f"{strided} and an x of shape (65, 16)"
+    of_ten_rows = lambda x: rows(x) if len(x) < 10 else 1 / 0  # noqa: E731
+    assert line(of_ten_rows, "gradients elsewhere") == f"{strided} and an x of shape (4, 17)"
+
+
+def test_what_was_tried_of_other_values():
+    norm = "LayerNorm(16, elementwise_affine=False"
+    no_eps = "right: other values of x, gamma and beta"
+    assert line(lambda x: F.layer_norm(x, (16,), eps=0.0), "other values", like=f"{norm}, eps=0.0)") == no_eps
+    assert line(rows, "other values", like=f"{norm})") == f"{no_eps}, and an x so small that eps counts"
+    assert line(nn.BatchNorm1d(16).eval(), "other values", like=nn.BatchNorm1d(16).eval()) == no_eps
+
+    def positive(x, gamma):
+        assert (gamma > 0).all()
+        return rows(x) * gamma
+
+    ones = {"gamma": torch.ones(16)}
+    assert line(positive, "other values", like="LayerNorm(16, bias=False)", params=ones) == "right: other values of x"
