@@ -17,7 +17,7 @@ from normviz.measuring.formula import parameters_of
 from normviz.measuring.groups import Index
 from normviz.measuring.probe import Function
 from normviz.measuring.trials import Subject, own_dtypes, with_strides
-from normviz.measuring.verdict import EPS_SCALES, TOLERANCES, LayerComparison, signed_values
+from normviz.measuring.verdict import EPS_SCALES, TIMES, TOLERANCES, LayerComparison, signed_values
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _
 
@@ -28,7 +28,12 @@ MANY = 24  # nonzero elements that are replaced one by one
 MANY_ELEMENTS = 64  # of an x of which one output is compared
 MOST_NUMBERS = 1000  # of a module's parameters that are written into a test
 MARGIN = 2.0  # times the tolerance
-DIGITS = {torch.float64: 15, torch.float32: 7}
+DIGITS = {torch.float64: 15, torch.float32: 7}  # of expected numbers; those of x are exact
+EXACT = {
+    torch.float64: np.float64,
+    torch.float32: np.float32,
+    torch.float16: np.float16,
+}  # prints what identifies a number
 
 Plain = float | str | list["Plain"]
 
@@ -86,9 +91,16 @@ class _Case:
         except (NormvizError, RuntimeError):  # gamma and beta do not fit this size
             return None
         wanted = exact.to(got.dtype)
-        relative, absolute = TOLERANCES[min(x.dtype, got.dtype, key=lambda one: one.itemsize)]
+        relative, absolute = self.tolerances(got.dtype)
         near = torch.allclose(got, wanted, MARGIN * relative, MARGIN * absolute, equal_nan=True)
         return None if error.ok or near or not exact.isfinite().all() else (got, wanted)
+
+    def tolerances(self, dtype: torch.dtype) -> tuple[float, float]:
+        """The relative and the absolute tolerance of a test: larger where right code has larger rounding errors, as far from zero."""
+        low = min(self.x.dtype, dtype, key=lambda one: one.itemsize)
+        relative, absolute = TOLERANCES[low]
+        rounding = TIMES * self.compared.rounding(self.x, self.values, low)
+        return relative, absolute if rounding < absolute else float(f"{1.5 * rounding:.0e}")
 
 
 class _Search:
@@ -268,12 +280,13 @@ def _test(case: _Case, got: Tensor, expected: Tensor, layer: str) -> str:
     lines.append(
         f"got = {_call(function, case.x, case.values)}{'[0]' if isinstance(returned, tuple | list) else ''}{at}"
     )
-    lines.append(f"expected = {_code(function.own_array(shown))}  # {layer}")
+    lines.append(f"expected = {_code(function.own_array(shown), is_exact=False)}  # {layer}")
+    relative, absolute = case.tolerances(got.dtype)
     if function.kind == probe.TENSORS:
         same = "" if got.dtype == x.dtype else ", check_dtype=False"
+        same += "" if (relative, absolute) == TOLERANCES[got.dtype] else f", rtol={relative:g}, atol={absolute:g}"
         lines.append(f"torch.testing.assert_close(got, expected{same})")
     else:
-        relative, absolute = TOLERANCES[got.dtype]
         imports = list(dict.fromkeys([*imports, _LIBRARIES[probe.ARRAYS]]))
         lines.append(f"np.testing.assert_allclose(got, expected, rtol={relative:g}, atol={absolute:g})")
     function.restore()
@@ -315,7 +328,7 @@ def _name(function: Function) -> str:
     return name if name.isidentifier() else "fn"
 
 
-def _code(value: object, name: str = "") -> str:
+def _code(value: object, name: str = "", is_exact: bool = True) -> str:
     """A value as code; the name for a value that has no short code."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {_code(one, str(key))}" for key, one in value.items()) + "}"
@@ -327,23 +340,26 @@ def _code(value: object, name: str = "") -> str:
     if isinstance(value, Tensor):
         dtype = "" if value.dtype in (torch.float32, torch.int64, torch.bool) else f", dtype={value.dtype}"
         device = "" if value.device.type == "cpu" else f', device="{value.device}"'
-        return f"torch.tensor({_numbers(value, 'torch')}{dtype}{device})"
+        return f"torch.tensor({_numbers(value, 'torch', is_exact)}{dtype}{device})"
     if isinstance(value, np.ndarray):
         dtype = "" if value.dtype in (np.float64, np.int64) else f', dtype="{value.dtype}"'
-        return f"np.array({_numbers(torch.as_tensor(value), 'np')}{dtype})"
+        return f"np.array({_numbers(torch.as_tensor(value), 'np', is_exact)}{dtype})"
     if probe.is_jax(value):
-        return f"jnp.array({_numbers(probe.from_jax(value), 'jnp')})"
+        return f"jnp.array({_numbers(probe.from_jax(value), 'jnp', is_exact)})"
     return name
 
 
-def _numbers(value: Tensor, library: str) -> str:
-    digits = DIGITS.get(value.dtype, 5)
+def _numbers(value: Tensor, library: str, is_exact: bool = True) -> str:
+    def shown(one: float) -> str:
+        if is_exact and value.dtype in EXACT:
+            return str(EXACT[value.dtype](one))
+        return f"{one:.{DIGITS.get(value.dtype, 5)}g}"
 
     def text(one: object) -> str:
         if isinstance(one, list):
             return f"[{', '.join(map(text, one))}]"
         if not isinstance(one, float):
             return repr(one)
-        return repr(float(f"{one:.{digits}g}") + 0.0) if isfinite(one) else str(one).replace("nan", f"{library}.nan").replace("inf", f"{library}.inf")  # fmt: skip
+        return repr(float(shown(one)) + 0.0) if isfinite(one) else str(one).replace("nan", f"{library}.nan").replace("inf", f"{library}.inf")  # fmt: skip
 
     return text(value.detach().tolist())

@@ -98,6 +98,34 @@ def run(example, fn):
     test()
 
 
+def fast_variance(x):
+    mean = x.mean(-1, keepdim=True)
+    return (x - mean) / (x.square().mean(-1, keepdim=True) - mean.square() + 1e-5).sqrt()
+
+
+def two_passes(x):
+    centered = x - x.mean(-1, keepdim=True)
+    return centered / (centered.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+
+
+@pytest.mark.parametrize(("mean", "spread"), [(1e3, 1.0), (1e5, 0.02), (1e6, 0.3)])
+def test_far_from_zero_the_pasted_test_passes_for_right_code_with_its_rounding(mean, spread):
+    x = mean + spread * torch.randn(4, 6, generator=torch.Generator().manual_seed(0))
+    example = nv.check(fast_variance, x, "LayerNorm(6, elementwise_affine=False)").example
+    with pytest.raises(AssertionError):
+        run(example, fast_variance)
+    for right in (rows, two_passes):
+        run(example, right)
+
+
+def test_the_pasted_test_has_the_numbers_of_the_example():
+    x = 1e5 + 0.02 * torch.randn(3, 5, generator=torch.Generator().manual_seed(0))
+    example = nv.check(fast_variance, x, "LayerNorm(5, elementwise_affine=False)").example
+    seen = []
+    run(example, lambda x: (seen.append(x), example.expected)[1])
+    assert torch.equal(seen[0], example.x)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_pasted_test_fails_for_the_function_and_passes_for_a_right_one(name):
     fn, right, *_ = CASES[name]
