@@ -100,6 +100,8 @@ def _is_grouping(node: ast.AST) -> bool:
 
 
 def _has_thousands(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.FormattedValue) and node.format_spec is not None and "," in ast.unparse(node.format_spec)
+    """Whether a format specification itself has a comma, not an expression in it, as ``{x:.{digits(a, b)}g}``."""
+    spec = node.format_spec if isinstance(node, ast.FormattedValue) else None
+    return isinstance(spec, ast.JoinedStr) and any(
+        isinstance(one, ast.Constant) and "," in one.value for one in spec.values
     )
