@@ -68,6 +68,7 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 HELD_OUT = 2  # x that only confirm
 MOST_CHANGES = 4
 COARSE = 1e-3  # relative: in 16 bits
+ROUNDING = 1e-12  # relative: in float64
 MOST_ELEMENTS = 2**11  # of an x for which many changes together are tried
 USUAL_EPS = (0.0, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 5e-5, 1e-4, 1e-3, 1e-2, 0.1)
 
@@ -155,10 +156,14 @@ def _rounding(dtype: torch.dtype, outputs: Tensor) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """By what the values of a variant are multiplied, and what is added, of each element; NaN where a factor has no influence."""
+    """By what the values of a variant are multiplied, and what is added, of each element; NaN where a factor has no influence.
+
+    error  the largest one that is left, relative to the outputs
+    """
 
     factor: Tensor
     offset: Tensor
+    error: float = 0.0
 
 
 def fit(values: Tensor | None, outputs: Tensor, close: float, each: bool = False) -> Fit | None:
@@ -181,9 +186,10 @@ def fit(values: Tensor | None, outputs: Tensor, close: float, each: bool = False
     slope = torch.where(moves, (weight * (z - middle) * (y - average)).sum(0) / square.clamp(min=1e-300), 0.0)
     offset = average - slope * middle
     error = torch.where(known, (slope * values + offset - wanted).abs(), 0.0)
-    if not bool((error <= close * size).all()):
+    largest = float((error / size).max())
+    if largest > close:
         return None
-    return Fit(torch.where(moves, slope, torch.nan), torch.where(enough, offset, torch.nan))
+    return Fit(torch.where(moves, slope, torch.nan), torch.where(enough, offset, torch.nan), largest)
 
 
 def _sizes(outputs: Tensor) -> Tensor:
@@ -201,11 +207,18 @@ class Reasons:
 
     measured  whether one of them is that it has the groups that were measured
     uses      how many of them are about the use of gamma, beta or a constant; more where a simpler list may say the same
+    error     by how much the outputs differ from those of the function, relative to them
     """
 
     differences: tuple[Difference, ...]
     measured: bool = False
     uses: float = 0
+    error: float = 0.0
+
+    def is_better(self, other: "Reasons") -> bool:
+        """Whether it is a shorter list, or gives the outputs much better."""
+        own, others = (len(self.differences), self.uses), (len(other.differences), other.uses)
+        return own < others or (own == others and max(self.error, ROUNDING) < 0.1 * other.error)
 
 
 def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Reasons | None:
@@ -359,12 +372,15 @@ def _smallest(
             use = _use(compared, evidence, variant)
             if use is None:
                 continue
-            told = (*sorted((one.difference for one in chosen), key=_order), *use)
-            # A sum that is not divided by m, with a factor, is an eps that is divided by m.
-            uses = len(use) + 0.5 * (variant.divisor == SUM and any(one.what in ("gamma", "factor") for one in use))
-            if best is None or (len(told), uses) < (len(best.differences), best.uses):
-                measured = any("over" in one.fields and "around" in one.fields for one in chosen)
-                best, others = Reasons(told, measured, uses), set()
+            told = (*sorted((one.difference for one in chosen), key=_order), *use.differences)
+            # A sum that is not divided by m is an eps that is divided by m, with another factor: the one that has a name is meant.
+            factors = [one.sentence for one in use.differences if one.what in ("gamma", "factor")]
+            uses = len(use.differences) + 0.25 * bool(factors and variant.divisor == SUM)
+            uses += 0.5 * any(one not in map(_, FACTORS) for one in factors)
+            measured = any("over" in one.fields and "around" in one.fields for one in chosen)
+            found = Reasons(told, measured, uses, use.error)
+            if best is None or found.is_better(best):
+                best, others = found, set()
             if len(told) == len(best.differences):
                 others.add(told)
     is_coarse = evidence.close > COARSE  # so that other variants are as near
@@ -403,7 +419,7 @@ def _order(difference: Difference) -> int:
     return ORDER.index(difference.what)
 
 
-def _use(compared: LayerComparison, evidence: Evidence, variant: Variant) -> list[Difference] | None:
+def _use(compared: LayerComparison, evidence: Evidence, variant: Variant) -> Reasons | None:
     """What differs in the use of gamma and beta, if the variant explains the outputs; else None."""
     fits: list[Fit] = []
     values = variant.normalized(evidence.x)
@@ -422,7 +438,9 @@ def _use(compared: LayerComparison, evidence: Evidence, variant: Variant) -> lis
     told = used(compared, evidence, fits)
     # With stored statistics, any denominator gives some factor; in 16 bits, rounding is one.
     is_free = variant.stored is not None or evidence.close > COARSE
-    return None if is_free and any(one.sentence in map(_, UNKNOWN) for one in told) else told
+    if is_free and any(one.sentence in map(_, UNKNOWN) for one in told):
+        return None
+    return Reasons(tuple(told), error=max(one.error for one in fits))
 
 
 # How gamma and beta are used. ``g`` and ``b`` are gamma and beta of each element.
@@ -915,9 +933,13 @@ def _table(values: Tensor, ids: Ids) -> Tensor:
 
 
 def _has_pattern(factor: Tensor, offset: Tensor, ids: Ids) -> bool:
-    """Whether both have one value for each number in ids, and the factor has another one for each number in the first row."""
+    """Whether both have one value for each number in ids, and the factor has other ones for more than half of the numbers in the first row.
+
+    With a pattern of fewer axes it would have at most half as many; some of many numbers are near each other by chance.
+    """
     whole = torch.from_numpy(np.array(ids))
     if not all(_is(_table(one, ids)[whole], one) for one in (factor, offset)):
         return False
     first = torch.unique(whole[0])
-    return len(np.unique(equal_ids(_table(factor, ids)[first], torch.float64))) == len(first)
+    table = _table(factor, ids)[first]
+    return 2 * len(torch.unique((table / (1e-5 * table.abs().max())).round())) > len(first)

@@ -74,7 +74,8 @@ class Variant:
         center = self._center(x, mean)
         if center is None:
             return None
-        used = mean if self.over is self.around else self._mean(self.around, x, "mean")
+        is_same = self.over is self.around and self.left_out_of != "mean"
+        used = mean if is_same else self._mean(self.around, x, "mean of the variance")
         squares = SPREADS[self.spread](x, {"mean": used, "center": center, "first": mean})
         if self.rounds is not None and self.rounds[0] == "deviations":
             squares = (x.to(self.rounds[1]) - used.to(self.rounds[1])).double().square()
@@ -230,9 +231,9 @@ def changes(norm: Norm, groups: Groups, axes: tuple[str, ...], eps: Iterable[tup
     yield from _centers(norm)
     yield from _spreads(norm)
     yield from _divisors(groups)
-    yield from _roots(norm)
     wanted = norm.eps or 0.0
     yield from (Change("eps", {"eps": one}, eps_difference(told, wanted)) for one, told in eps)
+    yield from _roots(norm)
     yield from _keepdim(groups)
     yield from _counted(norm, groups)
     yield from _other_axes(norm, groups, axes)
@@ -350,8 +351,9 @@ def _counted(norm: Norm, groups: Groups) -> Iterator[Change]:
             yield Change("counted", {"tail": -k, "whole": whole}, tail_difference(-k))
         for statistic in ("variance", "mean") if norm.center else ():
             for whole in ("", statistic):
-                fields = {"tail": k, "left_out_of": statistic, "whole": whole}
-                yield Change("counted", fields, tail_difference(k, statistic))
+                for spread in ("centered", "around first") if statistic == "mean" else ("centered",):
+                    fields = {"tail": k, "left_out_of": statistic, "whole": whole, "spread": spread}
+                    yield Change("counted", fields, tail_difference(k, statistic))
 
 
 def _blocks(m: int) -> Iterator[int]:

@@ -53,6 +53,12 @@ CONDITIONS = [
 ]
 
 
+def test_numbers_made_from_a_condition_may_be_near_each_other_by_chance():
+    torch.manual_seed(0)
+    segments = torch.randn(2, 1, 16, 24)
+    assert nv.check(Spatial(), (2, 4, 16, 24), nv.Norm("n c h w -> c", "n c h w"), params={"segments": segments})
+
+
 @pytest.mark.parametrize(("make", "like", "params"), CONDITIONS)
 def test_what_multiplies_and_what_is_added_count_whoever_makes_them(make, like, params):
     torch.manual_seed(0)

@@ -47,6 +47,18 @@ CASES = {
             "It subtracts beta instead of adding it.",
         ],
     ),
+    "a sum that is not divided by m, and -gamma": (
+        lambda x, g, b: with_mean(x, -g, b, m := x.mean(-1, keepdim=True), (x - m).square().sum(-1, keepdim=True)),
+        ["It does not divide the sum of squares by m, the size of a group.", "It multiplies by -gamma, not by gamma."],
+    ),
+    "a sum that is not divided by m, and 1 + gamma": (
+        lambda x, g, b: with_mean(x, 1 + g, b, m := x.mean(-1, keepdim=True), (x - m).square().sum(-1, keepdim=True)),
+        ["It does not divide the sum of squares by m, the size of a group.", "It multiplies by 1 + gamma, not by gamma."],
+    ),
+    "eps divided by m, and twice gamma": (
+        lambda x, g, b: layer_norm(x, 2 * g, b, eps=1e-5 / 12),
+        ["Its eps is 8.33333e-07, not 1e-05.", "It multiplies by 2*gamma, not by gamma."],
+    ),
     "half the absolute value of gamma": (
         lambda x, g, b: layer_norm(x, g.abs() / 2, b),
         ["It multiplies by the absolute value of gamma. It multiplies by 0.5, which is no parameter."],
@@ -61,6 +73,10 @@ CASES = {
     ),
     "the last element is not in the mean": (
         lambda x, g, b: with_mean(x, g, b, m := x[..., :-1].mean(-1, keepdim=True), (x - m).square().mean(-1, keepdim=True)),
+        ["Its mean leaves out the last element of each group."],
+    ),
+    "the last element is not in the mean that is subtracted": (
+        lambda x, g, b: with_mean(x, g, b, x[..., :-1].mean(-1, keepdim=True), x.var(-1, keepdim=True, correction=0)),
         ["Its mean leaves out the last element of each group."],
     ),
     "the last two elements are not in the variance": (
