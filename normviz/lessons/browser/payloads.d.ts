@@ -236,12 +236,21 @@ interface MarksTask {
   seen: string; // what the colors show
   about?: string; // what a reader needs to know before marking
   hint?: string; // for wrong marks, instead of that of the step
+  shares?: string; // what is shared, where a layer has a task for each: its statistic, or gamma
 }
 
 /** One or several layers to choose from. */
 interface MarksData {
   tasks: MarksTask[];
   kind: "marks";
+}
+
+/** The table of which a reader marks who shares a gamma, and the larger batch that arrives. */
+interface GammasData {
+  tasks: MarksTask[];
+  batch: string[][];
+  gammas: number; // how many the layer has
+  kind: "gammas";
 }
 
 /** Batches, which come again after the last one; the first example of each is the same. */

@@ -20,6 +20,12 @@ export class Line {
     return html("i", `nv-line-${kind}`, this.root);
   }
 
+  /** The value at a place on the screen. */
+  valueAt(x: number) {
+    const { left, width } = this.root.getBoundingClientRect(), [low, high] = this.range;
+    return low + ((x - left) / width) * (high - low);
+  }
+
   at(element: HTMLElement, value: number) {
     const [low, high] = this.range, shown = Math.min(high + BEYOND, Math.max(low - BEYOND, value));
     element.style.left = `${(100 * (shown - low)) / (high - low)}%`;

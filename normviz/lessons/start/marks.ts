@@ -1,4 +1,4 @@
-// Marking who shares a mean with the framed element, for one layer or for several to choose from.
+// Marking who shares a mean or a gamma with the framed element, for one layer or for several to choose from.
 
 import { groupBackground } from "../../figures/browser/common/color.ts";
 import { button, findAll, html } from "../../figures/browser/common/dom.ts";
@@ -12,48 +12,71 @@ export class MarksFigure implements StartFigure {
   /** The tasks whose answer is seen: marked by the reader, or shown. */
   ends = new Map<number, "done" | "shown">();
   chosen = 0;
-  data: MarksData;
+  data: Pick<MarksData, "tasks">;
   judge: (isDone: boolean) => void;
   hint: string;
   choices: HTMLDivElement;
   about: HTMLParagraphElement;
+  shares: HTMLDivElement;
   place: HTMLDivElement;
   status: HTMLParagraphElement;
 
   /** ``hint`` for a reader who has marked the wrong elements */
-  constructor(parent: HTMLElement, data: MarksData, judge: (isDone: boolean) => void, hint: string) {
+  constructor(parent: HTMLElement, data: Pick<MarksData, "tasks">, judge: (isDone: boolean) => void, hint: string) {
     this.data = data;
     this.judge = judge;
     this.hint = hint;
     this.choices = html("div", "nv-start-choices", parent);
-    if (data.tasks.length > 1) data.tasks.forEach(({ label }, i) => button("nv-chip", this.choices, label, () => this.choose(i)));
+    for (const label of new Set(this.hasChoice ? data.tasks.map((task) => task.label) : [])) button("nv-chip", this.choices, label, () => this.choose(this.tasksOf(label)[0]));
     this.about = html("p", "nv-start-about", parent);
+    this.shares = html("div", "nv-start-shares nv-start-choices", parent);
     this.place = html("div", "", parent);
     this.status = html("p", "nv-start-status", parent, "", { role: "status" });
     this.choose(0);
   }
 
+  get hasChoice() {
+    return this.data.tasks.length > 1;
+  }
+
+  /** The numbers of the tasks of a layer: of its mean, and of its gamma. */
+  tasksOf(label: string) {
+    return [...this.data.tasks.keys()].filter((i) => this.data.tasks[i].label === label);
+  }
+
+  get own() {
+    return this.tasksOf(this.data.tasks[this.chosen].label);
+  }
+
   choose(number: number) {
+    const { task, about = "" } = this.data.tasks[number];
     this.chosen = number;
     this.place.replaceChildren();
-    this.about.textContent = this.data.tasks[number].about ?? "";
+    this.about.textContent = about;
     this.status.textContent = "";
-    this.marking = new Marking(this.place, this.data.tasks[number].task, { onChange: () => this.changed() });
+    this.shares.replaceChildren();
+    if (this.hasChoice) for (const i of this.own) button("nv-chip", this.shares, this.data.tasks[i].shares ?? "", () => this.choose(i));
+    this.marking = new Marking(this.place, task, { onChange: () => this.changed() });
     if (this.ends.has(number)) this.reveal();
     this.markChoices();
     this.judge(false);
   }
 
-  /** Whether the chosen one of several tasks is open. */
+  /** Whether something of the chosen layer is open. */
   get hasMore() {
-    return this.data.tasks.length > 1 && !this.ends.has(this.chosen);
+    return this.hasChoice && !this.hasEnded;
+  }
+
+  get hasEnded() {
+    return this.own.every((i) => this.ends.has(i));
   }
 
   markChoices() {
-    findAll(this.choices, "button").forEach((choice, i) => {
-      choice.setAttribute("aria-pressed", String(i === this.chosen));
-      choice.classList.toggle("nv-now", i === this.chosen);
-      choice.classList.toggle("nv-solved", this.ends.get(i) === "done");
+    const { label } = this.data.tasks[this.chosen], isDone = (i: number) => this.ends.get(i) === "done";
+    for (const choice of findAll(this.choices, "button")) mark(choice, choice.textContent === label, this.tasksOf(choice.textContent ?? "").every(isDone));
+    findAll(this.shares, "button").forEach((choice, i) => {
+      mark(choice, this.own[i] === this.chosen, isDone(this.own[i]));
+      choice.classList.toggle("nv-start-go", this.ends.has(this.chosen) && !this.ends.has(this.own[i]));
     });
   }
 
@@ -67,19 +90,27 @@ export class MarksFigure implements StartFigure {
     this.ends.set(this.chosen, end);
     this.reveal();
     this.markChoices();
-    this.judge(true);
+    this.judge(this.hasEnded);
   }
 
   /** Shows the answer, and every group in its own color. */
   reveal() {
     const { marking } = this, isDone = this.ends.get(this.chosen) === "done", { seen } = this.data.tasks[this.chosen];
     showAnswer(marking, isDone);
-    this.status.textContent = isDone && this.data.tasks.length > 1 ? _("Right. {rule}", { rule: seen }) : seen;
+    this.status.textContent = isDone && this.hasChoice ? _("Right. {rule}", { rule: seen }) : seen;
   }
 
+  /** Of a layer, who shares the mean, and who the gamma. */
   solve() {
-    this.finish("shown");
+    for (const i of this.own) if (!this.ends.has(i)) this.ends.set(i, "shown");
+    this.finish(this.ends.get(this.chosen) ?? "shown");
   }
+}
+
+function mark(choice: HTMLElement, isChosen: boolean, isDone: boolean) {
+  choice.setAttribute("aria-pressed", String(isChosen));
+  choice.classList.toggle("nv-now", isChosen);
+  choice.classList.toggle("nv-solved", isDone);
 }
 
 /** Whether the right elements are marked, and what to say if not; wrong marks look wrong. ``hint`` for wrong marks. */
@@ -105,8 +136,6 @@ export function showAnswer(marking: Marking, isDone: boolean) {
   marking.mark(marking.answer);
   if (isDone) marking.reveal();
   else marking.close();
-  for (const { index, root } of marking.cells) {
-    root.style.background = groupBackground(ranks.get(groupOf(tables, index)) ?? 0);
-  }
+  for (const { index, root } of marking.cells) root.style.background = groupBackground(ranks.get(groupOf(tables, index)) ?? 0, Boolean(marking.task.texts));
   marking.root.classList.add("nv-marking-grouped");
 }

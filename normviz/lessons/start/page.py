@@ -1,7 +1,7 @@
 """Start here: the data of each step's figure, the steps, and the page. All numbers are torch's; the browser maps them by sliders, looks them up, and counts marks."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -33,7 +33,8 @@ from normviz.texts.messages import N_, _, cache_by_language, format_number, join
 
 
 CELL, SIDE, GAP = 14, 13, 6
-COLORS = [f"light-dark({light},{dark})" for light, dark in zip(THEMES["light"].few, THEMES["dark"].few, strict=True)]
+LIGHT, DARK = (theme.few + theme.more for theme in (THEMES["light"], THEMES["dark"]))
+COLORS = [f"light-dark({light},{dark})" for light, dark in zip(LIGHT, DARK, strict=True)]
 
 
 def groups_picture(e: Description, ids: Ids | None = None, colors: Sequence[str] = COLORS) -> str:
@@ -70,6 +71,7 @@ SIZES = (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.4, 1.6, 1.8, 2)
 FIRST_SIZE = 1.6
 FOUR = (2.0, 5.0, 6.0, 9.0)
 TABLE, FRAMED = ((1.0, 4.0, 10.0), (3.0, 8.0, 13.0)), (0, 1)
+LARGER = (*TABLE, (2.0, 6.0, 4.0), (5.0, 9.0, 1.0), (7.0, 3.0, 8.0))  # the batch that arrives after the table
 STREAM = (
     (6.0, 10.0, 8.0, 4.0),
     (6.0, 2.0, 7.0, 5.0),
@@ -86,6 +88,7 @@ ASKED: dict[Literal["train", "eval"], int] = {"train": 3, "eval": 2}  # batches 
 IMAGES, PIXEL = (2, 4, 2, 2), (0, 1, 0, 1)
 SEQUENCES, TOKEN = (2, 4, 3), (0, 1, 2)
 SAME_GROUPS = N_("The same groups as LayerNorm, no mean is subtracted.")
+MARK_GAMMA = N_("Mark every element that is multiplied by the same gamma as the framed one.")
 NO_GAMMA = N_("In PyTorch, it has no gamma and no beta by default.")
 LEARNT = N_(
     "Subtract the mean and divide by the standard deviation; gamma and beta follow, if the layer has them. "
@@ -175,6 +178,8 @@ def numbers_facts() -> Facts:
     distances = " + ".join(f"{format_number(abs(value))}²" for value in (x - x.mean()).tolist())
     return {
         "mean": float(x.mean()),
+        "squares": float(x.square().mean()),
+        "squared": float(x.mean() ** 2),
         "distances": distances,
         "n": len(x),
         "variance": float(x.var(correction=0)),
@@ -215,9 +220,10 @@ class MarkedTensor(SmallTensor):
 class MarksTask(Payload):
     """A layer, and what shares a mean or a gamma in it.
 
-    seen   what the colors show
-    about  what a reader needs to know before marking
-    hint   for wrong marks, instead of that of the step
+    seen    what the colors show
+    about   what a reader needs to know before marking
+    hint    for wrong marks, instead of that of the step
+    shares  what is shared, where a layer has a task for each: its statistic, or gamma
     """
 
     label: str
@@ -225,6 +231,7 @@ class MarksTask(Payload):
     seen: str
     about: str = left_out("")
     hint: str = left_out("")
+    shares: str = left_out("")
 
 
 @dataclass(frozen=True)
@@ -235,25 +242,44 @@ class MarksData(Payload):
     kind: Literal["marks"] = "marks"
 
 
-def _task(layer: str, x: torch.Tensor | Index, at: Index, shared: str = "mean") -> MarkedTensor:
-    """Marking the elements that share a mean, or a gamma, with the framed one."""
-    e = describe(Layer.parse(layer), x)
+def _task(layer: str, x: torch.Tensor, at: Index, shared: str = "mean") -> MarkedTensor:
+    """Marking the elements of a tensor that share a mean, or a gamma, with the framed one."""
+    texts = [format_number(value) for value in x.flatten().tolist()]
+    return _marked(describe(Layer.parse(layer), x), at, texts, shared)
+
+
+def _marked(e: Description, at: Index, texts: list[str] | None = None, shared: str = "mean") -> MarkedTensor:
     sharing = parameters_data(e) if shared == "gamma" else statistics_data(e)
-    texts = [format_number(value) for value in x.flatten().tolist()] if isinstance(x, torch.Tensor) else None
     axes, drawn = sharing.axes if sharing else [], vars(roles(e.axes))
     return MarkedTensor(shape=e.shape, names=e.axes, at=at, axes=axes, texts=texts, **drawn)
 
 
 @cache_by_language()
-def marks(layer: str, shared: str = "mean") -> MarksData:
-    """The table of the steps on BatchNorm and LayerNorm, and of the step on gamma."""
-    is_gamma = shared == "gamma"
-    colors = (
-        _("Elements of one color share a gamma and a beta.")
-        if is_gamma
-        else _("Elements of one color share a mean and a variance.")
-    )
-    return MarksData([MarksTask(layer, _task(layer, torch.tensor(TABLE), FRAMED, shared), colors)])
+def marks(layer: str) -> MarksData:
+    """The table of the steps on BatchNorm and LayerNorm."""
+    colors = _("Elements of one color share a mean and a variance.")
+    return MarksData([MarksTask(layer, _task(layer, torch.tensor(TABLE), FRAMED), colors)])
+
+
+@dataclass(frozen=True)
+class GammasData(Payload):
+    """The table of which a reader marks who shares a gamma, and the larger batch that arrives.
+
+    gammas  how many the layer has
+    """
+
+    tasks: list[MarksTask]
+    batch: list[list[str]]
+    gammas: int
+    kind: Literal["gammas"] = "gammas"
+
+
+@cache_by_language()
+def gammas() -> GammasData:
+    """The table of the step on gamma."""
+    colors = _("Elements of one color share a gamma and a beta.")
+    task = MarksTask("LayerNorm(3)", _task("LayerNorm(3)", torch.tensor(TABLE), FRAMED, "gamma"), colors)
+    return GammasData([task], [[format_number(x) for x in row] for row in LARGER], nn.LayerNorm(3).weight.numel())
 
 
 def marks_facts(layer: str) -> Facts:
@@ -275,7 +301,9 @@ def marks_facts(layer: str) -> Facts:
 def gammas_facts() -> Facts:
     layer = nn.LayerNorm(3)
     gammas, betas = layer.weight.numel(), layer.bias.numel()
-    return {"framed": TABLE[0][1], "gammas": gammas, "betas": betas}
+    larger = torch.tensor(LARGER)
+    assert layer(larger).shape == larger.shape  # the same gammas
+    return {"framed": TABLE[0][1], "gammas": gammas, "betas": betas, "rows": len(TABLE), "larger": len(LARGER)}
 
 
 @dataclass(frozen=True)
@@ -363,11 +391,12 @@ def pixels_facts() -> Facts:
 class Asked:
     """A layer on images or on sequences.
 
-    label  on its button
-    layer  its constructor call
-    shape  of x
-    at     the framed element
-    about  what a reader needs to know before marking, or ""
+    label   on its button
+    layer   its constructor call
+    shape   of x
+    at      the framed element
+    about   what a reader needs to know before marking, or ""
+    layout  the axes of x, where another order is usual
     """
 
     label: str
@@ -375,27 +404,30 @@ class Asked:
     shape: Index
     at: Index
     about: str = ""
+    layout: str | None = None
 
     @property
     def description(self) -> Description:
-        return describe(Layer.parse(self.layer), self.shape)
+        return describe(Layer.parse(self.layer), self.shape, layout=self.layout)
 
 
 def asked() -> tuple[Asked, ...]:
     """The layers of the last step, in the order of their buttons."""
-    c, on_sequences = IMAGES[1], N_("Sequences: {layer}")
+    (n, c, h, w), on_sequences = IMAGES, N_("Sequences: {layer}")
     last = _("It averages over the last axes of x; their sizes are its argument.")
     found = (
         Asked("BatchNorm", f"BatchNorm2d({c})", IMAGES, PIXEL),
-        Asked("LayerNorm", f"LayerNorm({list(IMAGES[1:])})", IMAGES, PIXEL, last),
+        Asked("LayerNorm([C, H, W])", f"LayerNorm({[c, h, w]})", IMAGES, PIXEL, last),
+        Asked("LayerNorm([H, W])", f"LayerNorm({[h, w]})", IMAGES, PIXEL, last),
+        Asked(_("Pixels: {layer}", layer="LayerNorm(C)"), f"LayerNorm({c})", (n, h, w, c), (0, 0, 1, 1), last, "NHWC"),
         Asked("InstanceNorm", f"InstanceNorm2d({c})", IMAGES, PIXEL, _("It averages as BatchNorm does, but in each image alone.")),
         Asked(
             "GroupNorm", f"GroupNorm(2, {c})", IMAGES, PIXEL,
             _("It averages as LayerNorm does, but in each group of neighboring channels alone. Its first argument is the number of groups."),
         ),
-        Asked(_(on_sequences, layer="LayerNorm"), f"LayerNorm({SEQUENCES[-1]})", SEQUENCES, TOKEN, last),
+        Asked(_(on_sequences, layer="LayerNorm(C)"), f"LayerNorm({SEQUENCES[-1]})", SEQUENCES, TOKEN, last),
         Asked(
-            _(on_sequences, layer="RMSNorm"), f"RMSNorm({SEQUENCES[-1]})", SEQUENCES, TOKEN,
+            _(on_sequences, layer="RMSNorm(C)"), f"RMSNorm({SEQUENCES[-1]})", SEQUENCES, TOKEN,
             _("It divides by the root of a mean of squares. Mark what shares that mean."),
         ),
     )  # fmt: skip
@@ -404,18 +436,23 @@ def asked() -> tuple[Asked, ...]:
 
 @cache_by_language()
 def images() -> MarksData:
-    """Layers to choose from, on images and on sequences."""
-    return MarksData([_choice(one) for one in asked()])
+    """Layers to choose from, on images and on sequences; of each, first who shares a mean, then who shares a gamma."""
+    return MarksData([task for one in asked() for task in _tasks(one)])
 
 
-def _choice(one: Asked) -> MarksTask:
-    """A layer to choose: ``hint`` is for marks that are wrong, ``seen`` for those that are right."""
+def _tasks(one: Asked) -> Iterator[MarksTask]:
+    """``hint`` is for marks that are wrong, ``seen`` for those that are right."""
     e = one.description
-    hint, call = _rule(e), _("{layer} on ({axes}) = {shape}.", layer=one.layer, axes=", ".join(e.layout), shape=e.shape)
+    call = _("{layer} on ({axes}) = {shape}.", layer=one.layer, axes=", ".join(e.layout), shape=e.shape)
+    about, hint = join_sentences(filter(None, [call, one.about])), _rule(e)
     seen = [hint, *_without_gamma(e)] if e.norm.center else [_(SAME_GROUPS), hint]
-    task = _task(one.layer, one.shape, one.at)
-    about = join_sentences(filter(None, [call, one.about]))
-    return MarksTask(one.label, task, join_sentences(seen), about, hint)
+    shares = _("mean") if e.norm.center else _("mean of squares")
+    yield MarksTask(one.label, _marked(e, one.at), join_sentences(seen), about, hint, shares)
+    if e.counts.gamma_shape:
+        rule = _gammas(e)
+        yield MarksTask(
+            one.label, _marked(e, one.at, shared="gamma"), rule, join_sentences([call, _(MARK_GAMMA)]), rule, "gamma"
+        )
 
 
 def _without_gamma(e: Description) -> list[str]:
@@ -431,8 +468,7 @@ def _rule(e: Description) -> str:
 
 
 def _means(e: Description) -> str:
-    kept, reduced = (listed(map(_axis, names), "and") for names in (e.norm.pattern.right, e.norm.pattern.reduced))
-    values = {"kept": kept, "reduced": reduced}
+    values = {"kept": _axes(e.norm.pattern.right), "reduced": _axes(e.norm.pattern.reduced)}
     if not e.norm.center:
         return ngettext(
             "One mean of squares for each {kept}, over {reduced}: {n} in all.",
@@ -446,6 +482,21 @@ def _means(e: Description) -> str:
         e.counts.statistics,
         **values,
     )
+
+
+def _gammas(e: Description) -> str:
+    kept = e.norm.gamma_axes
+    return ngettext(
+        "One gamma for each {kept}, the same for every {others}: {n} gamma.",
+        "One gamma for each {kept}, the same for every {others}: {n} gammas.",
+        prod(e.counts.gamma_shape or ()),
+        kept=_axes(kept),
+        others=_axes(name for name in e.axes if name not in kept),
+    )
+
+
+def _axes(names: Iterable[str]) -> str:
+    return listed(map(_axis, names), "and")
 
 
 def _axis(name: str) -> str:
@@ -498,7 +549,7 @@ LESSON_STEPS = (
     LessonStep("batchnorm", lambda: marks("BatchNorm1d(3)"), lambda: marks_facts("BatchNorm1d(3)")),
     LessonStep("layernorm", lambda: marks("LayerNorm(3)"), lambda: marks_facts("LayerNorm(3)")),
     LessonStep("affine", affine, affine_facts),
-    LessonStep("gammas", lambda: marks("LayerNorm(3)", "gamma"), gammas_facts),
+    LessonStep("gammas", gammas, gammas_facts),
     LessonStep("eval", stream, stream_facts),
     LessonStep("pixels", pixels, pixels_facts),
     LessonStep("images", images),
@@ -577,23 +628,33 @@ def _html(step: LessonStep) -> str:
 
 
 def _learnt_html() -> str:
-    """A picture of what was learned: the groups of each layer of the last step."""
+    """What was learned in pictures: of each layer of the last step, the elements that share a mean, and those that share a gamma."""
     cards = "".join(
-        f"<figure>{groups_picture(one.description)}<figcaption><strong>{escape(one.label)}</strong> "
-        f"<span>{escape(_learnt(one))}</span></figcaption></figure>"
+        f"<figure><strong>{escape(one.label)}</strong>{''.join(_learnt_row(one, task) for task in _tasks(one))}"
+        f"<figcaption>{escape(join_sentences(_also(one.description)))}</figcaption></figure>"
         for one in asked()
     )
     title, rule = _("What you have learned"), _(LEARNT)
     return f'<section class="nv-start-learnt"><h3>{escape(title)}</h3><p>{escape(rule)}</p><div>{cards}</div></section>'
 
 
+def _learnt_row(one: Asked, task: MarksTask) -> str:
+    e, is_gamma = one.description, task.shares == "gamma"
+    ids, rule = (e.param_ids, _gammas(e)) if is_gamma else (e.stat_ids, _means(e))
+    picture = groups_picture(e, ids)
+    return f'<div class="nv-start-seen"><b>{escape(task.shares)}</b>{picture}<span>{escape(rule)}</span></div>'
+
+
 def _learnt(one: Asked) -> str:
-    e, said = one.description, []
+    e = one.description
+    return join_sentences([_means(e), *([_gammas(e)] if e.counts.gamma_shape else []), *_also(e)])
+
+
+def _also(e: Description) -> list[str]:
     if not e.norm.center:
-        said = [_(SAME_GROUPS)]
-    elif e.buffers:
-        said = [_("It stores running means and variances for eval mode.")]
-    return join_sentences([_means(e), *said, *_without_gamma(e)])
+        return [_(SAME_GROUPS)]
+    stored = [_("It stores running means and variances for eval mode.")] if e.buffers else []
+    return [*stored, *_without_gamma(e)]
 
 
 def view_parts(view: View) -> Iterator[Part]:

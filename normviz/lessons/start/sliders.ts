@@ -68,7 +68,7 @@ export class NumberLine implements StartFigure {
   middle: HTMLElement;
   dots: HTMLElement[];
   rule: HTMLElement;
-  numbers: HTMLSpanElement[];
+  numbers: HTMLElement[];
   mean: HTMLSpanElement;
   std: HTMLSpanElement;
   sliders: StartSlider[];
@@ -81,9 +81,9 @@ export class NumberLine implements StartFigure {
     this.spread = this.line.add("spread");
     this.middle = this.line.add("mean");
     this.dots = data.values.map(() => this.line.add("dot"));
-    const table = html("div", "nv-line-table", parent);
-    this.rule = html("code", "", table);
-    this.numbers = data.values.map(() => html("span", "", table));
+    this.numbers = data.values.map(() => this.line.add("number"));
+    this.rule = html("code", "nv-line-rule", parent);
+    this.dots.forEach((dot, i) => dot.addEventListener("pointerdown", (event) => this.drag(event, dot, i)));
     const goals = html("p", "nv-line-goals", parent);
     this.mean = html("span", "nv-line-of-mean", goals);
     this.std = html("span", "nv-line-of-spread", goals);
@@ -102,7 +102,7 @@ export class NumberLine implements StartFigure {
     const { values, mean, std, goal, range, kind } = this.data, { factor, term } = this.map, [first, second] = this.sliders.map(({ value }) => formatNumber(value));
     const now = values.map((value) => factor * value + term), middle = factor * mean + term, spread = Math.abs(factor) * std;
     now.forEach((value, i) => {
-      this.line.at(this.dots[i], value);
+      for (const shown of [this.dots[i], this.numbers[i]]) this.line.at(shown, value);
       this.numbers[i].textContent = formatShort(value);
     });
     this.line.at(this.middle, middle);
@@ -113,6 +113,25 @@ export class NumberLine implements StartFigure {
     this.write(this.std, _("standard deviation {value}", { value: formatShort(spread) }), spread, goal.std);
     this.line.root.ariaLabel = `${this.numbers.map(({ textContent }) => textContent).join(", ")}; ${this.mean.textContent}; ${this.std.textContent}`;
     if (isFinal) this.judge(isNear(middle, goal.mean) && isNear(spread, goal.std));
+  }
+
+  /** A dot that is dragged moves the slider that moves it: an outer one spreads the dots, an inner one shifts all of them. */
+  drag(event: PointerEvent, dot: HTMLElement, i: number) {
+    const { values } = this.data, isOuter = i === 0 || i === values.length - 1, [first, second] = this.sliders;
+    const follow = ({ clientX }: PointerEvent) => {
+      const to = this.line.valueAt(clientX);
+      if (this.data.kind === "affine") isOuter ? (first.value = (to - second.value) / values[i]) : (second.value = to - first.value * values[i]);
+      else if (!isOuter) first.value = values[i] - to * second.value;
+      else if (to * (values[i] - first.value) > 0) second.value = (values[i] - first.value) / to;
+      this.moved(false);
+    };
+    event.preventDefault();
+    dot.setPointerCapture(event.pointerId);
+    dot.addEventListener("pointermove", follow);
+    dot.addEventListener("lostpointercapture", () => {
+      dot.removeEventListener("pointermove", follow);
+      this.moved(true);
+    }, { once: true });
   }
 
   write(place: HTMLElement, text: string, value: number, goal: number) {
@@ -163,15 +182,13 @@ export class DepthChart implements StartFigure {
   }
 
   draw() {
-    const spreads = (this.input.checked ? this.data.normalized : this.data.plain)[this.slider.value], one = heightOf(1);
+    const spreads = (this.input.checked ? this.data.normalized : this.data.plain)[this.slider.value];
     spreads.forEach((spread, i) => {
-      const height = heightOf(spread), bar = this.bars[i];
-      bar.style.bottom = `${Math.min(one, height)}%`;
-      bar.style.height = `${Math.abs(height - one)}%`;
+      this.bars[i].style.height = `${heightOf(spread)}%`;
     });
     const last = spreads[spreads.length - 1];
     this.last.textContent = formatNumber(last, DIGITS_SHOWN);
-    this.last.style.bottom = `${Math.max(one, heightOf(last))}%`;
+    this.last.style.bottom = `${heightOf(last)}%`;
     this.chart.ariaLabel = _("How spread out the values are, layer by layer: {numbers}", { numbers: spreads.map((spread) => formatNumber(spread, DIGITS_SHOWN)).join(", ") });
   }
 

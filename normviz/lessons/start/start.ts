@@ -3,13 +3,14 @@
 import { button, find, findAll, html } from "../../figures/browser/common/dom.ts";
 import { Memory } from "../../figures/browser/common/memory.ts";
 import { _ } from "../../figures/browser/common/messages.ts";
-import { EXTRAS } from "../../parts/browser/page.ts";
+import { EXTRAS, type PageView } from "../../parts/browser/page.ts";
+import { GammasFigure } from "./gammas.ts";
 import { MarksFigure } from "./marks.ts";
 import { PixelsFigure } from "./pixels.ts";
 import { DepthChart, NumberLine } from "./sliders.ts";
 import { StreamFigure } from "./stream.ts";
 
-const START_FIGURES: Record<string, new (parent: HTMLElement, data: any, judge: (isDone: boolean) => void, hint: string) => StartFigure> = { depth: DepthChart, numbers: NumberLine, affine: NumberLine, marks: MarksFigure, stream: StreamFigure, pixels: PixelsFigure };
+const START_FIGURES: Record<string, new (parent: HTMLElement, data: any, judge: (isDone: boolean) => void, hint: string) => StartFigure> = { depth: DepthChart, numbers: NumberLine, affine: NumberLine, marks: MarksFigure, gammas: GammasFigure, stream: StreamFigure, pixels: PixelsFigure };
 
 /**
  * ``at``: the number of the step that is shown, from 0; ``done``: the keys of the steps that the reader has done; ``shown``: of those that
@@ -33,6 +34,7 @@ class StartLesson {
   isShowing = false;
   at = 0;
   root: HTMLElement;
+  page: PageView;
   steps: HTMLElement[];
   path = html("nav", "nv-start-path", null, "", { ariaLabel: _("Steps") });
   places: HTMLButtonElement[];
@@ -43,25 +45,34 @@ class StartLesson {
   ending: HTMLElement[];
   said: HTMLParagraphElement;
 
-  constructor(root: HTMLElement) {
+  constructor(root: HTMLElement, page: PageView) {
     this.root = root;
+    this.page = page;
     this.steps = findAll(root, ":scope > .nv-start-step");
     root.prepend(this.path);
     this.places = this.steps.map((_step, i) => button("nv-start-place", this.path, String(i + 1), () => this.show(i, true)));
     this.again = button("nv-start-again", this.path, _("Start again"), () => this.restart());
     this.ending = findAll(root, ":scope > :is(.nv-start-after, .nv-start-learnt)");
     this.steps.at(-1)?.append(...this.ending);
+    this.foot.append(...findAll(root, ".nv-start-after"));
     this.said = html("p", "nv-hidden", root); // read by screen readers only
     this.said.role = "status";
     this.resume();
+    window.addEventListener("popstate", ({ isTrusted }) => isTrusted && this.root.isConnected && this.goBack());
   }
 
   resume() {
-    const before = readStart(), asked = Number(this.root.dataset.first) || Number(new URLSearchParams(location.search).get("step")); // start.html?step=3
+    const before = readStart(), asked = Number(this.root.dataset.first) || stepOfAddress();
     this.done = new Set(before?.done);
     this.shown = new Set(before?.shown);
     const first = asked >= 1 && asked <= this.steps.length ? asked - 1 : Math.min(before?.at ?? 0, this.open);
     this.show(Math.max(0, Math.min(first, this.steps.length - 1)));
+  }
+
+  /** After Back and Forward: the step of that entry in the history. */
+  goBack() {
+    const step = history.state?.step ?? stepOfAddress();
+    if (step >= 1 && step <= this.steps.length) this.show(step - 1);
   }
 
   /** @returns how it has ended */
@@ -78,6 +89,7 @@ class StartLesson {
 
   /** ``number`` from 0; ``byReader``: then the focus follows */
   show(number: number, byReader = false) {
+    if (byReader && number !== this.at) this.page.host.keepStep?.(this.at + 1, number + 1);
     this.at = number;
     this.said.textContent = "";
     const shown = this.steps[number];
@@ -126,7 +138,7 @@ class StartLesson {
     this.next.hidden = !hasEnded || isLast;
     this.again.hidden = !this.done.size && !this.shown.size;
     for (const part of this.ending) part.hidden = !(hasEnded && isLast);
-    if (isLast) findAll(this.root, ".nv-start-learnt figure").forEach((card, i) => card.classList.toggle("nv-start-unseen", !figure?.ends?.has(i)));
+    if (isLast) findAll(this.root, ".nv-start-seen").forEach((row, i) => row.classList.toggle("nv-start-unseen", !figure?.ends?.has(i)));
     START_PROGRESS.write({ at: this.at, done: [...this.done], shown: [...this.shown] });
   }
 
@@ -138,5 +150,8 @@ class StartLesson {
     this.show(0, true);
   }
 }
+
+/** start.html?step=3 */
+const stepOfAddress = () => Number(new URLSearchParams(location.search).get("step"));
 
 EXTRAS.set(".nv-start", StartLesson);

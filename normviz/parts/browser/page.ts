@@ -171,6 +171,16 @@ export class PageView {
     this.host.guess?.(guess);
   }
 
+  /** Takes over what a script has drawn on another page, with all that the reader has done there. */
+  adopt(before: PageView, selector: string) {
+    const [was, is] = [before, this].map(({ root }) => root.querySelector(selector) as HTMLElement | null), extra = was && before.extras.get(was);
+    if (!was || !is || !extra) return;
+    const focused = was.contains(document.activeElement) ? document.activeElement as HTMLElement : null;
+    is.replaceWith(was);
+    this.extras.set(was, extra);
+    focused?.focus({ preventScroll: true });
+  }
+
   destroy() {
     this.glossary.remove();
     document.removeEventListener("keydown", this.pressKey);

@@ -17,6 +17,7 @@ interface PageHost {
   go?(page: string, query: string): boolean;
   guess?(guess: string): void; // keeps the reader's prediction in the address
   search?(text: string): void; // keeps the reader's search in the address
+  keepStep?(left: number, step: number): void; // keeps the step of a lesson in the address; Back leads to the one that was left
   present?(present: boolean): void; // shows the view for a projector, or leaves it
 }
 

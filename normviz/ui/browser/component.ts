@@ -10,7 +10,7 @@ import { appAddress, queryOf, viewUrl } from "../../lessons/share/links.ts";
 import { ShareButton } from "../../lessons/share/dialog.ts";
 import { ReportButton } from "../../lessons/share/report.ts";
 import { AppDialog, AppLink } from "../../lessons/share/share.ts";
-import { keepInAddress, openAddress, scrollToWanted, viewAddress, withParameter } from "./addresses.ts";
+import { keepInAddress, keepStep, openAddress, scrollToWanted, viewAddress, withParameter } from "./addresses.ts";
 import { endFirstPage, showFirstPage } from "./first_page.ts";
 import { markApp, PageHead } from "./head.ts";
 import { addLanguages, applyLanguage, rememberLinked } from "./language.ts";
@@ -130,6 +130,8 @@ class AppPage implements PageHost {
   };
 
   search: NonNullable<PageHost["search"]> = (text) => keepInAddress(withParameter("search", text), false);
+
+  keepStep: NonNullable<PageHost["keepStep"]> = keepStep;
 
   /** After Back, the server may send the data that it sent last, which Streamlit does not pass on. */
   showGuessOfAddress() {

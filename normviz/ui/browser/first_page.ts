@@ -1,12 +1,12 @@
 // The page of the first HTML, which is shown until the app shows the same page.
 
-import { find, html } from "../../figures/browser/common/dom.ts";
+import { find, findAll, html } from "../../figures/browser/common/dom.ts";
 import { applyColors } from "../../figures/browser/common/theme.ts";
 import { sameIndex } from "../../figures/browser/tensor/sharing.ts";
 import { PageView } from "../../parts/browser/page.ts";
 import { focusedOfToy, focusToy } from "../../lessons/home/home.ts";
 import { continueStory } from "../../lessons/story/story.ts";
-import { viewAddress, withParameter } from "./addresses.ts";
+import { keepStep, viewAddress, withParameter } from "./addresses.ts";
 
 const FIELD = ".nv-front-field input[type=text]";
 const STATE = "data-test-script-state"; // an attribute of Streamlit's app: initial, running, notRunning
@@ -41,6 +41,8 @@ class FirstPage implements PageHost {
 
   search: NonNullable<PageHost["search"]> = (text) => history.replaceState(history.state, "", withParameter("search", text));
 
+  keepStep: NonNullable<PageHost["keepStep"]> = keepStep;
+
   present: NonNullable<PageHost["present"]> = () => location.assign(withParameter("present", ""));
 
   // The app may show a message instead of a page: the run has ended, and there is a message but no place for a page. The end of the run is not
@@ -59,6 +61,8 @@ class FirstPage implements PageHost {
     this.place.remove(); // until then, the app is not visible and takes no focus
     if (page) continueField(this.view.root, page.root, isTyping);
     if (page) continueStory(this.view.root, page.root);
+    if (page) continueQuestions(this.view.root, page.root);
+    if (page) page.adopt(this.view, ".nv-start");
     if (page) focusToy(page.root, focused);
     document.querySelector("[data-testid=stMain]")?.scrollTo({ top, behavior: "instant" });
     after.forEach(({ view }, number) => continueFigure(before[number]?.view, view));
@@ -72,6 +76,12 @@ function continueFigure(before: any, now: any) {
   if ("at" in before && !sameIndex(before.at, now.at)) now.select(before.at);
   if ("step" in before && before.step !== now.step) now.go(before.step);
   if ("cards" in before && before.cards !== now.cards) now.choose(before.cards);
+}
+
+/** Copies what the reader has chosen or typed as the answer to a question. */
+function continueQuestions(before: HTMLElement, now: HTMLElement) {
+  const [was, is] = [before, now].map((root) => findAll(root, ".nv-predict input") as HTMLInputElement[]);
+  was.forEach(({ value, checked }, i) => is[i] && Object.assign(is[i], { value, checked }));
 }
 
 /** Copies what the reader has typed on the front page. */

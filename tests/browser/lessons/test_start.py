@@ -80,13 +80,19 @@ def test_every_step_opens_the_next_one_when_the_reader_has_done_it(tab):
     cell(tab, 0, 2).press("Enter")
     button(tab, "Next").click()
 
+    tab.locator(".nv-line-dot:visible").nth(1).drag_to(tab.locator(".nv-line-ring:visible").nth(1), force=True)
+    expect(tab.get_by_role("slider", name="beta")).to_have_value("5")  # from -0.2 to 5, in steps of 0.5
     tab.get_by_role("slider", name="gamma").fill("2.5")
     tab.get_by_role("slider", name="beta").fill("5.5")
-    assert tab.locator(".nv-line-table:visible span").all_inner_texts() == ["2", "5", "6", "9"]
+    assert tab.locator(".nv-line-number:visible").all_inner_texts() == ["2", "5", "6", "9"]
     button(tab, "Next").click()
 
     cell(tab, 1, 1).click()
     expect(tab.locator(".nv-start-status:visible")).to_have_text("Elements of one color share a gamma and a beta.")
+    expect(button(tab, "Next")).to_be_hidden()
+    button(tab, "A larger batch arrives").click()
+    expect(tab.locator(".nv-start-status:visible")).to_have_text("3 rows would have no gamma.")
+    expect(tab.locator(".nv-gammas th")).to_have_text(["γ₀", "γ₁", "γ₂", "γ₀", "γ₁", "none", "none", "none"])
     button(tab, "Next").click()
 
     push = button(tab, "Push a batch")
@@ -106,8 +112,16 @@ def test_every_step_opens_the_next_one_when_the_reader_has_done_it(tab):
     button(tab, "Fold back").press("Enter")
     button(tab, "Next").click()
 
-    button(tab, "LayerNorm").click()
+    button(tab, "LayerNorm([C, H, W])").click()
     button(tab, "all with n = 0").click()
+    expect(tab.locator(".nv-start-done:visible")).to_have_count(0)
+    button(tab, "gamma").click()
+    cell(tab, 0, 0, 0, 0).click()
+    expect(tab.locator(".nv-start-status:visible")).to_contain_text(
+        "One gamma for each C, H and W, the same for every N"
+    )
+    cell(tab, 0, 0, 0, 0).click()
+    cell(tab, 1, 1, 0, 1).click()
     expect(tab.locator(".nv-start-done:visible")).to_have_text(plain(LESSON_STEPS[8].prose.done))
     expect(button(tab, "Next")).to_be_hidden()
     assert tab.locator(".nv-start-was-done").count() == len(LESSON_STEPS)
@@ -141,17 +155,19 @@ def test_nothing_answers_before_the_reader_has_marked_and_what_is_shown_is_not_p
     tab.goto(f"{tab.url.partition('?')[0]}?step=9")
     status, colored = (
         tab.locator(".nv-start-status:visible"),
-        tab.locator(".nv-start-learnt figure:not(.nv-start-unseen)"),
+        tab.locator(".nv-start-learnt figure:has(.nv-start-seen:not(.nv-start-unseen))"),
     )
-    for asked in sent(images())["tasks"]:
-        button(tab, asked["label"]).click()
+    tasks = {(task["label"], task["shares"]): task for task in sent(images())["tasks"]}
+    for (label, shares), asked in tasks.items():
+        button(tab, label).click()
+        button(tab, shares).click()
         expect(status).to_be_empty()
         expect(tab.locator(".nv-start-step:visible")).not_to_contain_text(asked["hint"], use_inner_text=True)
     expect(tab.locator(".nv-start-learnt")).to_be_hidden()
 
     button(tab, "GroupNorm").click()
     button(tab, "Show me").click()
-    expect(status).to_have_text(sent(images())["tasks"][3]["seen"])
+    expect(status).to_have_text(tasks["GroupNorm", "mean"]["seen"])
     expect(button(tab, f"Step 9, shown: {TITLES[8]}")).not_to_contain_class("nv-start-was-done")
     expect(tab.locator(".nv-marking-cell[data-result]:visible, .nv-solved:visible")).to_have_count(0)
     expect(colored.locator("strong")).to_have_text("GroupNorm")
@@ -160,7 +176,7 @@ def test_nothing_answers_before_the_reader_has_marked_and_what_is_shown_is_not_p
     expect(button(tab, "Show me")).to_be_visible()
     for row in (0, 1):
         button(tab, f"all with n = 0, c = 1, h = {row}").click()
-    expect(status).to_have_text(f"Right. {sent(images())['tasks'][2]['seen']}")
+    expect(status).to_have_text(f"Right. {tasks['InstanceNorm', 'mean']['seen']}")
     expect(button(tab, "Show me")).to_be_hidden()
     expect(colored.locator("strong")).to_have_text(["InstanceNorm", "GroupNorm"])
     expect(button(tab, f"Step 9, done: {TITLES[8]}")).to_be_visible()

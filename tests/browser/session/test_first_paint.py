@@ -195,6 +195,40 @@ def test_while_the_app_loads_the_page_of_the_first_html_can_be_read_and_answers(
     expect(page.get_by_role("button", name="Menu", exact=True)).to_be_visible()
 
 
+def test_a_mark_made_while_the_app_loads_counts_and_back_leads_to_the_step_before(
+    held_visit: tuple[View, list[Route]], made: Callable[[str], str]
+) -> None:
+    view, held = held_visit
+    page, title = view.page, view.page.locator(".nv-start-step:visible h2")
+    page.goto(made("start?step=4"), wait_until="commit")
+    page.get_by_role("gridcell", name="x[0, 0]").click()
+    release(view, held)
+    expect(page.locator("#normviz-first")).to_have_count(0)
+    expect(page.get_by_role("gridcell", name="x[0, 0]")).to_have_attribute("aria-selected", "true")
+    page.evaluate("window.same = true")
+    page.get_by_role("gridcell", name="x[0, 2]").click()
+    before = title.inner_text()
+    page.get_by_role("button", name="Next", exact=True).click()
+    expect(title).not_to_have_text(before)
+    assert page.url.endswith("/start?step=5")
+    page.go_back()
+    expect(title).to_have_text(before)
+    assert page.url.endswith("/start?step=4")
+    assert page.evaluate("window.same")  # the page was not loaded again
+
+
+def test_an_option_chosen_while_the_app_loads_stays_chosen(
+    held_visit: tuple[View, list[Route]], made: Callable[[str], str]
+) -> None:
+    view, held = held_visit
+    page = view.page
+    page.goto(made("questions?q=s0"), wait_until="commit")
+    page.locator(".nv-option").nth(1).click()
+    release(view, held)
+    expect(page.locator("#normviz-first")).to_have_count(0)
+    expect(page.locator(".nv-option input").nth(1)).to_be_checked()
+
+
 def test_streamlits_scripts_are_fetched_after_ours_which_draws_the_page_but_not_for_want_of_ours(
     new_tab: NewTab, server: str, made: Callable[[str], str]
 ) -> None:

@@ -22,6 +22,7 @@ from normviz.lessons.start.page import (
     affine,
     asked,
     depth,
+    gammas,
     groups_picture,
     images,
     marks,
@@ -93,6 +94,8 @@ MODULES = [
     nn.BatchNorm1d(4),
     nn.BatchNorm2d(4),
     nn.LayerNorm([4, 2, 2]),
+    nn.LayerNorm([2, 2]),
+    nn.LayerNorm(4),
     nn.InstanceNorm2d(4),
     nn.GroupNorm(2, 4),
     nn.LayerNorm(3),
@@ -102,23 +105,29 @@ TASKS = [
     *sent(marks("BatchNorm1d(3)"))["tasks"],
     *sent(marks("LayerNorm(3)"))["tasks"],
     *({"label": "", "task": task} for task in sent(pixels())["tasks"]),
-    *sent(images())["tasks"],
+    *(task for task in sent(images())["tasks"] if task["shares"] != "gamma"),
 ]
+OF_GAMMA = [task for task in sent(images())["tasks"] if task["shares"] == "gamma"]
+
+
+def group_of(task):
+    """The elements that share with the framed one, by the axes of the task."""
+
+    def group(index):
+        return [index[axis["axis"]] // axis["divide"] % axis["modulo"] for axis in task["axes"]]
+
+    return [index for index in np.ndindex(*task["shape"]) if group(index) == group(task["at"])]
 
 
 @pytest.mark.parametrize(("module", "asked"), list(zip(MODULES, TASKS, strict=True)), ids=map(str, MODULES))
 def test_what_is_to_be_marked_is_what_torchs_output_depends_on(module, asked):
     task = asked["task"]
-    assert type(module).__name__.startswith(asked["label"].removeprefix("Sequences: ").partition("(")[0])
-
-    def group(index):
-        return [index[axis["axis"]] // axis["divide"] % axis["modulo"] for axis in task["axes"]]
-
+    assert type(module).__name__.startswith(asked["label"].rpartition(": ")[2].partition("(")[0])
     shape, at = task["shape"], tuple(task["at"])
     x = torch.randn(shape, dtype=torch.float64, requires_grad=True)
     module.double()(x)[at].backward()
     moved = [tuple(index) for index in x.grad.nonzero().tolist()]
-    assert [index for index in np.ndindex(*shape) if group(index) == group(at)] == moved
+    assert group_of(task) == moved
     x.grad = None
     module.eval()(x)[at].backward()  # "except for BatchNorm in eval mode"
     in_eval = [tuple(index) for index in x.grad.nonzero().tolist()]
@@ -142,7 +151,7 @@ def test_the_sums_of_the_table_are_its_own():
 
 
 def test_the_gammas_of_layernorm_and_of_batchnorm_belong_to_columns():
-    x, (asked,) = torch.randn(2, 3), sent(marks("LayerNorm(3)", "gamma"))["tasks"]
+    x, (asked,) = torch.randn(2, 3), sent(gammas())["tasks"]
     at, same = asked["task"]["at"], [axis["axis"] for axis in asked["task"]["axes"]]
     for layer in (nn.LayerNorm(3), nn.BatchNorm1d(3)):
         before = layer(x).detach()
@@ -150,7 +159,48 @@ def test_the_gammas_of_layernorm_and_of_batchnorm_belong_to_columns():
         moved = (layer(x) != before).nonzero().tolist()
         assert moved == [[n, d] for n in range(2) for d in range(3) if all((n, d)[axis] == at[axis] for axis in same)]
         assert (layer.weight.numel(), sum(one.numel() for one in layer.parameters())) == (3, 6)
-    assert "3 gammas and 3 betas, however many examples" in LESSON_STEPS[5].prose.done
+    assert "for 2 examples and for 5: 3 gammas and 3 betas" in LESSON_STEPS[5].prose.done
+
+
+def test_a_larger_batch_fits_a_gamma_for_each_column_and_none_for_each_row():
+    data = sent(gammas())
+    batch = torch.tensor([[float(text) for text in row] for row in data["batch"]])
+    assert [list(map(str, row)) for row in ([1, 4, 10], [3, 8, 13])] == data["batch"][:2]
+    layer = nn.LayerNorm(3)
+    assert (layer(batch).shape, data["gammas"]) == ((5, 3), 3)
+    with pytest.raises(RuntimeError):
+        batch * torch.ones(2, 1)  # a gamma for each of the two rows
+    assert "fit batches of 2 only" in LESSON_STEPS[5].prose.done
+
+
+@pytest.mark.parametrize("asked", OF_GAMMA, ids=lambda asked: asked["label"])
+def test_what_shares_a_gamma_is_what_torch_multiplies_by_it(asked):
+    task = asked["task"]
+    shape, at = task["shape"], tuple(task["at"])
+    module = eval(asked["about"].partition(" on ")[0], vars(nn) | {"__builtins__": {}})
+    x = torch.randn(shape)
+    before = module(x).detach()
+    number = torch.arange(module.weight.numel()).reshape(module.weight.shape)
+    for which in number.flatten().tolist():
+        module.weight.data = torch.where(number == which, 2.0, 1.0)
+        moved = [tuple(index) for index in (module(x) != before).nonzero().tolist()]
+        if at in moved:
+            assert group_of(task) == moved
+    assert asked["seen"].endswith(f": {module.weight.numel()} gammas.")
+    assert asked["hint"] == asked["seen"]
+
+
+def test_the_layers_say_chw_and_hw_gammas():
+    found = {task["label"]: task["seen"] for task in OF_GAMMA}
+    assert found["LayerNorm([C, H, W])"] == "One gamma for each C, H and W, the same for every N: 16 gammas."
+    assert found["LayerNorm([H, W])"] == "One gamma for each H and W, the same for every N and C: 4 gammas."
+    assert found["Sequences: LayerNorm(C)"] == "One gamma for each C, the same for every N and L: 3 gammas."
+
+
+def test_the_variance_is_also_the_mean_square_minus_the_squared_mean():
+    x = torch.tensor([2.0, 5, 6, 9])
+    assert (float(x.square().mean()), float(x.mean() ** 2), 36.5 - 30.25) == (36.5, 30.25, x.var(correction=0))
+    assert "the mean of squares minus the squared mean, 36.5 − 30.25." in LESSON_STEPS[1].prose.done
 
 
 def test_batchnorm_updates_running_statistics_in_train_mode_and_leaves_them_in_eval_mode():
@@ -259,6 +309,7 @@ def test_a_layer_that_has_no_gamma_says_so_after_marking_and_at_the_end():
     bare = [one.label for one in asked() if modules[one.layer].weight is None]
     said = "In PyTorch, it has no gamma and no beta by default."
     assert bare == [task["label"] for task in sent(images())["tasks"] if said in task["seen"]] == ["InstanceNorm"]
+    assert [one.label for one in asked() if one.label not in {task["label"] for task in OF_GAMMA}] == bare
     assert lesson().plain_text().count(said) == 1
 
 
@@ -266,8 +317,10 @@ def test_a_layer_that_has_no_gamma_says_so_after_marking_and_at_the_end():
 def test_the_picture_at_the_end_has_a_card_for_each_layer_of_the_last_step_and_leads_to_one_page():
     html = lesson().html(Body(app="https://example.org"))
     ending = html[html.index("nv-start-learnt") :]
-    assert re.findall(r"<strong>(.+?)</strong>", ending) == [task["label"] for task in sent(images())["tasks"]]
-    assert ending.count("<svg") == len(asked()) == 6
+    tasks = sent(images())["tasks"]
+    assert re.findall(r"<strong>(.+?)</strong>", ending) == list(dict.fromkeys(task["label"] for task in tasks))
+    assert ending.count("<svg") == ending.count("nv-start-seen") == len(tasks) == 15
+    assert len(asked()) == 8
     assert re.findall(r'href="(.+?)"', html) == ["https://example.org/practice"]
     runs = [one.label for one in asked() if "running means" in ending.partition(f"<strong>{one.label}<")[2].partition("</figure>")[0]]  # fmt: skip
     assert runs == [one.label for one in asked() if one.description.buffers] == ["BatchNorm"]
@@ -282,7 +335,7 @@ def test_the_page_has_every_step_with_its_figure_as_strict_json():
         "marks",
         "marks",
         "affine",
-        "marks",
+        "gammas",
         "stream",
         "pixels",
         "marks",
