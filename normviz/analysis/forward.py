@@ -191,7 +191,7 @@ def rms_norm_computes_in(dtype: torch.dtype) -> torch.dtype:
     wide = COMPUTES_IN[dtype]
     if wide == dtype or not hasattr(F, "rms_norm"):
         return wide
-    x = torch.linspace(1, 2, 64).to(dtype)
+    x = torch.linspace(1, 2, 64, device="cpu").to(dtype)
     own = F.rms_norm(x, (64,), eps=1e-5)
     by_formula = {kind: x.to(kind) * torch.rsqrt(x.to(kind).square().mean() + 1e-5) for kind in (wide, dtype)}
     return min(by_formula, key=lambda kind: largest_difference(own, by_formula[kind]))
@@ -207,7 +207,7 @@ def dtype_of_default_eps(dtype: torch.dtype) -> torch.dtype:
     wide = COMPUTES_IN[dtype]
     if wide == dtype or not hasattr(F, "rms_norm"):
         return wide
-    x = torch.full((4,), 2.0**-10, dtype=dtype)
+    x = torch.full((4,), 2.0**-10, dtype=dtype, device="cpu")
     square, size = float(x[0]) ** 2, float(F.rms_norm(x, (4,))[0])
     found = square / size**2 - square
     return min((wide, dtype), key=lambda kind: abs(torch.finfo(kind).eps - found))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from torch import nn
 
 from normviz.analysis.description import Array, Description, X
-from normviz.api.result import Result, on_cpu
+from normviz.api.result import Result, on_cpu, usual_device
 from normviz.layers.axes import layout_text
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
@@ -37,7 +37,6 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 
 
 @checked_call
-@on_cpu
 def check(
     fn: Callable[..., object],
     x: X | Array,
@@ -59,7 +58,8 @@ def check(
 
     fn      a function of a tensor (or of a NumPy array, if x is one), or a module; the output has the shape of x, or is the first
             of a tuple
-    x       a tensor, an array of NumPy or JAX, or a shape: fn is called with x, and with other values of its shape
+    x       a tensor, an array of NumPy or JAX, or a shape: fn is called with x, and with other values of its shape, on its device; of
+            a shape, on that of the parameters
     like    what fn should be: the text of a layer, a module, or a ``Norm``. A module gives its layer: the values of its gamma and beta
             do not matter.
     layout  axis letters, ``"NHWC"``; default: the axes of ``like``. Layers of channels, such as BatchNorm2d, are expected to use the
@@ -103,10 +103,10 @@ def check(
         raise NormvizError("shapes and backward compare with a layer; give like, such as like='LayerNorm(6)'.")
     if like is None and batch_invariant:
         raise NormvizError("batch_invariant compares with a layer; give like, such as like='LayerNorm(6)'.")
-    with _ShortTraceback(), measuring(timeout):
+    with _ShortTraceback(), measuring(timeout), usual_device() as usual:
         kind, tensor = kind_and_tensor(fn, x, params)
         expected = None if like is None else expected_of(like, tensor, layout)
-        with isolated(fn, tensor, kind, params or {}, fused=expected is not None) as function:
+        with isolated(fn, tensor, kind, params or {}, fused=expected is not None, usual=usual) as function:
             if expected is None:
                 found = measure(function, tensor, layout)
             else:
@@ -115,7 +115,6 @@ def check(
 
 
 @checked_call
-@on_cpu
 def check_backward(
     backward: Callable[..., object],
     x: X | Array,
@@ -148,11 +147,11 @@ def check_backward(
     >>> print(check_backward(backward, (4, 6), like="RMSNorm(6, eps=1e-6)", forward=forward).differences[0].what)
     backward
     """
-    with _ShortTraceback(), measuring(timeout):
+    with _ShortTraceback(), measuring(timeout), usual_device() as usual:
         check_callable(backward)
         kind, tensor = kind_and_tensor(forward, x, params)
         expected = expected_of(like, tensor, layout)
-        with isolated(forward, tensor, kind, params or {}) as function:
+        with isolated(forward, tensor, kind, params or {}, usual=usual) as function:
             found = compare_backward(backward, function, tensor, expected)
     return Check(**vars(found))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, Unpack
 
@@ -28,11 +28,18 @@ def on_cpu(make: Callable[P, R]) -> Callable[P, R]:
     @wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> R:
         __tracebackhide__ = True
-        is_usual = torch.empty(0).device.type == "cpu"  # a mode for devices makes each call of torch slower
-        with nullcontext() if is_usual else torch.device("cpu"):
+        with usual_device():
             return make(*args, **kwargs)
 
     return made
+
+
+@contextmanager
+def usual_device() -> Iterator[torch.device]:
+    """torch's default device is the CPU here. Gives that of the caller; the CPU instead of meta."""
+    own = torch.empty(0).device
+    with nullcontext() if own.type == "cpu" else torch.device("cpu"):  # a mode makes each call of torch slower
+        yield own if own.type != "meta" else torch.device("cpu")
 
 
 class Result:

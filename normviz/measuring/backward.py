@@ -180,8 +180,8 @@ def _own_gradients(
             tensor.requires_grad_(required[name])
     own = {"x": torch.zeros_like(leaf) if found[0] is None else found[0]}
     for (name, role), gradient in zip(used.items(), found[1:], strict=True):
-        zeros = torch.zeros_like(tensors[name])
-        own[name] = role.of({role.position: zeros if gradient is None else gradient}).detach()
+        own_gradient = torch.zeros_like(tensors[name]) if gradient is None else gradient
+        own[name] = role.of({role.position: own_gradient.to(function.home)}).detach()
     return own
 
 
@@ -300,7 +300,8 @@ def _returned(
             raise NormvizError(
                 "backward must return arrays of floating-point numbers; one is {found}.", found=echo(one)
             )
-    return [one.detach() if isinstance(one, Tensor) else torch.from_numpy(np.array(one)) for one in several]
+    found = [one.detach() if isinstance(one, Tensor) else torch.from_numpy(np.array(one)) for one in several]
+    return [one.to(function.home) for one in found]
 
 
 def _by_hand(

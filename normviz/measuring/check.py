@@ -61,7 +61,7 @@ from normviz.measuring.trials import (
     shapes_text,
     wrong_strides,
 )
-from normviz.measuring.turn import measuring
+from normviz.measuring.turn import CPU, measuring
 from normviz.measuring.verdict import Error, LayerComparison, Verdict, judge, on_shapes, reference_of, signed_values
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, _, join_sentences
@@ -105,6 +105,7 @@ def measure_module(module: nn.Module, x: object, layout: str | None, whole: bool
 
 def measure(function: Function, x: Tensor, layout: str | None, whole: bool = False) -> Finding:
     """What the function computes."""
+    x = probe.same_strides(x, function.home)
     found, shape = measure_function(function, x, whole=whole), tuple(x.shape)
     axes = usual_axes(len(shape)) if layout is None else parse_layout(layout, len(shape))
     usual = None if found.formula is None else norm_of(with_usual_formula(found), axes)
@@ -137,6 +138,7 @@ def compare(
     batch_invariant: bool = False,
 ) -> Finding:
     """How the function differs from the expected layer."""
+    x = probe.same_strides(x, function.home)
     function.fix_numbers(
         [
             *(probe.GAMMA_NAMES if expected.norm.params is None else ()),
@@ -196,6 +198,7 @@ def compare(
 
 def compare_backward(backward: Callable[..., object], function: Function, x: Tensor, expected: Description) -> Finding:
     """How the gradients of a backward pass differ from those of the expected layer. ``function``: the forward pass."""
+    x = probe.same_strides(x, function.home)
     reference = reference_of(function, expected)
     compared = LayerComparison(function, expected, reference, x)
     if not reference.is_known:
@@ -240,16 +243,20 @@ def kind_and_tensor(fn: Callable[..., object], x: object, params: Mapping[str, o
     if tensor is not None:
         return kind, tensor
     probe.check_fits(shape)
-    return kind, probe.generic(shape, _usual_dtype(fn, kind, params))
+    dtype, device = _usual(fn, kind, params)
+    return kind, probe.generic(shape, dtype).to(device)
 
 
-def _usual_dtype(fn: Callable[..., object], kind: str, params: Mapping[str, object] | None) -> torch.dtype:
-    """The dtype of an x of which only the shape is given: that of the parameters; else float32 for torch and JAX, float64 for NumPy."""
+def _usual(
+    fn: Callable[..., object], kind: str, params: Mapping[str, object] | None
+) -> tuple[torch.dtype, torch.device]:
+    """The dtype and the device of an x of which only the shape is given: those of the parameters; else float32 for torch and JAX, float64 for NumPy."""
     tensors = list(fn.parameters()) if isinstance(fn, nn.Module) else []
     for value in [*tensors, *(params or {}).values()]:
         if kind != probe.JAX and probe.is_number_array(value):
-            return torch.as_tensor(value).dtype
-    return torch.float64 if kind == probe.ARRAYS else torch.float32
+            one = value if isinstance(value, Tensor) else torch.as_tensor(value)
+            return one.dtype, CPU if one.is_meta else one.device
+    return torch.float64 if kind == probe.ARRAYS else torch.float32, CPU
 
 
 def _known_layers(fn: object) -> list[Layer]:
@@ -376,7 +383,7 @@ def _gradients_in_other_mode(module: nn.Module, compared: LayerComparison) -> It
     shape = smaller_shape(own, expected.shape, partial(_takes, expected))
     if shape != expected.shape:
         expected, x = _on(expected, shape), compared.alike(shape, 27).to(x.dtype)
-    with suppress(NormvizError), probe.isolated(other, x, own.kind, own.given_params) as function:
+    with suppress(NormvizError), probe.isolated(other, x.to(own.device), own.kind, own.given_params) as function:
         reference = reference_of(function, expected)
         if reference.is_known:
             in_mode = LayerComparison(function, expected, reference, x)

@@ -270,7 +270,7 @@ def _test(case: _Case, got: Tensor, expected: Tensor, layer: str) -> str:
     imports, lines = [_LIBRARIES[function.kind]], _lines_of_x(case.x, function)
     if not x.is_contiguous():
         places = 1 + sum(step * (size - 1) for step, size in zip(x.stride(), x.shape, strict=True))
-        lines.append(f"x = torch.ones({places}).as_strided({tuple(x.shape)}, {x.stride()}).copy_(x)")
+        lines.append(f"x = torch.ones({places}, device=x.device).as_strided({tuple(x.shape)}, {x.stride()}).copy_(x)")
     if isinstance(function.fn, nn.Module) and not function.fn.training:
         lines.append("module.eval()")
     at, shown = "", expected

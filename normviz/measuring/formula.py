@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import permutations
 from math import isclose, prod, sqrt
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,6 +25,7 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 Ids = NDArray[np.int64]
 Run = Callable[[Tensor], Tensor]
 PROBES, FEW_PROBES = 5, 3
+IN_DOUBLE: Mapping[str, Any] = {"dtype": torch.float64, "device": "cpu"}  # random values are the same on every device
 LARGE = 2**16  # elements of an x that is measured with few probes
 MOST = 0.6  # a formula must give this share of the outputs; any factor gives the output of one probe by chance
 SMALL = 1e-3  # a smaller input does not tell its factor
@@ -34,7 +36,7 @@ class Groups:
 
     def __init__(self, ids: Ids) -> None:
         self.shape = ids.shape
-        self.ids = torch.from_numpy(np.array(ids))
+        self.ids = torch.as_tensor(np.array(ids))  # on the default device
         self.axes = from_ids(ids)
         self.counts = torch.bincount(self.ids.flatten())
 
@@ -198,7 +200,7 @@ def generic_values(tensors: Mapping[int, Tensor], seed: int) -> dict[int, Tensor
     values = {}
     for position, tensor in tensors.items():
         generator = torch.Generator().manual_seed(probe.SEED + 10 * position + seed)
-        values[position] = (1 + torch.rand(tensor.shape, generator=generator, dtype=torch.float64)).to(tensor.dtype)
+        values[position] = (1 + torch.rand(tensor.shape, generator=generator, **IN_DOUBLE)).to(tensor)
     return values
 
 
@@ -215,7 +217,7 @@ def learned_factor(
             ids = _position(quotient, (added + first) / (added + second), close)
             if ids is not None:
                 constant = float((factors[0] / (added + first.flatten()[ids])).median())
-                return Learned(ids.numpy(), constant, zero_centered=bool(added))
+                return Learned(ids.cpu().numpy(), constant, zero_centered=bool(added))
     return Learned(equal_ids(factors[0], dtype), zero_centered=None)
 
 
@@ -228,7 +230,7 @@ def learned_offset(
     for first, _second in pairs:
         ids = _position(offsets[0], first, close)
         if ids is not None:
-            return Learned(ids.numpy())
+            return Learned(ids.cpu().numpy())
     return Learned(equal_ids(offsets[0], dtype))
 
 
@@ -265,7 +267,7 @@ def equal_ids(values: Tensor, dtype: torch.dtype) -> Ids:
     ranks = torch.cat([torch.zeros(1), (flat.diff() > close * max(float(flat.abs().max()), 1e-30)).double()]).cumsum(0)
     ids = torch.empty(len(flat), dtype=torch.int64)
     ids[order] = ranks.long()
-    return ids.reshape(values.shape).numpy()
+    return ids.reshape(values.shape).cpu().numpy()
 
 
 # eps and its place: how much eps shrinks the output for small x.
@@ -648,8 +650,8 @@ def _elementwise(function: Function, reach: Reach) -> Measurement:
 
 def _spread(tensor: Tensor) -> Tensor:
     """Positive numbers of its shape that are not near each other: equal ones would be taken for one statistic."""
-    order = torch.randperm(tensor.numel(), generator=torch.Generator().manual_seed(probe.SEED))
-    return (1 + 9 * order.double() / max(1, tensor.numel())).reshape(tensor.shape)
+    order = torch.randperm(tensor.numel(), generator=torch.Generator().manual_seed(probe.SEED), device="cpu")
+    return (1 + 9 * order.double() / max(1, tensor.numel())).reshape(tensor.shape).to(tensor.device)
 
 
 def _has_fresh_statistics(formula: Formula, gamma: Learned | None, beta: Learned | None) -> bool:

@@ -246,5 +246,5 @@ def measure_reach(
             moved[index] += move
             after = function(moved)
             masks.append(((after - before).abs() > allowed) | (after.isnan() != before.isnan()))
-        changed[index] = (masks[0] | masks[1]).numpy()
+        changed[index] = (masks[0] | masks[1]).cpu().numpy()
     return Reach(shape, changed)

@@ -26,7 +26,7 @@ from torch.overrides import TorchFunctionMode
 
 from normviz.analysis.forward import dtype_name
 from normviz.layers.layer import check_is_object
-from normviz.measuring.turn import ENDS, count_call, same_random_states, same_settings
+from normviz.measuring.turn import CPU, ENDS, count_call, same_random_states, same_settings
 from normviz.texts.errors import NormvizError, echo
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
@@ -46,9 +46,21 @@ FEW = 2**16  # up to so many elements, synchronizing threads takes longer than t
 
 
 def generic(shape: tuple[int, ...], dtype: torch.dtype, seed: int = 0) -> Tensor:
-    """Normal values with mean 0.5 and standard deviation 1; another ``seed`` gives other values."""
-    generator = torch.Generator().manual_seed(SEED + seed)
-    return (torch.randn(shape, generator=generator, dtype=torch.float64) + 0.5).to(dtype)
+    """Normal values with mean 0.5 and standard deviation 1, on torch's default device; another ``seed`` gives other values."""
+    device = torch.empty(0).device
+    home = device if prod(shape) > FEW else "cpu"  # few values are the same on every device
+    generator = torch.Generator(home).manual_seed(SEED + seed)
+    values = torch.randn(shape, generator=generator, dtype=torch.float64, device=home) + 0.5
+    return values.to(device, dtype)
+
+
+def home_of(x: Tensor) -> torch.device:
+    """The device on which x is compared in float64: its own, or the CPU if its own has no float64, as Apple's GPUs."""
+    try:
+        torch.empty(0, dtype=torch.float64, device=x.device)
+    except (TypeError, RuntimeError):
+        return torch.device("cpu")
+    return x.device
 
 
 def check_fits(shape: tuple[int, ...]) -> None:
@@ -269,12 +281,19 @@ class Function:
     switched   whether it returned an array for a tensor, and takes arrays since
     converts   whether it takes tensors and computes with NumPy
     dtype      in which it computes: x and its tensors are converted to it
+    device     on which it is called
+    home       the device of the x that it is given, of its output and of ``values``: see ``home_of``
+    usual      the caller's default device, for the tensors that it makes itself
     """
 
-    def __init__(self, fn: Callable[..., Any], kind: str, params: Mapping[str, Any]) -> None:
+    def __init__(
+        self, fn: Callable[..., Any], kind: str, params: Mapping[str, Any], x: Tensor, usual: torch.device
+    ) -> None:
+        self.device, self.home, self.usual = x.device, home_of(x), usual
         self.fn, self.kind, self.switched = unbound(fn), kind, False
         self.converts, self.called = False, False
         self.passed: Tensor | None = None  # the tensor with which it was called last
+        self.returns_x = False  # whether its last output has the memory of that tensor
         self.first = torch.empty(0)  # its output for x
         self.residual: Callable[[Tensor], Tensor] | None = None
         self.given_params, self.numbers = params, set[int]()
@@ -318,7 +337,7 @@ class Function:
         new = {id(tensor): tensor for tensor in tensors if id(tensor) not in known and not tensor.is_meta}
         self.tensors += new.values()
         self.originals += [tensor.data for tensor in new.values()]
-        self.values += [tensor.data for tensor in new.values()]
+        self.values += [tensor.data.to(self.home) for tensor in new.values()]
 
     @property
     def names(self) -> dict[int, str]:
@@ -331,7 +350,8 @@ class Function:
 
     def choose_dtype(self, x: Tensor) -> None:
         """Compute in float64 if the function takes it and x is not large; otherwise in the dtype of x. A less precise output decides the dtype."""
-        for dtype in (torch.float64, x.dtype) if x.numel() <= LARGE and self.kind != JAX else (x.dtype,):
+        has_double = x.numel() <= LARGE and self.kind != JAX and self.home == self.device
+        for dtype in (torch.float64, x.dtype) if has_double else (x.dtype,):
             self.use(dtype)
             try:
                 output = self(x.to(dtype)).dtype
@@ -345,11 +365,12 @@ class Function:
     def use(self, dtype: torch.dtype) -> None:
         """Convert its tensors to this dtype."""
         self.dtype = dtype
-        self.values = [value.to(dtype) if value.is_floating_point() else value for value in self.originals]
+        self.use_own()
+        self.values = [value.to(dtype) if value.is_floating_point() else value for value in self.values]
 
     def use_own(self) -> None:
         """Use its tensors in their own dtypes."""
-        self.values = list(self.originals)
+        self.values = [value.to(self.home) for value in self.originals]
 
     def with_values(self, values: Values) -> dict[int, Tensor]:
         """Its tensors by position, some of them with other values."""
@@ -375,7 +396,10 @@ class Function:
 
     def with_graph(self, x: Tensor, values: Values) -> Tensor:
         """The output with its graph, if autograd makes one."""
-        return _checked(self.raw(x, values), x)
+        output = self._checked(self.raw(x, values), x)
+        memory = None if self.passed is None else self.passed.untyped_storage().data_ptr()
+        self.returns_x = output.untyped_storage().data_ptr() == memory
+        return output.to(self.home)
 
     def leaves(self, x: Tensor) -> list[Tensor]:
         """The leaf tensors from which autograd would compute the output: parameters, also of modules that ``found_in`` does not find."""
@@ -405,7 +429,7 @@ class Function:
         self._renew(values)
         try:
             with same_settings():
-                self.passed = x if x.grad_fn is not None else same_strides(x)
+                self.passed = x.to(self.device) if x.grad_fn is not None else same_strides(x, self.device)
                 return self._run(self.passed)
         except (Exception, *ENDS) as error:
             raise NormvizError(
@@ -419,7 +443,7 @@ class Function:
         """Restore the state, and give the tensors copies of their values, or of others."""
         self.restore()
         for position, tensor in enumerate(self.tensors):
-            tensor.data = values.get(position, self.values[position]).clone()
+            tensor.data = values.get(position, self.values[position]).to(self.originals[position].device, copy=True)
 
     def consecutive(self, inputs: Iterable[Tensor]) -> Iterator[tuple[Tensor, Tensor]]:
         """The output of each x and a copy of it, as they are after all calls; what the function keeps is not restored between them."""
@@ -428,19 +452,20 @@ class Function:
         for x in inputs:
             count_call()
             with torch.set_grad_enabled(any(module.training for module in self.modules)), same_settings():
-                output = _checked(self._run(same_strides(x)), x).detach()
+                output = self._checked(self._run(same_strides(x, self.device)), x).detach()
             made.append((output, output.clone()))
         self.restore()
-        return iter(made)
+        return ((output.to(self.home), before.to(self.home)) for output, before in made)
 
     def in_memory(self, memory: Tensor, inputs: Iterable[Tensor]) -> Iterator[Tensor]:
         """The output of each x, which is copied to the same memory."""
         self._renew({})
+        memory = memory.to(self.device)
         for x in inputs:
             count_call()
             memory.copy_(x)
             with torch.no_grad(), same_settings():
-                yield _checked(self._run(memory), x).detach().clone()
+                yield self._checked(self._run(memory), x).detach().to(self.home, copy=True)
         self.restore()
 
     def has_free_sizes(self, roles: Any) -> bool:
@@ -453,6 +478,12 @@ class Function:
         return id(self.tensors[position]) in self._given
 
     def _run(self, x: Tensor) -> Any:
+        """What the function returns. Tensors that it makes itself are on the default device of the caller."""
+        is_usual = torch.empty(0).device == self.usual  # a mode for devices makes each call of torch slower
+        with nullcontext() if is_usual else self.usual:
+            return self._called(x)
+
+    def _called(self, x: Tensor) -> Any:
         is_first, self.called = not self.called, True
         if self.kind == TENSORS:
             try:
@@ -500,19 +531,21 @@ class Function:
 
     def with_residual(self, x: Tensor, residual: Tensor) -> list[Tensor]:
         """The output for x with this residual, and the second one if it has the shape of x."""
-        zeros, self.residual = self.residual, lambda _x: residual.clone()
+        zeros, self.residual = self.residual, lambda _x: residual.to(self.device, copy=True)
         try:
             found = self.raw(x, {})
         finally:
             self.residual = zeros
         several = list(found) if isinstance(found, tuple | list) else [found]
         second = [one for one in several[1:2] if getattr(one, "shape", None) == x.shape and is_number_array(one)]
-        return [_checked(one, x).detach() for one in (several[0], *second)]
+        return [self._checked(one, x).detach().to(self.home) for one in (several[0], *second)]
 
     def _arguments(self, value: Any) -> Any:
         """One of them: gamma, beta and other tensors as what the function takes, and a copy of everything else."""
         if id(value) in self._given:
-            return value.item() if id(value) in self.numbers else self.own_array(value)
+            if id(value) in self.numbers:
+                return value.item()
+            return value if self.kind == TENSORS else self.own_array(value)
         if type(value) is dict:
             return {name: self._arguments(one) for name, one in value.items()}
         if type(value) in (list, tuple):
@@ -522,8 +555,19 @@ class Function:
     def own_array(self, tensor: Tensor) -> Any:
         """The tensor as what the function takes."""
         if self.kind == TENSORS:
-            return tensor
+            return tensor.to(self.device)
         return tensor.numpy() if self.kind == ARRAYS else import_module("jax.numpy").from_dlpack(tensor.contiguous())
+
+    def _checked(self, output: object, x: Tensor) -> Tensor:
+        """The output as a tensor on the device of the function; the first one of ``(out, cache)``."""
+        found = output[0] if isinstance(output, tuple | list) and output else output
+        if isinstance(found, Tensor) and found.device != self.device and is_dense(found):
+            raise NormvizError(
+                "the function must return a tensor on the device of x, {device}, and it returned one on {found}.",
+                device=self.device,
+                found=found.device,
+            )
+        return _checked(found, x).to(self.device)
 
     def restore(self) -> None:
         """Give the modules the state that they had, and the tensors their own storage."""
@@ -614,10 +658,18 @@ def _libraries(fn: Callable[..., object]) -> set[str]:
 
 @contextmanager
 def isolated(
-    fn: Callable[..., object], x: Tensor, kind: str, params: Mapping[str, object], fused: bool = False
+    fn: Callable[..., object],
+    x: Tensor,
+    kind: str,
+    params: Mapping[str, object],
+    fused: bool = False,
+    usual: torch.device = CPU,
 ) -> Iterator[Function]:
     """``fn`` as a Function. Afterwards its tensors and modules and the random states of torch, NumPy and Python are as before.
 
+    Until then, torch's default device is the one on which x is compared.
+
+    usual  the caller's default device
     fused  whether an argument residual of the shape of x is added to x before it is normalized: it is zero, but for one trial
 
     Raises NormvizError if fn cannot be called with x, or if it is random.
@@ -633,15 +685,19 @@ def isolated(
     check_callable(fn)
     # An object that is called may keep what it computes. Functions and modules are restored instead.
     own = fn if called_object(fn) is None else copy.deepcopy(fn)
-    with same_random_states(), same_settings(), warnings.catch_warnings():
+    home = home_of(x)
+    is_usual = torch.empty(0).device == home  # a mode for devices makes each call of torch slower
+    with same_random_states(x.device), same_settings(), warnings.catch_warnings(), nullcontext() if is_usual else home:
         warnings.filterwarnings("ignore", "__array_wrap__ must accept", DeprecationWarning)
         warnings.filterwarnings("ignore", ".*degrees of freedom", UserWarning)  # with one row
         is_fused = fused and tuple(getattr(params.get("residual"), "shape", ())) == tuple(x.shape)
-        function = Function(own, kind, {k: v for k, v in params.items() if not (is_fused and k == "residual")})
+        given = {k: v for k, v in params.items() if not (is_fused and k == "residual")}
+        function = Function(own, kind, given, x, usual)
         function.residual = torch.zeros_like if is_fused else None
         try:
             if x.numel() <= FEW:
                 torch.set_num_threads(1)
+            x = same_strides(x, home)
             _check_not_random(function, x)
             function.add(function.leaves(x))
             function.choose_dtype(x)
@@ -718,18 +774,25 @@ def _checked(output: object, x: Tensor) -> Tensor:
     return found
 
 
+def is_repeated(one: Tensor, other: Tensor) -> bool:
+    """Whether two outputs are equal up to the order of sums, which may change from call to call on some devices."""
+    close = 0.0 if one.device.type == "cpu" else 8 * torch.finfo(one.dtype).eps
+    return torch.allclose(one, other, rtol=close, atol=close, equal_nan=True)
+
+
 def with_step(x: Tensor) -> Tensor:
     """The same values as a slice with a step; other values are between them in memory."""
     return torch.stack([x, x.detach().flip(-1) + 1], -1).flatten(-2)[..., ::2]
 
 
-def same_strides(x: Tensor) -> Tensor:
-    """A copy of x with its strides, and with the elements of its memory between them."""
+def same_strides(x: Tensor, device: torch.device | None = None) -> Tensor:
+    """A copy of x with its strides, and with the elements of its memory between them, on its device or another one."""
+    device = device or x.device
     memory = x.untyped_storage().nbytes() // max(1, x.element_size())
     if x.is_contiguous() or x.requires_grad or memory > 16 * x.numel() + 1024:
-        return x.clone()
-    whole = torch.empty(0, dtype=x.dtype, device=x.device).set_(x.untyped_storage())
-    return whole.clone().as_strided(x.shape, x.stride(), x.storage_offset())
+        return x.to(device, copy=True)
+    whole = x.detach().as_strided((memory,), (1,), 0)
+    return whole.to(device, copy=True).as_strided(x.shape, x.stride(), x.storage_offset())
 
 
 def _check_not_random(function: Function, x: Tensor) -> None:
@@ -740,7 +803,7 @@ def _check_not_random(function: Function, x: Tensor) -> None:
         random.seed(seed)
         outputs.append(function(x))
     function.first = outputs[0].clone()
-    if not torch.equal(*(output.nan_to_num() for output in outputs)):
+    if not is_repeated(*outputs):
         raise NormvizError(
             "the function is random: two calls with the same x differ by up to {difference:.3g}; switch off dropout "
             "and noise, for example with module.eval(), or fix the seed in the function.",

@@ -322,7 +322,7 @@ def _measured(compared: LayerComparison, found: Measurement, base: Variant, norm
     """What was measured and is not that of the layer."""
     own: list[Change] = []
     groups = base.over
-    if found.ids is not None and not found.running and not same_partition(found.ids, groups.ids.numpy()):
+    if found.ids is not None and not found.running and not same_partition(found.ids, groups.ids.cpu().numpy()):
         groups = Groups(found.ids)
         difference = groups_difference(found, compared.expected)
         own.append(Change("groups", {"over": groups, "around": groups}, difference))
@@ -926,7 +926,7 @@ def _factor_and_offset(compared: LayerComparison, variant: Variant, values: Mapp
 
 def _table(values: Tensor, ids: Ids) -> Tensor:
     """The value of each number in ids."""
-    places = torch.from_numpy(np.array(ids)).flatten()
+    places = torch.as_tensor(np.array(ids)).flatten()
     table = torch.zeros(int(places.max()) + 1, dtype=torch.float64)
     table[places] = values.flatten()
     return table
@@ -937,7 +937,7 @@ def _has_pattern(factor: Tensor, offset: Tensor, ids: Ids) -> bool:
 
     With a pattern of fewer axes it would have at most half as many; some of many numbers are near each other by chance.
     """
-    whole = torch.from_numpy(np.array(ids))
+    whole = torch.as_tensor(np.array(ids))
     if not all(_is(_table(one, ids)[whole], one) for one in (factor, offset)):
         return False
     first = torch.unique(whole[0])

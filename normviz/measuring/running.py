@@ -12,6 +12,7 @@ from torch.nn.modules.batchnorm import _NormBase
 
 from normviz.analysis.description import Description
 from normviz.measuring.formula import parameters_of
+from normviz.measuring.probe import Function
 from normviz.measuring.report import Difference
 from normviz.measuring.verdict import LayerComparison, compare, signed_values
 from normviz.texts.messages import N_, _
@@ -40,7 +41,10 @@ def _dtype(module: nn.Module, x: Tensor) -> torch.dtype:
 
 def _other_values(module: nn.Module, own: nn.Module, compared: LayerComparison) -> dict[int, Tensor]:
     """Give the copy other parameters: ones and zeros would hide how gamma and beta are used. The values of the function's tensors."""
-    function, values = compared.function, dict(enumerate(compared.function.originals))
+    function, values = (
+        compared.function,
+        dict(enumerate(one.to(compared.function.home) for one in compared.function.originals)),
+    )
     others = signed_values(parameters_of(function), seed=25)
     if not function.takes(tuple(compared.x.shape), others):
         return values
@@ -49,7 +53,7 @@ def _other_values(module: nn.Module, own: nn.Module, compared: LayerComparison) 
     for position, value in others.items():
         if (name := names.get(id(function.tensors[position]))) is not None:
             parameter = dict(own.named_parameters())[name]
-            values[position] = parameter.data = value.to(parameter.dtype)
+            values[position], parameter.data = value.to(parameter.dtype), value.to(parameter)
     return values
 
 
@@ -57,7 +61,7 @@ def _other_mode(
     own: nn.Module, compared: LayerComparison, x: Tensor, training: bool, values: Mapping[int, Tensor]
 ) -> Iterator[Difference]:
     """A layer without running statistics does the same in both modes."""
-    output = _run(own.train(training), x, compared.function.arguments(x))
+    output = _run(own.train(training), x, compared.function)
     if output is None or not compared.error_of(output, x, compared.best, values, x.dtype, strict=True).ok:
         mode = "train" if training else "eval"
         sentence = _(
@@ -68,14 +72,15 @@ def _other_mode(
         yield Difference("training", _("another output in {mode} mode", mode=mode), _("the same output"), sentence)
 
 
-def _run(module: nn.Module, x: Tensor, arguments: Mapping[str, object]) -> Tensor | None:
+def _run(module: nn.Module, x: Tensor, function: Function) -> Tensor | None:
+    x = x.to(function.device, copy=True)
     try:
         with torch.set_grad_enabled(module.training):
-            output = module(x.clone(), **arguments)
+            output = module(x, **function.arguments(x))
     except Exception:
         return None
     found = output[0] if isinstance(output, tuple | list) and output else output
-    return found.detach() if isinstance(found, Tensor) and found.shape == x.shape else None
+    return found.detach().to(function.home) if isinstance(found, Tensor) and found.shape == x.shape else None
 
 
 # Running statistics
@@ -117,7 +122,7 @@ def _named(module: nn.Module, channels: int) -> dict[str, Tensor]:
         one = [b for full, b in module.named_buffers() if full.rpartition(".")[2] == name and b.numel() == channels]
         if len(one) != 1:
             return {}
-        found[name] = one[0].detach().clone().double().flatten()
+        found[name] = one[0].detach().to(torch.empty(0).device, torch.float64, copy=True).flatten()
     return found
 
 
@@ -149,7 +154,7 @@ def _tracking(
     # The same layer in the dtype of x has rounding errors, too.
     low = copy.deepcopy(reference).to(dtype if dtype.itemsize < 4 else torch.float32)
     for batch in batches[:2]:
-        output = _run(own, batch, compared.function.arguments(batch))
+        output = _run(own, batch, compared.function)
         if output is None or not _is_output(output, reference, low, expected, batch):
             sentence = _("In train mode, its output is not that of {layer}.", layer=expected.title)
             yield Difference("training", _("another output in train mode"), _("the same output"), sentence)
@@ -168,7 +173,7 @@ def _tracking(
     own.eval()
     reference.eval()
     low.eval()
-    output = _run(own, batches[2], compared.function.arguments(batches[2]))
+    output = _run(own, batches[2], compared.function)
     if output is None or not _is_output(output, reference, low, expected, batches[2]):
         yield _in_eval(output, reference, expected, batches[2])
         return
@@ -186,7 +191,7 @@ def _is_frozen(
     before = _named(own, reference.num_features)
     frozen = copy.deepcopy(reference).eval()
     low = copy.deepcopy(frozen).to(x.dtype if x.dtype.itemsize < 4 else torch.float32)
-    output = _run(copy.deepcopy(own).train(), x, compared.function.arguments(x))
+    output = _run(copy.deepcopy(own).train(), x, compared.function)
     right = output is not None and _is_output(output, frozen, low, expected, x)
     return right and all(
         torch.equal(before[name], value) for name, value in _named(own, reference.num_features).items()

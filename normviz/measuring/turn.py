@@ -125,6 +125,7 @@ def count_call() -> None:
         _current[-1].next()
 
 
+CPU = torch.device("cpu")
 PRINTED = ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")
 HOOKS = [
     value for name, value in vars(nn.modules.module).items() if name.startswith("_global_") and name.endswith("_hooks")
@@ -181,12 +182,16 @@ def same_settings() -> Iterator[None]:
 
 
 @contextmanager
-def same_random_states() -> Iterator[None]:
-    """Afterwards, the random states of torch, NumPy and Python are as before."""
+def same_random_states(device: torch.device = CPU) -> Iterator[None]:
+    """Afterwards, the random states of torch, on the CPU and on this kind of device, of NumPy and of Python are as before."""
     states = torch.get_rng_state(), np.random.get_state(), random.getstate()
+    own = None if device.type == "cpu" else getattr(torch, device.type, None)
+    end = "_all" if hasattr(own, "get_rng_state_all") else ""  # of several GPUs
+    state = getattr(own, f"get_rng_state{end}", lambda: None)()
     try:
         yield
     finally:
+        getattr(own, f"set_rng_state{end}", lambda _state: None)(state)
         torch.set_rng_state(states[0])
         np.random.set_state(states[1])
         random.setstate(states[2])

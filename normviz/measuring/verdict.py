@@ -20,7 +20,7 @@ from normviz.analysis.description import Description
 from normviz.analysis.forward import Trace, Values, broadcast, factor, forward, used_eps
 from normviz.layers.norm import Norm
 from normviz.measuring import probe
-from normviz.measuring.formula import generic_values, parameters_of, stored_of
+from normviz.measuring.formula import IN_DOUBLE, generic_values, parameters_of, stored_of
 from normviz.measuring.groups import Index
 from normviz.measuring.probe import Function
 
@@ -500,9 +500,9 @@ def signed_values(tensors: Mapping[int, Tensor], seed: int) -> dict[int, Tensor]
     values = {}
     for position, tensor in tensors.items():
         generator = torch.Generator().manual_seed(probe.SEED + 10 * position + seed)
-        size = 0.5 + 1.5 * torch.rand(tensor.shape, generator=generator, dtype=torch.float64)
-        sign = torch.rand(tensor.shape, generator=generator, dtype=torch.float64) < 0.4
-        values[position] = torch.where(sign, -size, size).to(tensor.dtype)
+        size = 0.5 + 1.5 * torch.rand(tensor.shape, generator=generator, **IN_DOUBLE)
+        sign = torch.rand(tensor.shape, generator=generator, **IN_DOUBLE) < 0.4
+        values[position] = torch.where(sign, -size, size).to(tensor)
     return values
 
 
