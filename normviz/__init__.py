@@ -18,6 +18,7 @@ explore(layer, x)            one layer: who shares what
 compare([layer, ...], x)     two to six layers, side by side
 steps(layer, x)              the forward pass, one step at a time; ``step_by_step`` is the same
 gradients(layer, x)          what moves if one input changes
+all_layers(layer, x)         a map of every layer that there can be on x
 train_and_eval(layer, x)     a layer in both modes, and its running statistics
 numerics()                   what rounding does
 models()                     the normalizations of well-known models
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from normviz.api.explain import Explanation, explain
     from normviz.api.norms import Norms, norms
     from normviz.api.pages import (
+        all_layers,
         compare,
         explore,
         gradients,
@@ -81,6 +83,7 @@ __all__ = [
     "NormvizWarning",
     "Output",
     "Trace",
+    "all_layers",
     "check",
     "check_backward",
     "compare",

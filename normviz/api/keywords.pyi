@@ -38,6 +38,14 @@ class CompareSettings(DisplaySettings, ShapeSettings, total=False):
 class StepByStepSettings(DisplaySettings, ShapeSettings, ValuesSettings, total=False):
     step: int
 
+class GradientsSettings(DisplaySettings, ShapeSettings, ValuesSettings, total=False):
+    show: Literal["column", "matrix", "parameters", "backward"]
+    input: Literal["x", "outlier", "signs"]
+
+class AllLayersSettings(DisplaySettings, total=False):
+    shape: Sequence[int] | None
+    layout: str | None
+
 class TrainAndEvalSettings(DisplaySettings, ShapeSettings, ValuesSettings, total=False):
     show: Literal["training", "stream", "modes", "batches", "sequences", "devices"]
     norm: Literal["BatchNorm", "GroupNorm", "LayerNorm", "none"]
@@ -49,10 +57,6 @@ class TrainAndEvalSettings(DisplaySettings, ShapeSettings, ValuesSettings, total
     count: int
     longest: int
     devices: int
-
-class GradientsSettings(DisplaySettings, ShapeSettings, ValuesSettings, total=False):
-    show: Literal["column", "matrix", "parameters", "backward"]
-    input: Literal["x", "outlier", "signs"]
 
 class NumericsSettings(DisplaySettings, total=False):
     show: Literal["variance", "eps", "constant", "single", "placement"]
@@ -113,10 +117,11 @@ class LiveSettings(DisplaySettings, ShapeSettings, ValuesSettings, total=False):
     open: Literal["values", "worked", "code"] | Sequence[Literal["values", "worked", "code"]]
     cards: Literal["mean", "gamma", "cube"]
     show: (
-        Literal["training", "stream", "modes", "batches", "sequences", "devices"]
-        | Literal["column", "matrix", "parameters", "backward"]
+        Literal["column", "matrix", "parameters", "backward"]
+        | Literal["training", "stream", "modes", "batches", "sequences", "devices"]
         | Literal["variance", "eps", "constant", "single", "placement"]
     )
+    input: Literal["x", "outlier", "signs"]
     norm: Literal["BatchNorm", "GroupNorm", "LayerNorm", "none"]
     batch: Literal[2, 4, 8, 16, 32, 64, 128]
     batch_size: int
@@ -126,7 +131,6 @@ class LiveSettings(DisplaySettings, ShapeSettings, ValuesSettings, total=False):
     count: int
     longest: int
     devices: int
-    input: Literal["x", "outlier", "signs"]
     dtype: Literal["float16", "bfloat16", "float32", "float64"]
     distance: float
     spread: float

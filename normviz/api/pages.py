@@ -217,6 +217,20 @@ def step_by_step(layer: AnyLayer, x: X | None = None, **settings: Unpack[keyword
 steps = step_by_step
 
 
+@page_function(without=(*OF_VALUES, "at", "from"))
+def all_layers(layer: AnyLayer, x: X | None = None, **settings: Unpack[keywords.AllLayersSettings]) -> Output:
+    """A map of every layer that there can be on x: a row for the axes of the mean, a column for the axes of gamma.
+
+    layer, x  as for ``explore``; the map shows the place of the layer
+
+    Raises NormvizError for an invalid or unknown argument, for one that does nothing here, and if torch refuses the layer on x.
+
+    >>> all_layers("LayerNorm(4)", (2, 4)).title
+    'LayerNorm([4]) on (2, 4) · All layers · normviz'
+    """
+    return output_of_view("all_layers", _view("all_layers", layer, x, settings))
+
+
 @page_function()
 def gradients(layer: AnyLayer, x: X | None = None, **settings: Unpack[keywords.GradientsSettings]) -> Output:
     """Derivatives of the outputs: by one element of x, by all of them, by gamma and beta, and the backward pass.

@@ -90,10 +90,12 @@ class Norm:
 
     @cached_property
     def axes(self) -> tuple[str, ...]:
-        """One name for each axis of x. A split axis has the name that params uses for it."""
+        """One name for each axis of x. A split axis has the name that params uses for it; the first one beside C is N."""
         split = [axis for axis in self.pattern.left if len(axis) > 1]
         whole = [name for name in self.gamma_axes if name not in self.pattern.names]
         usual = "cdef" if len(self.pattern.left) > 2 else "dcef"  # channels, or the features of (N, D)
+        if len(self.pattern.left[0]) > 1 and ("c",) in self.pattern.left:
+            usual = f"n{usual}"
         spare = (name for name in chain(usual, (f"c{i}" for i in count(1))) if name not in self.pattern.names)
         free = (name for name in spare if name not in whole)
         names = dict(zip(split, chain(whole, free), strict=False))

@@ -15,7 +15,7 @@ from normviz.figures.wire import Payload, left_out
 from normviz.layers.layer import Layer
 from normviz.lessons.tours import stop_shown
 from normviz.parts.part import Link, Note, Panels, Part, visible_parts
-from normviz.parts.titles import HOME
+from normviz.parts.titles import HOME, VIEWS
 from normviz.scene.controls import (
     ARGUMENTS,
     EPS,
@@ -406,6 +406,11 @@ class Page:
     @property
     def purpose(self) -> str:
         return _(self.about)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether lists of pages have it: the views of one tensor are tabs of the first of them."""
+        return bool(self.group) and self.name not in VIEWS[1:]
 
     @property
     def heading(self) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 from normviz.figures.payload import ValuesPayload
 from normviz.figures.wire import Payload
 from normviz.layers.layer import Layer
+from normviz.lessons.all_layers import page as all_layers
 from normviz.lessons.alternatives import problem_parts
 from normviz.lessons.compare import page as compare
 from normviz.lessons.explore import page as explore
@@ -28,8 +29,8 @@ from normviz.lessons.teach import page as teach
 from normviz.lessons.tours import find_tour, stop_shown, tour_bar
 from normviz.lessons.train_and_eval import page as train_and_eval
 from normviz.parts import part
-from normviz.parts.html import Body, FigureData, Term
-from normviz.parts.titles import HOME, LEARN, LOOK_UP, TEACH, asks_for_a_view
+from normviz.parts.html import Body, FigureData, Term, escape
+from normviz.parts.titles import HOME, LEARN, LOOK_UP, TEACH, VIEWS, asks_for_a_view
 from normviz.scene.controls import SCENE_CONTROLS
 from normviz.scene.scene import PATTERN_FAMILY, SCENE_SETTINGS
 from normviz.scene.setting import Setting
@@ -86,16 +87,31 @@ _PAGES = (
     explore.PAGE,
     compare.PAGE,
     step_by_step.PAGE,
-    train_and_eval.PAGE,
     gradients.PAGE,
+    all_layers.PAGE,
+    train_and_eval.PAGE,
     numerics.PAGE,
     models.PAGE,
     questions.PAGE,
     practice.PAGE,
     teach.PAGE,
 )
-GROUPS = {group: [page for page in _PAGES if page.group == group] for group in (LEARN, LOOK_UP, TEACH)}
+GROUPS = {
+    group: [page for page in _PAGES if page.group == group and page.is_listed] for group in (LEARN, LOOK_UP, TEACH)
+}
 PAGES = {page.name: page for page in (front_page(GROUPS), *_PAGES)}
+
+
+def view_tabs(page: Page, view: View) -> str:
+    """The views of one tensor as tabs that keep it; "" on a page that is none of them."""
+    if page.name not in VIEWS:
+        return ""
+    links = "".join(
+        f'<a href="./{name}{escape(link(view.whole_scene_query()))}" data-page="{name}"{" aria-current=page" if name == page.name else ""}>'
+        f"{escape(PAGES[name].title)}</a>"
+        for name in VIEWS
+    )
+    return f'<nav class="nv-views" aria-label="{escape(_("Views of this tensor"))}">{links}</nav>'
 
 
 # The names of all pages: what a link may say.

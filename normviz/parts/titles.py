@@ -12,6 +12,7 @@ from normviz.texts.messages import N_, _
 
 HOME = "home"  # the front page, at the address of the app
 EXPLORE = "explore"  # where all other links to the address of the app lead
+VIEWS = (EXPLORE, "compare", "step_by_step", "gradients", "all_layers")  # of one tensor: tabs under the title
 LEARN, LOOK_UP, TEACH = N_("Learn"), N_("Look up"), N_("Teach")
 NAME = "normviz"
 TITLES: Mapping[str, tuple[str, str]] = {
@@ -30,6 +31,7 @@ TITLES: Mapping[str, tuple[str, str]] = {
     ),
     "compare": (N_("Compare"), N_("Several layers on one tensor, element by element.")),
     "step_by_step": (N_("Step by step"), N_("The forward pass from x to the output, with the numbers of one element.")),
+    "all_layers": (N_("All layers"), N_("A map of every layer that there can be on one tensor.")),
     "train_and_eval": (
         N_("Train and eval"),
         N_("What BatchNorm stores from batch to batch, what that changes, and where it fails."),

@@ -241,8 +241,10 @@ def norm_of(standing: Standing, axes: tuple[str, ...]) -> Norm:
     return Norm(f"{left} -> {kept}", own or None, center=standing.center, bias=bias, sizes=sizes)
 
 
-def layers_of_toggles(shape: tuple[int, ...], axes: tuple[str, ...]) -> dict[Standing, Layer]:
+def layers_of_toggles(shape: tuple[int, ...], axes: tuple[str, ...], moved: bool = False) -> dict[Standing, Layer]:
     """The layer of each position of the toggles that has one, of torch or known from a paper; the usual one of several.
+
+    moved  also layers of torch for x with its channels moved to axis 1
 
     >>> [
     ...     str(layer)
@@ -255,7 +257,11 @@ def layers_of_toggles(shape: tuple[int, ...], axes: tuple[str, ...]) -> dict[Sta
     variants = (one for layer in layers for one in (layer, *_with_other_gamma(layer)))
     standings = dict.fromkeys(standing_of(one.norm(axes), shape, axes) for one in variants)
     named = {one: layer_with_axes(norm_of(one, axes), shape, axes, layers[0]) for one in standings}
-    return {one: layer for one, layer in named.items() if layer and (layer.kind.in_torch or layer.kind.source)}
+
+    def is_known(layer: Layer | None) -> bool:
+        return layer is not None and bool(layer.kind.in_torch or layer.kind.source or (moved and layer.kind.module))
+
+    return {one: layer for one, layer in named.items() if layer and is_known(layer)}
 
 
 def layers_with_same_means(scene: Scene) -> list[Layer] | None:

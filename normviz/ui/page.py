@@ -21,6 +21,7 @@ from normviz.lessons.share.panel import SharePayload, app_link, report_address, 
 from normviz.parts import html, part, titles
 from normviz.scene.scene import Scene
 from normviz.scene.view import Display, View
+from normviz.scene.view import link as query_text
 from normviz.texts.languages import find_language, languages
 from normviz.texts.messages import _, cache_by_language, language
 from normviz.ui import PAGE_SCRIPTS, assets, controls, load
@@ -57,10 +58,11 @@ class Frame(Payload):
 
 @dataclass(frozen=True)
 class Header(Payload):
-    """What the controls have chosen, and links as HTML."""
+    """What the controls have chosen, links as HTML, and the query of the scene for the tabs."""
 
     summary: str | None
     greeting: str
+    scene: str
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def show_page(known: Session, drawn_view: pages.PageView) -> None:
     if not st.context.is_embedded:
         links = page.greeting(view) if view.display == Display() else ()
         summary = None if view.display.hide else page.summary(view)
-        data |= sent(Header(summary, " ".join(link.html(body) for link in links)))
+        data |= sent(Header(summary, " ".join(link.html(body) for link in links), query_text(view.whole_scene_query())))
     _show(data, KEY, **CALLBACKS)
 
 
@@ -200,8 +202,8 @@ def _scripts() -> dict[str, st.Page]:
 
 
 def _script(page: Page) -> st.Page:
-    """A page of Streamlit. One without a group is not in the header."""
-    visibility: Literal["visible", "hidden"] = "visible" if page.group else "hidden"
+    """A page of Streamlit."""
+    visibility: Literal["visible", "hidden"] = "visible" if page.is_listed else "hidden"
     return st.Page(
         PAGE_SCRIPTS / f"{page.name}.py", title=page.title, default=page.name == titles.HOME, visibility=visibility
     )
@@ -290,11 +292,13 @@ HEADING, HIDDEN_HEADING = "heading", "hidden_heading"  # keys in the page's styl
 
 
 def draw_heading(page: Page, view: View) -> None:
-    """The title, and in one line what the page shows; only screen readers find it in an embedded view or one with hidden parts."""
+    """The title, in one line what the page shows, and the tabs of its tensor; only screen readers find it in an embedded view or one with hidden parts."""
     is_shown = view.display == Display() and not st.context.is_embedded
     with st.container(key=HEADING if is_shown else HIDDEN_HEADING):
         title, small = page.heading
         st.title(f"{title} :small[{small}]" if small else title, anchor=False)
+        if is_shown and (tabs := pages.view_tabs(page, view)):
+            st.html(tabs)
 
 
 @st.fragment(key=controls.PARTS)

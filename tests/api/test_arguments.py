@@ -31,6 +31,7 @@ CALLS = {
     "explore": ("explore", [{"layer": LAYER, "x": x} for x in (X, (3, 4))]),
     "steps": ("step_by_step", [{"layer": LAYER, "x": x} for x in (X, (3, 4))]),
     "compare": ("compare", [{"layers": BOTH, "x": x} for x in (X, (3, 4))]),
+    "all_layers": ("all_layers", [{"layer": LAYER, "x": x} for x in (X, (3, 4))]),
     "gradients": (
         "gradients",
         [{"layer": LAYER, "x": x, "show": show} for x in (X, (3, 4)) for show in SHOWS["gradients"]],

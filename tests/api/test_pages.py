@@ -9,6 +9,7 @@ from torch import nn
 
 import normviz as nv
 from normviz.figures.wire import sent
+from normviz.lessons.all_layers.page import LayerMap
 from normviz.lessons.models.page import NormTable, Strip
 from normviz.lessons.pages import PAGES
 from normviz.lessons.practice.page import Practice
@@ -33,7 +34,18 @@ def contents(output):
             found.append((part.lines.figure().to_json(), part.alt))
         elif isinstance(
             part,
-            Sentence | Table | Code | Note | Training | Lesson | NormTable | Practice | QuestionList | Story | Strip,
+            Sentence
+            | Table
+            | Code
+            | Note
+            | Training
+            | Lesson
+            | NormTable
+            | Practice
+            | QuestionList
+            | Story
+            | Strip
+            | LayerMap,
         ):
             found.append(part)
         else:

@@ -18,6 +18,7 @@ AXES = [
     (Norm("n (g k) h w -> n g", "z"), ("n", "z", "h", "w")),
     (Norm("n (c k) h w -> n c"), ("n", "d", "h", "w")),
     (Norm("(g k) (a b) -> g", "y x"), ("y", "x")),
+    (Norm("(g k) c h w -> g c", "c"), ("n", "c", "h", "w")),  # beside the channels, the first one is the batch
     (Norm("(c d) (e f) (g h) -> c"), ("c1", "c2", "c3")),
     (Norm("(c d) (e f) (c1 c2) -> c"), ("c3", "c4", "c5")),
     (Norm("(a1 b1) (a2 b2) (a3 b3) (a4 b4) (a5 b5) -> a1"), ("c", "d", "e", "f", "c1")),

@@ -121,7 +121,9 @@ def test_hidden_parts_are_left_out_and_stay_in_the_list_of_names():
     assert made.hideable >= {"sentence", "code", "panels", "layer", "reset"}
 
 
-ASKING = [name for name in PAGES if name not in ("home", "start", "story", "questions", "practice", "teach")]
+ASKING = [
+    name for name in PAGES if name not in ("home", "start", "story", "all_layers", "questions", "practice", "teach")
+]
 
 
 @pytest.mark.parametrize("name", ASKING)

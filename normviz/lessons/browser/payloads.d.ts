@@ -318,3 +318,40 @@ interface ToyData extends SmallTensor {
   goals: string[]; // the families that a reader is asked to make
   first: Standing; // how the toggles stand as the page opens
 }
+
+/** A row or a column of the map. */
+interface MapLine {
+  axes: string; // in words, such as "H, W"
+  drawn: number[]; // how the toggles stand for it on the tensor that is drawn
+  code: string; // the statistics pattern, or the axes of gamma
+  groups: number;
+  count: string; // of means or of parameters
+  heat: number; // 0 for one, 1 for one for each element
+  about: string; // the count, and how many elements share
+}
+
+/** A layer at its place. */
+interface PlacedLayer {
+  row: number;
+  column: number;
+  name: string;
+  layer: string; // as a link writes it
+  sign: string; // its letter in the map
+  source: string; // of one that torch does not have
+  center: boolean; // whether it subtracts the mean
+}
+
+/** The map of a tensor, and a small tensor on which groups are drawn. */
+interface MapData extends SmallTensor {
+  labels: string[]; // the names of the axes
+  steps: number[][]; // how each toggle of the means may stand
+  rows: MapLine[];
+  columns: MapLine[];
+  whole: number; // the number of rows with whole axes, which come first
+  layers: PlacedLayer[];
+  now: [number, number] | null; // the row and the column of the reader's layer, if it has a place
+  same: string; // the families on the diagonal, where the two rows of toggles are equal
+  once: string; // those where each axis is in one of the two
+  query: string; // of the tensor, which that of a layer follows
+  scale: string; // the tensor whose groups are drawn is a small one
+}

@@ -18,6 +18,7 @@ const SECTIONS: [string, (section: HTMLElement) => string][] = [
   [".nv-tabs", () => _("Code")],
 ];
 const MAIN = '[data-testid="stMainBlockContainer"]';
+const TABS = ".nv-views > a";
 const ABOVE_CONTROLS = '[data-testid="stLayoutWrapper"]:has(> :is(.st-key-heading, .st-key-hidden_heading))';
 
 /** Names a state of the page for the style of Streamlit's elements. ``:has()`` would be evaluated again at every change of the page. */
@@ -34,6 +35,7 @@ export class PageHead {
     this.host = host;
     this.root.dataset.mounted = "yes";
     this.greeting.addEventListener("click", (event) => this.follow(event));
+    document.addEventListener("click", this.followTab);
     this.fold = new Fold(this.root, (isOpen) => markApp("unfolded", isOpen));
   }
 
@@ -41,7 +43,7 @@ export class PageHead {
    * Streamlit draws what follows. The head is put back if Streamlit has made the page or its heading again.
    * @param data with the summary of the controls; null: the view hides some of them
    */
-  set({ parts, summary, greeting = "" }: PageData & { summary?: string | null, greeting?: string }, mode: Mode) {
+  set({ parts, summary, greeting = "", scene = "" }: PageData & Partial<Header>, mode: Mode) {
     const main = document.querySelector(MAIN) as HTMLElement | null;
     const above = main?.querySelector(ABOVE_CONTROLS);
     if (above && above.nextElementSibling !== this.root) above.after(this.root);
@@ -51,6 +53,12 @@ export class PageHead {
     this.greeting.innerHTML = greeting;
     if (readStart()) this.greeting.querySelector("[data-page=start]")?.remove();
     for (const link of findAll(this.greeting, "a")) link.setAttribute("href", this.host.address?.(...targetOf(link)) ?? "");
+    for (const tab of findAll(document.body, TABS)) {
+      tab.dataset.query = scene;
+      tab.setAttribute("href", this.host.address?.(...targetOf(tab)) ?? "");
+      const row = tab.parentElement as HTMLElement; // a narrow one scrolls
+      if (tab.ariaCurrent) row.scrollLeft = tab.offsetLeft + tab.offsetWidth - row.offsetLeft - row.clientWidth;
+    }
     this.fold.set(summary || _("Controls"));
     this.fold.root.hidden = summary === null;
     // An error is about a control.
@@ -58,12 +66,18 @@ export class PageHead {
     markApp("greets", Boolean(this.greeting.childNodes.length));
   }
 
+  /** The tabs are in the heading, which Streamlit draws. */
+  followTab = (event: MouseEvent) => {
+    if ((event.target as Element).closest(TABS)) this.follow(event);
+  };
+
   follow(event: MouseEvent) {
     const link = (event.target as Element).closest("a") as HTMLElement | null;
     if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey && this.host.go?.(...targetOf(link))) event.preventDefault();
   }
 
   remove() {
+    document.removeEventListener("click", this.followTab);
     this.contents?.remove();
     this.root.remove();
   }

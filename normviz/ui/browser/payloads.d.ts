@@ -13,10 +13,11 @@ interface Frame {
   languages: [string, string, string][]; // the name of each in a link, its name in the language itself, and its tag
 }
 
-/** What the controls have chosen, and links as HTML. */
+/** What the controls have chosen, links as HTML, and the query of the scene for the tabs. */
 interface Header {
   summary: string | null;
   greeting: string;
+  scene: string;
 }
 
 /** Its name in a link, and its attributes in HTML. */

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 from normviz.figures.palette import wordmark
 from normviz.lessons.page import Page
-from normviz.lessons.pages import GROUPS, PAGES, leads_to, page_data, page_view, view_of_link
+from normviz.lessons.pages import GROUPS, PAGES, leads_to, page_data, page_view, view_of_link, view_tabs
 from normviz.lessons.style import first_style
 from normviz.parts.html import Body, data, escape
 from normviz.parts.part import page_path
@@ -47,9 +47,8 @@ def first_page(name: str, query: str, embedded: bool) -> str:
         return ""
     head = "" if embedded or view.display.present else _header(page)
     title, small = map(escape, page.heading)
-    heading = (
-        f"<h1>{title}{small and f' <small>{small}</small>'}</h1>" if view.display == Display() and not embedded else ""
-    )
+    is_headed = view.display == Display() and not embedded
+    heading = f"<h1>{title}{small and f' <small>{small}</small>'}</h1>{view_tabs(page, made.view)}" if is_headed else ""
     rows = sum(bool(row.inputs) for row in made.rows)
     loading = f'<p class="nv-loading" style="--rows:{rows}">{escape(_("The controls are loading …"))}</p>'
     hidden, parts = ("", _text(drawn.parts)) if page.in_first_html else (" hidden", "")

@@ -27,7 +27,7 @@ QUERIES = {
     "start": "step=3",
     "gradients": "shape=2,3&layer=LayerNorm(3)&at=0,0",
 }
-READY = ".nv-view[data-state=ready]:not(:has(.nv-cells)), .nv-toy .nv-shared, .nv-model, .nv-start-step:not([hidden]), .nv-exercise, .nv-prediction, .nv-way"
+READY = ".nv-map-grid, .nv-view[data-state=ready]:not(:has(.nv-cells)), .nv-toy .nv-shared, .nv-model, .nv-start-step:not([hidden]), .nv-exercise, .nv-prediction, .nv-way"
 
 
 def test_every_page_of_the_app(tab, subtests):

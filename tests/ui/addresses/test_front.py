@@ -90,7 +90,7 @@ def test_the_header_has_three_groups_and_each_page_is_in_one(monkeypatch):
     }
     assert {title: pages for title, pages in groups.items() if pages} == {
         "Learn": ["start", "story", "questions", "practice"],
-        "Look up": ["explore", "compare", "step_by_step", "train_and_eval", "gradients", "numerics", "models"],
+        "Look up": ["explore", "train_and_eval", "numerics", "models"],
         "Teach": ["teach"],
     }
     assert [name for name, page in PAGES.items() if not page.group] == ["home"]

@@ -14,6 +14,7 @@ from normviz.lessons.story.page import SECTIONS, story
 from normviz.lessons.story.parts import LinkedFigure
 from normviz.parts.html import block
 from normviz.parts.titles import LEARN, LOOK_UP, TEACH
+from normviz.parts.titles import VIEWS as TABS
 from normviz.texts.languages import languages
 from normviz.texts.messages import in_language
 from normviz.ui.server import index
@@ -91,7 +92,9 @@ def test_the_first_html_has_the_title_the_field_the_pages_and_the_toy(app: Starl
     (label,) = form.iter("label")
     assert label.attrib["for"] == next(form.iter("input")).attrib["id"]
     doors = next(one for one in root.iter("div") if one.attrib.get("class") == "nv-doors")
-    assert {link.attrib["href"] for link in doors.iter("a")} == {f"./{name}" for name in PAGES if name != "home"}
+    assert {link.attrib["href"] for link in doors.iter("a")} == {
+        f"./{name}" for name, page in PAGES.items() if page.is_listed
+    }
     (toy,) = (one for one in root.iter("div") if one.attrib.get("class") == "nv-toy")
     assert toy.attrib["data-layer"] == "LayerNorm([3, 5])"
     assert len(list(toy.iter("svg"))) == 2  # who shares a mean, and who shares a gamma
@@ -125,7 +128,7 @@ def test_the_form_keeps_the_language_that_the_address_names(app: Starlette) -> N
     assert [(one["name"], one.get("value")) for one in fields] == [("lang", "es"), ("typed", None)]
 
 
-@pytest.mark.parametrize("page", ["compare", "start", "teach"])
+@pytest.mark.parametrize("page", ["explore", "start", "teach"])
 def test_the_header_has_the_groups_and_marks_that_of_the_page(app: Starlette, page: str) -> None:
     html = ask(app, f"/{page}").body.decode()
     header = tree(re.findall(r"<header>.*?</header>", html)[0])
@@ -134,6 +137,29 @@ def test_the_header_has_the_groups_and_marks_that_of_the_page(app: Starlette, pa
     links = [link.attrib for link in header.iter("a")]
     assert links[0]["href"] == "./"  # the logo
     assert [link["href"] for link in links if link.get("aria-current") == "page"] == [f"./{page}"]
+
+
+@pytest.mark.parametrize("page", ["compare", "all_layers"])
+def test_the_views_of_one_tensor_are_tabs_that_keep_it(app: Starlette, page: str) -> None:
+    query = "shape=2,6,4&layout=NCL&layer=GroupNorm(2,6)&at=1,2,3"
+    (tabs,) = re.findall(r"<nav class=\"nv-views.*?</nav>", ask(app, f"/{page}?{query}").body.decode())
+    links = [link.attrib for link in tree(tabs).iter("a")]
+    assert [link["data-page"] for link in links] == list(TABS)
+    assert [link["data-page"] for link in links if "aria-current" in link] == [page]
+    for link in links:
+        address = urlsplit(link["href"])
+        assert address.path == f"./{link['data-page']}"
+        scene = PAGES[link["data-page"]].view(address.query).scene
+        assert (scene.shape, scene.layout, str(scene.layer), scene.at) == (
+            (2, 6, 4),
+            "NCL",
+            "GroupNorm(2, 6)",
+            (1, 2, 3),
+        )
+
+
+def test_no_other_page_has_these_tabs(app: Starlette) -> None:
+    assert '<nav class="nv-views' not in ask(app, "/numerics").body.decode()
 
 
 TYPED = [

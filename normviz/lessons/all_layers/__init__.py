@@ -1,0 +1,1 @@
+"""All layers: a map of every layer that there can be on one tensor."""
