@@ -191,6 +191,7 @@ OF_TENSOR = {*SCENE_SETTINGS}
 LEFT_OUT: dict[str, set[str]] = {  # the names of a page's link that its function does not take by keyword
     "explore": {"layer"},
     "step_by_step": {"layer", "open"},
+    "all_layers": {"layer", "open", "at", "from", *OF_VALUES},
     "gradients": {"layer", "open"},
     "train_and_eval": {"layer", "open"},
     "compare": {"layer", "layers", "open", *OF_VALUES},  # it shows no values
