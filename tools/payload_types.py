@@ -60,12 +60,12 @@ def _with_parts(kind: type, known: set[type]) -> Iterator[str]:
 
 def interface(kind: type) -> str:
     """
-    >>> from normviz.figures.payload import Loop
-    >>> print(interface(Loop))
-    /** A loop over the elements of a group. */
-    interface Loop {
+    >>> from normviz.figures.payload import NearLayer
+    >>> print(interface(NearLayer))
+    /** A layer, and the query of its view in Explore. */
+    interface NearLayer {
       name: string;
-      size: number;
+      query: string;
     }
     """
     base = next((one for one in kind.__bases__ if is_dataclass(one)), None)

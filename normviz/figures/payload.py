@@ -3,6 +3,7 @@
 Python's own figure (``plotly_figure``) reads a payload as it is; the browser gets it as JSON (``wire.sent``).
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -14,7 +15,8 @@ from torch import Tensor
 
 from normviz.analysis import description, forward, sentences
 from normviz.analysis.steps import Token, moments, steps, whole_formula
-from normviz.code.programs import code
+from normviz.code.lights import Marked, marked_lines, words_of
+from normviz.code.programs import code, loop_variable
 from normviz.figures.wire import Payload, left_out
 from normviz.layers.sharing import check_groups
 from normviz.scene.grid import Grid
@@ -215,19 +217,19 @@ class LayerName(Payload):
 
 
 @dataclass(frozen=True)
-class Loop(Payload):
-    """A loop over the elements of a group."""
+class LoopLine(Payload):
+    """A line of the loops, in parts. ``runs``: the variables whose values an element decides there."""
 
-    name: str
-    size: int
+    parts: Sequence[Marked]
+    runs: list[str]
 
 
 @dataclass(frozen=True)
 class Loops(Payload):
-    """The forward pass as loops, which run over the elements of a group."""
+    """The forward pass as loops. ``axes``: the variables."""
 
-    code: str
-    runs: list[Loop]
+    lines: list[LoopLine]
+    axes: list[NamedAxis]
 
 
 Panel = PanelData | CubePanel
@@ -271,6 +273,8 @@ class ViewPayload(LinkedLayer):
 
     kind: Literal["view"] = "view"
     moments: dict[str, MomentsData] | None
+    formula: Sequence[Token]
+    loops: Loops
     facts: list[Count]
     scaled: bool
     open: Sequence[str] | None = left_out(None)
@@ -370,6 +374,8 @@ def view_payload(
         editable=editable,
         **_of_layer(e),
         moments=moments_data(e, drawing),
+        formula=whole_formula(e),
+        loops=loops_data(e),
         facts=counts(e),
         scaled=scaled,
         open=opened,
@@ -398,7 +404,7 @@ def steps_payload(
     e: description.Description, drawing: Grid, *, step: int = 0, at: Index | None = None, scaled: bool = False
 ) -> StepsPayload:
     """The forward pass in steps: the values that each step makes, the formula in tokens, and the loops. ``step`` is shown first."""
-    panels, sizes = [], e.norm.axis_sizes(e.shape)
+    panels = []
     for each in steps(e):
         links = each.links if e.norm.params is not None else "stats"
         values = PanelValues(each.key, each.title, each.formula, each.values.float().expand(e.shape), links)
@@ -411,7 +417,7 @@ def steps_payload(
         moments=moments_data(e, drawing),
         groups=sharing_panels(e)[0],
         formula=whole_formula(e),
-        loops=Loops(code(e, "loops"), [Loop(name, sizes[name]) for name in e.norm.pattern.reduced]),
+        loops=loops_data(e),
         step=max(0, min(step, len(panels) - 1)),
         scaled=scaled,
     )
@@ -624,6 +630,17 @@ def _indices(e: description.Description, names: tuple[str, ...]) -> list[NamedAx
                 divide = prod(sizes[part] for part in after)
                 indices.append(NamedAxis(name, axis, divide, sizes[name]))
     return indices
+
+
+def loops_data(e: description.Description) -> Loops:
+    """The loops. Their last line, a comment, is about gamma, which has other axes than the means."""
+    lines = marked_lines(code(e, "loops"), words_of(e.norm), is_loops=True)
+    runs = [re.findall(r"for (\w+) in", "".join(part.text for part in line)) for line in lines]
+    if e.norm.params is not None:
+        runs[-1] = list(map(loop_variable, e.norm.gamma_axes))
+    names = tuple(dict.fromkeys((*e.norm.pattern.names, *e.norm.gamma_axes)))
+    axes = [replace(axis, name=loop_variable(axis.name)) for axis in _indices(e, names)]
+    return Loops([LoopLine(parts, variables) for parts, variables in zip(lines, runs, strict=True)], axes)
 
 
 def values_data(e: description.Description, drawing: Grid) -> LayerValues:

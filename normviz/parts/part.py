@@ -17,6 +17,7 @@ from typing import ClassVar
 
 from normviz.analysis.description import Description
 from normviz.code import cs231n
+from normviz.code.lights import Marked, marked_lines, words_of
 from normviz.code.programs import FLAVOR_LABELS, FLAVORS, code, framework_names
 from normviz.figures.charts import Lines, chart_payload
 from normviz.figures.payload import LinkedPayload, PanelValues, StepsPayload, ValuesPayload, ViewPayload, values_payload
@@ -220,11 +221,13 @@ class Panels(Part):
         """The names of the panels and of the boxes next to them."""
         data, names = self.data, {"readout"}
         if isinstance(data, StepsPayload):
-            names |= {"stepper", "formula", "worked", "loops"}
+            names |= {"stepper", "worked"}
         else:
             names |= {panel.row or panel.key for panel in data.panels} & set(PANELS)
         if isinstance(data, ViewPayload):
             names |= {"facts", "worked", "table"} if data.values else {"facts"}
+        if isinstance(data, ViewPayload | StepsPayload):
+            names |= {"formula", "loops"}
         if isinstance(data, ViewPayload | StepsPayload) and data.moments is not None:
             names.add("distribution")
         if data.grid.partial and not (isinstance(data, ValuesPayload) and data.name != "x"):
@@ -270,12 +273,23 @@ class Chart(Part):
         return ""
 
 
+@dataclass(frozen=True)
 class Code(_Literal):
+    """A program; ``lines``: in parts, those of a layer that light cells of a figure are marked."""
+
+    lines: Sequence[Sequence[Marked]] = ()
     name: ClassVar[str] = "code"
 
     def html(self, body: Body) -> str:
-        copy = escape(_("Copy"))
-        return f'<div class="nv-code"><button type="button" class="nv-copy">{copy}</button><pre tabindex="0"><code>{escape(self.text)}</code></pre></div>'
+        copy, lines = escape(_("Copy")), ("".join(map(_term, line)) for line in self.lines)
+        code = "\n".join(lines) if self.lines else escape(self.text)
+        return f'<div class="nv-code"><button type="button" class="nv-copy">{copy}</button><pre tabindex="0"><code>{code}</code></pre></div>'
+
+
+def _term(part: Marked) -> str:
+    """A part of a program; the script lets a reader go through the terms by the arrow keys."""
+    text = escape(part.text)
+    return f'<span data-lights="{part.lights}" tabindex="-1">{text}</span>' if part.lights else text
 
 
 def without_hidden(parts: Iterable[Part], hides: Hides) -> tuple[Part, ...]:
@@ -956,8 +970,12 @@ def _below_the_figure(parts: Sequence[Part]) -> int:
 def code_parts(e: Description, is_open: bool = False) -> Details:
     """One tab for each flavor, one for the names in each framework, and how closely the output matches torch's if torch has the layer."""
 
+    def program(flavor: str) -> Part:
+        text = code(e, flavor)
+        return Code(text, marked_lines(text, words_of(e.norm), flavor == "loops"))
+
     def tab(flavor: str) -> tuple[str, tuple[Part, ...]]:
-        return _(FLAVOR_LABELS[flavor]), (part_or_note(lambda: Code(code(e, flavor))),)
+        return _(FLAVOR_LABELS[flavor]), (part_or_note(lambda: program(flavor)),)
 
     in_torch = e.torch_layer is not None
     title = _("The same in code") if in_torch else _("The same in code: torch.nn has no such layer")

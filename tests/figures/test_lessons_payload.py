@@ -149,8 +149,9 @@ def test_the_steps_of_a_matrix():
     assert {panel["links"] for panel in data["panels"][:-1]} == {"stats"}
     assert data["panels"][-1]["links"] == "params"
     assert "".join(token["text"] for token in data["formula"]) == "y = (x − mean) / √(var + eps) · gamma + beta"
-    assert data["loops"]["runs"] == [{"name": "d", "size": 3}]
-    assert "for n in range" in data["loops"]["code"]
+    lines = ["".join(part["text"] for part in line["parts"]) for line in data["loops"]["lines"]]
+    assert "\n".join(lines) == e.code("loops")
+    assert [line["runs"] for line in data["loops"]["lines"]] == [[], ["n"], ["d"], ["d"]]
 
 
 @pytest.mark.parametrize(

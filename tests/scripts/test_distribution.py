@@ -161,7 +161,7 @@ SCALED = f"""(() => {{ {SOURCE}
   const source = sourceOf(withGammaAndBeta(decodeData(args[0]), {{ gamma: 2, beta: 1 }}));
   const [output] = source.data.panels.filter(({{ key }}) => key === "output");
   return {{ values: [...decodeFloats(output.z)], range: [output.low, output.high],
-            stage: groupStages(source, [0, 0]).stages.at(-1), line: arithmeticLines(source, [0, 1]).at(-1) }};
+            stage: groupStages(source, [0, 0]).stages.at(-1), line: arithmeticLines(source, [0, 1]).at(-1).map((part) => part.text ?? (Array.isArray(part) ? textOf(part) : part)) }};
 }})()"""
 
 

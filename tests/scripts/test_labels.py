@@ -16,7 +16,7 @@ PANELS = """
   const data = decodeData(args[0]), labels = { written: [], add(tag, { x, y, class: kind }, text) { if (text) this.written.push([text, kind ?? ""]); }, end() {} };
   const panels = Object.fromEntries(data.panels.map((figure) => {
     const momentsText = { textContent: "", setAttribute(name, value) { this[name] = Number(value); } };
-    const panel = Object.assign(Object.create(Panel.prototype), { data, figure, labels, momentsText });
+    const panel = Object.assign(Object.create(Panel.prototype), { data, figure, labels, momentsText, view: { lit: null } });
     const { under } = marginsOf(panel), geometry = new Geometry(data.grid, 600, 300, { most: 48, gapY: 22 + under });
     return [figure.key, Object.assign(panel, { geometry, under })];
   }));

@@ -76,7 +76,8 @@ DESCRIBE = """(() => {
   const panels = Object.fromEntries(data.panels.map((figure) => [figure.key, Object.assign(Object.create(Panel.prototype), {
     geometry: g, data, figure, values: figure.z ? decodeFloats(figure.z) : null })]));
   const fake = { data, valueAt: (key, index) => panels[key].valueAt(index) };
-  return [plainText(describeElement(fake, args[1])), data.values ? arithmeticLines(fake, args[1]) : null];
+  const inText = (lines) => lines?.map(([quantity, expression, result]) => [quantity, textOf(expression), result.text]);
+  return [plainText(describeElement(fake, args[1])), data.values ? inText(arithmeticLines(fake, args[1])) : null];
 })()"""
 
 X = torch.tensor([[1.0, 2.0, 6.0], [4.0, 4.0, 4.0]])

@@ -145,16 +145,22 @@ interface LayerName {
   name: string;
 }
 
-/** A loop over the elements of a group. */
-interface Loop {
-  name: string;
-  size: number;
+/** A part of a program. ``lights``: the term that it is about, or "". */
+interface Marked {
+  text: string;
+  lights: string;
 }
 
-/** The forward pass as loops, which run over the elements of a group. */
+/** A line of the loops, in parts. ``runs``: the variables whose values an element decides there. */
+interface LoopLine {
+  parts: Marked[];
+  runs: string[];
+}
+
+/** The forward pass as loops. ``axes``: the variables. */
 interface Loops {
-  code: string;
-  runs: Loop[];
+  lines: LoopLine[];
+  axes: NamedAxis[];
 }
 
 /** What all figures of panels have that show one tensor. */
@@ -176,10 +182,20 @@ interface LinkedLayer extends Linked {
   params: GammaAndBeta | null;
 }
 
+/** A part of the whole formula. */
+interface Token {
+  text: string;
+  steps: string[]; // the keys of the steps that it belongs to
+  symbol: string; // the part of ``text`` that stands for a number: "gamma" in " · gamma"
+  number: string; // the name of this number: "gamma"
+}
+
 /** The figure of Explore. */
 interface ViewPayload extends LinkedLayer {
   kind: "view";
   moments: Record<string, MomentsData> | null; // of each stage; None without values
+  formula: Token[];
+  loops: Loops;
   facts: Count[];
   scaled: boolean; // every gamma and beta has the value that the reader chose
   open?: string[]; // the parts that are opened: "values", "worked"
@@ -193,14 +209,6 @@ interface ValuesPayload extends LinkedLayer {
   of_element?: boolean; // the numbers belong to the selected element
   square?: boolean; // the cells are as wide as high
   hidden?: string[];
-}
-
-/** A part of the whole formula. */
-interface Token {
-  text: string;
-  steps: string[]; // the keys of the steps that it belongs to
-  symbol: string; // the part of ``text`` that stands for a number: "gamma" in " · gamma"
-  number: string; // the name of this number: "gamma"
 }
 
 /** The forward pass in steps. */

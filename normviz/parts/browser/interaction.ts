@@ -104,15 +104,19 @@ export function showOpenTabs(tabs: HTMLElement) {
   });
 }
 
-/** Colors comments, strings, keywords and numbers of Python. */
+/** Colors comments, strings, keywords and numbers of Python, within and between the terms of a program. */
 export function colorCode(code: HTMLElement) {
-  if (code.firstElementChild) return; // colored already
-  const text = code.textContent ?? "", parts = [];
-  let end = 0;
-  for (const found of text.matchAll(PYTHON)) {
-    const kind = TOKENS.find((name, i) => found[i + 1] !== undefined);
-    parts.push(text.slice(end, found.index), html("span", `nv-py-${kind}`, null, found[0]));
-    end = found.index + found[0].length;
+  if (code.querySelector("[class^=nv-py]")) return; // colored already
+  const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT), texts: Text[] = [];
+  while (walker.nextNode()) texts.push(walker.currentNode as Text);
+  for (const text of texts) {
+    const parts = [];
+    let end = 0;
+    for (const found of text.data.matchAll(PYTHON)) {
+      const kind = TOKENS.find((name, i) => found[i + 1] !== undefined);
+      parts.push(text.data.slice(end, found.index), html("span", `nv-py-${kind}`, null, found[0]));
+      end = found.index + found[0].length;
+    }
+    if (parts.length) text.replaceWith(...parts, text.data.slice(end));
   }
-  code.replaceChildren(...parts, text.slice(end));
 }

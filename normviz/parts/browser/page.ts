@@ -3,10 +3,12 @@
 import { mountFigure } from "../../figures/browser/mount.ts";
 import { button, findAll, html } from "../../figures/browser/common/dom.ts";
 import { _ } from "../../figures/browser/common/messages.ts";
+import type { FigureView } from "../../figures/browser/views/view.ts";
 import { Glossary } from "./glossary.ts";
 import { colorCode, listen, pressLink, showOpenTabs } from "./interaction.ts";
 import { morph, parse } from "./morph.ts";
 import { filterLinks, followTopics, openTopics, rememberResult, searchField, showProgress, type Result } from "./list.ts";
+import { followTerms } from "./lights.ts";
 import { showGuess } from "./prediction.ts";
 import { drawTensors } from "./tensor.ts";
 
@@ -40,6 +42,7 @@ export class PageView {
     window.addEventListener("resize", this.fill);
     this.glossary = new Glossary(root);
     followTopics(this.root);
+    followTerms(this.root, (term) => this.viewOf(term));
     listen(this.root, (link) => this.follow(link), (guess, question, result) => this.guessed(guess, question, result), (text) => this.searched(text));
   }
 
@@ -143,6 +146,12 @@ export class PageView {
   drawFigure(place: HTMLElement) {
     const { figures, plotly, integrity } = this.data, data = { ...figures[Number(place.dataset.figure)], plotly, integrity, theme: this.mode };
     this.figures.set(place, mountFigure({ parentElement: place, data, setTriggerValue: this.host.send }));
+  }
+
+  /** The figure that a term stands in; of code, the first one that has terms. */
+  viewOf(term: HTMLElement) {
+    const views = [...this.figures.values()].map(({ view }) => view as FigureView);
+    return views.find(({ root }) => root.contains(term)) ?? views.find(({ data }) => data?.formula);
   }
 
   /** Opens a link within the host, if the host can do it. */

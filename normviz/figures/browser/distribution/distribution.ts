@@ -63,9 +63,9 @@ export class Distribution {
   note = html("p", "", this.root);
   sliders: GammaAndBetaSliders;
 
-  constructor(view: DistributionView, after: HTMLElement) {
+  constructor(view: DistributionView, parent: HTMLElement) {
     this.view = view;
-    after.after(this.root);
+    parent.prepend(this.root);
     this.slider = new DotSlider(this.svg, {
       move: (value) => view.at && view.changes.preview(view.at, value),
       drop: (value) => view.at && view.changes.edit(view.at, value),
@@ -246,8 +246,8 @@ export class Distribution {
 }
 
 /** Draws the distribution of a view whose data has moments. */
-export function drawDistribution(view: DistributionView, after: HTMLElement, step?: string) {
-  if (view.data.moments) view.distribution ??= new Distribution(view, after);
+export function drawDistribution(view: DistributionView, parent: HTMLElement, step?: string) {
+  if (view.data.moments) view.distribution ??= new Distribution(view, parent);
   view.distribution?.draw(step);
 }
 

@@ -2,18 +2,18 @@
 
 import { GROUP_COLORS, colorAt, colorScale, formatHex, placeOnScale, rankScale } from "../common/color.ts";
 import { SvgList, html, svg, uniqueNumber } from "../common/dom.ts";
-import { formatShort } from "../common/format.ts";
+import { formatElement, formatShort } from "../common/format.ts";
 import { _, ngettext } from "../common/messages.ts";
 import { pressKey } from "../speaking/keyboard.ts";
 import { decodeFloats } from "../tensor/arrays.ts";
 import { Geometry } from "../tensor/geometry.ts";
-import { broadcastAt, groupOf, rankGroups, sameIndex } from "../tensor/sharing.ts";
+import { broadcastAt, groupOf, rankGroups, sameIndex, tensorIndex } from "../tensor/sharing.ts";
 import { sentPlace } from "../tensor/slices.ts";
 import { drawCells, removeCells } from "./cells.ts";
 import { NAME_HEIGHT, dragSlices, drawLabels, marginsOf, numberedName, outlineName, showDraggable, writeMoments } from "./labels.ts";
 import { drawTexts } from "./texts.ts";
 import { drawToggles } from "./toggles.ts";
-import type { DrawnPanel, PanelHost } from "../tensor/drawn_panel.ts";
+import { litBy, type DrawnPanel, type PanelHost } from "../tensor/drawn_panel.ts";
 
 const LARGEST_CORNER = 9; // px: marks an element in which a function differs from a layer
 const LEAST_FRAME = 6; // px: the frame of a smaller cell is around it
@@ -28,7 +28,7 @@ export class Panel implements DrawnPanel {
   total?: { width: number, height: number };
   values: Float32Array | null = null;
   ranks = new Map<number, number>(); // the rank of each drawn group, by its id
-  outlines = new Map<number, string>(); // the outlines of groups
+  outlines = new Map<string, string>(); // the outlines of groups, by what they share and their ids
   written: Index[] = []; // for each text in the cells, an element of its cell or its group
   /** The selected element whose frame the names of groups avoid; null if the cells hold values. */
   beside: { at: Index | null } | null = null;
@@ -87,7 +87,7 @@ export class Panel implements DrawnPanel {
     const at = (event: MouseEvent) => this.geometry?.elementAt(...this.pointOf(event)) ?? null;
     over.addEventListener("pointermove", (event) => {
       showDraggable(this, event);
-      view.hover(at(event));
+      view.hover(at(event), this);
     });
     over.addEventListener("pointerleave", () => view.hover(null));
     over.addEventListener("pointerdown", (event) => dragSlices(this, event));
@@ -225,18 +225,20 @@ export class Panel implements DrawnPanel {
 
   /** What the outlined elements share: by its name, if the group has no room for it. */
   nameOutlined(active: Index | null) {
-    const { sharing, written, outlined } = this, group = active && sharing ? groupOf(sharing.tables, active) : null;
+    const { sharing, outlinedSharing: shared, written, outlined } = this;
     if (!sharing) return;
-    const isNamed = group === null || !this.isId || written.some((index) => groupOf(sharing.tables, index) === group);
-    outlined.textContent = isNamed ? outlineName(sharing) : numberedName(sharing, group);
+    const group = active && shared ? groupOf(shared.tables, active) : null;
+    const isNamed = group === null || !this.isId || shared !== sharing || written.some((index) => groupOf(sharing.tables, index) === group);
+    if (shared) outlined.textContent = isNamed ? outlineName(shared) : numberedName(shared, group as number);
+    else outlined.textContent = active ? formatElement("x", tensorIndex(this.data, active)) : "";
   }
 
   /** Veils all but the peers of the active element; frames the selected one. */
-  show(active: Index | null, selected: Index | null) {
-    const { geometry, veil, inside, outside, outlineHalo, outline, halo, frame, cursorHalo, cursor } = this;
+  show(followed: Index | null, selected: Index | null) {
+    const { geometry, veil, inside, outside, outlineHalo, outline, halo, frame, cursorHalo, cursor, view: { lit } } = this;
     if (!geometry) return;
     if (this.beside && !sameIndex(this.beside.at, selected)) drawTexts(this);
-    const path = this.outlineOf(active), all = geometry.border, around = path ? all + path : "";
+    const active = lit?.at ?? followed, path = this.outlineOf(active), all = geometry.border, around = path ? all + path : "";
     veil.setAttribute("d", around);
     this.differs.setAttribute("d", this.differing(active));
     inside.setAttribute("d", path || all);
@@ -249,7 +251,7 @@ export class Panel implements DrawnPanel {
     const other = sameIndex(active, selected) ? null : active;
     this.placeFrame(frame, halo, selected);
     this.placeFrame(cursor, cursorHalo, other);
-    writeMoments(this, active);
+    writeMoments(this, lit && litBy(lit) !== "stats" ? null : active);
     this.nameOutlined(active);
   }
 
@@ -277,12 +279,25 @@ export class Panel implements DrawnPanel {
     return corners.join("");
   }
 
+  /** Around what a term lights, or around the peers of the active element. */
   outlineOf(active: Index | null) {
-    const tables = this.tables();
-    if (!active || !tables) return "";
-    const group = groupOf(tables, active), path = this.outlines.get(group) ?? this.geometry.outline(tables, active);
-    this.outlines.set(group, path);
+    const { geometry, view: { lit } } = this, kind = lit ? litBy(lit) : this.figure.links;
+    if (!active) return "";
+    if (kind === "x") {
+      const { x, y, width, height } = geometry.cellBox(active);
+      return `M${x},${y}H${x + width}V${y + height}H${x}Z`;
+    }
+    const tables = this.outlinedSharing?.tables;
+    if (!tables) return "";
+    const name = `${kind} ${groupOf(tables, active)}`, path = this.outlines.get(name) ?? geometry.outline(tables, active);
+    this.outlines.set(name, path);
     return path;
+  }
+
+  /** What the outlined elements share; null if they share nothing, or a term lights one element. */
+  get outlinedSharing() {
+    const { lit } = this.view, kind = lit && litBy(lit);
+    return !kind ? this.sharing : kind === "x" ? null : this.data[kind];
   }
 
   // What the peers that the panel outlines share; null where elements share nothing.

@@ -14,6 +14,7 @@ export function pressKey(view: PanelHost, event: KeyboardEvent, panel: DrawnPane
   const way = WAYS[key.toLowerCase()];
   if (key in ARROWS || way) {
     view.pointed = null;
+    view.under = panel;
     if (!chosen) view.cursor = from;
     else view.cursor = way ? way(panel, from, event.shiftKey ? -1 : 1) : panel.geometry.neighbor(from, ...ARROWS[key]);
     view.follow();

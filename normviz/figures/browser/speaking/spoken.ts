@@ -5,7 +5,7 @@ import { _, ngettext } from "../common/messages.ts";
 import { tensorIndex } from "../tensor/sharing.ts";
 import { listSlices } from "../tensor/slices.ts";
 import { kindOf, sharingOf } from "./moves.ts";
-import type { DrawnPanel } from "../tensor/drawn_panel.ts";
+import { litBy, type DrawnPanel, type Light, type PanelHost } from "../tensor/drawn_panel.ts";
 
 type Said = { element: string; group: string };
 type Sharer = (others: number, said: Said) => string;
@@ -52,6 +52,15 @@ function elementAndValue(panel: DrawnPanel, index: Index) {
   if (!isValue && Number.isNaN(value)) return name;
   const number = formatNumber(value);
   return isValue && figure.key !== "x" ? _("{element}: {name} = {value}", { element: name, name: figure.title, value: number }) : `${name} = ${number}`;
+}
+
+/** What a term lights: "mean: 48 elements, all of example 1" */
+export function speakLit({ data, active }: PanelHost, { word, at }: Light) {
+  const kind = litBy({ word, at }), index = at ?? active;
+  if (!index) return word;
+  const sharing = kind !== "x" && data[kind], group = sharing && groupInWords(data, sharing, index);
+  if (!group) return `${word}: ${formatElement("x", tensorIndex(data, index))}`;
+  return ngettext("{term}: {n} element, {group}", "{term}: {n} elements, {group}", sharing.size, { term: word, group });
 }
 
 /** Which elements have the group of an element: "all of example 1, channels 2 to 3". */

@@ -47,6 +47,12 @@ export interface DrawnPanel {
   pointOf(event: MouseEvent): [number, number];
 }
 
+/** What a term lights: "mean", "gamma", ... of an element; of the active one without ``at``. */
+export type Light = { word: string; at: Index | null };
+
+/** The elements that a term lights: those that share a mean, those that share a gamma, or one element. */
+export const litBy = ({ word }: Light) => (["gamma", "beta"].includes(word) ? "params" : ["mean", "var", "eps"].includes(word) ? "stats" : "x");
+
 /** What a panel needs of the view that shows it. */
 export interface PanelHost extends ValueSource {
   root: HTMLElement;
@@ -57,7 +63,9 @@ export interface PanelHost extends ValueSource {
   cursor: Index | null; // the element under the keyboard cursor
   at: Index | null; // the selected element
   readonly active: Index | null;
-  hover(index: Index | null): void;
+  lit: Light | null; // what a term lights
+  under: DrawnPanel | null; // the panel that the pointer or the keyboard cursor is in
+  hover(index: Index | null, panel?: DrawnPanel): void;
   select(index: Index | null, panel?: DrawnPanel): void;
   edit(index: Index, start?: string): void;
   blur(): void;

@@ -103,10 +103,10 @@ export function drawnPeers(data: { stats: Tabled<Statistics>, grid: GridData, se
   return members.filter((member) => sentPlace(data, member));
 }
 
-/** The values of x in an element's statistics group, as far as they are known. ``complete``: that is all of them. */
-export function groupValues(source: ValueSource, index: Index) {
-  const values = drawnPeers(source.data, index).map((peer) => source.valueAt("x", peer));
-  return { values, complete: values.length === source.data.stats.size };
+/** The elements of an element's statistics group, as far as their values are known. ``complete``: that is all of them. */
+export function groupOfElement(data: DecodedData, index: Index) {
+  const peers = drawnPeers(data, index);
+  return { peers, complete: peers.length === data.stats.size };
 }
 
 /** The statistics of each group whose values were sent, up to ``most`` groups: their index, mean and variance. */

@@ -1,76 +1,90 @@
-// The arithmetic of one element, written out, and the whole formula: in symbols, and with the numbers of one element.
+// The arithmetic of one element, written out.
 
 import { html } from "../common/dom.ts";
 import { formatCount, formatElement, formatNumber, parenthesize } from "../common/format.ts";
 import { _ } from "../common/messages.ts";
-import { broadcastAt, groupValues, indexAlong, tensorIndex } from "../tensor/sharing.ts";
+import { broadcastAt, groupOfElement, indexAlong, tensorIndex } from "../tensor/sharing.ts";
 import { sentPlace } from "../tensor/slices.ts";
+import { writePieces, type Piece, type Term } from "./terms.ts";
 
 const MOST_TERMS = 5;
 const MINUS_SIGN = "\u2212";
 
 /** A sum written out; of many values, or of values that are drawn in part, the first three and the last. */
-function writeSum(values: number[], complete: boolean, term: (value: number) => string) {
-  if (values.length <= MOST_TERMS && complete) return values.map(term).join(" + ");
-  const last = complete ? values.slice(-1) : [];
-  return [...values.slice(0, 3).map(term), "…", ...last.map(term)].join(" + ");
+function writeSum(addends: Term[], complete: boolean): Piece[] {
+  const last = complete ? addends.slice(-1) : [];
+  const written: Piece[] = addends.length <= MOST_TERMS && complete ? addends : [...addends.slice(0, 3), "…", ...last];
+  return written.flatMap((addend, i) => (i ? [" + ", addend] : [addend]));
 }
 
 /** The numbers and the expressions of one element's forward pass. */
 function expressionsOf(source: ValueSource, index: Index) {
   const { stats, params, values: given } = source.data, values = given as DecodedValues;
   const mean = broadcastAt(values.mean, index), variance = broadcastAt(values.var, index), place = indexAlong(stats.axes, source.data, index);
-  const { values: group, complete } = stats.running ? { values: [], complete: true } : groupValues(source, index);
-  const x = source.valueAt("x", index), deviation = `${formatNumber(x)} ${MINUS_SIGN} ${parenthesize(mean)}`;
+  const { peers, complete } = stats.running ? { peers: [], complete: true } : groupOfElement(source.data, index);
+  const x = source.valueAt("x", index), numbers = peers.map((peer) => source.valueAt("x", peer));
+  const addends = (term: (value: number) => string) => writeSum(numbers.map((value, i) => ({ lights: "x", text: term(value), at: peers[i] })), complete);
   const square = (value: number) => (stats.center ? `(${formatNumber(value)} ${MINUS_SIGN} ${parenthesize(mean)})²` : `${parenthesize(value)}²`);
-  const scaled = (normalized: number) => {
-    const gamma = values.gamma && parenthesize(broadcastAt(values.gamma, index)), factor = params?.zero_centered_gamma ? `(1 + ${gamma})` : gamma;
-    return `${formatNumber(normalized)}${gamma ? ` · ${factor}` : ""}${values.beta ? ` + ${parenthesize(broadcastAt(values.beta, index))}` : ""}`;
+  const element = term("x", formatNumber(x)), deviation: Piece[] = [element, ` ${MINUS_SIGN} `, term("mean", parenthesize(mean))];
+  const scaled = (normalized: number): Piece[] => {
+    const gamma = values.gamma && term("gamma", parenthesize(broadcastAt(values.gamma, index)));
+    const factor: Piece[] = !gamma ? [] : params?.zero_centered_gamma ? [" · (1 + ", gamma, ")"] : [" · ", gamma];
+    return [term("x", formatNumber(normalized)), ...factor, ...(values.beta ? [" + ", term("beta", parenthesize(broadcastAt(values.beta, index)))] : [])];
   };
   return {
-    x, mean, variance, deviation, scaled, params,
-    total: complete ? group.reduce((a, b) => a + b, 0) : mean * stats.size,
-    values: writeSum(group, complete, parenthesize),
-    squares: writeSum(group, complete, square),
+    x, mean, variance, element, deviation, scaled, params,
+    total: complete ? numbers.reduce((a, b) => a + b, 0) : mean * stats.size,
+    values: addends(parenthesize),
+    squares: addends(square),
     size: formatCount(stats.size),
-    root: `√(${formatNumber(variance)} ${values.eps < 0 ? MINUS_SIGN : "+"} ${formatNumber(Math.abs(values.eps), 3)})`,
-    runningMean: formatElement("running_mean", place),
-    runningVariance: formatElement("running_var", place),
+    root: ["√(", term("var", formatNumber(variance)), ` ${values.eps < 0 ? MINUS_SIGN : "+"} `, term("eps", formatNumber(Math.abs(values.eps), 3)), ")"] as Piece[],
+    runningMean: term("mean", formatElement("running_mean", place)),
+    runningVariance: term("var", formatElement("running_var", place)),
   };
 }
 
+const term = (lights: string, text: string): Term => ({ lights, text });
+
 /** The whole forward pass of one element: [quantity, expression, result] per line. */
-export function arithmeticLines(source: ValueSource, index: Index): [string, string, string][] {
+export function arithmeticLines(source: ValueSource, index: Index): [string, Piece[], Term][] {
   const { stats } = source.data, of = expressionsOf(source, index), { mean, variance } = of;
-  const normalized = source.valueAt("normalized", index), squares = variance * stats.size;
-  const lines: [string, string, number][] = [];
-  if (stats.running) lines.push([_("mean"), of.runningMean, mean], [_("variance"), of.runningVariance, variance]);
-  else if (stats.center) {
-    lines.push([_("sum"), of.values, of.total], [_("mean"), `${formatNumber(of.total)} / ${of.size}`, mean]);
-    lines.push([_("squared deviations"), of.squares, squares], [_("variance"), `${formatNumber(squares)} / ${of.size}`, variance]);
-  } else lines.push([_("squares"), of.squares, squares], [_("mean square"), `${formatNumber(squares)} / ${of.size}`, variance]);
-  if (stats.center) lines.push([_("deviation"), of.deviation, of.x - mean]);
-  lines.push([_("normalized"), `${stats.center ? `(${of.deviation})` : formatNumber(of.x)} / ${of.root}`, normalized]);
-  lines.push([_("output"), of.params ? of.scaled(normalized) : _("as normalized"), source.valueAt("output", index)]);
-  return lines.map(([quantity, expression, result]) => [quantity, expression, formatNumber(result)]);
+  const normalized = source.valueAt("normalized", index), squares = variance * stats.size, lines: [string, Piece[], Term][] = [];
+  const add = (quantity: string, expression: Piece[], lights: string, result: number) => lines.push([quantity, expression, term(lights, formatNumber(result))]);
+  const share = (lights: string, sum: number): Piece[] => [term(lights, `${formatNumber(sum)} / ${of.size}`)];
+  if (stats.running) {
+    add(_("mean"), [of.runningMean], "mean", mean);
+    add(_("variance"), [of.runningVariance], "var", variance);
+  } else if (stats.center) {
+    add(_("sum"), of.values, "mean", of.total);
+    add(_("mean"), share("mean", of.total), "mean", mean);
+    add(_("squared deviations"), of.squares, "var", squares);
+    add(_("variance"), share("var", squares), "var", variance);
+  } else {
+    add(_("squares"), of.squares, "var", squares);
+    add(_("mean square"), share("var", squares), "var", variance);
+  }
+  if (stats.center) add(_("deviation"), of.deviation, "x", of.x - mean);
+  add(_("normalized"), [...(stats.center ? ["(", ...of.deviation, ")"] : [of.element]), " / ", ...of.root], of.params ? "x" : "output", normalized);
+  add(_("output"), of.params ? of.scaled(normalized) : [_("as normalized")], "output", source.valueAt("output", index));
+  return lines;
 }
 
 /** One step of the forward pass for one element: its expression and its result. */
-export function stepArithmetic(source: ValueSource, step: string, index: Index) {
-  const { stats } = source.data, of = expressionsOf(source, index);
+export function stepArithmetic(source: ValueSource, step: string, index: Index): [Piece[], Term] {
+  const { stats, params } = source.data, of = expressionsOf(source, index);
   const value = (key: string) => source.valueAt(key, index);
-  const input = stats.center ? "centered" : "x";
-  const steps: Record<string, () => [string, number]> = {
-    x: () => [formatElement("x", tensorIndex(source.data, index)), of.x],
-    mean: () => [stats.running ? of.runningMean : `(${of.values}) / ${of.size}`, of.mean],
-    centered: () => [of.deviation, value("centered")],
-    squared: () => [`${parenthesize(value(input))}²`, value("squared")],
-    var: () => [stats.running ? of.runningVariance : `(${of.squares}) / ${of.size}`, of.variance],
-    normalized: () => [`${formatNumber(value(input))} / ${of.root}`, value("normalized")],
-    output: () => [of.scaled(value("normalized")), value("output")],
+  const input = stats.center ? "centered" : "x", mean = stats.running ? [of.runningMean] : ["(", ...of.values, `) / ${of.size}`];
+  const steps: Record<string, () => [Piece[], string, number]> = {
+    x: () => [[term("x", formatElement("x", tensorIndex(source.data, index)))], "x", of.x],
+    mean: () => [mean, "mean", of.mean],
+    centered: () => [of.deviation, "x", value("centered")],
+    squared: () => [[term("x", `${parenthesize(value(input))}²`)], "x", value("squared")],
+    var: () => [stats.running ? [of.runningVariance] : ["(", ...of.squares, `) / ${of.size}`], "var", of.variance],
+    normalized: () => [[term("x", formatNumber(value(input))), " / ", ...of.root], params ? "x" : "output", value("normalized")],
+    output: () => [of.scaled(value("normalized")), "output", value("output")],
   };
-  const [expression, result] = steps[step]();
-  return [expression, formatNumber(result)];
+  const [expression, lights, result] = steps[step]();
+  return [expression, term(lights, formatNumber(result))];
 }
 
 /** The arithmetic of the selected element. */
@@ -87,35 +101,12 @@ export function writeArithmetic(section: HTMLElement, source: ValueSource, at: I
   const lines = html("div", "nv-lines", section);
   for (const [quantity, expression, result] of arithmeticLines(source, at)) {
     html("span", "nv-what", lines, quantity);
-    html("span", "nv-how", lines, expression);
-    html("span", "nv-result", lines, `= ${result}`);
+    writeLine(lines, expression, result);
   }
 }
 
-/** The steps that compute a number. */
-const MADE_BY: Record<string, string> = { eps: "normalized", gamma: "output", beta: "output" };
-
-/** ``step``: whose tokens are lit */
-export function writeFormula(parent: HTMLElement, tokens: Token[], step: string) {
-  parent.replaceChildren();
-  for (const { text, steps } of tokens) html("span", steps.includes(step) ? "nv-lit" : "", parent, text);
-}
-
-/** The tokens with an element's numbers in place of the symbols that are known at a step. */
-export function withNumbers(source: ValueSource, tokens: Token[], step: string, index: Index): Token[] {
-  const keys = source.data.panels.map(({ key }) => key), last = keys.at(-1) as string;
-  const isKnown = (name: string) => keys.indexOf(MADE_BY[name] ?? (keys.includes(name) ? name : last)) <= keys.indexOf(step);
-  return tokens.map((token) => {
-    const { text, symbol, number } = token;
-    return number && isKnown(number) ? { ...token, text: text.replace(symbol, numberOf(source, number, index)) } : token;
-  });
-}
-
-function numberOf(source: ValueSource, name: string, index: Index) {
-  const values = source.data.values as DecodedValues;
-  if (name === "eps") return formatNumber(values.eps, 3);
-  if (name === "mean" || name === "var" || name === "gamma" || name === "beta")
-    return parenthesize(broadcastAt(values[name] as FloatArray, index));
-  const key = name === "output" && !source.data.params ? "normalized" : name, value = source.valueAt(key, index);
-  return formatNumber(value);
+/** An expression and its result. */
+export function writeLine(lines: HTMLElement, expression: Piece[], result: Term) {
+  writePieces(html("span", "nv-how", lines), expression, !lines.querySelector("[tabindex='0']"));
+  writePieces(html("span", "nv-result", lines), ["= ", result]);
 }

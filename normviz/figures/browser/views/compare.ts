@@ -27,7 +27,7 @@ export class CompareView extends FigureView {
     if (!this.switch) {
       this.switch = this.addSwitch();
       this.rows = Object.fromEntries(CARDS.map((kind) => [ROWS[kind], html("div", `nv-row nv-layers nv-${ROWS[kind]}`, this.sharingRow)]));
-      this.sharingRow.append(this.line);
+      this.sharingRow.append(this.band);
     }
     this.sharingRow.className = "nv-compare";
     this.counts.hidden = this.valuesRow.hidden = this.arithmetic.hidden = true;

@@ -1,6 +1,6 @@
 // Beside the read-out: a field that takes the index of an element, and the button that takes the last edit back.
 
-type ReadoutView = PanelHost & { line: HTMLElement; narrow: boolean; changes: Changes; slices: SlicesBar };
+type ReadoutView = PanelHost & { line: HTMLElement; band: HTMLElement; narrow: boolean; changes: Changes; slices: SlicesBar };
 
 import { button, html, uniqueNumber } from "../common/dom.ts";
 import { formatElement, formatNumber } from "../common/format.ts";
@@ -51,7 +51,7 @@ export class ReadoutTools {
   // On a narrow page, the read-out stays on the screen, and the tools below it do not.
   update() {
     const { view, root, box, undoButton } = this, place = view.narrow ? view.root : box;
-    if (root.parentElement !== place) view.narrow ? box.after(root) : box.append(root);
+    if (root.parentElement !== place) view.narrow ? view.band.after(root) : box.append(root);
     const focused = undoButton.matches(":focus");
     undoButton.hidden = !view.changes.last;
     if (focused && undoButton.hidden) this.field.focus();

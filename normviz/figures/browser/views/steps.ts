@@ -1,14 +1,13 @@
 // The forward pass one step at a time: the values before and after it, and its arithmetic for one element.
 
-import { drawDistribution } from "../distribution/distribution.ts";
 import { button, html } from "../common/dom.ts";
 import { formatElement } from "../common/format.ts";
 import { _ } from "../common/messages.ts";
 import { Panel } from "../panels/panel.ts";
 import { decodeFloats } from "../tensor/arrays.ts";
-import { indexAlong, tensorIndex } from "../tensor/sharing.ts";
+import { tensorIndex } from "../tensor/sharing.ts";
 import { sentPlace } from "../tensor/slices.ts";
-import { stepArithmetic, withNumbers, writeFormula } from "../text/arithmetic.ts";
+import { stepArithmetic, writeLine } from "../text/arithmetic.ts";
 import { FigureView } from "./view.ts";
 
 const STEP_TIME = 1400; // ms per step while playing
@@ -17,11 +16,6 @@ const SIDE_BY_SIDE = ".nv-wide:not([data-hidden~=distribution])"; // the dots ar
 export class StepsView extends FigureView {
   bar: HTMLElement; // the buttons of the steps
   why: HTMLElement; // what the step does
-  formula: HTMLElement; // the whole formula, in symbols and with the element's numbers
-  symbols: HTMLElement;
-  numbers: HTMLElement;
-  loops: HTMLDetailsElement; // closed at first
-  loopsBody: HTMLElement;
   playButton: HTMLButtonElement;
   step = 0;
   serverStep?: number; // the server's step
@@ -57,12 +51,6 @@ export class StepsView extends FigureView {
   addStepper() {
     this.bar = html("div", "nv-chips");
     this.why = html("div", "nv-why");
-    this.formula = html("div", "nv-formula");
-    this.symbols = html("div", "nv-symbols", this.formula);
-    this.numbers = html("div", "nv-formula-numbers", this.formula);
-    this.loops = html("details", "nv-loops");
-    html("summary", "", this.loops, _("As loops"));
-    this.loopsBody = html("div", "", this.loops);
     const buttons = html("div", "nv-buttons"), head = html("div", "nv-stepper");
     const add = (text: string, name: string, onClick: () => void): HTMLButtonElement => {
       const element = button("nv-button", buttons, text, onClick);
@@ -75,16 +63,11 @@ export class StepsView extends FigureView {
     add("▶", _("Next step"), () => this.go(this.step + 1));
     head.append(buttons, this.bar);
     this.root.classList.add("nv-steps");
-    this.root.prepend(head, this.why, this.formula);
-    this.root.append(this.loops);
+    this.root.prepend(head, this.why, this.lower);
   }
 
-  refresh() {
-    this.follow();
-    this.writeArithmetic();
-    const { key } = this.stepPanels[this.step], formula = this.data.formula ?? [];
-    writeFormula(this.numbers, this.at && sentPlace(this.data, this.at) ? withNumbers(this, formula, key, this.at) : [], key);
-    drawDistribution(this, this.formula, key);
+  get shownStep() {
+    return this.stepPanels[this.step].key;
   }
 
   // The panels, the formula and the arithmetic of the current step.
@@ -96,7 +79,6 @@ export class StepsView extends FigureView {
       chip.classList.toggle("nv-now", number === this.step);
       chip.setAttribute("aria-current", number === this.step ? "step" : "false");
     });
-    writeFormula(this.symbols, this.data.formula ?? [], now.key);
     this.why.textContent = now.why;
   }
 
@@ -128,6 +110,15 @@ export class StepsView extends FigureView {
     this.sendStep();
   }
 
+  // On a narrow page, the formula is in the band that stays in sight, and the loops are below it.
+  placeFormula() {
+    super.placeFormula();
+    const { band, formula, loops, lower, narrow, why } = this;
+    if (narrow === band.contains(formula.root) && narrow !== lower.contains(loops.root)) return;
+    narrow ? band.append(formula.root) : why.after(formula.root);
+    narrow ? band.after(loops.root) : lower.append(loops.root);
+  }
+
   heightOf() {
     if (this.root.matches(SIDE_BY_SIDE)) return 140; // one below the other
     if (this.beside) return 210;
@@ -145,27 +136,13 @@ export class StepsView extends FigureView {
 
   writeArithmetic() {
     this.arithmetic.replaceChildren();
-    this.loops.hidden = !this.at || !sentPlace(this.data, this.at) || !this.data.loops;
     if (!this.at || !sentPlace(this.data, this.at)) {
       html("p", "", this.arithmetic, _("Select an element to see its arithmetic."));
       return;
     }
     const { key, title } = this.stepPanels[this.step], [expression, result] = stepArithmetic(this, key, this.at);
     html("h2", "nv-heading", this.arithmetic, _("{step} for {element}", { step: title, element: formatElement("x", tensorIndex(this.data, this.at)) }));
-    const line = html("div", "nv-lines nv-one", this.arithmetic);
-    html("span", "nv-how", line, expression);
-    html("span", "nv-result", line, `= ${result}`);
-    this.writeLoops(this.at);
-  }
-
-  writeLoops(at: Index) {
-    const { stats, loops } = this.data, place = indexAlong(stats.axes, this.data, at);
-    if (!loops) return;
-    this.loopsBody.replaceChildren();
-    html("pre", "", this.loopsBody, loops.code);
-    const position = stats.axes.map(({ name }, i) => `${name} = ${place[i]}`).join(", ") || _("no loop variable: one group");
-    const ranges = loops.runs.map(({ name, size }) => _("{axis} runs from 0 to {last}", { axis: name, last: size - 1 })).join(_(", ")) || _("one element");
-    html("p", "nv-iteration", this.loopsBody, _("This iteration: {position}; {ranges}.", { position, ranges }));
+    writeLine(html("div", "nv-lines nv-one", this.arithmetic), expression, result);
   }
 
   destroy() {

@@ -9,12 +9,13 @@ import { _ } from "../common/messages.ts";
 import { purgeLater } from "../common/plotly.ts";
 import { applyColors } from "../common/theme.ts";
 import { offerPictures, updateSaveMenu } from "../picture/picture.ts";
-import { speakElement } from "../speaking/spoken.ts";
+import { speakElement, speakLit } from "../speaking/spoken.ts";
 import { addTools } from "../speaking/tables.ts";
 import { decodeData } from "../tensor/arrays.ts";
 import { placeOf, sameIndex, tensorIndex } from "../tensor/sharing.ts";
 import { movedGrid } from "../tensor/slices.ts";
 import { writeArithmetic } from "../text/arithmetic.ts";
+import { Formula, LoopLines } from "../text/formula.ts";
 import { describeElement, plainText, writePhrases } from "../text/readout.ts";
 import { Changes } from "./changes.ts";
 import { editValue, updateEditButton } from "./edit.ts";
@@ -23,7 +24,7 @@ import { SlicesBar } from "./slices.ts";
 import { StatisticsTable } from "./statistics.ts";
 import { Turns } from "./turns.ts";
 import { ValueTabs } from "./value_tabs.ts";
-import type { PanelHost } from "../tensor/drawn_panel.ts";
+import type { DrawnPanel, Light, PanelHost } from "../tensor/drawn_panel.ts";
 
 const NARROW = 720, WIDE = 860; // px: widths of the view
 
@@ -42,6 +43,8 @@ export class FigureView implements PanelHost {
   pointed: Index | null = null; // the element under the pointer
   cursor: Index | null = null; // the element under the keyboard cursor
   at: Index | null = null; // the selected element
+  lit: Light | null = null; // what a term lights
+  under: DrawnPanel | null = null; // the panel that the pointer or the keyboard cursor is in
   send: (name: string, value: object) => void = () => {};
   upToDate = true; // the data includes the newest choice, so the server's selection is used
   beside = false;
@@ -56,8 +59,13 @@ export class FigureView implements PanelHost {
   readoutId = `nv-readout-${uniqueNumber()}`;
   root = html("div", "nv-view");
   sharingRow = html("div", "nv-row nv-sharing", this.root);
-  line = html("div", "nv-readout", this.root);
+  /** It stays in sight: the read-out and the formula. */
+  band = html("div", "nv-band", this.root);
+  line = html("div", "nv-readout", this.band);
+  formula = new Formula();
   liveRegion = html("div", "nv-hidden", this.root, "", { role: "status" });
+  lower = html("div", "nv-lower", this.root);
+  loops = new LoopLines();
   counts = html("dl", "nv-counts", this.root);
   valuesRow = html("div", "nv-row nv-values", this.root);
   arithmetic = html("section", "nv-worked", this.root);
@@ -69,14 +77,15 @@ export class FigureView implements PanelHost {
   constructor(parent: HTMLElement) {
     parent.append(this.root);
     this.line.id = this.readoutId;
+    this.lower.append(this.loops.root);
     addTools(this);
     this.observer = watchWidth(this.root, () => this.resized());
     offerPictures(this);
   }
 
   // The element that veils and read-out follow.
-  get active() {
-    return this.pointed ?? this.cursor ?? this.at;
+  get active(): Index | null {
+    return this.pointed ?? this.cursor ?? this.at ?? (this.lit && this.data.grid.shape.map(() => 0));
   }
 
   async set(data: ViewData, mode: Mode) {
@@ -202,12 +211,20 @@ export class FigureView implements PanelHost {
     this.root.classList.toggle("nv-narrow", this.narrow);
     this.root.classList.toggle("nv-wide", this.width >= WIDE);
     this.root.classList.toggle("nv-beside", this.beside);
+    this.placeFormula();
     this.valueTabs?.update();
     const panels = [...this.panels.values()], widths = panels.map((panel) => panel.body.clientWidth); // all are read before any is written
     panels.forEach((panel, i) => panel.draw(widths[i], this.height ?? this.heightOf(panel), this.colors));
     this.refresh();
     this.root.dataset.width = String(this.width); // the width at which the view is drawn
     this.root.dataset.state = "ready";
+  }
+
+  /** Where the reader sees it with the cells. */
+  placeFormula() {
+    const { root } = this.formula;
+    if (this.data.formula && !root.parentElement) this.band.append(root);
+    this.loops.root.hidden = !this.data.loops;
   }
 
   heightOf(panel: Panel): number {
@@ -226,11 +243,27 @@ export class FigureView implements PanelHost {
     return (this.panels.get(key) as Panel).valueAt(index);
   }
 
-  hover(index: Index | null) {
-    if (sameIndex(index, this.pointed)) return;
+  hover(index: Index | null, panel: DrawnPanel | null = null) {
+    if (sameIndex(index, this.pointed) && (!index || panel === this.under)) return;
     this.root.classList.add("nv-used");
     this.pointed = index;
+    this.under = panel;
+    if (index) this.light(null);
     this.follow();
+  }
+
+  /** Lights what a term is about, until the pointer or the focus leaves it. */
+  light(lit: Light | null) {
+    if (!lit && !this.lit) return;
+    this.lit = lit;
+    if (lit) this.root.dataset.lit = lit.word;
+    else delete this.root.dataset.lit;
+    this.follow();
+  }
+
+  /** Tells a screen reader what is lit. */
+  sayLit() {
+    if (this.lit) this.announce(speakLit(this, this.lit));
   }
 
   blur() {
@@ -241,8 +274,19 @@ export class FigureView implements PanelHost {
 
   // Shows the active element in all panels and in the read-out line.
   follow() {
-    for (const panel of this.panels.values()) panel.show(this.active, this.at);
-    writePhrases(this.line, this.readout(this.active));
+    const { active, data } = this;
+    for (const panel of this.panels.values()) panel.show(active, this.at);
+    writePhrases(this.line, this.readout(active));
+    if (!data.formula) return;
+    this.formula.write(this, active, this.shownStep);
+    this.loops.write(data, active);
+    const page = this.root.closest<HTMLElement>(".nv-page") ?? this.root, isPointed = this.pointed ?? this.cursor;
+    page.dataset.terms = this.lit ? this.lit.word : isPointed && this.under ? termsOf(this.under) : "";
+  }
+
+  /** The step whose part of the formula is marked. */
+  get shownStep(): string | undefined {
+    return undefined;
   }
 
   select(index: Index | null, panel?: Panel) {
@@ -271,7 +315,7 @@ export class FigureView implements PanelHost {
     this.tools?.update();
     this.writeArithmetic();
     this.table.set(this.data);
-    drawDistribution(this, this.liveRegion);
+    drawDistribution(this, this.lower, this.shownStep);
   }
 
   readout(index: Index | null): Phrase[] {
@@ -298,6 +342,15 @@ export class FigureView implements PanelHost {
     for (const panel of this.panels.values()) purgeLater(panel.plot);
   }
 }
+
+/** The terms of the formula that a cell of a panel stands for. */
+function termsOf({ figure: { key, links } }: DrawnPanel) {
+  return TERMS[key] ?? TERMS[links] ?? "";
+}
+
+const TERMS: Record<string, string> = {
+  x: "x", mean: "mean", var: "var", output: "output", centered: "x mean", squared: "x mean", normalized: "x mean var eps", stats: "mean var", params: "gamma beta",
+};
 
 function writeCounts(list: HTMLElement, counts: Count[]) {
   list.replaceChildren();

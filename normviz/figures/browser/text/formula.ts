@@ -1,0 +1,86 @@
+// The whole formula and the loops beside a figure, with the numbers and the iteration of one element.
+
+import { html } from "../common/dom.ts";
+import { formatNumber, parenthesize } from "../common/format.ts";
+import { _ } from "../common/messages.ts";
+import { broadcastAt, indexAlong } from "../tensor/sharing.ts";
+import { sentPlace } from "../tensor/slices.ts";
+import { writePieces, type Piece } from "./terms.ts";
+
+/** The whole formula: in symbols, and with the numbers of one element. */
+export class Formula {
+  root = html("div", "nv-formula", null, "", { role: "group", ariaLabel: _("Formula") });
+  symbols = html("div", "nv-symbols", this.root);
+  numbers = html("div", "nv-formula-numbers", this.root);
+
+  /** ``step``: whose part of the formula is marked */
+  write(source: ValueSource, index: Index | null, step?: string) {
+    const { data } = source, tokens = data.formula ?? [];
+    writePieces(this.symbols, formulaPieces(tokens, step), true);
+    const isKnown = index && data.values && sentPlace(data, index);
+    writePieces(this.numbers, isKnown ? formulaPieces(withNumbers(source, tokens, step, index), step) : []);
+  }
+}
+
+/** The loops, with the iteration that an element is in. */
+export class LoopLines {
+  root = html("div", "nv-loops", null, "", { role: "group", ariaLabel: _("Loops") });
+  code = html("code", "", html("pre", "", this.root));
+  now: HTMLElement[] = [];
+  shown?: Loops;
+
+  write(data: DecodedData, index: Index | null) {
+    const { loops } = data;
+    if (!loops) return;
+    if (JSON.stringify(loops) !== JSON.stringify(this.shown)) this.rebuild(loops);
+    const names = loops.axes.map(({ name }) => name), at = index && indexAlong(loops.axes, data, index);
+    loops.lines.forEach(({ runs }, line) => {
+      const values = at ? runs.map((name) => `${name} = ${at[names.indexOf(name)]}`) : [];
+      if (this.now[line].textContent !== values.join(" ")) this.now[line].replaceChildren(...values.flatMap((value) => [html("span", "", null, value), " "]).slice(0, -1));
+    });
+  }
+
+  rebuild(loops: Loops) {
+    this.shown = loops;
+    this.code.replaceChildren();
+    this.now = loops.lines.map(({ parts }, number) => {
+      const line = html("span", "nv-loop-line", this.code);
+      line.style.setProperty("--nv-indent", `${parts[0].text.match(/^ */)?.[0].length}ch`);
+      writePieces(html("span", "", line), parts, !number);
+      line.append(" "); // the line may break there
+      return html("span", "nv-now", line);
+    });
+  }
+}
+
+/** The steps that compute a number. */
+const MADE_BY: Record<string, string> = { eps: "normalized", gamma: "output", beta: "output" };
+
+/** The whole formula in pieces. ``step``: whose tokens are marked */
+export function formulaPieces(tokens: Token[], step = ""): Piece[] {
+  return tokens.flatMap(({ text, symbol, number, steps }) => {
+    const at = text.lastIndexOf(symbol), isOf = steps.includes(step);
+    const parts: Piece[] = number ? [text.slice(0, at), { lights: number, text: symbol }, text.slice(at + symbol.length)] : [text];
+    return parts.filter((part) => part !== "").map((part) => ({ lights: "", ...(typeof part === "string" ? { text: part } : part), isOf }));
+  });
+}
+
+/** The tokens with an element's numbers in place of the symbols that are known at a step; without a step, of all. */
+export function withNumbers(source: ValueSource, tokens: Token[], step: string | undefined, index: Index): Token[] {
+  const keys = source.data.panels.map(({ key }) => key), last = keys.at(-1) as string;
+  const isKnown = (name: string) => !step || keys.indexOf(MADE_BY[name] ?? (keys.includes(name) ? name : last)) <= keys.indexOf(step);
+  return tokens.map((token) => {
+    if (!token.number || !isKnown(token.number)) return token;
+    const symbol = numberOf(source, token.number, index);
+    return { ...token, text: token.text.replace(token.symbol, symbol), symbol };
+  });
+}
+
+function numberOf(source: ValueSource, name: string, index: Index) {
+  const values = source.data.values as DecodedValues;
+  if (name === "eps") return formatNumber(values.eps, 3);
+  if (name === "mean" || name === "var" || name === "gamma" || name === "beta")
+    return parenthesize(broadcastAt(values[name] as FloatArray, index));
+  const key = name === "output" && !source.data.params ? "normalized" : name, value = source.valueAt(key, index);
+  return formatNumber(value);
+}
