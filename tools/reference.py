@@ -1,13 +1,14 @@
 """Write the parts of docs/ that the code knows, between ``<!-- made: NAME -->`` and ``<!-- end -->``: ``python -m tools.reference``.
 
 They are the Python API, from its docstrings, a page for each subject and their index; the command, from its parser; the default axis letters of the layers; what a
-check tries; and, in README, too, what usual tests let through. A test fails where a page is not up to date.
+check tries, the kinds of differences and the schema of its JSON; and, in README, too, what usual tests let through. A test fails where a page is not up to date.
 """
 
 from __future__ import annotations
 
 import argparse
 import inspect
+import json
 import os
 import re
 import subprocess
@@ -25,9 +26,12 @@ from bench.tests import table as tests
 from normviz.cli.arguments import parser as parser_of_command
 from normviz.layers.catalogue import KINDS
 from normviz.measuring.check import TRIALS
+from normviz.measuring.report import KINDS as DIFFERENCES
+from normviz.measuring.trials import OUTCOMES, Tried
 from tools.link_tables import table
 
 DOCS = Path(__file__).parents[1] / "docs"
+SCHEMA = DOCS / "check.schema.json"
 WIDTH = 100  # of a signature and of a help text
 
 API = {  # page: its subject, and the names that it has
@@ -217,12 +221,53 @@ def trials() -> str:
     return table(("trial", "difference", "what is tried"), rows)
 
 
+def kinds() -> str:
+    """The kinds of differences."""
+    return table(("`what`", "meaning"), [(f"`{name}`", kind.meaning) for name, kind in DIFFERENCES.items()])
+
+
+def schema() -> str:
+    """The JSON Schema of ``Check.to_dict()`` and of ``normviz check --json``."""
+    text, numbers = {"type": "string"}, {"$ref": "#/$defs/numbers"}
+    difference = {each.name: {**text, "description": ABOUT[each.name]} for each in fields(nv.Difference)}
+    trial = {each.name: text for each in fields(Tried)}
+    properties = {
+        "ok": {"type": "boolean", "description": "whether nothing differs"},
+        "text": {**text, "description": "the result in sentences"},
+        "norm": {"type": ["string", "null"], "description": "the Norm that computes the same, as code"},
+        "layer": {"type": ["string", "null"], "description": "the layer of torch that computes the same"},
+        "reduced": {"type": "array", "items": {"type": "integer"}, "description": "axes of x over which statistics are taken"},
+        "differences": {"type": "array", "items": _object(difference | {"what": difference["what"] | {"enum": list(DIFFERENCES)}})},
+        "sampled": {"type": "boolean", "description": "whether only some elements of x, or a smaller x, were measured"},
+        "notes": {"type": "array", "items": text, "description": "what is not judged, and where x unlike the given one differs"},
+        "trials": {"type": "array", "items": _object(trial | {"trial": {"enum": [one.name for one in TRIALS]}, "result": {"enum": list(OUTCOMES)}})},
+        "example": {"oneOf": [{"type": "null"}, _object({"x": numbers, "got": numbers, "expected": numbers, "test": text})]},
+    }  # fmt: skip
+    one = {"oneOf": [{"type": "number"}, {"enum": ["nan", "inf", "-inf"]}, {"type": "array", "items": numbers}]}
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "The result of normviz.check"}
+    return json.dumps(head | _object(properties) | {"$defs": {"numbers": one}}, indent=2) + "\n"
+
+
+ABOUT = {
+    "what": "the kind of the difference",
+    "found": "what the function does",
+    "expected": "what it should do",
+    "sentence": "both in a sentence",
+    "remedy": "what to change; empty where the difference does not tell",
+}
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
 MADE: Mapping[str, Callable[[], str]] = {
     "api": api,
     "command": command,
     "axes": axes,
     "tests": tests,
     "trials": trials,
+    "kinds": kinds,
     **{page: partial(subject, page) for page in API},
 }
 
@@ -252,5 +297,6 @@ def pages() -> list[Path]:
 
 
 if __name__ == "__main__":
+    SCHEMA.write_text(schema(), encoding="utf-8")
     for page in pages():
         page.write_text(updated(page.read_text(encoding="utf-8")), encoding="utf-8")

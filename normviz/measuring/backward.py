@@ -12,7 +12,7 @@ from normviz.analysis.forward import broadcast, factor, group_mean, used_eps
 from normviz.measuring import probe
 from normviz.measuring.formula import parameters_of
 from normviz.measuring.probe import Function
-from normviz.measuring.report import Difference
+from normviz.measuring.report import Difference, also
 from normviz.measuring.turn import ENDS
 from normviz.measuring.verdict import Error, GammaBeta, LayerComparison, Reference, compare, signed_values
 from normviz.texts.errors import NormvizError, echo, listed
@@ -204,9 +204,20 @@ def _difference(wrong: Mapping[str, Error], cause: str, is_output_right: bool = 
             names=names,
             largest=largest,
         )
-    return Difference("backward", _("another {names}", names=names), names, join_sentences([sentence, cause]))
+    text = join_sentences([sentence, _(CAUSES[cause])]) if cause else sentence
+    # The cause is of dx: with another gradient, it would not be all.
+    remedy = _(REMEDIES[cause]) if cause and list(wrong) == ["x"] else ""
+    return Difference("backward", _("another {names}", names=names), names, text, remedy)
 
 
+REMEDIES = {  # of the same causes
+    "mean": N_("Let the gradient pass through the mean."),
+    "variance": N_("Let the gradient pass through the variance."),
+    "both": N_("Let the gradient pass through the mean and the variance."),
+    "square": N_("Let the gradient pass through the mean of x^2."),
+    "gamma": N_("Multiply dout by gamma before the rest of dx."),
+    "sign": N_("Change the sign of dx."),
+}
 CAUSES = {
     "mean": N_("It treats the mean as a constant: do not detach it."),
     "variance": N_("It treats the variance as a constant: do not detach it."),
@@ -218,7 +229,7 @@ CAUSES = {
 
 
 def _cause(reference: Reference, dx: Tensor, x: Tensor, given: Mapping[str, Tensor], dout: Tensor) -> str:
-    """What was forgotten, if one of the usual mistakes gives this dx."""
+    """What was forgotten, a name in ``CAUSES``, if one of the usual mistakes gives this dx."""
     wide = {name: value.double() for name, value in given.items()}
 
     def run(detached: tuple[str, ...], parameters: Mapping[str, Tensor]) -> Tensor:
@@ -240,7 +251,7 @@ def _cause(reference: Reference, dx: Tensor, x: Tensor, given: Mapping[str, Tens
         wanted = make()
         scale = float(wanted.abs().max())
         if scale and float((dx.double() - wanted).abs().max()) < 1e-4 * scale:
-            return _(CAUSES["square" if name == "variance" and not reference.norm.center else name])
+            return "square" if name == "variance" and not reference.norm.center else name
     return ""
 
 
@@ -335,8 +346,9 @@ def _by_hand(
     if not wrong:
         return []
     cause = _cause(compared.reference, flat["x"], x, given, dout) if "x" in wrong else ""
+    told = _difference(wrong, cause, is_output_right=False)
     if {"gamma", "beta"} <= wrong.keys() and not _wrong(
         {"gamma": flat["beta"], "beta": flat["gamma"]}, exact, rounded, low
     ):
-        cause = join_sentences([cause, _("dgamma and dbeta are exchanged.")])
-    return [_difference(wrong, cause, is_output_right=False)]
+        told = also(told, _("dgamma and dbeta are exchanged."))
+    return [told]

@@ -37,6 +37,7 @@ from normviz.measuring.groups import Axis, from_ids, same_partition, smaller_sha
 from normviz.measuring.probe import Function
 from normviz.measuring.reasons import UNKNOWN, just_updated, made_from_condition, reasons
 from normviz.measuring.report import (
+    TRIED,
     Difference,
     differs_by,
     divisor_difference,
@@ -48,6 +49,7 @@ from normviz.measuring.report import (
     stored_instead,
     text,
     unexplained,
+    with_remedy,
     without_like,
 )
 from normviz.measuring.running import mode_differences
@@ -167,6 +169,7 @@ def compare(
         notes.append(_("Its stored statistics are not compared: none are named running_mean and running_var."))
     if verdict.dtype is not None and differs[0].what != "dtype":
         differs.insert(0, other_dtype(*verdict.dtype))
+    differs = [with_remedy(one, expected) if one.what in TRIED else one for one in differs]
     norm = (
         _norm_of_pass(expected, compared)
         if forward_ok and found is None
@@ -414,7 +417,8 @@ def _why(
     explained = None if is_constant else reasons(compared, found, error)
     if explained is not None:
         agrees = found.formula is not None and found.agrees
-        return list(explained.differences), found if explained.measured or agrees else None
+        told = [with_remedy(one, expected) for one in explained.differences]
+        return told, found if explained.measured or agrees else None
     if not found.reach.is_elementwise and (updated := just_updated(compared)) is not None:
         return [updated], None
     return list(unexplained(found, expected, _shown(compared, error))), found

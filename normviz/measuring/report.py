@@ -22,21 +22,98 @@ from normviz.texts.messages import N_, _, join_sentences, ngettext
 
 
 @dataclass(frozen=True)
+class Kind:
+    """A kind of difference.
+
+    meaning   for the documentation
+    remedy    what to change, as a message; "" where the difference does not tell
+    of_square  the remedy for a layer that subtracts no mean, if it is another one
+    """
+
+    meaning: str
+    remedy: str = ""
+    of_square: str = ""
+
+
+_ROOT = (
+    N_("Divide by sqrt(var + eps), where var is the mean of (x - mean)^2 over {axes}."),
+    N_("Divide by the root of the mean of x^2 plus eps, with the mean over {axes}."),
+)
+KINDS = {  # of differences: the documentation and the schema of the JSON have the same
+    "statistics": Kind(
+        "other elements share a mean or a variance",
+        N_("Take the mean and the variance of all elements over {axes}."),
+        N_("Take the mean of x^2 of all elements over {axes}."),
+    ),
+    "parameters": Kind("other elements share a gamma or a beta", N_("Use one gamma or beta {expected}.")),
+    "center": Kind(
+        "a mean is not subtracted, or one is that should not be, or another number",
+        N_("Subtract the mean."),
+        N_("Do not subtract the mean."),
+    ),
+    "variance": Kind("what x is divided by is made in another way", *_ROOT),
+    "eps": Kind("another eps", N_("Use {expected} as eps.")),
+    "eps_placement": Kind("eps stands in another place", *_ROOT),
+    "gamma": Kind("gamma is used in another way", N_("Multiply the normalized x by {gamma}, and by nothing else.")),
+    "beta": Kind("beta is used in another way", N_("At the end add {beta}, and nothing else.")),
+    "factor": Kind("a factor that is no parameter", N_("Leave out this factor.")),
+    "offset": Kind("an added number that is no parameter", N_("Leave out this added number.")),
+    "training": Kind("another output in train or in eval mode"),
+    "running": Kind("other running statistics, or another use of them"),
+    "backward": Kind("another gradient"),
+    "dtype": Kind("the output has another dtype", N_("Convert the output to {expected}.")),
+    "precision": Kind("larger rounding errors", N_("Compute each step in the dtype of x or a more precise one.")),
+    "strides": Kind(
+        "another output where x is not contiguous", N_("Read x with its strides, or begin with x.contiguous().")
+    ),
+    "sizes": Kind("another output for other sizes of x"),
+    "repeat": Kind("another output if it is called again", N_("Keep nothing from one call to the next.")),
+    "in_place": Kind("it writes into x, or returns the memory of x", N_("Write into a new tensor, and return that.")),
+    "residual": Kind(
+        "another output with a residual", N_("Normalize x + residual, and return the sum as the second output, if any.")
+    ),
+    "batch": Kind("another output for a row in another batch"),
+    "not_normalization": Kind("the function is no normalization"),
+    "values": Kind("other values, for a reason that is not known"),
+}
+TRIED = ("dtype", "strides", "repeat", "in_place", "residual")  # their remedies follow from what was tried
+
+
+@dataclass(frozen=True)
 class Difference:
     """One difference.
 
-    what      "statistics", "parameters", "center", "variance", "eps", "eps_placement", "gamma", "beta", "factor", "offset",
-              "training", "running", "backward", "dtype", "precision", "strides", "sizes", "repeat", "in_place", "residual", "batch",
-              "not_normalization" or "values"
+    what      its kind: one of [this table](how-it-measures.md#kinds-of-differences)
     found     what the function does
     expected  what it should do
     sentence  both in a sentence
+    remedy    what to change, in a sentence; "" where the difference does not tell. All remedies together give the layer
     """
 
     what: str
     found: str
     expected: str
     sentence: str
+    remedy: str = ""
+
+    def __post_init__(self) -> None:
+        assert self.what in KINDS, f"KINDS has no {self.what}"
+
+
+def with_remedy(one: Difference, expected: Description) -> Difference:
+    """The difference with its remedy. Without the difference, the function is this layer."""
+    norm, kind = expected.norm, KINDS[one.what]
+    message = kind.remedy if norm.center else kind.of_square or kind.remedy
+    if not message or (norm.running and one.what in ("variance", "eps_placement", "statistics")):
+        return one
+    text = _(
+        message,
+        axes=axes_text(norm, expected.axes, expected.shape),
+        expected=one.expected,
+        gamma="1 + gamma" if norm.zero_centered_gamma else "gamma" if norm.params is not None else "1",
+        beta="beta" if norm.params is not None and norm.bias else "0",
+    )
+    return replace(one, remedy=text)
 
 
 def groups_difference(found: Measurement, expected: Description) -> Difference:

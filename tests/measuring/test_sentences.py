@@ -324,7 +324,7 @@ def test_the_result_of_a_check_has_plain_values():
         "norm": "Norm('n d -> n', '', bias=False)",
         "layer": None,
         "reduced": [1],
-        "differences": [{"what": "factor", "found": "2", "expected": "1", "sentence": "It multiplies by 2, which is no parameter."}],
+        "differences": [{"what": "factor", "found": "2", "expected": "1", "sentence": "It multiplies by 2, which is no parameter.", "remedy": "Leave out this factor."}],
         "sampled": False,
         "notes": [],
         "trials": found.trials.to_dict(),

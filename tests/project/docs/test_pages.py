@@ -65,6 +65,11 @@ def test_what_is_made_from_the_code_is_up_to_date(page: Path):
     assert reference.updated(text) == text
 
 
+@pytest.mark.rule("The schema of a check's JSON comes from the code: make made")
+def test_the_schema_is_up_to_date():
+    assert reference.SCHEMA.read_text(encoding="utf-8") == reference.schema()
+
+
 @pytest.mark.rule("The reference has every public name: add it to API in tools/reference.py, then make made")
 def test_the_api_has_every_public_name():
     named = [name for _title, names in reference.API.values() for name in names]
