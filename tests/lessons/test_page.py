@@ -154,7 +154,7 @@ ABOUT_LAYERS = [
     ("explore", "shape=2,4,5,3&layer=GroupNorm(2,4)", "q8"),
     ("explore", "shape=2,4,5,3&layer=InstanceNorm2d(4)", "s0f"),
     ("explore", "shape=2,5,4&layer=RMSNorm(4)", "s2o"),
-    ("explore", "shape=4,6&layer=LayerNorm(6)", "s1a"),
+    ("explore", "shape=4,6&layer=LayerNorm(6)", "s1"),
     ("compare", "shape=4,6&layers=LayerNorm(6);BatchNorm1d(6)", "s1b"),
     ("compare", "shape=4,3,5&layers=Norm('n l c -> l c', 'l c');ChannelsLastBatchNorm(5)", "s3"),
     ("step_by_step", "shape=4,6&layer=BatchNorm1d(6)", "s1f"),

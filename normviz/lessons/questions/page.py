@@ -160,9 +160,9 @@ MERGED = {
 }  # old keys, and the questions they were merged into
 
 
-# The core path, in an order in which each question needs only what came before: rows and columns, gamma and beta, images, sequences,
-# GroupNorm and InstanceNorm, train and eval, numbers.
-_core = "s1a", "s1", "s2e", "s0", "s0b", "q4", "q8", "q6", "s0f", "s0g", "q16", "s3k", "s2c", "q13"
+# The core path follows Start here, in an order in which each question needs only what came before: who shares a gamma of a table and of images,
+# sequences, the loops, the variance as E[x^2] - E[x]^2; then BatchNorm, GroupNorm and InstanceNorm, train and eval, numbers.
+_core = "s1", "s0", "s0c", "q4", "s3c", "s2o", "s2e", "q8", "q6", "s0f", "s0g", "q16", "s3k", "q13"
 CORE = tuple(key for key in _core if key in QUESTIONS)
 READING_ORDER = (*CORE, *(key for key in QUESTIONS if key not in CORE))
 
@@ -234,7 +234,7 @@ def question_parts(question: Question) -> Iterator[part.Part]:
     yield part.Heading(text.title)
     yield part.Text(f"> {_('Someone writes: “{claim}” Is that true?', claim=text.claim)}")
     to_page = part.Link(_("Open in {page}", page=question.page.title), question.page.name, question.query)
-    figure = question.page.answer_parts(question.query)
+    figure = _without_next_answer(question)
     yield prediction(
         question,
         (part.Text(answer(question)),),
@@ -242,6 +242,13 @@ def question_parts(question: Question) -> Iterator[part.Part]:
     )
     if question.key == CORE[-1]:
         yield part.AfterAnswer(tuple(summary_parts()))
+
+
+def _without_next_answer(question: Question) -> Iterator[part.Part]:
+    """The figure of the answer. That of a question on the mean does not show who shares a gamma, which questions after it ask."""
+    hidden = {"params"} if question.topic.key == "statistics" else set[str]()
+    for one in question.page.answer_parts(question.query):
+        yield from one.without_hidden(lambda _part, name: name in hidden)
 
 
 def summary_parts() -> Iterator[part.Part]:

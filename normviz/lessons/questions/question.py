@@ -20,13 +20,24 @@ from normviz.lessons.questions.sources import Source
 from normviz.lessons.random import Random
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import read_text
-from normviz.texts.messages import N_, _, english, format_count, format_number, language
+from normviz.texts.messages import (
+    N_,
+    OWN_LANGUAGE,
+    _,
+    english,
+    format_count,
+    format_number,
+    in_language,
+    join_sentences,
+    language,
+)
 from normviz.texts.searching import simplified
 
 TINY = 1e-3  # smaller facts are mostly rounding
 CODE_SPAN = re.compile(r"`[^`]*`")
 DTYPE = re.compile(r"\bb?float\d+")
 ERROR, PLACEHOLDER = "{words}", re.compile(r"\{\w+\}")  # torch's message in an answer, and any fact
+YES_OR_NO = re.compile(r"(Yes|No)\b")  # with which the English answer to a yes-or-no question begins
 OPTION = re.compile(r"^- \[(\w+)\] (.+)((?:\n  .+)*)$", re.MULTILINE)  # an option, and its reason in indented lines
 PROSE = re.compile(r"# (.+?)\n+> (.+?)\n+## Predict\n+(.+?)\n+## Answer\n+(.+?)\n*", re.DOTALL)
 
@@ -119,8 +130,27 @@ def _one_line(text: str) -> str:
 
 
 def answer(question: Question) -> str:
-    """The answer with its numbers. Raises NormvizError if a placeholder has no fact."""
-    return _filled(question, "answer", prose(question.key).answer)
+    """The answer with its numbers. It begins with what was asked. Raises NormvizError if a placeholder has no fact."""
+    text = _filled(question, "answer", prose(question.key).answer)
+    title = _closed(question)
+    return f"**{_right(question)}**\n\n{join_sentences([title, text])}" if title else text
+
+
+def _closed(question: Question) -> str:
+    """The yes-or-no question of the title, which the text of the answer answers; "" where that is what was asked."""
+    with in_language(OWN_LANGUAGE):
+        text = prose(question.key)
+    if not YES_OR_NO.match(text.answer) or re.match(
+        r"(yes|no)(?![\w ])", text.options.get(str(facts_of(question)["right"]), "")
+    ):
+        return ""
+    return "".join(re.findall(r"[^?？]*[?？]", prose(question.key).title))
+
+
+def _right(question: Question) -> str:
+    right = facts_of(question)["right"]
+    option = prose(question.key).options.get(str(right))
+    return format_fact(right) if option is None else option[:1].upper() + option[1:]
 
 
 def reasons(question: Question) -> dict[str, str]:

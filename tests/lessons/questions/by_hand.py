@@ -37,7 +37,7 @@ BY_HAND = {
             "right": "layer"},
     "s2l": {"gap": 0, "none": 0, "some": 4 + 4, "means": 3, "right": "same"},
     "s2m": {"noticed": 0, "wrong": 5, "caught": 5, "bare": "NaN", "right": 0},
-    "s2o": {"squares": (1 + 9) / 2, "squared": 2 * 2, "var": 1, "right": 5},
+    "s2o": {"squares": (1 + 9) / 2, "squared": 2 * 2, "var": 1, "low": 10_001, "high": 10_003, "far": 0, "right": 5},
     "s2p": {"means": 2 * 3, "shape": (2, 3, 1, 1), "elements": 2 * 4, "right": 6},
     "s2q": {"kinds": 4, "gap": 0, "right": "every"},
     "s2r": {"words": "Expected more than 1 value per channel when training, got input size torch.Size([1, 6])",

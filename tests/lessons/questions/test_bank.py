@@ -26,7 +26,7 @@ from normviz.lessons.questions.page import (
     prediction,
     view_parts,
 )
-from normviz.lessons.questions.question import TOPICS, Prose, Question, answer, facts_of, prose
+from normviz.lessons.questions.question import TOPICS, Prose, Question, answer, facts_of, format_fact, prose
 from normviz.parts.part import Heading
 from normviz.scene.scene import SCENE_SETTINGS
 from normviz.scene.view import read
@@ -138,7 +138,8 @@ def test_the_core_path_has_about_twelve_questions_and_each_layer_is_known_before
     assert len(CORE) == len(set(CORE))
     assert 12 <= len(CORE) <= 14
     place = {key: core_place(key) for key in CORE}
-    needs = {"s1": "s1a", "s0": "s1", "s0b": "s0", "q4": "s0", "q6": "q8", "s0g": "s0f", "s3k": "q16"}
+    needs = {"s0": "s1", "s0c": "s0", "q4": "s0", "s3c": "q4", "q6": "q8", "s0g": "s0f", "s3k": "q16"}
+    assert {"s1", "s0", "s0c", "q4", "s3c", "s2o"} == set(CORE[:6])  # the confusions of the documents
     assert all(place[earlier] < place[later] for later, earlier in needs.items())
     assert place["q6"] < place["s0g"]
 
@@ -156,7 +157,7 @@ YES_OR_NO = re.compile(r"(.*[.:,?] )?(Is|Are|Does|Do|Did|Can|May|Must|Should|Has
 
 
 def test_the_answer_to_a_yes_or_no_question_begins_with_it():
-    closed = {key: answer(one) for key, one in QUESTIONS.items() if YES_OR_NO.match(prose(key).title)}
+    closed = {key: prose(key).answer for key in QUESTIONS if YES_OR_NO.match(prose(key).title)}
     assert len(closed) > 40
     assert [key for key, text in closed.items() if not re.match(r"(Yes|No|Both|It depends)\b", text)] == []
 
@@ -169,7 +170,22 @@ def test_options_differ_and_are_two_to_five():
 
 def test_answers_have_two_to_five_sentences_and_few_words():
     assert {key: n for key in QUESTIONS if not 2 <= (n := len(sentences(prose(key).answer))) <= 5} == {}
-    assert {key: n for key in QUESTIONS if (n := len(answer(QUESTIONS[key]).split())) > MOST_WORDS} == {}
+    assert {key: n for key in QUESTIONS if (n := len(prose(key).answer.split())) > MOST_WORDS} == {}
+
+
+def test_the_answer_begins_with_what_was_asked():
+    """An answer that begins with yes or no answers its title, so what was asked stands before, and the title again."""
+    for key, question in QUESTIONS.items():
+        right = facts_of(question)["right"]
+        expected = prose(key).options.get(str(right), format_fact(right))
+        if not re.match(r"(Yes|No)\b", prose(key).answer) or re.match("(yes|no)[,:]", expected):
+            continue
+        title, _mark, _rest = prose(key).title.rpartition("?")
+        assert answer(question).lower().startswith(f"**{expected}**\n\n{title}? {prose(key).answer[:2]}".lower()), key
+    assert answer(QUESTIONS["s0c"]).startswith(
+        "**20**\n\nNormalized over H and W only: is there still a gamma for every channel? No: "
+    )
+    assert answer(QUESTIONS["s3c"]).startswith("12 times, once for each token")
 
 
 def test_no_number_is_typed_by_hand():

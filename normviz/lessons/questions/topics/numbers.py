@@ -83,10 +83,22 @@ def torch_var() -> facts.Facts:
     }
 
 
+FAR = 10_000  # in float32, the squares of numbers this far from zero are rounded to multiples of 8
+
+
 def squared_mean() -> facts.Facts:
     x = facts.x_of("s2o")
     squares = float(x.square().mean())
-    return {"squares": squares, "squared": float(x.mean()) ** 2, "var": float(x.var(correction=0)), "right": squares}
+    far = x.float() + FAR
+    return {
+        "squares": squares,
+        "squared": float(x.mean()) ** 2,
+        "var": float(x.var(correction=0)),
+        "low": float(far[0, 0]),
+        "high": float(far[0, 1]),
+        "far": float(far.square().mean() - far.mean() ** 2),
+        "right": squares,
+    }
 
 
 DISTANCE, DRAWS = 1e6, 16

@@ -71,7 +71,15 @@ def q13() -> Statements:
 
 def s2o() -> Statements:
     f = facts("s2o")
-    return {"the figure shows the mean of the squares": float(view_of("s2o").description.trace.var) == f["squares"]}
+    far = torch.tensor([10_001.0, 10_003.0])
+    return {
+        "the figure shows the mean of the squares": float(view_of("s2o").description.trace.var) == f["squares"],
+        "far from zero the variance is the same": float(far.double().var(correction=0)) == f["var"],
+        "in float32 the difference is another number": float(far.square().mean() - far.mean() ** 2)
+        == f["far"]
+        != f["var"],
+        "because both squares are rounded": bool((far.square().double() != far.double().square()).all()),
+    }
 
 
 def channels_last_errors(layer: str, x: Tensor) -> list[float]:
