@@ -10,11 +10,21 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from torch.optim.swa_utils import update_bn
 from torch.utils.checkpoint import checkpoint
 
-from tests.claims.drawing import close, draw_case, draw_shape, make_layer, normal, run, with_random_parameters
+from tests.claims.drawing import (
+    changed,
+    close,
+    draw_case,
+    draw_shape,
+    element,
+    make_layer,
+    normal,
+    run,
+    with_random_parameters,
+)
 from tests.claims.modes import with_random_statistics
 from tests.claims.predicates import predicate
 from tests.claims.running import channels
-from tests.support.needs import HAS_BIAS
+from tests.support.needs import HAS_BIAS, HAS_HALF
 
 
 @predicate(
@@ -159,3 +169,107 @@ def layers_with_a_beta_can_leave_it_out(draw, takes=("BatchNorm", "InstanceNorm"
     except TypeError:
         names = []
     assert names == (["weight"] if family in takes else [])
+
+
+@predicate(
+    {
+        "What leaves a pre-norm block is normalized": {"post": False},
+        "What leaves it has variance one, whatever eps is": {"with_eps": False},
+    }
+)
+def what_leaves_a_post_norm_block_is_normalized(draw, post=True, with_eps=True):
+    """norm(x + f(x)) has mean zero and variance var / (var + eps) before gamma and beta, whatever the branch f is."""
+    n, eps = draw(st.integers(3, 6)), draw(st.sampled_from([1e-5, 0.1]))
+    x, weight = normal(draw, draw(st.integers(1, 4)), n), normal(draw, n, n)
+    norm = nn.LayerNorm(n, eps=eps).double()
+    total = x + x @ weight if post else x + run(norm, x) @ weight
+    y, variance = run(norm, total) if post else total, total.var(1, correction=0)
+    close(y.mean(1), torch.zeros(len(x)).double())
+    close(y.var(1, correction=0), variance / (variance + eps) if with_eps else torch.ones(len(x)).double())
+
+
+@predicate(
+    {
+        "bfloat16() turns them into infinity, too": {"dtype": torch.bfloat16},
+        "half() leaves the running statistics in float32": {"kept": True},
+    },
+    needs=HAS_HALF,
+)
+def half_turns_large_running_variances_into_infinity(draw, dtype=torch.float16, kept=False):
+    """half() converts the running statistics; a variance beyond float16 becomes infinity, and the output in eval mode is beta."""
+    norm = nn.BatchNorm1d(2).eval()
+    norm.running_var.fill_(draw(st.sampled_from([65_520.0, 1e5, 1e8])))
+    norm.bias.data.copy_(normal(draw, 2))
+    x = 100 * normal(draw, 3, 2).to(dtype)
+    norm.to(dtype)
+    assert (norm.running_var.dtype == torch.float32) is kept
+    assert norm.running_var.isinf().all()
+    assert torch.equal(norm(x), norm.bias.expand(3, 2))
+
+
+@predicate({"The stored statistics are the mean of what all devices saw": {"averaged": True}})
+def broadcast_buffers_are_those_of_the_first_device(draw, averaged=False):
+    """If the buffers of the first device are copied to all before each pass, it ends with those of its own batches alone."""
+    devices, passes = draw(st.integers(2, 3)), draw(st.integers(1, 3))
+    norms, alone = [nn.BatchNorm1d(2).double() for _ in range(devices)], nn.BatchNorm1d(2).double()
+    whole = nn.BatchNorm1d(2).double()
+    for _ in range(passes):
+        batches = [normal(draw, 3, 2, offset=float(device)) for device in range(devices)]
+        for norm in norms[1:]:
+            norm.load_state_dict(norms[0].state_dict())
+        for norm, batch in zip(norms, batches, strict=True):
+            norm(batch)
+        alone(batches[0])
+        whole(torch.cat(batches))
+    close(norms[0].running_mean, (whole if averaged else alone).running_mean)
+
+
+@predicate({"A gamma of zero gets no gradient": {"learns": False}, "Any gamma stops the gradient": {"gamma": 0.5}})
+def a_gamma_of_zero_stops_the_gradient_of_x(draw, gamma=0.0, learns=True):
+    """Where gamma is zero, the gradient of x through the layer is zero, and that of gamma is not."""
+    case = draw_case(draw, least=2)
+    x = case.x.clone().requires_grad_()
+    with torch.no_grad():
+        case.layer.weight.fill_(gamma)
+    (case.layer(x) * normal(draw, *x.shape)).sum().backward()
+    assert not x.grad.any()
+    assert bool(case.layer.weight.grad.any()) is learns
+
+
+@predicate(
+    {
+        "It changes those of all in eval mode, too": {"training": False},
+        "It changes those of all with LayerNorm": {"layer": "LayerNorm"},
+    }
+)
+def an_example_changes_the_gradients_of_all_in_batchnorm(draw, training=True, layer="BatchNorm"):
+    """In train mode of BatchNorm, one example changes the gradient of the loss of each other example with respect to weights before."""
+    n, features = draw(st.integers(3, 5)), draw(st.integers(2, 4))
+    x, upstream = normal(draw, n, features), normal(draw, n, features)
+    norm = make_layer(draw, layer, (n, features), 1).train(training)
+    other = changed(x, -1)
+    before, after = (_example_gradients(norm, one, upstream) for one in (x, other))
+    assert ((before - after).abs().amax((1, 2)) > 1e-9).all()
+
+
+def _example_gradients(norm: nn.Module, x: torch.Tensor, upstream: torch.Tensor) -> torch.Tensor:
+    weight = torch.eye(x.shape[1], dtype=x.dtype, requires_grad=True)
+    losses = (norm(x @ weight) * upstream).sum(1)
+    return torch.stack([torch.autograd.grad(loss, weight, retain_graph=True)[0] for loss in losses])
+
+
+@predicate({"An output of LayerNorm depends on its own element alone": {"averages": True}})
+def tanh_of_each_element_averages_nothing(draw, averages=False):
+    """An output of gamma * tanh(alpha * x) + beta changes only where x does."""
+    shape = draw_shape(draw, 2, 4, least=2)
+    x, alpha = normal(draw, *shape), draw(st.sampled_from([0.5, 1.0, 2.0]))
+    gamma, beta = normal(draw, shape[-1]), normal(draw, shape[-1])
+    at = element(draw, x)
+
+    def layer(values):
+        whole = nn.functional.layer_norm(values, shape[-1:]) if averages else torch.tanh(alpha * values)
+        return gamma * whole + beta
+
+    difference = layer(changed(x, at)) != layer(x)
+    difference[at] = False
+    assert not difference.any()

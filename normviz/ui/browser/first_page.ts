@@ -81,7 +81,9 @@ function continueFigure(before: any, now: any) {
 /** Copies what the reader has chosen or typed as the answer to a question. */
 function continueQuestions(before: HTMLElement, now: HTMLElement) {
   const [was, is] = [before, now].map((root) => findAll(root, ".nv-predict input") as HTMLInputElement[]);
-  was.forEach(({ value, checked }, i) => is[i] && Object.assign(is[i], { value, checked }));
+  was.forEach(({ type, value, checked }, i) => {
+    if (is[i] && (type === "radio" ? checked : value)) Object.assign(is[i], { value, checked });
+  });
 }
 
 /** Copies what the reader has typed on the front page. */

@@ -1,4 +1,4 @@
-"""Questions on what is done with a layer: weight decay, folding, checkpoints, averaged networks and their running statistics."""
+"""Questions on what is done with a layer: weight decay, folding, checkpoints, averaged networks, residual blocks, half precision, devices."""
 
 from typing import Any
 
@@ -164,4 +164,126 @@ def averaged_networks() -> Facts:
         "shifted": shifted,
         "again": round(float(average(x + SHIFT).mean()), 4) + 0.0,
         "right": variance,
+    }
+
+
+BLOCKS, FEATURES = 16, 64
+
+
+@torch.no_grad()
+def pre_and_post_norm() -> Facts:
+    """The standard deviation of x after residual blocks whose branches have random directions."""
+    norm = nn.LayerNorm(FEATURES)
+    pre = post = norm(normal(32, FEATURES))
+    for block in range(BLOCKS):
+        weight = normal(FEATURES, FEATURES, seed=1 + block) / FEATURES**0.5
+        pre, post = pre + norm(pre) @ weight, norm(post + post @ weight)
+    deviation = float(pre.std(correction=0))
+    return {
+        "blocks": BLOCKS,
+        "pre": deviation,
+        "share": 1 / deviation,
+        "post": float(post.std(correction=0)),
+        "right": only(one=deviation < 2, four=3.5 < deviation < 4.5, many=deviation > 10),
+    }
+
+
+@torch.no_grad()
+def half_statistics() -> Facts:
+    norm, x = nn.BatchNorm1d(1).eval(), torch.tensor([[600.0], [0.0]])
+    norm.get_buffer("running_mean").fill_(300)
+    norm.get_buffer("running_var").fill_(90_000)
+    norm.bias.fill_(0.5)
+    before = norm(x)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        norm(x)
+        cpu = nn.LayerNorm(1)(x.bfloat16()).dtype
+    kept = norm.get_buffer("running_var").dtype
+    after = norm.half()(x.half())
+    first, last = after.flatten().tolist()
+    return {
+        "var": 90_000,
+        "largest": int(torch.finfo(torch.float16).max),
+        "stored": str(norm.get_buffer("running_var").item()),
+        "before": float(before[0]),
+        "after": first,
+        "kept": str(kept).removeprefix("torch."),
+        "cpu": str(cpu).removeprefix("torch."),
+        "right": only(beta=first == last == norm.bias.item(), same=first == float(before[0]), nan=first != first),
+    }
+
+
+@torch.no_grad()
+def buffers_of_devices() -> Facts:
+    """Batches of two examples on four devices; a device alone, and the whole batch as SyncBatchNorm sees it."""
+    batches = [torch.tensor([[mean - 1.0], [mean + 1.0]]) for mean in (2, 4, 8, 10)]
+    own, whole = nn.BatchNorm1d(1, momentum=1.0), nn.BatchNorm1d(1, momentum=1.0)
+    own(batches[0])
+    whole(torch.cat(batches))
+    mean, var, sync, sync_var = (float(one) for norm in (own, whole) for one in list(norm.buffers())[:2])
+    return {"own": mean, "own_var": var, "sync": sync, "sync_var": sync_var, "right": mean}
+
+
+def gamma_at_zero() -> Facts:
+    """The lengths of the gradients of a residual branch whose gamma is 0, and after a step of SGD."""
+    linear, norm, x = nn.Linear(3, 3, bias=False), nn.BatchNorm1d(3), normal(8, 3)
+    linear.weight.data.copy_(normal(3, 3, seed=1))
+    norm.weight.data.zero_()
+    parameters, lengths = [norm.weight, norm.bias, linear.weight], list[list[float]]()
+    first = (x + norm(linear(x))).detach()
+    for _step in range(2):
+        y = x + norm(linear(x))
+        lengths.append([])
+        for parameter, gradient in zip(
+            parameters, torch.autograd.grad((y * normal(8, 3, seed=2)).sum(), parameters), strict=True
+        ):
+            lengths[-1].append(float(gradient.norm()))
+            parameter.data -= RATE * gradient
+    gamma, beta, weights = lengths[0]
+    return {
+        "identity": largest_difference(first, x),
+        "gamma": gamma,
+        "linear": weights,
+        "after": lengths[1][2],
+        "right": only(none=gamma == beta == 0, all=weights > 0, norm=gamma > 0 and beta > 0 and weights == 0),
+    }
+
+
+def example_gradients(norm: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """The gradient of the loss of each example with respect to the weights of a linear layer before the norm."""
+    weight = normal(3, 3, seed=1).requires_grad_()
+    losses = (norm(x @ weight) * normal(*x.shape, seed=2)).sum(1)
+    return torch.stack([torch.autograd.grad(loss, weight, retain_graph=True)[0] for loss in losses])
+
+
+def gradients_of_examples() -> Facts:
+    x = normal(8, 3)
+    other = x.clone()
+    other[-1] += 2
+
+    def moved(norm: nn.Module) -> int:
+        before, after = (example_gradients(norm, one) for one in (x, other))
+        return int(((before - after).abs().amax((1, 2)) > ROUNDING).sum())
+
+    found = moved(nn.BatchNorm1d(3, momentum=0.0))
+    return {
+        "batch": len(x),
+        "moved": found,
+        "layer": moved(nn.LayerNorm(3)),
+        "evaluated": moved(nn.BatchNorm1d(3).eval()),
+        "right": found,
+    }
+
+
+def without_normalization() -> Facts:
+    x, norm = normal(2, 4), nn.LayerNorm(4)
+    other = x.clone()
+    other[0, 0] += 1
+    dyt, layer = (int((one(x) != one(other)).sum()) for one in (torch.tanh, norm))
+    return {
+        "dyt": dyt,
+        "layer": layer,
+        "dyt_scale": largest_difference(torch.tanh(2 * x), torch.tanh(x)),
+        "layer_scale": largest_difference(norm(2 * x).detach(), norm(x).detach()),
+        "right": dyt,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 from normviz.analysis.closed_form import autograd_backward, upstream
@@ -112,3 +113,50 @@ def q40() -> Statements:
         > 0.1,
         "the step relative to the weights": f["relative"] == pytest.approx(f["ratio"] / 10),
     }
+
+
+def q47() -> Statements:
+    f, norm = facts("q47"), nn.LayerNorm(64)
+    x = norm(normal(256, 64)).detach()
+    branches = [norm(normal(256, 64, seed=2 + block)).detach() for block in range(f["blocks"])]
+    return {
+        "the variances of independent directions add": float((x + sum(branches)).std())
+        == pytest.approx((1 + f["blocks"]) ** 0.5, rel=0.05),
+        "it is about that of the figures": f["pre"] == pytest.approx((1 + f["blocks"]) ** 0.5, rel=0.05),
+        "a branch adds one part of it": f["share"] == pytest.approx(1 / f["pre"]),
+        "post-norm ends with standard deviation one": f["post"] == pytest.approx(1, abs=1e-4),
+    }
+
+
+def q51() -> Statements:
+    x, weights = normal(8, 3), nn.Linear(3, 3, bias=False)
+    other = torch.cat([x[:-1], x[-1:] + 2])
+
+    def first(norm: nn.Module, values: torch.Tensor) -> torch.Tensor:
+        """The gradient of the loss of the first example."""
+        (found,) = torch.autograd.grad(norm(weights(values))[0].pow(3).sum(), weights.weight)
+        return found
+
+    def moves(norm: nn.Module) -> bool:
+        return not torch.allclose(first(norm, x), first(norm, other), atol=1e-6)
+
+    return {
+        "BatchNorm in train mode": moves(nn.BatchNorm1d(3)),
+        "LayerNorm": not moves(nn.LayerNorm(3)),
+        "GroupNorm": not moves(nn.GroupNorm(1, 3)),
+        "BatchNorm in eval mode": not moves(nn.BatchNorm1d(3).eval()),
+    }
+
+
+def q52() -> Statements:
+    f, x = facts("q52"), 100 * normal(2, 4)
+    return {
+        "tanh bounds large values": bool((torch.tanh(x).abs() <= 1).all()),
+        "it does not remove the scale": f["dyt_scale"] > 0.1,
+        "LayerNorm does, up to eps": f["layer_scale"] < 1e-3,
+        "the rest is due to eps": largest(nn.LayerNorm(4, eps=0.0), 2 * normal(2, 4), normal(2, 4)) < 1e-6,
+    }
+
+
+def largest(layer: nn.Module, one: torch.Tensor, other: torch.Tensor) -> float:
+    return float((layer(one) - layer(other)).detach().abs().max())

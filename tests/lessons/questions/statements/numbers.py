@@ -162,3 +162,18 @@ def q46() -> Statements:
         "rounding twice costs accuracy": facts("q46")["twice"] > facts("q46")["once"],
         "where outputs differ, they differ by one step": facts("q46")["steps"] == 1,
     }
+
+
+def q48() -> Statements:
+    f, norm = facts("q48"), torch.nn.BatchNorm1d(1)
+    by_hand = (600 - 300) / f["var"] ** 0.5 + 0.5
+    return {
+        "the output before": f["before"] == pytest.approx(by_hand, abs=1e-6),
+        "the variance is beyond float16": torch.tensor(float(f["var"])).half().item()
+        == float(f["stored"])
+        == float("inf"),
+        "the mean and x are not": bool(torch.tensor([300.0, 600.0]).half().isfinite().all()),
+        "a number divided by infinity is zero": 300 / float("inf") == 0,
+        "half converts every floating buffer": {one.dtype for one in norm.half().buffers() if one.is_floating_point()}
+        == {torch.float16},
+    }

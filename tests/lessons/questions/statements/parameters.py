@@ -238,3 +238,14 @@ def q45() -> Statements:
             for one in (torch.nn.BatchNorm2d, torch.nn.GroupNorm, torch.nn.InstanceNorm2d)
         ),
     }
+
+
+def q50() -> Statements:
+    f, norm, x = facts("q50"), torch.nn.BatchNorm1d(3), normal(8, 3)
+    norm.weight.data.zero_()
+    return {
+        "a block computes x": torch.equal(x + norm(x), x),
+        "gamma gets a gradient": f["gamma"] > 0,
+        "the linear layer gets none": f["linear"] == 0,
+        "after a step it gets one": f["after"] > 0,
+    }

@@ -141,3 +141,13 @@ def q37() -> Statements:
         "eps shows how close two values are": facts("q37")["tiny"]
         == pytest.approx((1 + 4e-5 / 1e-6) ** -0.5, rel=1e-5),
     }
+
+
+def q49() -> Statements:
+    f, means = facts("q49"), (2.0, 4.0, 8.0, 10.0)
+    x = torch.tensor([mean + off for mean in means for off in (-1, 1)])
+    return {
+        "the first device's own": (f["own"], f["own_var"]) == (means[0], float(x[:2].var())),
+        "that of the whole batch": (f["sync"], f["sync_var"]) == pytest.approx((sum(means) / 4, float(x.var()))),
+        "LayerNorm has no buffers": not list(torch.nn.LayerNorm(1).buffers()),
+    }
