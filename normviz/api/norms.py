@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 from torch import nn
 
 from normviz.api.result import Result, on_cpu
+from normviz.measuring.models.diff import Differences, differences
 from normviz.measuring.models.names import common_name, name_pattern
-from normviz.measuring.models.norms import NormRow, differences, normalizations
+from normviz.measuring.models.norms import NormRow, normalizations
 from normviz.texts.errors import NormvizError, checked_call, echo
 from normviz.texts.messages import _, format_count, ngettext
 
@@ -135,24 +136,30 @@ class Norms(Sequence[NormRow], Result):
         return replace(self, rows=rows, members=tuple(map(len, groups.values())))
 
     @checked_call
-    def diff(self, other: Norms) -> tuple[str, ...]:
-        """What differs in a port of the model, one sentence for each difference.
+    def diff(self, other: Norms, *, weights: bool = False, names: Mapping[str, str] | None = None) -> Differences:
+        """What differs in a port of the model, in sentences; ``()`` if nothing does.
 
-        other  the normalizations of the port
+        Each norm of the port is run on the input of the model's, with its gamma, beta and statistics, in both modes and with the
+        gradients. Names of classes and axes do not matter. Norms without values, as on the meta device, are compared by their patterns; then
+        the ``notes`` of the result say so.
 
-        Raises NormvizError if ``other`` is something else, such as the model.
+        other    the normalizations of the port
+        weights  whether each norm is compared with its own weights, too: the first one whose output differs for the same input is told
+        names    names in the model, or their beginnings, and what they are in the port, as in ``{"blocks": "layers"}``
+
+        Raises NormvizError if ``other`` is something else, such as the model, and for a name that is in neither.
 
         >>> import torch
-        >>> ours, theirs = (norms(nn.LayerNorm(8, eps=eps), torch.ones(2, 8)) for eps in (1e-5, 1e-6))
+        >>> ours, theirs = (norms(nn.LayerNorm(8, eps=eps), torch.randn(2, 8)) for eps in (1e-5, 1e-6))
         >>> ours.diff(theirs)
-        (': eps differs: 1e-05 and 1e-06.',)
+        , second model: Its eps is 1e-06, not 1e-05.
         """
         if not isinstance(other, Norms):
             raise NormvizError(
                 "{other} is not a list of normalizations; give one, as in a.diff(nv.norms(model, x)).",
                 other=type(other).__name__,
             )
-        return tuple(differences(self, other))
+        return differences(self, other, weights, names)
 
     def to_dict(self) -> dict[str, Any]:
         """The list as plain values, for JSON. The keys are the names of its attributes.
@@ -187,7 +194,7 @@ class Norms(Sequence[NormRow], Result):
             raise NormvizError(
                 "to_pandas() needs {module}, which is not installed; install it, or use to_dict().", module=error.name
             ) from error
-        columns = ["name", "title", *(one.name for one in fields(NormRow) if one.name != "name")]
+        columns = ["name", "title", *(one.name for one in fields(NormRow) if one.name not in ("name", "kept"))]
         table = pandas.DataFrame([[getattr(row, column) for column in columns] for row in self.rows], columns=columns)
         return table.assign(norm=list(map(repr, table["norm"])))
 

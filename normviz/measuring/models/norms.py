@@ -1,14 +1,12 @@
-"""The normalizations of a model: ``normalizations`` runs it once and lists what ran. ``differences`` compares two models.
+"""The normalizations of a model: ``normalizations`` runs it once and lists what ran.
 
 The calls are recorded in ``recording``; a module that torch.nn does not have is measured in ``probing``.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -21,12 +19,13 @@ from normviz.layers.layer import Layer, check_is_object
 from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import check
+from normviz.measuring.models.kept import Kept
 from normviz.measuring.models.probing import Found, Prober, lacks_a_number
 from normviz.measuring.models.recording import Call, Failure, Shape, layer_of, record, sealed, unwrapped
 from normviz.measuring.own_modules import check_has_shapes
 from normviz.measuring.turn import one_at_a_time
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import N_, _
+from normviz.texts.messages import _
 
 MOST_SHAPES = 8  # in the table
 
@@ -67,6 +66,7 @@ class NormRow:
     shapes: tuple[Shape, ...] = ()
     of_parameter: str = ""
     departures: tuple[str, ...] = ()
+    kept: Kept | None = field(default=None, repr=False, compare=False)
 
     @property
     def title(self) -> str:
@@ -92,147 +92,12 @@ class NormRow:
         >>> nv.norms(nn.LayerNorm(8), torch.ones(2, 8))[0].to_dict()["shape"]
         [2, 8]
         """
-        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        plain = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in vars(self).items()
+            if name != "kept"
+        }
         return plain | {"title": self.title, "norm": repr(self.norm), "shapes": [list(shape) for shape in self.shapes]}
-
-
-# What differs between the norms of a model and the norms of its port.
-
-
-def differences(one: Sequence[NormRow], other: Sequence[NormRow]) -> Iterator[str]:
-    """One sentence for each difference. Rows with the same name are compared, also if their order differs; without common names, rows
-    in the same order."""
-    names = {(row.name, row.function) for row in one} & {(row.name, row.function) for row in other}
-    key = (lambda row: (row.name, row.function)) if names else (lambda row: (row.norm.center, row.shape[-1]))
-    matcher = SequenceMatcher(None, list(map(key, one)), list(map(key, other)), autojunk=False)
-    times = Counter(map(key, one)), Counter(map(key, other))
-    partners = {key(row): row for row in other if names and times[0][key(row)] == times[1][key(row)] == 1}
-    for kind, i, j, k, m in matcher.get_opcodes():
-        if kind == "equal" or (not names and j - i == m - k):
-            for first, second in zip(one[i:j], other[k:m], strict=True):
-                yield from _between(first, second)
-            continue
-        for row in one[i:j]:
-            if partner := partners.get(key(row)):
-                yield _(
-                    "{name} ({layer}) has another place in the order of the second model.",
-                    name=row.name,
-                    layer=row.title,
-                )
-                yield from _between(row, partner)
-                continue
-            yield _("{name} ({layer}) is missing in the second model.", name=row.name, layer=row.title)
-        for row in other[k:m]:
-            if key(row) in partners:
-                continue
-            yield _("{name} ({layer}) is only in the second model.", name=row.name, layer=row.title)
-
-
-def _between(first: NormRow, second: NormRow) -> Iterator[str]:
-    name = first.name if first.name == second.name else f"{first.name} / {second.name}"
-    one, other = first.norm, second.norm
-    shapes = _gamma_shape(first), _gamma_shape(second)
-    values: list[tuple[object, object, str]] = [
-        (one.eps, other.eps, N_("{name}: eps differs: {ours} and {theirs}.")),
-        (_axes(first), _axes(second), N_("{name}: the averaged axes differ: {ours} and {theirs}.")),
-        (one.factor, other.factor, N_("{name}: the factors differ: {ours} and {theirs}.")),
-        (*shapes, N_("{name}: the shapes of gamma differ: {ours} and {theirs}.")),
-    ]
-    tracks = _tracks(first), _tracks(second)
-    if None in tracks or tracks[0] == tracks[1]:
-        values.append((_momentum(first), _momentum(second), N_("{name}: momentum differs: {ours} and {theirs}.")))
-    if _axes(first) == _axes(second):
-        groups = [max((n for n in _kept(row) if n is not None), default=1) for row in (first, second)]
-        values.append(
-            (groups[0], groups[1], N_("{name}: the numbers of groups along an axis differ: {ours} and {theirs}."))
-        )
-        split = any(len(parts) > 1 for norm in (one, other) for parts in norm.pattern.left)
-        if groups[0] == groups[1] and (groups[0] > 1 or not split):
-            values.append(
-                (one.stats, other.stats, N_("{name}: the patterns of the statistics differ: {ours} and {theirs}."))
-            )
-    if shapes[0] == shapes[1]:
-        values.append((one.params, other.params, N_("{name}: the patterns of gamma differ: {ours} and {theirs}.")))
-    for ours, theirs, message in values:
-        if ours != theirs:
-            yield _(message, name=name, ours=ours, theirs=theirs)
-
-    only_first_or_second = [
-        (
-            one.center,
-            other.center,
-            N_("{name}: only the first subtracts the mean."),
-            N_("{name}: only the second subtracts the mean."),
-        ),
-        (one.bias, other.bias, N_("{name}: only the first has a beta."), N_("{name}: only the second has a beta.")),
-        (
-            one.running,
-            other.running,
-            N_("{name}: only the first uses stored statistics."),
-            N_("{name}: only the second uses stored statistics."),
-        ),
-    ]
-    if None not in tracks and one.running == other.running:
-        only_first_or_second.append(
-            (
-                bool(tracks[0]),
-                bool(tracks[1]),
-                N_("{name}: only the first keeps running statistics, so the two differ in eval mode."),
-                N_("{name}: only the second keeps running statistics, so the two differ in eval mode."),
-            )
-        )
-    for ours, theirs, only_first, only_second in only_first_or_second:
-        if ours != theirs:
-            yield _(only_first if ours else only_second, name=name)
-    for sentence in first.departures:
-        if sentence not in second.departures:
-            yield _("{name}, first model: {sentence}", name=name, sentence=sentence)
-    for sentence in second.departures:
-        if sentence not in first.departures:
-            yield _("{name}, second model: {sentence}", name=name, sentence=sentence)
-
-
-def _axes(row: NormRow) -> tuple[int, ...]:
-    """The axes over which its statistics are taken; of stored statistics, were taken."""
-    return tuple(axis for axis, kept in enumerate(_kept(row)) if kept is not None)
-
-
-def _kept(row: NormRow) -> tuple[int | None, ...]:
-    """In how many groups each axis is averaged; None if it is not: each index has its own mean, as in groups of one channel."""
-    pattern, sizes = row.norm.pattern, row.norm.axis_sizes(row.shape)
-    kept = [[name for name in parts if name in pattern.right] for parts in pattern.left]
-    groups = [prod(sizes[name] for name in names) for names in kept]
-    whole = [
-        set(names) == set(parts) or (bool(names) and n == prod(sizes[name] for name in parts))
-        for names, parts, n in zip(kept, pattern.left, groups, strict=True)
-    ]
-    return tuple(None if all_kept else n for all_kept, n in zip(whole, groups, strict=True))
-
-
-def _given(row: NormRow) -> Mapping[str, Any]:
-    """The arguments of its layer of torch."""
-    try:
-        layer = Layer.parse(row.layer or "")
-    except NormvizError:
-        return {}
-    return layer.given if isinstance(layer, Layer) else {}
-
-
-def _momentum(row: NormRow) -> object:
-    given = _given(row)
-    return given.get("momentum") if given.get("track_running_stats", True) else None
-
-
-def _tracks(row: NormRow) -> bool | None:
-    """Whether a layer of torch.nn keeps running statistics; None for a function and a module of your own, of which this is not known."""
-    if row.function or not (row.layer or "").startswith(f"{row.kind}("):
-        return None
-    return bool(_given(row).get("track_running_stats", False))
-
-
-def _gamma_shape(row: NormRow) -> tuple[int, ...] | None:
-    sizes = row.norm.axis_sizes(row.shape)
-    return None if row.norm.params is None else tuple(sizes[name] for name in row.norm.gamma_axes)
 
 
 # What is legal in a model and seldom intended, and what to do when its forward pass fails.
@@ -459,8 +324,26 @@ def _row(call: Call, layer: Layer | Norm, model_trains: bool, probed: Found | No
         (call.shape,),
         call.of_parameter,
         _departures(call) if probed is None else probed.departures,
+        call.kept,
     )
     return row if norm.running else replace(row, reduced=_axes(row))
+
+
+def _axes(row: NormRow) -> tuple[int, ...]:
+    """The axes over which its statistics are taken; of stored statistics, were taken."""
+    return tuple(axis for axis, kept in enumerate(_kept(row)) if kept is not None)
+
+
+def _kept(row: NormRow) -> tuple[int | None, ...]:
+    """In how many groups each axis is averaged; None if it is not: each index has its own mean, as in groups of one channel."""
+    pattern, sizes = row.norm.pattern, row.norm.axis_sizes(row.shape)
+    kept = [[name for name in parts if name in pattern.right] for parts in pattern.left]
+    groups = [prod(sizes[name] for name in names) for names in kept]
+    whole = [
+        set(names) == set(parts) or (bool(names) and n == prod(sizes[name] for name in parts))
+        for names, parts, n in zip(kept, pattern.left, groups, strict=True)
+    ]
+    return tuple(None if all_kept else n for all_kept, n in zip(whole, groups, strict=True))
 
 
 def _departures(call: Call) -> tuple[str, ...]:

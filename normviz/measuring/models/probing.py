@@ -14,13 +14,11 @@ from normviz.layers.norm import Norm
 from normviz.measuring import probe
 from normviz.measuring.check import norm_of, usual_names, with_usual_formula
 from normviz.measuring.formula import Measurement, measure
-from normviz.measuring.models.recording import LIKE_X, OTHER, Call, Shape, axis_names
+from normviz.measuring.models.recording import LIKE_X, OTHER, Call, Shape, axis_names, may_normalize
 from normviz.measuring.report import without_like
 from normviz.texts.errors import NormvizError
 
 LARGEST = 2**16  # elements of an x on which a module is measured
-MOST_VALUES = 5 * LARGEST  # values of gamma, beta and stored statistics together
-WITHOUT_EFFECT = (nn.Identity, nn.Dropout)
 MOST_CHANNELS = 128
 MOST_INPUTS = 512  # elements of x that are moved one by one; above, a sample of them
 
@@ -41,21 +39,12 @@ class Prober:
 
     def find(self, call: Call) -> Found | None:
         """The Norm of the called module, or None if it is no normalization."""
-        if call.returned != call.shape or not _may_normalize(call.module):
+        if call.returned != call.shape or not may_normalize(call.module):
             return None
         key = _key(call)
         if key not in self.known:
             self.known[key] = _probe(call)
         return self.known[key]
-
-
-def _may_normalize(module: nn.Module) -> bool:
-    """Whether it is not one of torch's own, contains no other modules, which are measured instead, and has no more values than a norm has."""
-    own = not type(module).__module__.startswith("torch.nn.modules")
-    alone = all(
-        isinstance(child, WITHOUT_EFFECT) or name == "parametrizations" for name, child in module.named_children()
-    )
-    return own and alone and sum(tensor.numel() for tensor in _tensors(module)) <= MOST_VALUES
 
 
 def _key(call: Call) -> Any:

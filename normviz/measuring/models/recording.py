@@ -7,7 +7,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -23,6 +23,8 @@ from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.check import usual_axes
+from normviz.measuring.models.kept import Called, Kept, Trail, copy_of, part_of, trail_of
+from normviz.measuring.models.layout import Shape
 from normviz.measuring.probe import State
 from normviz.measuring.turn import ENDS, same_random_states, same_settings
 from normviz.texts.errors import NormvizError
@@ -127,7 +129,6 @@ def _elements(tensors: Iterable[Tensor | None]) -> int:
 
 # The recorded calls.
 
-Shape = tuple[int, ...]
 LIKE_X, OTHER = object(), object()
 
 
@@ -143,6 +144,9 @@ class Call:
     of_parameter  the name of the parameter of the model that is its input, as in weight standardization; or empty
     others        the further arguments of a module by position: LIKE_X for a tensor with the shape of its first input, OTHER for anything
                   else that is neither a number nor a text
+    x             a part of its input; None on the meta device
+    trail         where the input comes from
+    called        a function with its tensors, as a module
     """
 
     name: str
@@ -156,6 +160,20 @@ class Call:
     buffers: int = 0
     of_parameter: str = ""
     others: tuple[Any, ...] = ()
+    x: Tensor | None = field(default=None, repr=False)
+    trail: Trail = field(default=Trail(()), repr=False)
+    called: Called | None = field(default=None, repr=False)
+
+    @property
+    def kept(self) -> Kept | None:
+        """What runs it again; None on the meta device, and for what cannot be copied."""
+        module = self.called or copy_of(self.module)
+        if self.x is None or module is None:
+            return None
+        others = self.others if LIKE_X in self.others else ()
+        values = tuple(... if one is LIKE_X else one for one in others)
+        of_torch = self.layer is not None and not others
+        return Kept(module, self.x, self.shape, self.trail, values, self.called is not None, of_torch)
 
 
 @dataclass
@@ -175,6 +193,7 @@ class Recorder(TorchFunctionMode):
         super().__init__()
         self.calls: dict[tuple[str, str, str, Shape, str], Call] = {}
         self.names: dict[int, str] = {}
+        self.trails: Any = WeakIdKeyDictionary()  # of each tensor
         self.parameters: Any = WeakIdKeyDictionary()  # the name and size of the parameter that a tensor is made of
         for name, parameter in model.named_parameters():
             plain = name.replace("parametrizations.", "").removesuffix(".original")
@@ -198,7 +217,8 @@ class Recorder(TorchFunctionMode):
                 Call(
                     self.names[id(module)], module, shape, layer=layer_of(module), parameters=parameters,
                     buffers=buffers, of_parameter=self._parameter(tensors[0]), others=others,
-                )
+                ),
+                tensors[0],
             )  # fmt: skip
         self.open.append(call)
 
@@ -214,16 +234,18 @@ class Recorder(TorchFunctionMode):
         if call is not None and isinstance(first, Tensor):
             call.returned = tuple(first.shape)
 
-    def _add(self, call: Call) -> Call:
+    def _add(self, call: Call, x: Tensor) -> Call:
         key = (call.name, call.function, str(call.layer), call.shape, call.of_parameter)
         known = self.calls.setdefault(key, call)
         known.count += known is not call
+        if known is call and not x.is_meta and (call.layer is not None or may_normalize(call.module)):
+            call.x, call.trail = part_of(x, _fixed(call)), self.trails.get(x) or Trail(call.shape)
         return known
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         output = func(*args, **kwargs)
-        self._follow(args, kwargs, output)
+        self._follow(func, args, kwargs, output)
         found = read_call(func, args, kwargs) if self.running else None
         if found is not None:
             layer, given = found
@@ -236,21 +258,52 @@ class Recorder(TorchFunctionMode):
                 Call(
                     self.names[id(module)], module, shape, shape, name, layer,
                     parameters=parameters, buffers=buffers, of_parameter=self._parameter(x),
-                )
+                    called=None if x.is_meta else Called(ALIASES.get(func, func), given),
+                ),
+                x,
             )  # fmt: skip
         return output
 
-    def _follow(self, args: tuple[Any, ...], kwargs: Arguments, output: Any) -> None:
-        """Remember a tensor that is made of parameters alone, such as a weight in another shape."""
+    def _follow(self, func: Any, args: tuple[Any, ...], kwargs: Arguments, output: Any) -> None:
+        """Remember where a tensor comes from; whether it is made of parameters alone, such as a weight in another shape."""
         if isinstance(output, Tensor) and output not in self.parameters:
             tensors = [value for value in tree_leaves((args, kwargs)) if isinstance(value, Tensor)]
             if tensors and all(tensor in self.parameters for tensor in tensors):
                 self.parameters[output] = max((self.parameters[tensor] for tensor in tensors), key=lambda one: one[1])
+        if isinstance(output, Tensor) and (trail := trail_of(func, args, kwargs, output, self.trails)) is not None:
+            self.trails[output] = trail
 
     def _parameter(self, x: Tensor) -> str:
         """The name of the parameter whose elements x has; or empty."""
         name, elements = self.parameters.get(x, ("", 0))
         return name if name and elements == x.numel() else ""
+
+
+MOST_VALUES = 5 * 2**16  # values of gamma, beta and stored statistics together
+WITHOUT_EFFECT = (nn.Identity, nn.Dropout)
+
+
+def may_normalize(module: nn.Module) -> bool:
+    """Whether it is not one of torch's own, contains no other modules, which are measured instead, and has no more values than a norm has."""
+    own = not type(module).__module__.startswith("torch.nn.modules")
+    alone = all(
+        isinstance(child, WITHOUT_EFFECT) or name == "parametrizations" for name, child in module.named_children()
+    )
+    return own and alone and sum(one.numel() for one in (*module.parameters(), *module.buffers())) <= MOST_VALUES
+
+
+def _fixed(call: Call) -> Callable[[int, int], bool]:
+    """Whether an axis with this size is one of a gamma, or split by the norm."""
+    layer, rank = call.layer, len(call.shape)
+    if isinstance(layer, Norm):
+        return lambda axis, _size: layer.pattern.left[axis][0] in layer.pattern.reduced
+    if layer is not None:
+        own, given = layer.kind.channel(rank), layer.given.get("normalized_shape", ())
+        return lambda axis, _size: axis == own or axis >= rank - len(given)
+    attributes = [value for value in vars(call.module).values() if isinstance(value, int)]
+    tensors = (*call.module.parameters(), *call.module.buffers())
+    sizes = {size for size in (*attributes, *(size for tensor in tensors for size in tensor.shape)) if size > 1}
+    return lambda axis, size: size in sizes or (not sizes and axis in (1, rank - 1))
 
 
 def _kept(value: object, shape: Shape) -> Any:

@@ -1,0 +1,377 @@
+"""What differs between the norms of a model and those of its port.
+
+Norms that ran on values are run again, in ``ports``. Of those that did not, as on the meta device, the patterns are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from normviz.layers.layer import Layer
+from normviz.measuring.models.kept import Kept
+from normviz.measuring.models.layout import Layout, layouts
+from normviz.measuring.models.norms import NormRow
+from normviz.measuring.models.pairs import moved, pairs
+from normviz.measuring.models.ports import (
+    Mismatch,
+    are_close,
+    expected,
+    mismatch,
+    own_mismatch,
+    possible_layouts,
+    reasons,
+    runnable,
+    shared_values,
+    tensors_of,
+)
+from normviz.measuring.report import differs_by
+from normviz.measuring.turn import one_at_a_time
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import N_, _
+
+
+class Differences(tuple[str, ...]):
+    """What differs, in sentences; it is empty, and equal to ``()``, if nothing does.
+
+    notes  what was not run, in sentences; printed, too
+    """
+
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join([*self, *self.notes]) or _("Nothing differs.")
+
+    __repr__ = __str__
+
+
+class Told(NamedTuple):
+    """A message about a pair of norms.
+
+    values   without the name
+    is_note  whether it is no difference of what the two compute
+    """
+
+    message: str
+    values: Mapping[str, object] = {}
+    is_note: bool = False
+
+
+FIRST, SECOND = N_("{name}, first model: {sentence}"), N_("{name}, second model: {sentence}")
+MODES = (N_("In eval mode: {sentence}"), N_("In train mode: {sentence}"))
+ONLY = (
+    {
+        "gamma": N_("{name}: only the first has a gamma."),
+        "beta": N_("{name}: only the first has a beta."),
+        "center": N_("{name}: only the first subtracts the mean."),
+        "running": N_("{name}: only the first uses stored statistics."),
+        "tracks": N_("{name}: only the first keeps running statistics, so the two differ in eval mode."),
+    },
+    {
+        "gamma": N_("{name}: only the second has a gamma."),
+        "beta": N_("{name}: only the second has a beta."),
+        "center": N_("{name}: only the second subtracts the mean."),
+        "running": N_("{name}: only the second uses stored statistics."),
+        "tracks": N_("{name}: only the second keeps running statistics, so the two differ in eval mode."),
+    },
+)
+
+
+@one_at_a_time
+def differences(
+    one: Sequence[NormRow], other: Sequence[NormRow], weights: bool = False, names: Mapping[str, str] | None = None
+) -> Differences:
+    """What differs between the norms of two models.
+
+    weights  whether each norm is compared with its own weights, too
+    names    names, or beginnings of names, in the first model, and what they are in the second
+
+    Raises NormvizError if a name in ``names`` is not that of a row.
+    """
+    told, notes, not_run = list[str](), list[str](), list[str]()
+    several, known = pairs(one, other, names or {}), dict[object, list[Told]]()
+    elsewhere, explained = moved(several), not weights
+    for i, j in several:
+        if j is None:
+            row = one[i or 0]
+            told.append(_("{name} ({layer}) is missing in the second model.", name=row.name, layer=row.title))
+            continue
+        if i is None:
+            row = other[j]
+            told.append(_("{name} ({layer}) is only in the second model.", name=row.name, layer=row.title))
+            continue
+        pair = Pair(one[i], other[j])
+        if i in elsewhere and not pair.has_same_input:
+            place = _(
+                "{name} ({layer}) has another place in the order of the second model.",
+                name=one[i].name,
+                layer=one[i].title,
+            )
+            told.append(place)
+        key = pair.key
+        found = known.get(key) if key is not None else None
+        if found is None:
+            found = list(pair.told())
+            known[key] = found
+        if not explained:
+            found = [*found, *([] if any(not each.is_note for each in found) else pair.with_own_weights())]
+            explained = any(not each.is_note for each in found)
+        for each in found:
+            (notes if each.is_note else told).append(_(each.message, name=pair.name, **each.values))
+        not_run += [] if pair.kept else [pair.name]
+    result = Differences(told)
+    if not_run and len(not_run) == sum(i is not None and j is not None for i, j in several):
+        notes.append(
+            _("Nothing was run: these norms have no values, as on the device meta. Their patterns are compared.")
+        )
+    else:
+        notes += [_("{name}: not run. The patterns are compared.", name=name) for name in not_run]
+    result.notes = tuple(notes)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A row of a model, and the one that stands for it in its port."""
+
+    first: NormRow
+    second: NormRow
+
+    @property
+    def name(self) -> str:
+        """The names of both rows."""
+        one, other = self.first.name, self.second.name
+        return one if one == other else f"{one} / {other}"
+
+    @property
+    def kept(self) -> tuple[Kept, Kept] | None:
+        """What runs both; None if one has no values."""
+        return None if self.first.kept is None or self.second.kept is None else (self.first.kept, self.second.kept)
+
+    @property
+    def key(self) -> object:
+        """Equal for pairs of torch's own layers that differ in the same way; None for others."""
+        if (both := self.kept) is None or not (both[0].is_of_torch and both[1].is_of_torch):
+            return None
+        rows = zip((self.first, self.second), both, strict=True)
+        found = [
+            (row.layer, row.norm, kept.shape, kept.dtypes, kept.module.training, kept.is_function) for row, kept in rows
+        ]
+        return (*found, tuple(possible_layouts(*both)))
+
+    @property
+    def has_same_input(self) -> bool:
+        """Whether the two ran on the same values, so that the order of their models does not matter."""
+        both = self.kept
+        if both is None:
+            return False
+        several = layouts(both[0].shape, both[1].shape)
+        return any(are_close(*shared_values(*both, layout)) for layout in several)
+
+    def told(self) -> Iterator[Told]:
+        """What differs."""
+        if self.kept is None:
+            yield from patterns(self.first, self.second)
+            return
+        first, second = self.kept
+        possible, found = possible_layouts(first, second), None
+        if not possible:
+            values: dict[str, object] = {"ours": self.first.shape, "theirs": self.second.shape}
+            yield Told(N_("{name}: the shapes {ours} and {theirs} do not have the same elements."), values)
+        if possible and possible[0].is_identity and self._is_same_layer(first, second):
+            return
+        for layout in possible:
+            here = mismatch(first, second, layout, self.first.norm)
+            if here is None:
+                return
+            found = found or (here, layout)
+        if found is not None:
+            yield from self._why(first, second, *found)
+
+    def _is_same_layer(self, first: Kept, second: Kept) -> bool:
+        """Whether it is the same layer of torch, which computes the same."""
+        same = [
+            (row.layer, kept.is_of_torch, kept.dtypes, kept.is_function, kept.module.training)
+            for row, kept in zip((self.first, self.second), (first, second), strict=True)
+        ]
+        return self.first.layer is not None and first.is_of_torch and same[0] == same[1]
+
+    def _why(self, first: Kept, second: Kept, found: Mismatch, layout: Layout) -> Iterator[Told]:
+        mode = None if found.training == first.module.training else found.training
+        if found.told is not None and found.what != "precision":
+            which = FIRST if found.told.expected == "first" else SECOND
+            mode = None if found.what == "running" else mode
+            yield _sentence(which, mode, found.told.sentence)._replace(is_note=found.is_note)
+            return
+        only: list[Told] = [Told(ONLY[k][role]) for k, roles in enumerate(found.missing) for role in roles]
+        told = only if only and found.whole else [*self._reasons(first, second, found, layout, mode), *only]
+        if not told:
+            shown = found.told
+            if shown is None and found.error is not None:
+                shown = differs_by(found.error, *found.values, self.first.title)
+            told = [] if shown is None else [_sentence(SECOND, mode, shown.sentence)]
+        yield from told
+
+    def _reasons(self, first: Kept, second: Kept, found: Mismatch, layout: Layout, mode: bool | None) -> list[Told]:
+        """Those of ``check``: of the second like the first, or else of the first like the second."""
+        training = found.training if first.module.training == second.module.training else second.module.training
+        wanted = expected(self.first.layer, first, found.x, found.training)
+        told = [] if wanted is None else reasons(runnable(second, layout).train(training), found.x, wanted)
+        if told:
+            return [_sentence(SECOND, mode, one.sentence) for one in told]
+        x = layout.there(found.x)
+        other = expected(self.second.layer, second, x, training)
+        told = [] if other is None else reasons(runnable(first, layout.inverted).train(found.training), x, other)
+        return [_sentence(FIRST, mode, one.sentence) for one in told]
+
+    def with_own_weights(self) -> Iterator[Told]:
+        """What differs if both have their own weights, on the input of the first."""
+        if (both := self.kept) is None:
+            return
+        for layout in possible_layouts(*both)[:1]:
+            error = own_mismatch(*both, layout)
+            if error is not None:
+                values: dict[str, object] = {"largest": error.largest, "which": other_weights(*both)}
+                yield Told(
+                    N_(
+                        "{name}: with its own weights, its output differs by up to {largest:.3g} for the same input. {which}"
+                    ),
+                    values,
+                )
+            elif not are_close(*shared_values(*both, layout)):
+                yield Told(
+                    N_(
+                        "{name}: its input differs, and no normalization before it says why. Compare the weights of what runs before it."
+                    ),
+                    {},
+                )
+
+
+def _sentence(message: str, training: bool | None, sentence: str) -> Told:
+    """``training``: the mode in which it holds, if that is not the one in which the model ran."""
+    return Told(message, {"sentence": sentence if training is None else _(MODES[training], sentence=sentence)})
+
+
+def other_weights(first: Kept, second: Kept) -> str:
+    """By how much the tensors of the two differ."""
+    found, theirs = list[str](), tensors_of(second.module)
+    for role, several in tensors_of(first.module).items():
+        for one, other in zip(several, theirs[role], strict=False):
+            apart = (
+                float((one.double().flatten() - other.double().flatten()).abs().max())
+                if one.numel() == other.numel()
+                else 0.0
+            )
+            found += [_("{tensor} differs by up to {apart:.3g}.", tensor=role or "gamma", apart=apart)] if apart else []
+    return " ".join(found)
+
+
+# The patterns of norms that were not run
+
+
+def patterns(first: NormRow, second: NormRow) -> Iterator[Told]:
+    """What differs in the patterns and numbers of two rows."""
+    one, other = first.norm, second.norm
+    tracks = _tracks(first), _tracks(second)
+    compared: list[tuple[object, object, str]] = [
+        (one.eps, other.eps, N_("{name}: eps differs: {ours} and {theirs}.")),
+        (one.factor, other.factor, N_("{name}: the factors differ: {ours} and {theirs}.")),
+    ]
+    if None in tracks or tracks[0] == tracks[1]:
+        compared.append((_momentum(first), _momentum(second), N_("{name}: momentum differs: {ours} and {theirs}.")))
+    for ours, theirs, message in compared:
+        if ours != theirs:
+            yield Told(message, {"ours": ours, "theirs": theirs})
+    statistics, parameters = _same_groups(first, second)
+    if not statistics:
+        message = N_("{name}: the patterns of the statistics differ: {ours} and {theirs}.")
+        yield Told(message, {"ours": first.title, "theirs": second.title})
+    if not parameters:
+        yield Told(
+            N_("{name}: the patterns of gamma differ: {ours} and {theirs}."),
+            {"ours": first.title, "theirs": second.title},
+        )
+    flags = {
+        "center": (one.center, other.center),
+        "gamma": (one.params is not None, other.params is not None),
+        "beta": (one.bias, other.bias),
+        "running": (one.running, other.running),
+    }
+    if None not in tracks and one.running == other.running:
+        flags["tracks"] = bool(tracks[0]), bool(tracks[1])
+    yield from (Told(ONLY[theirs][name]) for name, (ours, theirs) in flags.items() if ours != theirs)
+    for several, others, which in ((first, second, FIRST), (second, first, SECOND)):
+        yield from (Told(which, {"sentence": one}) for one in several.departures if one not in others.departures)
+
+
+Part = tuple[int, bool, bool]  # its size, whether it has its own mean, and its own gamma
+
+
+def _same_groups(first: NormRow, second: NormRow) -> tuple[bool, bool]:
+    """Whether the same elements share statistics, and gamma, in some usual layout of the second."""
+    with_gamma = first.norm.params is not None and second.norm.params is not None
+    shapes = first.shape, second.shape
+    several = [one for one in layouts(*shapes) if not one.rank[0]]
+    if not several:  # other sizes: the axes in their order
+        forms = [
+            [[(1 if len(axis) == 1 else part[0], *part[1:]) for part in axis] for axis in _form(row)]
+            for row in (first, second)
+        ]
+        return _alike(forms[0], forms[1], 1), not with_gamma or _alike(forms[0], forms[1], 2)
+    best = (False, False)
+    for layout in several[:1] if several[0].is_identity else several:
+        ours = _form(first)
+        if all(len(sizes) == 1 for sizes in layout.parts):
+            ours = [ours[axis] for axis in layout.order]
+        found = [_merged(ours, which) == _merged(_form(second), which) for which in (1, 2)]
+        best = max(best, (found[0], found[1] or not with_gamma))
+    return best
+
+
+def _alike(ours: list[list[Part]], theirs: list[list[Part]], which: int) -> bool:
+    return [[(part[0], part[which]) for part in axis] for axis in ours] == [
+        [(part[0], part[which]) for part in axis] for axis in theirs
+    ]
+
+
+def _form(row: NormRow) -> list[list[Part]]:
+    """The parts of each axis of x, without those of size 1."""
+    norm, sizes = row.norm, row.norm.axis_sizes(row.shape)
+    learned = norm.pattern_names(norm.gamma_axes)
+    return [
+        [(sizes[name], name in norm.pattern.right, name in learned) for name in parts if sizes[name] > 1]
+        for parts in norm.pattern.left
+    ]
+
+
+def _merged(axes: list[list[Part]], which: int) -> list[tuple[int, bool]]:
+    """All parts in their order, neighbors that are alike as one."""
+    found: list[tuple[int, bool]] = []
+    for part in (part for axis in axes for part in axis):
+        if found and found[-1][1] == part[which]:
+            found[-1] = (found[-1][0] * part[0], found[-1][1])
+        else:
+            found.append((part[0], bool(part[which])))
+    return found
+
+
+def _given(row: NormRow) -> Mapping[str, object]:
+    """The arguments of its layer of torch."""
+    try:
+        layer = Layer.parse(row.layer or "")
+    except NormvizError:
+        return {}
+    return layer.given if isinstance(layer, Layer) else {}
+
+
+def _momentum(row: NormRow) -> object:
+    given = _given(row)
+    return given.get("momentum") if given.get("track_running_stats", True) else None
+
+
+def _tracks(row: NormRow) -> bool | None:
+    """Whether a layer of torch.nn keeps running statistics; None for a function and a module of your own, of which this is not known."""
+    if row.function or not (row.layer or "").startswith(f"{row.kind}("):
+        return None
+    return bool(_given(row).get("track_running_stats", False))

@@ -1,0 +1,177 @@
+"""What is kept of a norm that ran, so that it can run again: the norm itself, a small part of its input, and where that comes from."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from normviz.measuring.models.layout import Shape
+
+MOST_KEPT = 2**13  # elements of an input; of a larger one, a part is kept
+SHORTEST = 3  # the size of the first axis of that part; the next ones are longer, because equal sizes could hide a confusion of axes
+MOST_STEPS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Trail:
+    """How the axes of a tensor were moved since it was made.
+
+    shape    of the tensor that was made
+    channel  its axis of channels, if that is known: the last one of a linear layer, the second one of a convolution
+    steps    what moved or joined axes since then
+    """
+
+    shape: Shape
+    channel: int | None = None
+    steps: tuple[Callable[[Tensor], Tensor], ...] = ()
+
+    def positions(self, order: tuple[int, ...] | None = None) -> Tensor:
+        """For each element, its position in the tensor that was made. ``order``: of the axes in which the positions count."""
+        count = torch.arange(prod(self.shape))
+        if order is None:
+            found = count.reshape(self.shape)
+        else:
+            found = count.reshape([self.shape[axis] for axis in order]).permute(
+                [order.index(i) for i in range(len(order))]
+            )
+        for step in self.steps:
+            found = step(found)
+        return found
+
+
+MOVES = frozenset(
+    [
+        "permute",
+        "transpose",
+        "movedim",
+        "moveaxis",
+        "swapaxes",
+        "swapdims",
+        "reshape",
+        "view",
+        "flatten",
+        "unflatten",
+        "squeeze",
+        "unsqueeze",
+        "t",
+        "T",
+        "mT",
+        "ravel",
+    ]
+)
+
+
+def trail_of(
+    func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], output: Tensor, known: Mapping[Tensor, Trail]
+) -> Trail | None:
+    """The trail of what a function of torch returns; None for a tensor that is made here, of which nothing is known."""
+    name = getattr(func, "__name__", "")
+    name = getattr(getattr(func, "__self__", None), "__name__", name) if name == "__get__" else name
+    if name.startswith("conv") and len(args) > 1 and isinstance(args[1], Tensor):
+        return Trail(tuple(output.shape), output.dim() - args[1].dim() + 1)
+    if name in ("linear", "embedding"):
+        return Trail(tuple(output.shape), output.dim() - 1)
+    x = next((value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)), None)
+    if x is None or x.dim() == 0:
+        return None
+    trail = known.get(x) or Trail(tuple(x.shape))
+    if name in MOVES and args and args[0] is x and output.numel() == x.numel():
+        if any(isinstance(value, Tensor) for value in (*args[1:], *kwargs.values())) or len(trail.steps) == MOST_STEPS:
+            return None
+        return Trail(trail.shape, trail.channel, (*trail.steps, partial(_moved, func, args[1:], dict(kwargs))))
+    if output.shape == x.shape:
+        return trail
+    is_pool = not trail.steps and output.dim() == x.dim()
+    return Trail(tuple(output.shape), trail.channel if is_pool else None)
+
+
+def _moved(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], x: Tensor) -> Tensor:
+    func = Tensor.reshape if getattr(func, "__name__", "") == "view" else func
+    found: Tensor = func(x, *args, **kwargs)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A norm that ran, and can run again.
+
+    module  a copy of it; of a function, a module that calls it
+    x       its first input, or a part of it
+    shape   of the whole first input
+    trail   where that comes from
+    others  its further arguments; ``...`` for a tensor of the shape of x
+    is_function  whether it is a function: then it runs in the mode of its call alone
+    is_of_torch  whether it is torch's own: two of the same layer compute the same
+    """
+
+    module: nn.Module
+    x: Tensor
+    shape: Shape
+    trail: Trail
+    others: tuple[Any, ...] = ()
+    is_function: bool = False
+    is_of_torch: bool = False
+
+    @property
+    def dtypes(self) -> tuple[torch.dtype, ...]:
+        """Of its input, and of what it multiplies by."""
+        return self.x.dtype, *sorted({one.dtype for one in self.module.parameters()}, key=str)
+
+
+def part_of(x: Tensor, fixed: Callable[[int, int], bool]) -> Tensor:
+    """A copy of a small part of x. ``fixed``: whether an axis keeps its size."""
+    found = x.detach()
+    if x.numel() > MOST_KEPT:
+        for axis, size in enumerate(x.shape):
+            if not fixed(axis, size):
+                found = found.narrow(axis, 0, min(size, SHORTEST + axis))
+    return found.clone().cpu()
+
+
+def copy_of(module: nn.Module) -> nn.Module | None:
+    """The module as it is now, on the CPU, without hooks; None if it cannot be copied, or has no values."""
+    if any(tensor.is_meta for tensor in (*module.parameters(), *module.buffers())):
+        return None
+    try:
+        twin = copy.deepcopy(module)
+    except Exception:  # of a lock, or of a result of autograd
+        return None
+    for part in twin.modules():
+        part._forward_hooks.clear()
+        part._forward_pre_hooks.clear()
+    return twin.cpu()
+
+
+class Called(nn.Module):
+    """A call of a function of torch, with its tensors as parameters and buffers."""
+
+    def __init__(self, function: Callable[..., Tensor], given: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.function = function
+        self.given = {name: value for name, value in given.items() if name != "input" and not isinstance(value, Tensor)}
+        for name, value in given.items():
+            if isinstance(value, Tensor) and name in ("weight", "bias"):
+                self.register_parameter(name, nn.Parameter(value.detach().clone()))
+            elif isinstance(value, Tensor) and name != "input":
+                self.register_buffer(name, value.detach().clone())
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.function(x, **self.given, **dict(self.named_parameters()), **dict(self.named_buffers()))
+
+
+class WithOthers(nn.Module):
+    """A module as a function of its first input. What else it needs, such as a residual, is a number in each element."""
+
+    def __init__(self, module: nn.Module, others: tuple[Any, ...], value: float) -> None:
+        super().__init__()
+        self.inner, self.others, self.value = module, others, value
+
+    def forward(self, x: Tensor) -> Any:
+        return self.inner(x, *(torch.full_like(x, self.value) if one is ... else one for one in self.others))
