@@ -59,6 +59,10 @@ class Told(NamedTuple):
 
 
 FIRST, SECOND = N_("{name}, first model: {sentence}"), N_("{name}, second model: {sentence}")
+SHAPES = {
+    "gamma": N_("{name}: the shapes of gamma differ: {ours} and {theirs}."),
+    "beta": N_("{name}: the shapes of beta differ: {ours} and {theirs}."),
+}
 MODES = (N_("In eval mode: {sentence}"), N_("In train mode: {sentence}"))
 ONLY = (
     {
@@ -151,14 +155,10 @@ class Pair:
 
     @property
     def key(self) -> object:
-        """Equal for pairs of torch's own layers that differ in the same way; None for others."""
-        if (both := self.kept) is None or not (both[0].is_of_torch and both[1].is_of_torch):
+        """Equal for pairs that differ in the same way; None for those that are not run."""
+        if (both := self.kept) is None:
             return None
-        rows = zip((self.first, self.second), both, strict=True)
-        found = [
-            (row.layer, row.norm, kept.shape, kept.dtypes, kept.module.training, kept.is_function) for row, kept in rows
-        ]
-        return (*found, tuple(possible_layouts(*both)))
+        return both[0].key, both[1].key, tuple(possible_layouts(*both))
 
     @property
     def has_same_input(self) -> bool:
@@ -204,17 +204,29 @@ class Pair:
             mode = None if found.what == "running" else mode
             yield _sentence(which, mode, found.told.sentence)._replace(is_note=found.is_note)
             return
-        only: list[Told] = [Told(ONLY[k][role]) for k, roles in enumerate(found.missing) for role in roles]
-        told = only if only and found.whole else [*self._reasons(first, second, found, layout, mode), *only]
-        if not told:
-            shown = found.told
-            if shown is None and found.error is not None:
-                shown = differs_by(found.error, *found.values, self.first.title)
-            told = [] if shown is None else [_sentence(SECOND, mode, shown.sentence)]
+        only = [
+            Told(ONLY[k][role])
+            for k, roles in enumerate(found.missing)
+            for role in roles
+            if role not in found.missing[1 - k]
+        ]
+        shapes = [self._shapes(first, second, role) for role in found.missing[0] if role in found.missing[1]]
+        if found.whole and (only or shapes):
+            yield from (*shapes, *only)
+            return
+        told = self._reasons(first, second, found, layout, mode)
+        shown = found.told
+        if not told and shown is None and found.error is not None:
+            shown = differs_by(found.error, *found.values, self.first.title)
         yield from told
+        yield from only if told or only or shown is None else [_sentence(SECOND, mode, shown.sentence)]
+
+    def _shapes(self, first: Kept, second: Kept, role: str) -> Told:
+        shapes = [tuple(tensors_of(kept.module)[role][0].shape) for kept in (first, second)]
+        return Told(SHAPES[role], {"ours": shapes[0], "theirs": shapes[1]})
 
     def _reasons(self, first: Kept, second: Kept, found: Mismatch, layout: Layout, mode: bool | None) -> list[Told]:
-        """Those of ``check``: of the second like the first, or else of the first like the second."""
+        """Those of ``check``: of the second like the first, or of the first like the second; or else those in the patterns."""
         training = found.training if first.module.training == second.module.training else second.module.training
         wanted = expected(self.first.layer, first, found.x, found.training)
         told = [] if wanted is None else reasons(runnable(second, layout).train(training), found.x, wanted)
@@ -223,7 +235,7 @@ class Pair:
         x = layout.there(found.x)
         other = expected(self.second.layer, second, x, training)
         told = [] if other is None else reasons(runnable(first, layout.inverted).train(found.training), x, other)
-        return [_sentence(FIRST, mode, one.sentence) for one in told]
+        return [_sentence(FIRST, mode, one.sentence) for one in told] or list(patterns(self.first, self.second))
 
     def with_own_weights(self) -> Iterator[Told]:
         """What differs if both have their own weights, on the input of the first."""
@@ -259,7 +271,7 @@ def other_weights(first: Kept, second: Kept) -> str:
     for role, several in tensors_of(first.module).items():
         for one, other in zip(several, theirs[role], strict=False):
             apart = (
-                float((one.double().flatten() - other.double().flatten()).abs().max())
+                float((one.detach().double().flatten() - other.detach().double().flatten()).abs().max())
                 if one.numel() == other.numel()
                 else 0.0
             )
@@ -278,20 +290,14 @@ def patterns(first: NormRow, second: NormRow) -> Iterator[Told]:
         (one.eps, other.eps, N_("{name}: eps differs: {ours} and {theirs}.")),
         (one.factor, other.factor, N_("{name}: the factors differ: {ours} and {theirs}.")),
     ]
-    if None in tracks or tracks[0] == tracks[1]:
+    if None not in tracks and tracks[0] == tracks[1]:
         compared.append((_momentum(first), _momentum(second), N_("{name}: momentum differs: {ours} and {theirs}.")))
     for ours, theirs, message in compared:
         if ours != theirs:
             yield Told(message, {"ours": ours, "theirs": theirs})
-    statistics, parameters = _same_groups(first, second)
-    if not statistics:
-        message = N_("{name}: the patterns of the statistics differ: {ours} and {theirs}.")
-        yield Told(message, {"ours": first.title, "theirs": second.title})
-    if not parameters:
-        yield Told(
-            N_("{name}: the patterns of gamma differ: {ours} and {theirs}."),
-            {"ours": first.title, "theirs": second.title},
-        )
+    for is_same, which, message in zip(_same_groups(first, second), (1, 2), GROUPS, strict=True):
+        if not is_same:
+            yield Told(message, {"ours": _pattern(first, which), "theirs": _pattern(second, which)})
     flags = {
         "center": (one.center, other.center),
         "gamma": (one.params is not None, other.params is not None),
@@ -301,8 +307,22 @@ def patterns(first: NormRow, second: NormRow) -> Iterator[Told]:
     if None not in tracks and one.running == other.running:
         flags["tracks"] = bool(tracks[0]), bool(tracks[1])
     yield from (Told(ONLY[theirs][name]) for name, (ours, theirs) in flags.items() if ours != theirs)
-    for several, others, which in ((first, second, FIRST), (second, first, SECOND)):
-        yield from (Told(which, {"sentence": one}) for one in several.departures if one not in others.departures)
+    for own, theirs, model in ((first, second, FIRST), (second, first, SECOND)):
+        yield from (Told(model, {"sentence": one}) for one in own.departures if one not in theirs.departures)
+
+
+GROUPS = (
+    N_("{name}: the patterns of the statistics differ: {ours} and {theirs}."),
+    N_("{name}: the patterns of gamma differ: {ours} and {theirs}."),
+)
+
+
+def _pattern(row: NormRow, which: int) -> str:
+    """The pattern of its statistics, or of its gamma, with the sizes."""
+    norm, sizes = row.norm, row.norm.axis_sizes(row.shape)
+    axes = [" ".join(f"{name}={sizes[name]}" for name in parts) for parts in norm.pattern.left]
+    left = " ".join(f"({axis})" if " " in axis else axis for axis in axes)
+    return f"{left} -> {' '.join(norm.pattern.right if which == 1 else norm.gamma_axes)}"
 
 
 Part = tuple[int, bool, bool]  # its size, whether it has its own mean, and its own gamma

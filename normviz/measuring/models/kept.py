@@ -120,6 +120,21 @@ class Kept:
     is_of_torch: bool = False
 
     @property
+    def key(self) -> object:
+        """Equal for norms that compute the same on an x of this shape, whatever their weights are."""
+        plain = {
+            f"{path}.{name}": value
+            for path, part in self.module.named_modules()
+            for name, value in vars(part).items()
+            if isinstance(value, int | float | str | tuple | list | None)
+        }
+        objects = [(name, id(value)) for name, value in vars(self.module).items() if callable(value)]
+        tensors = (*self.module.named_parameters(), *self.module.named_buffers())
+        shapes = [(name, tuple(one.shape), one.item() if one.numel() == 1 else 0) for name, one in tensors]
+        given = repr(getattr(self.module, "given", ""))
+        return type(self.module), str(plain), str(objects), given, str(shapes), self.shape, self.dtypes, self.others
+
+    @property
     def dtypes(self) -> tuple[torch.dtype, ...]:
         """Of its input, and of what it multiplies by."""
         return self.x.dtype, *sorted({one.dtype for one in self.module.parameters()}, key=str)

@@ -51,12 +51,11 @@ def moved(several: Sequence[Pair]) -> set[int]:
 
 def _check(names: Mapping[str, str], own: Sequence[str], theirs: Sequence[str]) -> None:
     for old, new in names.items():
-        for name, known, model in ((old, own, "first"), (new, theirs, "second")):
+        for name, known in ((old, own), (new, theirs)):
             if not any(one == name or one.startswith(f"{name}.") for one in known):
                 raise NormvizError(
-                    "names has {name}, and no normalization of the {model} model has this name, or one that begins with it; its names are {known}.",
+                    "names has {name}, with which no name of a normalization begins; the names in that model are {known}.",
                     name=echo(name),
-                    model=model,
                     known=", ".join(map(repr, known[:8])) + (", ..." if len(known) > 8 else ""),
                 )
 

@@ -28,7 +28,7 @@ from normviz.measuring.probe import Function, isolated
 from normviz.measuring.report import Difference, groups_difference, imprecise, other_dtype
 from normviz.measuring.verdict import FAR_FROM_ZERO, Error, Reference, compare, signed_values
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _
+from normviz.texts.messages import _, ngettext
 
 SCALES = tuple(10.0**-k for k in range(1, 8))  # of an x at which some eps counts
 LARGEST = 2**20  # elements of a whole input that is tried before a difference is told
@@ -414,9 +414,18 @@ class Trials:
             wrong.append(found)
         for matched in several:
             for neutral in self.both.neutral(matched):
-                if self._values(matched, training, neutral) is None:
+                if self._values(matched, training, neutral) is None and self._depends_on_x(matched, neutral[0]):
                     return replace(wrong[0], missing=self._named(matched, neutral))
         return replace(wrong[0], missing=self._by_name(several[0]), whole=False)
+
+    def _depends_on_x(self, matched: Sequence[Matched], fixed: Mapping[int, float]) -> bool:
+        """Whether these values of the first do not hide its output, as a gamma of 0 does."""
+        first = self.both.first
+        values = self._usable(matched)[0]
+        values |= {n: torch.full_like(first.originals[n], value) for n, value in fixed.items()}
+        shape, dtype = tuple(self.x.shape), self.both.dtypes[0]
+        one, other = (self._run(first, _alike(self.x, shape, seed), values, dtype) for seed in (11, 12))
+        return not torch.allclose(one, other, atol=1e-3)
 
     def _named(
         self, matched: Sequence[Matched], neutral: Sequence[Mapping[int, float]]
@@ -542,9 +551,11 @@ class Trials:
                 error = compare(found, wanted.double(), low, self.low, relative_to_largest=True)
             if error is not None and not error.ok:
                 name = "x" if not number else learned[number - 1].role or "gamma"
-                text = _(
-                    "Its output is right, but not its gradient: d{name} differs by up to {largest:.2g}.",
-                    name=name,
+                text = ngettext(
+                    "Its output is right, but not its gradient: {names} differs by up to {largest:.2g}.",
+                    "Its output is right, but not its gradient: {names} differ by up to {largest:.2g}.",
+                    1,
+                    names=f"d{name}",
                     largest=error.largest,
                 )
                 return Mismatch("backward", training, self.x, error, Difference("backward", "", "", text))
@@ -668,6 +679,7 @@ def expected(row_layer: str | None, kept: Kept, x: Tensor, training: bool) -> De
 
 def reasons(module: nn.Module, x: Tensor, wanted: Description) -> list[Difference]:
     """Why a module is not this layer, as ``check`` says; empty if that says nothing of its values."""
+    x = x if float(x.double().std()) > 0 else _alike(x, tuple(x.shape), 3).to(x.dtype)
     try:
         with isolated(module, x, probe.TENSORS, {}) as function:
             found = compare_with_layer(function, x, wanted, (), None)
@@ -685,6 +697,7 @@ def reasons(module: nn.Module, x: Tensor, wanted: Description) -> list[Differenc
                 wanted=one.expected,
             )
             one = replace(one, sentence=text)
-        if one.what not in ("running", "backward"):
+        is_unknown = one.what == "values" and wanted.title in one.sentence
+        if one.what not in ("running", "backward") and not is_unknown:
             told.append(one)
     return told

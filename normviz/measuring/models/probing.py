@@ -95,10 +95,17 @@ def _measured(call: Call, shape: Shape) -> tuple[Found | None, bool]:
             except NormvizError:
                 continue
             norm, measured = _norm(found, call.module, shape), True
+            if norm is None and _counts_groups(call.module) and small != call.shape:
+                continue  # its groups may be of another axis in this shape
             if norm is not None or function is call.module:
                 return norm, True
             break
     return None, measured
+
+
+def _counts_groups(module: nn.Module) -> bool:
+    """Whether a number is all that says how it splits an axis."""
+    return not list(module.parameters()) and any(type(value) is int and value > 1 for value in vars(module).values())
 
 
 def _functions(call: Call) -> Iterator[Callable[[Tensor], Any]]:
@@ -169,7 +176,7 @@ def _ones(tensor: Tensor, smaller: Mapping[int, int], dtype: torch.dtype) -> Ten
 def _shapes(call: Call) -> Iterator[Shape]:
     """Small shapes that the module may take: axes of the sizes of its parameters keep their size. Then the shape itself."""
     sizes = [size for tensor in _tensors(call.module) for size in tensor.shape]
-    attributes = [value for value in vars(call.module).values() if isinstance(value, int)]
+    attributes = [value for value in vars(call.module).values() if type(value) is int]
     fixed = {size for size in (*sizes, *attributes) if size > 1}
     rank = len(call.shape)
     named = {i for i, size in enumerate(call.shape) if size in fixed}

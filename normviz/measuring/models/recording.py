@@ -300,10 +300,9 @@ def _fixed(call: Call) -> Callable[[int, int], bool]:
     if layer is not None:
         own, given = layer.kind.channel(rank), layer.given.get("normalized_shape", ())
         return lambda axis, _size: axis == own or axis >= rank - len(given)
-    attributes = [value for value in vars(call.module).values() if isinstance(value, int)]
-    tensors = (*call.module.parameters(), *call.module.buffers())
-    sizes = {size for size in (*attributes, *(size for tensor in tensors for size in tensor.shape)) if size > 1}
-    return lambda axis, size: size in sizes or (not sizes and axis in (1, rank - 1))
+    attributes = [value for value in vars(call.module).values() if type(value) is int]
+    sizes = {size for one in (*call.module.parameters(), *call.module.buffers()) for size in one.shape if size > 1}
+    return lambda axis, size: size in (*sizes, *attributes) or (not sizes and axis in (1, rank - 1))
 
 
 def _kept(value: object, shape: Shape) -> Any:

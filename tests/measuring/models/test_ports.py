@@ -1,0 +1,170 @@
+"""Ports of a norm: ``diff`` says nothing of equal ones, and of others what differs."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import normviz as nv
+from tests.measuring.models.port_modules import (
+    Around,
+    ChannelsFirst,
+    Detached,
+    Functional,
+    Half,
+    Own,
+    OwnBatchNorm,
+    OwnGroupNorm,
+    copied,
+    flat,
+    instance_by_batch,
+    last,
+    pixels,
+)
+from tests.measuring.models.zoo import Frozen, Gemma, Llama, Pixel
+from tests.support.needs import HAS_RMS_NORM
+
+
+def image(norm, seed=0, h=5, w=6, train=True):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Conv2d(3, 8, 1), norm, nn.ReLU()).train(train), torch.randn(2, 3, h, w)
+
+
+def cube(norm, seed=0):
+    """C, H and W have the same size."""
+    return image(norm, seed, 8, 8)
+
+
+def evaluated(norm, seed=0):
+    return image(norm, seed, train=False)
+
+
+def words(norm, seed=0, length=5):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(3, 8), norm, nn.GELU()), torch.randn(2, length, 3)
+
+
+def square(norm, seed=0):
+    return words(norm, seed, 8)
+
+
+def batch_of_words(norm, seed=0):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(3, 8), norm), torch.randn(5, 5, 3)
+
+
+def sound(norm, seed=0):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Conv1d(3, 8, 1), norm), torch.randn(2, 3, 8)
+
+
+def over_channels():
+    return Own((8, 1, 1), (1,), 1e-6)
+
+
+def layer_norm():
+    return nn.LayerNorm(8, eps=1e-6)
+
+
+def heads(norm, transposed):
+    def there(x):
+        y = x.unflatten(-1, (2, 4))
+        return y.transpose(1, 2) if transposed else y
+
+    return Around(norm, there, lambda y, x: (y.transpose(1, 2) if transposed else y).flatten(-2))
+
+
+def f_layer_norm(function=F.layer_norm, **given):
+    return Functional(lambda x, own: function(x, (8,), own.weight, own.bias, **given), (8,))
+
+
+EQUAL = {
+    "permute + LayerNorm": (image, over_channels, lambda: last(layer_norm())),
+    "permute + LayerNorm, C = H = W": (cube, over_channels, lambda: last(layer_norm())),
+    "permute + contiguous + LayerNorm, C = H = W": (cube, over_channels, lambda: copied(layer_norm())),
+    "LayerNorm2d of permute + LayerNorm": (cube, lambda: last(layer_norm()), over_channels),
+    "ConvNeXt's LayerNorm": (cube, lambda: ChannelsFirst(8, eps=1e-6), over_channels),
+    "BatchNorm1d on pixels": (image, lambda: nn.BatchNorm2d(8), lambda: pixels(nn.BatchNorm1d(8))),
+    "BatchNorm1d on pixels, C = H = W": (cube, lambda: nn.BatchNorm2d(8), lambda: pixels(nn.BatchNorm1d(8))),
+    "BatchNorm1d with H W as one axis": (image, lambda: nn.BatchNorm2d(8), lambda: flat(nn.BatchNorm1d(8))),
+    "GroupNorm of one channel each": (image, lambda: nn.InstanceNorm2d(8, affine=True), lambda: nn.GroupNorm(8, 8)),
+    "InstanceNorm for GroupNorm": (cube, lambda: nn.GroupNorm(8, 8), lambda: nn.InstanceNorm2d(8, affine=True)),
+    "LayerNorm of all but N": (image, lambda: nn.GroupNorm(1, 8, affine=False), lambda: nn.LayerNorm([8, 5, 6], elementwise_affine=False)),
+    "an own GroupNorm": (cube, lambda: nn.GroupNorm(4, 8), lambda: OwnGroupNorm(4, 8)),
+    "an own GroupNorm without gamma": (image, lambda: nn.GroupNorm(2, 8, affine=False), lambda: OwnGroupNorm(2, 8, affine=False)),
+    "GroupNorm with H W as one axis": (image, lambda: OwnGroupNorm(2, 8), lambda: flat(nn.GroupNorm(2, 8))),
+    "an own BatchNorm": (cube, lambda: nn.BatchNorm2d(8), lambda: OwnBatchNorm(8)),
+    "torch's BatchNorm with another momentum": (image, lambda: OwnBatchNorm(8, momentum=0.3), lambda: nn.BatchNorm2d(8, momentum=0.3)),
+    "other names of statistics": (image, lambda: nn.BatchNorm2d(8), lambda: OwnBatchNorm(8, names=("moving_mean", "moving_var"))),
+    "the same in eval mode": (evaluated, lambda: nn.BatchNorm2d(8), lambda: OwnBatchNorm(8, names=("moving_mean", "moving_var"))),
+    "BatchNorm on channels last": (cube, lambda: nn.BatchNorm2d(8), lambda: last(OwnBatchNorm(8, over=(0, 1, 2)))),
+    "BatchNorm without stored statistics": (image, lambda: nn.BatchNorm2d(8, track_running_stats=False), lambda: Own((8, 1, 1), (0, 2, 3))),
+    "BatchNorm on sound": (sound, lambda: nn.BatchNorm1d(8), lambda: OwnBatchNorm(8, over=(0, 2))),
+    "names without a meaning": (words, lambda: nn.LayerNorm(8), lambda: Own((8,), (-1,), names=("a_2", "b_2"))),
+    "F.layer_norm": (words, lambda: nn.LayerNorm(8), f_layer_norm),
+    "torch.layer_norm": (square, lambda: nn.LayerNorm(8), lambda: f_layer_norm(torch.layer_norm)),
+    "float32 on the way": (words, lambda: Llama(8), lambda: Half(8, wide=True)),
+    "an own RMSNorm": (square, lambda: Llama(8), lambda: Own((8,), (2,), 1e-6, center=False, beta=False, names=("scale", ""))),
+    "1 + gamma": (words, lambda: Gemma(8), lambda: Own((8,), (2,), 1e-6, center=False, beta=False, plus=1.0)),
+    "F.group_norm": (image, lambda: nn.GroupNorm(2, 8), lambda: Functional(lambda x, own: F.group_norm(x, 2, own.weight, own.bias), (8,))),
+    "InstanceNorm by F.batch_norm": (image, lambda: nn.InstanceNorm2d(8, affine=True), lambda: instance_by_batch(8)),
+    "gamma in another order": (image, lambda: nn.LayerNorm([8, 5, 6]), lambda: last(Own((5, 6, 8), (1, 2, 3)))),
+    "no parameters": (cube, Pixel, Pixel),
+    "the batch second, L = N": (batch_of_words, lambda: nn.LayerNorm(8), lambda: Around(nn.LayerNorm(8), lambda x: x.transpose(0, 1), lambda y, x: y.transpose(0, 1))),
+    "heads first": (words, lambda: heads(nn.LayerNorm(4), False), lambda: heads(nn.LayerNorm(4), True)),
+    **({"torch's RMSNorm": (words, lambda: nn.RMSNorm(8, eps=1e-6), lambda: Llama(8))} if HAS_RMS_NORM else {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [0, 1], ids=["the same weights", "other weights"])
+@pytest.mark.parametrize(("make", "first", "second"), EQUAL.values(), ids=EQUAL)
+def test_equal_norms_differ_in_nothing(make, first, second, seed):
+    (one, x), (other, _x) = make(first()), make(second(), seed=seed)
+    if not seed:
+        assert torch.allclose(one(x), other(x), atol=1e-4)
+    found = nv.norms(one, x).diff(nv.norms(other, x))
+    assert (found, found.notes) == ((), ())
+
+
+DIFFERENT = {
+    "groups": (image, lambda: nn.GroupNorm(4, 8), lambda: nn.GroupNorm(2, 8), "It averages over H, W and groups of 4 neighbors along C; GroupNorm(4, 8) averages over H, W and groups of 2 neighbors along C."),
+    "groups of an own one": (cube, lambda: nn.GroupNorm(4, 8), lambda: OwnGroupNorm(2, 8), "groups of 4 neighbors"),
+    "channels apart": (image, lambda: nn.GroupNorm(2, 8), lambda: OwnGroupNorm(2, 8, strided=True), "indices of C that are 2 apart"),
+    "no gamma": (image, lambda: nn.GroupNorm(2, 8), lambda: nn.GroupNorm(2, 8, affine=False), "only the first has a gamma."),
+    "no gamma of an own one": (image, lambda: OwnGroupNorm(2, 8), lambda: OwnGroupNorm(2, 8, affine=False), "only the first has a gamma."),
+    "a gamma": (image, lambda: nn.InstanceNorm2d(8), lambda: nn.InstanceNorm2d(8, affine=True), "only the second has a gamma."),
+    "no stored statistics": (image, lambda: nn.BatchNorm2d(8), lambda: nn.BatchNorm2d(8, track_running_stats=False), "In eval mode: It computes the statistics of x"),
+    "no stored statistics of an own one": (cube, lambda: nn.BatchNorm2d(8), lambda: Own((8, 1, 1), (0, 2, 3)), "In eval mode: It computes the statistics of x"),
+    "frozen": (image, lambda: nn.BatchNorm2d(8), lambda: Frozen(8), "It uses stored statistics"),
+    "eps of BatchNorm": (image, lambda: nn.BatchNorm2d(8), lambda: nn.BatchNorm2d(8, eps=1e-3), "Its eps is 0.001, not 1e-05."),
+    "eps in eval mode": (evaluated, lambda: nn.BatchNorm2d(8), lambda: nn.BatchNorm2d(8, eps=1e-6), "Its eps is 1e-06, not 1e-05."),
+    "eps of an own one": (words, lambda: nn.LayerNorm(8), lambda: Own((8,), (-1,), 1e-6), "Its eps is 1e-06, not 1e-05."),
+    "a small eps": (words, lambda: nn.LayerNorm(8, eps=1e-12), lambda: nn.LayerNorm(8, eps=1e-8), "Its eps is 1e-08, not 1e-12."),
+    "eps of a function": (words, lambda: nn.LayerNorm(8), lambda: f_layer_norm(eps=1e-10), "Its eps is 1e-10, not 1e-05."),
+    "eps outside": (words, lambda: nn.LayerNorm(8, eps=1e-6), lambda: Own((8,), (-1,), 1e-6, outside=True), "outside the root"),
+    "m - 1": (words, lambda: nn.LayerNorm(8), lambda: Own((8,), (-1,), correction=1), "second model: It divides the sum of squares by m - 1"),
+    "m - 1 of the first": (words, lambda: Own((8,), (-1,), correction=1), lambda: nn.LayerNorm(8), "first model: It divides the sum of squares by m - 1"),
+    "sign": (words, lambda: nn.LayerNorm(8), lambda: Own((8,), (-1,), sign=-1), "It multiplies by -gamma, not by gamma."),
+    "no mean": (words, lambda: nn.LayerNorm(8, bias=False), lambda: Own((8,), (-1,), center=False, beta=False), "It does not subtract the mean."),
+    "no beta": (words, lambda: nn.LayerNorm(8), lambda: nn.LayerNorm(8, bias=False), "only the first has a beta."),
+    "1 + gamma": (words, lambda: Llama(8), lambda: Gemma(8), "It multiplies by 1 + gamma, not by gamma."),
+    "over W": (cube, over_channels, lambda: nn.LayerNorm(8, eps=1e-6), "It averages over W; Own averages over C."),
+    "over H": (cube, lambda: Own((8, 1, 1), (2, 3)), lambda: Own((8, 1, 1), (2,)), "It averages over H; Own averages over H and W."),
+    "over N": (image, lambda: nn.InstanceNorm2d(8, affine=True), lambda: nn.BatchNorm2d(8, track_running_stats=False), "It averages over N, H and W"),
+    "gamma for each element": (image, lambda: nn.GroupNorm(1, 8), lambda: nn.LayerNorm([8, 5, 6]), "the shapes of gamma differ: (8,) and (8, 5, 6)."),
+    "momentum": (image, lambda: nn.BatchNorm2d(8), lambda: nn.BatchNorm2d(8, momentum=0.01), "Its momentum is 0.01, not 0.1."),
+    "momentum and 1 - momentum": (image, lambda: nn.BatchNorm2d(8), lambda: OwnBatchNorm(8, exchanged=True), "Its momentum is 0.9, not 0.1."),
+    "the biased variance is stored": (image, lambda: nn.BatchNorm2d(8), lambda: OwnBatchNorm(8, biased=True), "its running_var differs"),
+    "a constant mean": (words, lambda: nn.LayerNorm(8), lambda: Detached(8), "Its output is right, but not its gradient: dx"),
+    "over L": (square, lambda: nn.LayerNorm(8), lambda: Own((8,), (1,)), "It averages over L; LayerNorm([8]) averages over C."),
+    "BatchNorm1d on words": (square, lambda: nn.LayerNorm(8), lambda: nn.BatchNorm1d(8), "It averages over N and C"),
+    "pixels without permute": (cube, lambda: nn.BatchNorm2d(8), lambda: Around(nn.BatchNorm1d(8), lambda x: x.flatten(0, 2), lambda y, x: y.view_as(x)), "It averages over N, C and H"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "first", "second", "told"), DIFFERENT.values(), ids=DIFFERENT)
+def test_other_norms_differ_for_a_reason(make, first, second, told):
+    (one, x), (other, _x) = make(first()), make(second(), seed=1)
+    found = nv.norms(one, x).diff(nv.norms(other, x))
+    assert any(told in sentence for sentence in found)
+    assert all(sentence.startswith("1") for sentence in found)
