@@ -370,7 +370,7 @@ def _in_mode(
                 return _in_mode(first, second, layout, norm, _alike(x, first.shape, 3).to(x.dtype), training)
             text = _("It does not run on the input of the first: {error}", error=str(error))
             return Mismatch("raises", training[0], x, told=Difference("values", "", "", text))
-        return Trials(Both.of(f, g), x, second.x.dtype, norm).found(training[0])
+        return Duel(Both.of(f, g), x, second.x.dtype, norm).found(training[0])
 
 
 def _alike(x: Tensor, shape: Shape, seed: int) -> Tensor:
@@ -385,8 +385,8 @@ def _alike(x: Tensor, shape: Shape, seed: int) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class Trials:
-    """What is tried of two norms.
+class Duel:
+    """What is tried of two norms on the same input.
 
     x      the input of the first
     dtype  of the input of the second
@@ -649,7 +649,7 @@ def own_mismatch(first: Kept, second: Kept, layout: Layout) -> Error | None:
             isolated(runnable(first), first.x, probe.TENSORS, {}) as f,
             isolated(runnable(second, layout), first.x.to(second.x.dtype), probe.TENSORS, {}) as g,
         ):
-            exact = Trials._run(f, first.x, {}, f.dtype).double()
+            exact = Duel._run(f, first.x, {}, f.dtype).double()
             f.use_own()
             g.use_own()
             rounded, output = f(first.x), g(first.x.to(second.x.dtype))
