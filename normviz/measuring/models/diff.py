@@ -182,7 +182,16 @@ class Pair:
         if possible and possible[0].is_identity and self._is_same_layer(first, second):
             return
         for layout in possible:
-            here = mismatch(first, second, layout, self.first.norm)
+            try:
+                here = mismatch(first, second, layout, self.first.norm)
+            except NormvizError as problem:
+                yield Told(
+                    N_("{name}: not run again, so the patterns are compared: {problem}"),
+                    {"problem": str(problem)},
+                    True,
+                )
+                yield from patterns(self.first, self.second)
+                return
             if here is None:
                 return
             found = found or (here, layout)

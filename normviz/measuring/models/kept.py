@@ -147,11 +147,11 @@ def part_of(x: Tensor, fixed: Callable[[int, int], bool]) -> Tensor:
         for axis, size in enumerate(x.shape):
             if not fixed(axis, size):
                 found = found.narrow(axis, 0, min(size, SHORTEST + axis))
-    return found.clone().cpu()
+    return found.clone()
 
 
 def copy_of(module: nn.Module) -> nn.Module | None:
-    """The module as it is now, on the CPU, without hooks; None if it cannot be copied, or has no values."""
+    """The module as it is now, without hooks; None if it cannot be copied, or has no values."""
     if any(tensor.is_meta for tensor in (*module.parameters(), *module.buffers())):
         return None
     try:
@@ -161,7 +161,7 @@ def copy_of(module: nn.Module) -> nn.Module | None:
     for part in twin.modules():
         part._forward_hooks.clear()
         part._forward_pre_hooks.clear()
-    return twin.cpu()
+    return twin
 
 
 class Called(nn.Module):

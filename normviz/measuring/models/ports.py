@@ -24,7 +24,7 @@ from normviz.measuring.check import expect, expected_of
 from normviz.measuring.formula import generic_values
 from normviz.measuring.models.kept import Kept, WithOthers
 from normviz.measuring.models.layout import Layout, Shape, layouts, same
-from normviz.measuring.probe import Function, isolated
+from normviz.measuring.probe import Function, home_of, isolated
 from normviz.measuring.report import Difference, groups_difference, imprecise, other_dtype
 from normviz.measuring.verdict import FAR_FROM_ZERO, Error, Reference, compare, signed_values
 from normviz.texts.errors import NormvizError
@@ -79,10 +79,10 @@ def shared_values(first: Kept, second: Kept, layout: Layout) -> tuple[Tensor, Te
     """The values of the elements of both inputs that are kept of both."""
     part = tuple(slice(0, size) for size in first.x.shape)
     whole = torch.full(first.shape, torch.nan, dtype=torch.float64)
-    whole[part] = first.x.double()
+    whole[part] = first.x.cpu().double()
     there = layout.there(whole)[tuple(slice(0, size) for size in second.x.shape)]
     known = ~there.isnan()
-    return there[known], second.x.double()[known]
+    return there[known], second.x.cpu().double()[known]
 
 
 def are_close(one: Tensor, other: Tensor) -> bool:
@@ -320,6 +320,8 @@ def mismatch(first: Kept, second: Kept, layout: Layout, norm: Norm) -> Mismatch 
     """Where the second norm differs from the first, as functions of the first's input; None if they compute the same.
 
     norm  of the first, for the rounding of its mean
+
+    Raises NormvizError if the first cannot be run again.
     """
     found = _in_modes(first, second, layout, norm, first.x)
     if found is None or (found.x.shape == first.shape and found.x.numel() == prod(first.shape)):
@@ -337,7 +339,12 @@ def _in_modes(first: Kept, second: Kept, layout: Layout, norm: Norm, x: Tensor) 
     if not (first.is_function or second.is_function):
         both.append((not own[0], not own[1]))
     for training in both:
-        found = _in_mode(first, second, layout, norm, x, training)
+        try:
+            found = _in_mode(first, second, layout, norm, x, training)
+        except NormvizError:
+            if training == own:
+                raise
+            continue  # with dropout, or on too few values for train mode
         if found is not None:
             return found
     if own[0] == own[1] and not (first.is_function or second.is_function):
@@ -357,7 +364,7 @@ def _in_mode(
                 value = 1.0  # a gate that is closed
         except NormvizError:
             if x.shape == first.shape:
-                return None  # the first cannot run in this mode, or is random
+                raise  # it cannot run in this mode, or is random
             return _in_mode(first, second, layout, norm, _alike(x, first.shape, 3).to(x.dtype), training)
         if value:
             one, two = runnable(first, None, value), runnable(second, layout, value)
@@ -375,10 +382,10 @@ def _in_mode(
 
 def _alike(x: Tensor, shape: Shape, seed: int) -> Tensor:
     """Other values like those of x, in float64; near zero if x is far from it."""
-    usable = x.double()[x.isfinite()]
+    usable = x.cpu().double()[x.cpu().isfinite()]
     spread = float(usable.std(correction=0)) if usable.numel() > 1 else 0.0
     mean = float(usable.mean()) if usable.numel() else 0.5
-    values = probe.generic(shape, torch.float64, seed)
+    values = probe.generic(shape, torch.float64, seed).to(home_of(x))
     if not spread or abs(mean) > FAR_FROM_ZERO * spread:
         return values
     return (values - 0.5) * spread + mean
