@@ -278,10 +278,11 @@ interface StoryControl {
   first: number; // the number of the option at first
 }
 
-/** A picture: its address, what it shows, and what stands below it. */
+/** A picture: its address, what it shows, and what stands above and below it. */
 interface StoryPicture {
   address: string;
   alt: string;
+  head: string;
   caption: string;
 }
 

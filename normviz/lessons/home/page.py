@@ -92,7 +92,7 @@ class Toy(Part):
         gammas = prod(e.counts.gamma_shape or ())
         pictures = (
             (_("mean over"), groups_picture(e)),
-            (_("own gamma for each"), groups_picture(e, e.param_ids, [_ramp(i / (gammas - 1)) for i in range(gammas)])),
+            (_("own gamma for each"), groups_picture(e, e.param_ids, [ramp(i / (gammas - 1)) for i in range(gammas)])),
         )
         panels = "".join(
             f'<div class="nv-shared"><div class="nv-shared-head">{escape(label)}</div>{picture}</div>'
@@ -117,7 +117,7 @@ class Toy(Part):
         return _("That is {layer}.", layer=self.first)
 
 
-def _ramp(place: float) -> str:
+def ramp(place: float) -> str:
     """The color of a gamma, the first at 0 and the last at 1."""
     first, last = zip(THEMES["light"].parameters, THEMES["dark"].parameters, strict=True)
     return f"color-mix(in oklab,light-dark({','.join(last)}) {place:.0%},light-dark({','.join(first)}))"

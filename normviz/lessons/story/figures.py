@@ -1,11 +1,11 @@
-"""The eight figures of the story, and the numbers in its prose. Six of them show the same 48 numbers, as a table, as sequences or as images."""
+"""The figures of the story, and the numbers in its prose. Most of them show the same 48 numbers, as a table, as sequences or as images."""
 
 import zlib
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from math import prod
 from struct import pack
 from typing import Any
@@ -15,13 +15,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from normviz.analysis import description, examples, forward
-from normviz.figures.payload import PanelValues, compare_payload, values_payload
+from normviz.figures.payload import PanelData, PanelValues, compare_payload, values_payload
 from normviz.layers.layer import is_in_torch
 from normviz.lessons.start.page import SIZES, depth
-from normviz.lessons.story.parts import DepthFigure, LinkedFigure, Pictures, StoryControl, StoryPicture
+from normviz.lessons.story.parts import DepthFigure, LinkedFigure, Pictures, Seen, StoryControl, StoryPicture
 from normviz.parts.part import Panels, Table
 from normviz.scene.grid import grid
-from normviz.texts.messages import _, cache_by_language, english, format_difference, format_number
+from normviz.texts.messages import _, cache_by_language, english, format_difference, format_number, ngettext
 
 # Two small pictures that stand for photographs: a lake at noon, and a town at night. They are rendered, so they are under no other license.
 #
@@ -122,9 +122,10 @@ TABLE, SEQUENCES, IMAGES = (8, 6), (2, 4, 6), (2, 6, 2, 2)
 AT = (0, 1)  # the number that the text follows
 SCALES, OFFSETS = (1.0, 2.0, 0.5, 1.0, 3.0, 1.0), (0.0, 4.0, -1.0, 2.0, 0.0, -3.0)  # of the features
 BATCHES = (2, 3, 4, 6, 8)  # sizes
+SHRINKING = (8, 4, 2)  # batches of the text
 SEEN = (0, 1, 2, 5, 10, 20, 50)  # batches before eval()
 PADDED = (0, 1, 2, 3)  # tokens of the second sequence
-CONTRASTS = (1.0, 0.5, 0.2)
+CONTRASTS = (0.2, 0.5, 1.0)
 SHIFTS, FACTORS = (0.0, 1.0, 3.0), (1.0, 2.0, 10.0)
 GROUPS = (1, 2, 3, 6)
 MOST = 2.5  # the output that has the full color
@@ -157,21 +158,31 @@ def _values(e: description.Description, panels: Iterable[PanelValues], at: tuple
 
 
 def depth_figure() -> DepthFigure:
-    return DepthFigure(depth())
+    data = depth()
+    size = StoryControl(_("size of the weights"), tuple(map(format_number, SIZES)), first=data.first)
+    layer = StoryControl(_("layer"), ("", "BatchNorm"), "buttons")
+    states = tuple(chain.from_iterable(zip(data.plain, data.normalized, strict=True)))
+    large = size.options[data.first]
+    return DepthFigure((size, layer), states, (size.options[0], "1", large, f"{large}, BatchNorm"))
 
 
 def depth_numbers() -> Facts:
     data = depth()
-    plain, first = data.plain, data.first
+    first, (small, large) = data.first, (format_number(SIZES[at]) for at in (0, data.first))
     return {
         "elements": prod(TABLE),
-        "layers": len(plain[0]),
-        "large": SIZES[first],
-        "grown": format_number(plain[first][-1], 2),
-        "small": SIZES[0],
-        "shrunk": format_number(plain[0][-1], 2),
-        "spread": format_number(data.normalized[first][-1], 2),
+        "layers": len(data.plain[0]),
+        "large": Seen(SIZES[first], large),
+        "grown": Seen(_last(data.plain[first]), large),
+        "small": Seen(SIZES[0], small),
+        "shrunk": Seen(_last(data.plain[0]), small),
+        "same": Seen(_last(data.plain[SIZES.index(1)]), "1"),
+        "spread": Seen(_last(data.normalized[first]), f"{large}, BatchNorm"),
     }
+
+
+def _last(spreads: list[float]) -> str:
+    return format_number(spreads[-1], 2)
 
 
 # 2. A batch of two.
@@ -179,13 +190,14 @@ def depth_numbers() -> Facts:
 
 def batch_figure() -> LinkedFigure:
     sizes = StoryControl(_("examples in the batch"), tuple(map(str, BATCHES)))
-    return LinkedFigure((sizes,), tuple(map(_batch, BATCHES)))
+    return LinkedFigure((sizes,), tuple(map(_batch, BATCHES)), tuple(map(str, SHRINKING)))
 
 
 def _batch(n: int) -> Panels:
+    """In a batch of two no column is chosen: all of them become -1 and 1."""
     x = numbers()[:n]
     e = description.describe(nn.BatchNorm1d(x.shape[1]), x)
-    return _before_and_after(e, x, in_batch(n), (_("the input"), ""), AT)
+    return _before_and_after(e, x, in_batch(n), (_("the input"), ""), AT if n > BATCHES[0] else None)
 
 
 @cache
@@ -195,13 +207,15 @@ def in_batch(n: int) -> Tensor:
 
 
 def batch_numbers() -> Facts:
-    two = in_batch(BATCHES[0])
+    every, some, two = (Seen(float(in_batch(n)[AT]), str(n)) for n in SHRINKING)
     return {
         "value": float(numbers()[AT]),
         "examples": TABLE[0],
         "features": TABLE[1],
-        "two": float(two[AT]),
-        "all": float(in_batch(TABLE[0])[AT]),
+        "all": every,
+        "fewer": SHRINKING[1],
+        "some": some,
+        "two": two,
         "refusal": _refusal(),
     }
 
@@ -221,7 +235,8 @@ def _refusal() -> str:
 def eval_figure() -> LinkedFigure:
     seen = StoryControl(_("batches seen in train mode"), tuple(map(str, SEEN)), first=1)
     mode = StoryControl(_("mode of the layer"), ("train()", "eval()"), "buttons")
-    return LinkedFigure((seen, mode), tuple(_mode(n, training) for n, training in product(SEEN, (True, False))))
+    states = tuple(_mode(n, training) for n, training in product(SEEN, (True, False)))
+    return LinkedFigure((seen, mode), states, ("1, train()", "1, eval()", f"{SEEN[-1]}, eval()"))
 
 
 def _mode(seen: int, training: bool) -> Panels:
@@ -258,8 +273,8 @@ def eval_numbers() -> Facts:
         "first_var": float(layer.running_var[0]),  # type: ignore[index]
         "kept": 1 - momentum,
         "many": many,
-        "off_one": _off(1),
-        "off_many": _off(many),
+        "off_one": Seen(_off(1), "1, eval()"),
+        "off_many": Seen(_off(many), f"{many}, eval()"),
     }
 
 
@@ -272,9 +287,11 @@ def _off(seen: int) -> str:
 
 
 def padding_figure() -> LinkedFigure:
-    padded = StoryControl(_("padded tokens in the second sequence"), tuple(map(str, PADDED)))
+    padded = StoryControl(_("padded tokens in the second sequence"), tuple(map(str, PADDED)), first=len(PADDED) - 1)
     layer = StoryControl(_("layer"), ("BatchNorm", "LayerNorm"), "buttons")
-    return LinkedFigure((padded, layer), tuple(_padding(n, name) for n, name in product(PADDED, layer.options)))
+    states = tuple(_padding(n, name) for n, name in product(PADDED, layer.options))
+    most = PADDED[-1]
+    return LinkedFigure((padded, layer), states, ("0, BatchNorm", f"{most}, BatchNorm", f"{most}, LayerNorm"))
 
 
 def sequences(padded: int = 0) -> Tensor:
@@ -310,7 +327,7 @@ def _without_padding(padded: int) -> Tensor:
 
 def _padding(padded: int, name: str) -> Panels:
     x, output = sequences(padded), padded_output(name, padded)
-    return _before_and_after(_on_sequences(name, x), x, output, (_("the input; padding is zero"), name))
+    return _before_and_after(_on_sequences(name, x), x, output, (_("the input; padding is zero"), name), (0, *AT))
 
 
 def padding_numbers() -> Facts:
@@ -318,10 +335,10 @@ def padding_numbers() -> Facts:
     return {
         "shape": SEQUENCES,
         "elements": prod(SEQUENCES),
-        "before": float(padded_output("BatchNorm", 0)[at]),
-        "after": float(padded_output("BatchNorm", most)[at]),
+        "before": Seen(float(padded_output("BatchNorm", 0)[at]), "0, BatchNorm"),
+        "after": Seen(float(padded_output("BatchNorm", most)[at]), f"{most}, BatchNorm"),
         "left_out": float(_without_padding(most)[AT]),
-        "layer_norm": float(padded_output("LayerNorm", most)[at]),
+        "layer_norm": Seen(float(padded_output("LayerNorm", most)[at]), f"{most}, LayerNorm"),
         "most": most,
     }
 
@@ -330,9 +347,12 @@ def padding_numbers() -> Facts:
 
 
 def pictures_figure() -> Pictures:
-    contrast = StoryControl(_("contrast of the first picture"), tuple(f"{round(100 * one)} %" for one in CONTRASTS))
-    layer = StoryControl(_("layer"), ("BatchNorm", "InstanceNorm"), "buttons")
-    return Pictures((contrast, layer), tuple(_pictures(*one) for one in product(CONTRASTS, layer.options)))
+    contrast = StoryControl(_("contrast of the first picture"), tuple(map(_percent, CONTRASTS)))
+    return Pictures((contrast,), tuple(map(_pictures, CONTRASTS)), tuple(map(_percent, reversed(CONTRASTS))))
+
+
+def _percent(share: float) -> str:
+    return f"{round(100 * share)} %"
 
 
 def photographs(contrast: float) -> Tensor:
@@ -348,31 +368,33 @@ def normalized_photographs(contrast: float, name: str) -> Tensor:
     return layer(photographs(contrast)).detach()
 
 
-def _pictures(contrast: float, name: str) -> tuple[StoryPicture, ...]:
-    before, after = photographs(contrast), normalized_photographs(contrast, name)
-    names = (_("a lake at noon"), _("a town at night"))
-    inputs = [StoryPicture(address(x), alt, _spread(x)) for x, alt in zip(before, names, strict=True)]
-    outputs = [
-        StoryPicture(
-            address(MIDDLE + PER_DEVIATION * y), _("{picture}, after {layer}", picture=alt, layer=name), _spread(y)
-        )
-        for y, alt in zip(after, names, strict=True)
-    ]
-    return (*inputs, *outputs)
+def _pictures(contrast: float) -> tuple[StoryPicture, ...]:
+    """Each photograph, and beside it what the layers make of it."""
+    before, names = photographs(contrast), (_("a lake at noon"), _("a town at night"))
+    found = []
+    for i, alt in enumerate(names):
+        found.append(StoryPicture(address(before[i]), alt, _("the input"), _spread(before[i])))
+        for layer in ("BatchNorm", "InstanceNorm"):
+            y = normalized_photographs(contrast, layer)[i]
+            after = _("{picture}, after {layer}", picture=alt, layer=layer)
+            found.append(StoryPicture(address(MIDDLE + PER_DEVIATION * y), after, layer, _spread(y)))
+    return tuple(found)
 
 
 def _spread(picture: Tensor) -> str:
     """The standard deviation of its red values."""
     spread = float(picture[0].std(correction=0))
-    return _("standard deviation of red: {spread}", spread=format_number(spread, 2))
+    return format_number(spread, 2)
 
 
 def pictures_numbers() -> Facts:
-    low = CONTRASTS[-1]
+    low, middle, full = CONTRASTS
     return {
-        "low": f"{round(100 * low)} %",
-        "batch_change": format_number(_change("BatchNorm", low), 2),
-        "instance_change": format_number(_change("InstanceNorm", low), 2),
+        "middle": Seen(_percent(middle), _percent(middle)),
+        "low": Seen(_percent(low), _percent(low)),
+        "full": Seen(_percent(full), _percent(full)),
+        "batch_change": Seen(format_number(_change("BatchNorm", low), 2), _percent(low)),
+        "instance_change": Seen(format_number(_change("InstanceNorm", low), 2), _percent(low)),
     }
 
 
@@ -386,13 +408,14 @@ def _change(name: str, contrast: float) -> float:
 
 def groups_figure() -> LinkedFigure:
     groups = StoryControl(_("groups of channels"), tuple(map(str, GROUPS)), first=1)
-    return LinkedFigure((groups,), tuple(map(_groups, GROUPS)))
+    return LinkedFigure((groups,), tuple(map(_groups, GROUPS)), ("1", str(GROUPS[1]), str(GROUPS[-1])), ("stats1",))
 
 
 def _groups(groups: int) -> Panels:
     _n, c, h, w = IMAGES
     return _shared(
-        (f"LayerNorm([{c}, {h}, {w}])", f"GroupNorm({groups}, {c})", f"InstanceNorm2d({c})"), ("params", "cube")
+        (f"LayerNorm([{c}, {h}, {w}])", f"GroupNorm({groups}, {c})", f"InstanceNorm2d({c})"),
+        ("params", "cube", "readout"),
     )
 
 
@@ -400,17 +423,29 @@ def _shared(layers: tuple[str, ...], hidden: tuple[str, ...]) -> Panels:
     """Who shares a mean, and who shares a gamma, on the images. What is hidden is not sent."""
     found = [description.describe(layer, IMAGES) for layer in layers]
     data = compare_payload(found, grid(found[0].shape, found[0].axes), at=(0, 0, 0, 0))
-    panels = [panel for panel in data.panels if panel.row not in hidden]
+    panels = [
+        _card(panel, found[int(panel.key[-1])])
+        for panel in data.panels
+        if isinstance(panel, PanelData) and panel.row not in hidden
+    ]
     return Panels(replace(data, panels=panels, hidden=hidden), ())
+
+
+def _card(panel: PanelData, e: description.Description) -> PanelData:
+    """A small panel: its title is the layer, and it has no pattern."""
+    gammas = prod(e.counts.gamma_shape or (0,))
+    caption = ngettext("{n:,} gamma", "{n:,} gammas", gammas) if panel.row == "params" else panel.caption
+    return replace(panel, title=e.title, pattern="", caption=caption)
 
 
 def groups_numbers() -> Facts:
     n, c, h, w = IMAGES
     return {
         "shape": IMAGES,
-        "channels": c,
-        "first": GROUPS[1],
-        "means": n * GROUPS[1],
+        "channels": Seen(c, str(c)),
+        "one": Seen(1, "1"),
+        "first": Seen(GROUPS[1], str(GROUPS[1])),
+        "means": Seen(n * GROUPS[1], str(GROUPS[1])),
         "elements": prod(IMAGES),
         "size": c // GROUPS[1] * h * w,
     }
@@ -422,7 +457,13 @@ def groups_numbers() -> Facts:
 def rms_figure() -> LinkedFigure:
     shift = StoryControl(_("added to every number"), tuple(map(format_number, SHIFTS)))
     factor = StoryControl(_("every number is multiplied by"), tuple(map(format_number, FACTORS)))
-    return LinkedFigure((shift, factor), tuple(_rms(*one) for one in product(SHIFTS, FACTORS)))
+    states = tuple(_rms(*one) for one in product(SHIFTS, FACTORS))
+    return LinkedFigure(
+        (shift, factor),
+        states,
+        ("0, 1", f"0, {factor.options[-1]}", f"{shift.options[-1]}, 1"),
+        ("LayerNorm", "RMSNorm"),
+    )
 
 
 @cache
@@ -437,17 +478,17 @@ def _rms(shift: float, factor: float) -> Panels:
     outputs = [
         PanelValues(name, name, "", moved_output(name, shift, factor), "", MOST) for name in ("LayerNorm", "RMSNorm")
     ]
-    return _values(_on_sequences("RMSNorm", x), outputs)
+    return _values(_on_sequences("RMSNorm", x), outputs, (0, *AT))
 
 
 def rms_numbers() -> Facts:
-    shift = SHIFTS[-1]
-    features = SEQUENCES[-1]
+    shift, factor, features = SHIFTS[-1], FACTORS[-1], SEQUENCES[-1]
+    shifted, multiplied = f"{format_number(shift)}, 1", f"0, {format_number(factor)}"
     return {
-        "shift": shift,
-        "factor": FACTORS[-1],
-        "layer_change": format_difference(_moves("LayerNorm", shift, 1.0)),
-        "rms_change": format_number(_moves("RMSNorm", shift, 1.0), 2),
+        "shift": Seen(shift, shifted),
+        "factor": Seen(factor, multiplied),
+        "layer_change": Seen(format_difference(_moves("LayerNorm", shift, 1.0)), shifted),
+        "rms_change": Seen(format_number(_moves("RMSNorm", shift, 1.0), 2), shifted),
         "features": features,
         "layer_parameters": _parameters(nn.LayerNorm(features)),
         "rms_parameters": _parameters(nn.RMSNorm(features)),
@@ -462,7 +503,7 @@ def _parameters(layer: nn.Module) -> int:
     return sum(parameter.numel() for parameter in layer.parameters())
 
 
-# 8. What stayed the same.
+# 2. Two questions, and the table of the last section.
 
 
 def five_layers() -> tuple[str, ...]:
@@ -480,7 +521,10 @@ def five_layers() -> tuple[str, ...]:
 
 
 def five_figure() -> LinkedFigure:
-    return LinkedFigure((), (_shared(five_layers(), ("cube",)),))
+    shown = StoryControl(_("What each layer shares"), (_("mean"), _("gamma")), "buttons")
+    states = tuple(_shared(five_layers(), ("cube", "readout", hidden)) for hidden in ("params", "stats"))
+    drawn = tuple(f"{row}{i}" for row in ("stats", "params") for i in range(len(five_layers())))
+    return LinkedFigure((shown,), states, shown.options, drawn)
 
 
 @cache_by_language()
@@ -502,4 +546,5 @@ def five_table() -> Table:
 
 
 def five_numbers() -> Facts:
-    return {"shape": IMAGES}
+    _n, c, h, w = IMAGES
+    return {"shape": IMAGES, "channels": Seen(c, _("gamma")), "elements": Seen(c * h * w, _("gamma"))}

@@ -1,6 +1,7 @@
-"""The story "Why five layers?": an article in sections, each with a live figure on a problem that an earlier layer does not solve.
+"""The story "Why five layers?": an article in sections, each with a live figure whose states its paragraphs tell.
 
-The prose of the section ``batch`` is ``normviz/locale/<language>/story/batch.md``. Its numbers are placeholders filled from torch's.
+The prose of the section ``batch`` is ``normviz/locale/<language>/story/batch.md``. Its numbers are placeholders filled from torch's, and a
+number that is ``Seen`` shows its state of the figure.
 """
 
 import re
@@ -14,15 +15,15 @@ from normviz.lessons.questions.question import format_fact
 from normviz.lessons.questions.sources import PAPERS, paper
 from normviz.lessons.story import figures
 from normviz.lessons.story.figures import Facts
-from normviz.lessons.story.parts import Section, Story
-from normviz.parts.part import Link, Part
+from normviz.lessons.story.parts import Section, Seen, Story, StoryFigure, pointed
+from normviz.parts.part import Link, Part, Table
 from normviz.parts.titles import LEARN, TITLES
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text
 from normviz.texts.messages import _, cache_by_language, language
 
-PROSE = re.compile(r"(?:([^#].+?)\n+)?# (.+?)\n+(.+?)\n+## Figure\n+(.+?)\n*", re.DOTALL)
+PROSE = re.compile(r"(?:([^#].+?)\n+)?# (.+?)\n+(.+?)(?:\n+## Figure\n+(.+?))?\n*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class StoryProse:
     lead     paragraphs above its heading, or ""
     title    its heading
     text     its paragraphs
-    caption  what a reader can do with the figure
+    caption  what stands above the figure, or ""
     """
 
     lead: str
@@ -43,12 +44,11 @@ class StoryProse:
 
 @dataclass(frozen=True)
 class StorySection:
-    """A section: its identifier, its figure, the numbers of its prose, and the parts after its text."""
+    """A section: its identifier, its figure, and the numbers of its prose."""
 
     key: str
-    figure: Callable[[], Part]
+    figure: Callable[[], StoryFigure | Table]
     facts: Callable[[], Facts]
-    after: Callable[[], tuple[Part, ...]] = tuple
 
     @property
     def prose(self) -> StoryProse:
@@ -57,38 +57,43 @@ class StorySection:
 
     def part(self) -> Section:
         prose = self.prose
-        return Section(self.key, prose.lead, prose.title, prose.text, self.after(), self.figure(), prose.caption)
+        return Section(self.key, prose.lead, prose.title, prose.text, self.figure(), prose.caption)
 
 
 SECTIONS = (
     StorySection("depth", figures.depth_figure, figures.depth_numbers),
+    StorySection("same", figures.five_figure, figures.five_numbers),
     StorySection("batch", figures.batch_figure, figures.batch_numbers),
     StorySection("eval", figures.eval_figure, figures.eval_numbers),
     StorySection("padding", figures.padding_figure, figures.padding_numbers),
     StorySection("pictures", figures.pictures_figure, figures.pictures_numbers),
     StorySection("groups", figures.groups_figure, figures.groups_numbers),
     *([StorySection("rms", figures.rms_figure, figures.rms_numbers)] if "RMSNorm" in KINDS else []),
-    StorySection("same", figures.five_figure, figures.five_numbers, lambda: (figures.five_table(),)),
+    StorySection("choose", figures.five_table, figures.five_numbers),
 )
 
 
 @cache
 def _prose(section: StorySection, name: str) -> StoryProse:
     path = f"story/{section.key}.md"
-    facts = {key: format_fact(value) for key, value in section.facts().items()}
+    facts = {key: _text(value) for key, value in section.facts().items()}
     papers = {key.replace(" ", "_"): paper(key).markdown for key in PAPERS}
     return read_story(read_text(path), f"{name}/{path}", facts | papers)
 
 
+def _text(fact: object) -> str:
+    return pointed(format_fact(fact.value), fact.state) if isinstance(fact, Seen) else format_fact(fact)
+
+
 def read_story(text: str, name: str, facts: Facts) -> StoryProse:
-    """The parts of a Markdown file. Raises NormvizError if one is missing.
+    """The parts of a Markdown file. Raises NormvizError if it has no title or no text.
 
     >>> read_story("# Title\\n\\nIt is {what}.\\n\\n## Figure\\nMove it.", "a.md", {"what": "so"}).text
     'It is so.'
     """
     found = PROSE.fullmatch(text)
     if not found:
-        raise NormvizError(f"{name} must have a title (#), a text, '## Figure' and a caption.")
+        raise NormvizError(f"{name} must have a title (#) and a text; '## Figure' and a caption may follow.")
     lead, title, body, caption = ((part or "").strip().format_map(facts) for part in found.groups())
     return StoryProse(lead, title, body, " ".join(caption.split()))
 

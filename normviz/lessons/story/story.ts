@@ -1,63 +1,136 @@
-// The figures of the story. What a reader chooses shows one of several states, which Python has computed.
+// The figures of the story. A paragraph, a number of the text or a control chooses one of a figure's states, which Python has computed.
 
 import { find, findAll, html, uniqueNumber } from "../../figures/browser/common/dom.ts";
 import { EXTRAS, type PageView } from "../../parts/browser/page.ts";
 import { DepthChart, StartSlider } from "../start/sliders.ts";
 
+/** Where a figure stands beside its text and the reader likes motion; elsewhere, each state is a small picture below its paragraph. */
+const FOLLOWS = "(min-width: 1000px) and (prefers-reduced-motion: no-preference)";
+
+type Options = { options: string[] }[];
+
 /** The number of the state for the chosen options: the last control varies fastest. */
-export const stateNumber = (controls: { options: string[] }[], chosen: number[]) => controls.reduce((number, { options }, i) => number * options.length + chosen[i], 0);
+export const stateNumber = (controls: Options, chosen: number[]) => controls.reduce((number, { options }, i) => number * options.length + chosen[i], 0);
+
+/** The options of a state. */
+export function chosenOptions(controls: Options, state: number) {
+  return controls.reduceRight<number[]>((chosen, { options }) => {
+    const option = state % options.length;
+    state = (state - option) / options.length;
+    return [option, ...chosen];
+  }, []);
+}
+
+/** Shows a choice in a control. */
+type Setter = (option: number) => void;
 
 class StoryFigure {
   root: HTMLElement;
   page: PageView;
   data: StoryData;
-  chosen?: number[];
+  chosen: number[];
+  selected?: number[] | null; // by the reader; undefined: as each state has it
+  setters: Setter[];
 
   constructor(root: HTMLElement, page: PageView) {
     this.root = root;
     this.page = page;
     this.data = JSON.parse(root.dataset.story ?? "");
-    if (this.data.depth) {
-      new DepthChart(find(root, ".nv-start-figure"), this.data.depth, () => {});
-      return;
-    }
     this.chosen = this.data.controls.map(({ first }) => first);
-    const place = html("div", "nv-story-controls", null);
-    if (this.data.controls.length) root.prepend(place);
-    this.data.controls.forEach((control, i) => (control.kind === "slider" ? this.addSlider : this.addButtons).call(this, place, control, i));
+    this.setters = this.data.depth ? this.drawDepth(this.data.depth) : this.addControls();
+    this.nameState();
+    const section = root.closest(".nv-story-section") as HTMLElement;
+    for (const image of findAll(section, "img[data-image]")) (image as HTMLImageElement).src = this.data.images[Number(image.dataset.image)].address;
+    this.follow(section);
   }
 
-  addSlider(parent: HTMLElement, { label, options, first }: StoryControl, number: number) {
+  drawDepth(data: DepthData): Setter[] {
+    const chart = new DepthChart(find(this.root, ".nv-start-figure"), data, () => {}), { slider, input } = chart;
+    this.root.addEventListener("input", () => {
+      this.chosen = [slider.value, Number(input.checked)];
+      this.nameState();
+    });
+    const set = (change: () => void) => {
+      change();
+      chart.draw();
+    };
+    return [(option) => set(() => (slider.value = option)), (option) => set(() => (input.checked = Boolean(option)))];
+  }
+
+  addControls() {
+    const place = html("div", "nv-story-controls", null);
+    this.root.prepend(place);
+    return this.data.controls.map((control, i) => (control.kind === "slider" ? this.addSlider : this.addButtons).call(this, place, control, i));
+  }
+
+  addSlider(parent: HTMLElement, { label, options, first }: StoryControl, number: number): Setter {
     const range = { low: 0, high: options.length - 1, step: 1, first };
     const slider = new StartSlider(parent, label, range, (at) => options[at], () => this.choose(number, slider.value));
+    return (option) => (slider.value = option);
   }
 
-  addButtons(parent: HTMLElement, { label, options, first }: StoryControl, number: number) {
+  addButtons(parent: HTMLElement, { label, options, first }: StoryControl, number: number): Setter {
     const group = html("fieldset", "", parent), name = `nv-story-${uniqueNumber()}`;
     html("legend", "", group, label);
     const chips = html("div", "nv-chips nv-switch", group);
-    options.forEach((text, i) => {
+    const inputs = options.map((text, i) => {
       const chip = html("label", "nv-chip", chips), input = html("input", "", chip);
       Object.assign(input, { type: "radio", name, value: String(i), checked: i === first });
       chip.append(text);
       input.addEventListener("change", () => this.choose(number, i));
+      return input;
     });
+    return (option) => (inputs[option].checked = true);
+  }
+
+  /** The last paragraph above a line of the window, or a number that a reader points at, chooses the state. */
+  follow(section: HTMLElement) {
+    const steps = findAll(section, ".nv-story-step[data-show]"), { root } = this, scroller = scrollerOf(root);
+    const reach = () => {
+      if (!root.isConnected) return document.removeEventListener("scroll", reach, true);
+      const line = lineOf(scroller), last = steps.findLastIndex((step) => step.getBoundingClientRect().top <= line);
+      if (last < 0 || root.dataset.reached === String(last)) return;
+      root.dataset.reached = String(last);
+      if (window.matchMedia(FOLLOWS).matches) this.show(Number(steps[last].dataset.show));
+    };
+    document.addEventListener("scroll", reach, { capture: true, passive: true });
+    requestAnimationFrame(reach);
+    for (const number of findAll(section, ".nv-story-number"))
+      for (const event of ["pointermove", "focus", "click"]) number.addEventListener(event, () => this.show(Number(number.dataset.show)));
+  }
+
+  show(state: number) {
+    const before = this.chosen;
+    if (state === stateNumber(this.data.controls, before)) return;
+    this.chosen = chosenOptions(this.data.controls, state);
+    this.chosen.forEach((option, i) => option !== before[i] && this.setters[i](option));
+    this.draw();
   }
 
   choose(control: number, option: number) {
-    const { data, chosen = [] } = this;
-    if (chosen[control] === option) return; // a slider that has been released
-    chosen[control] = option;
-    const state = stateNumber(data.controls, chosen);
-    if (data.figures) this.showFigure(data.figures[state]);
-    else this.showPictures((data.pictures ?? [])[state]);
+    if (this.chosen[control] === option) return; // a slider that has been released
+    this.chosen[control] = option;
+    this.draw();
   }
 
-  /** ``number`` of a figure, in which the selected element stays selected if it has one */
+  draw() {
+    const { data } = this, state = stateNumber(data.controls, this.chosen);
+    this.nameState();
+    if (data.figures) this.showFigure(data.figures[state]);
+    if (data.pictures) this.showPictures(data.pictures[state]);
+  }
+
+  nameState() {
+    this.root.dataset.state = this.data.controls.map(({ options }, i) => options[this.chosen[i]]).filter(Boolean).join(", ");
+  }
+
+  /** ``number`` of a figure, in which the element that the reader has selected stays selected */
   showFigure(number: number) {
     const place = find(this.root, ".nv-figure"), { figures } = this.page.data, shown = figures[number] as any;
-    const { at } = (this.page.figures.get(place)?.view ?? {}) as { at?: number[] | null };
-    if (at?.every((index, axis) => index < shown.grid.shape[axis])) figures[number] = { ...shown, at };
+    const { at, received } = (this.page.figures.get(place)?.view ?? {}) as any;
+    if (received && String(at ?? "") !== String(received.at ?? "")) this.selected = at;
+    const fits = this.selected?.every((index, axis) => index < shown.grid.shape[axis]);
+    if (this.selected === null || fits) figures[number] = { ...shown, at: this.selected };
     place.dataset.figure = String(number);
     this.page.drawFigure(place);
   }
@@ -73,15 +146,28 @@ class StoryFigure {
 
 EXTRAS.set(".nv-story-figure", StoryFigure);
 
+/** What scrolls an element. */
+function scrollerOf(element: Element) {
+  for (let at = element.parentElement; at && at !== document.body; at = at.parentElement) if (/auto|scroll/.test(getComputedStyle(at).overflowY)) return at;
+  return document.documentElement;
+}
+
+/** Where paragraphs are reached: it moves down with the page, so that the first and the last paragraphs cross it, too. */
+function lineOf({ scrollTop, scrollHeight, clientHeight }: Element) {
+  return clientHeight * (0.3 + (0.4 * scrollTop) / Math.max(1, scrollHeight - clientHeight));
+}
+
 const CONTROLS = ".nv-story :is(.nv-story-controls, .nv-start-controls) input";
 
-/** Chooses in a drawing of the story what the reader has chosen in an earlier one. */
+/** Chooses in a drawing of the story what the reader has chosen in an earlier one, where both have reached the same paragraphs. */
 export function continueStory(before: HTMLElement, now: HTMLElement) {
+  const [figures, others] = [before, now].map((root) => findAll(root, ".nv-story-figure"));
+  others.forEach(({ dataset }, i) => (dataset.reached = figures[i]?.dataset.reached));
   const [was, is] = [before, now].map((root) => findAll(root, CONTROLS) as HTMLInputElement[]);
   was.forEach((input, i) => {
     const other = is[i];
     if (!other || (other.value === input.value && other.checked === input.checked)) return;
     Object.assign(other, { value: input.value, checked: input.checked });
-    if (input.type !== "radio" || input.checked) for (const name of ["input", "change"]) other.dispatchEvent(new Event(name));
+    if (input.type !== "radio" || input.checked) for (const name of ["input", "change"]) other.dispatchEvent(new Event(name, { bubbles: true }));
   });
 }

@@ -1,4 +1,4 @@
-"""The story in a browser: it answers before the app has loaded; pointer and keyboard reach every figure; it fits a phone and paper."""
+"""The story in a browser: scrolling sets its figures, before the app has loaded, too; pointer and keyboard reach each; it fits a phone and paper."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 import normviz as nv
 from normviz.lessons.story.figures import PADDED, five_layers, numbers, padded_output
-from normviz.lessons.story.page import SECTIONS
+from normviz.lessons.story.page import SECTIONS, story
 from tests.browser.conftest import NewTab, new_context
 from tests.browser.lessons.lesson import NARROW, WIDE
 from tests.browser.watch import Watch
@@ -21,8 +21,11 @@ READY = ".nv-view[data-state=ready]"
 COUNT = """new MutationObserver(() => {
   if (document.querySelector(".nv-depth-bar")) window.others ??= document.querySelectorAll(".nv-view").length;
 }).observe(document, { subtree: true, childList: true })"""
-PRINTED = """() => [...document.querySelectorAll(".nv-story-text, .nv-story-figure")]
+PRINTED = """() => [...document.querySelectorAll(".nv-story-text, .nv-story-still")]
   .filter((part) => !part.checkVisibility() || part.getBoundingClientRect().right > innerWidth).map((part) => part.className)"""
+STATES = """() => [...document.querySelectorAll(".nv-story-figure")]
+  .map((figure) => `${figure.closest("section").dataset.key}: ${figure.dataset.state}`)"""
+TOLD = {f"{section.key}: {step}" for section in story().sections[:-1] for step in section.figure.steps}
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +86,7 @@ def test_the_first_figure_answers_before_the_app_has_loaded_and_the_app_keeps_wh
 
 def test_a_slider_and_buttons_choose_the_state_and_the_element_stays(page: Page) -> None:
     padding = section(page, "padding")
-    expect(padding.locator(".nv-readout")).to_have_text("Point at an element to read its values.")
+    expect(padding.locator(".nv-readout code")).to_have_text("x[0, 0, 1]")  # the one that the text follows
     padding.locator(".nv-panel-output .nv-over").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
@@ -110,17 +113,74 @@ def test_pointing_reads_a_value_and_the_length_of_the_batch_is_drawn(page: Page)
     expect(batch.locator(".nv-panel-x .nv-text:not(.nv-veiled) text")).to_have_count(2 * x.shape[1])
 
 
-def test_the_pictures_change_with_the_layer_and_the_contrast(page: Page) -> None:
-    pictures = section(page, "pictures")
-    output = pictures.locator("img").nth(2)
-    seen = {output.get_attribute("src")}
+def test_the_pictures_change_with_the_contrast(page: Page) -> None:
+    pictures = section(page, "pictures").locator(".nv-story-figure")
+    lake, batch, instance = (pictures.locator("img").nth(i) for i in range(3))
+    assert instance.get_attribute("alt") == "a lake at noon, after InstanceNorm"
+    expect(pictures.locator("figcaption").nth(2)).to_have_text("1")
+    before = [one.get_attribute("src") for one in (lake, batch)]
     pictures.get_by_role("slider").press("End")
-    seen.add(output.get_attribute("src"))
-    pictures.get_by_role("radio", name="InstanceNorm").check()
-    seen.add(output.get_attribute("src"))
-    assert len(seen) == 3
-    assert output.get_attribute("alt") == "a lake at noon, after InstanceNorm"
-    expect(pictures.locator("figcaption").nth(2)).to_contain_text("standard deviation of red: 1")
+    assert all(one.get_attribute("src") not in (None, was) for one, was in zip((lake, batch), before, strict=True))
+
+
+@pytest.fixture
+def moving(browser: Browser, file: Page) -> Iterator[Page]:
+    """The file, for a reader who likes motion."""
+    context = new_context(browser, reduced_motion="no-preference", viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    page.goto(file.url)
+    expect(page.locator(READY)).to_have_count(6)
+    yield page
+    context.close()
+
+
+def test_scrolling_alone_shows_the_state_of_each_paragraph_and_moves_nothing_else(moving: Page) -> None:
+    seen, bottom = set(moving.evaluate(STATES)), moving.evaluate("document.scrollingElement.scrollHeight")
+    for top in range(0, bottom, 40):
+        moving.evaluate(
+            "top => { scrollTo(0, top); return new Promise((go) => requestAnimationFrame(() => setTimeout(go))); }", top
+        )
+        seen.update(moving.evaluate(STATES))
+    assert TOLD - seen == set()
+    assert moving.evaluate("document.scrollingElement.scrollHeight") == pytest.approx(bottom, abs=2)
+    moving.evaluate("scrollTo(0, 0)")
+    expect(section(moving, "depth").locator(".nv-story-figure")).to_have_attribute(
+        "data-state", "0.5"
+    )
+
+
+def test_a_control_takes_over_until_the_next_paragraph_and_a_number_shows_its_state(moving: Page) -> None:
+    batch, figure = section(moving, "batch"), section(moving, "batch").locator(".nv-story-figure")
+    steps, numbers = batch.locator(".nv-story-step"), batch.locator(".nv-story-number")
+    place = "(step, y) => scrollBy(0, step.getBoundingClientRect().top - y)"
+    steps.nth(1).evaluate(place, 320)
+    expect(figure).to_have_attribute("data-state", "4")
+    figure.get_by_role("slider").press("ArrowRight")
+    expect(figure).to_have_attribute("data-state", "6")
+    steps.nth(1).evaluate(place, 315)  # the same paragraph
+    moving.wait_for_timeout(100)
+    expect(figure).to_have_attribute("data-state", "6")
+    numbers.nth(0).hover()
+    expect(figure).to_have_attribute("data-state", "8")
+    numbers.nth(2).focus()
+    expect(figure).to_have_attribute("data-state", "2")
+    expect(batch.get_by_role("slider")).to_have_attribute("aria-valuetext", "2")
+    numbers.nth(1).click()
+    expect(figure).to_have_attribute("data-state", "4")
+    steps.nth(2).evaluate(place, 300)
+    expect(figure).to_have_attribute("data-state", "2")
+
+
+def test_without_motion_nothing_follows_and_each_state_has_a_small_picture(page: Page) -> None:
+    expect(page.locator(READY)).to_have_count(6)
+    before = page.evaluate(STATES)
+    page.evaluate("scrollTo(0, 2500)")
+    page.wait_for_timeout(100)
+    assert page.evaluate(STATES) == before
+    for size in (WIDE, NARROW):
+        page.set_viewport_size(size)
+        assert page.locator(".nv-story-still:visible").count() == len(TOLD)
+    assert page.locator(".nv-story-still img").evaluate_all("all => all.filter((one) => !one.naturalWidth).length") == 0
 
 
 def test_the_slider_of_groups_renames_groupnorm_and_the_last_figure_shows_gammas(page: Page) -> None:
@@ -175,5 +235,5 @@ def test_on_paper_every_text_and_figure_has_its_place(page: Page) -> None:
     page.emulate_media(media="print")
     page.wait_for_function(f"() => !({PRINTED})().length")  # the figures are drawn again for the paper
     expect(page.locator(".nv-story-next")).to_be_hidden()
-    assert page.locator(".nv-story input:visible").count() == 0
+    assert page.locator(".nv-story-figure:visible").count() == 0  # its states are small pictures
     assert [section(page, key).locator("h2").is_visible() for key in KEYS] == [True] * len(KEYS)
