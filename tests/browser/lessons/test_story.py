@@ -144,9 +144,7 @@ def test_scrolling_alone_shows_the_state_of_each_paragraph_and_moves_nothing_els
     assert TOLD - seen == set()
     assert moving.evaluate("document.scrollingElement.scrollHeight") == pytest.approx(bottom, abs=2)
     moving.evaluate("scrollTo(0, 0)")
-    expect(section(moving, "depth").locator(".nv-story-figure")).to_have_attribute(
-        "data-state", "0.5"
-    )
+    expect(section(moving, "depth").locator(".nv-story-figure")).to_have_attribute("data-state", "0.5")
 
 
 def test_a_control_takes_over_until_the_next_paragraph_and_a_number_shows_its_state(moving: Page) -> None:
