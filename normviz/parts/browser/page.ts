@@ -18,11 +18,18 @@ const LEAST_FILLED = 100; // px: a lower figure could not be read; then the page
 /** What scripts draw in parts of the page, by selector. The modules for steps and exercises add to it: only bundles for such pages have them. */
 export const EXTRAS = new Map<string, new (root: HTMLElement, page: PageView) => object>();
 
+const scroller = () => (document.querySelector("[data-testid=stMain]") ?? document.scrollingElement) as Element;
+
+/** Where an element is in what scrolls. */
+const topOf = (element: Element) => element.getBoundingClientRect().top + scroller().scrollTop;
+
 export class PageView {
   data: PageData;
   parts = new Map<string, HTMLElement>(); // the element of each part, by key
   figures = new Map<Element, ReturnType<typeof mountFigure>>(); // by the place of the figure
   extras = new WeakMap<Element, object>(); // what EXTRAS have drawn, by its place
+  held: { pressed: Element, figure: HTMLElement, top: number } | null = null; // a toggle that the reader has pressed
+  resized = new ResizeObserver(() => this.hold());
   mode: Mode = "light";
   leave: HTMLElement | null = null; // the button that leaves the view for a projector
   root: HTMLElement;
@@ -40,6 +47,8 @@ export class PageView {
     this.fill = () => this.data?.present && fillWindow(root, [...this.figures.values()].map(({ view }) => view));
     document.addEventListener("keydown", this.pressKey);
     window.addEventListener("resize", this.fill);
+    for (const name of ["pointerdown", "keydown"]) window.addEventListener(name, this.press, true);
+    this.resized.observe(root.closest("[data-testid=stMainBlockContainer]") ?? root);
     this.glossary = new Glossary(root);
     followTopics(this.root);
     followTerms(this.root, (term) => this.viewOf(term));
@@ -48,11 +57,28 @@ export class PageView {
 
   /** Shows the data. Elements that have not changed stay, with the focus, the open tab and the position of a scroll bar. */
   set(data: PageData, mode: Mode) {
-    const pressed = this.root.querySelector(".nv-toggle:is(:focus, :hover)"), top = pressed?.getBoundingClientRect().top ?? 0;
     this.setText(data);
-    const moved = pressed?.isConnected ? pressed.getBoundingClientRect().top - top : 0; // by a headline of another length
-    if (moved) (document.querySelector("[data-testid=stMain]") ?? document.scrollingElement)?.scrollBy({ top: moved, behavior: "instant" });
-    return this.draw(mode);
+    this.hold();
+    return this.draw(mode).finally(() => this.hold());
+  }
+
+  /** A pressed toggle is held until the reader presses something else. */
+  press = ({ target }: Event) => {
+    const pressed = (target as Element).closest?.(".nv-figure .nv-toggle"), figure = pressed?.closest(".nv-figure") as HTMLElement | null | undefined;
+    this.held = pressed && figure && this.root.contains(pressed) ? { pressed, figure, top: topOf(pressed) } : null;
+  };
+
+  /** Keeps a pressed toggle under the pointer where what is above it becomes longer or shorter: the page scrolls or, at its top, has a gap. */
+  hold() {
+    if (!this.held?.pressed.isConnected) return;
+    const { pressed, figure, top } = this.held, gap = parseFloat(figure.style.paddingTop) || 0, moved = topOf(pressed) - top;
+    if (Math.abs(moved) < 1) return;
+    if (gap && moved > 0) figure.style.paddingTop = `${Math.max(0, gap - moved)}px`;
+    const main = scroller(), before = main.scrollTop, rest = topOf(pressed) - top;
+    main.scrollBy({ top: rest, behavior: "instant" });
+    const scrolled = main.scrollTop - before;
+    if (rest < scrolled) figure.style.paddingTop = `${gap + scrolled - rest}px`;
+    this.held.top += scrolled;
   }
 
   /** Shows the parts, without their figures. */
@@ -194,6 +220,8 @@ export class PageView {
     this.glossary.remove();
     document.removeEventListener("keydown", this.pressKey);
     window.removeEventListener("resize", this.fill);
+    for (const name of ["pointerdown", "keydown"]) window.removeEventListener(name, this.press, true);
+    this.resized.disconnect();
     this.leave?.remove();
     for (const figure of this.figures.values()) figure.remove();
     this.root.replaceChildren();

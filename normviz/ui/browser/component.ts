@@ -64,6 +64,7 @@ class AppPage implements PageHost {
     const drawn = this.view.set(data, mode);
     this.howMany.set(data.figures);
     if (data.summary !== undefined) (this.head ??= new PageHead(this)).set(data, mode);
+    this.view.hold(); // the summary of the controls may have another length
     if (data.present !== undefined) {
       shown = data.share ?? undefined;
       markGroup(data.group ?? "");

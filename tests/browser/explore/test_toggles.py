@@ -20,3 +20,17 @@ def test_the_stepper_at_the_channels_goes_through_the_divisors_and_keeps_the_foc
     view.wait_for_view(layer="Norm('n (g k) h w -> g','c',sizes={'g': 2})")
     go = view.go("?shape=2,6,3,3&layer=GroupNorm(2,6)&hide=arguments&at=0,0,0,0")
     expect(go.page.get_by_role("button", name="more groups")).to_be_disabled()
+
+
+def test_on_a_phone_a_toggle_stays_under_the_finger_when_what_is_above_it_becomes_shorter(look):
+    look("?shape=2,4,3,5&layer=BatchNorm2d(4)").page.set_viewport_size({"width": 390, "height": 844})
+    view = look("?shape=2,4,3,5&layer=LayerNorm([4,3,5])")
+    toggle = view.page.get_by_role("group", name="mean over").get_by_role("button", name="C, channels")
+    for layer in ("Norm('n c h w -> n c','c h w')", None):  # None: the default, LayerNorm([4,3,5])
+        toggle.scroll_into_view_if_needed()
+        view.wait_until_drawn()
+        before = toggle.bounding_box()
+        toggle.click()
+        view.wait_for_view(layer=layer)
+        view.wait_until_drawn()
+        assert toggle.bounding_box() == pytest.approx(before, abs=1)
