@@ -160,6 +160,39 @@ def typed_layer(text: str, axes: tuple[str, ...]) -> Layer | Norm:
     return Layer.parse(f"{prefix}{dot}{known.get(bare, bare)}{bracket}{rest}" if bare in known else text)
 
 
+ASSIGNED = re.compile(
+    r"^(?:\(\w+\): ?|[\w.\[\]]+ ?(?:: ?[\w.]+ ?)?=(?!=) ?)"
+)  # "(bn1):" of print(model), "self.norm ="
+APPLIED = re.compile(
+    r"(.*\)) ?\((?:\w+\.)?\w+\([(\[]?([\d, ]+)[)\]]?\)\)"
+)  # nn.BatchNorm1d(10)(torch.randn(4, 20, 10))
+NAME = r"(?!(?:True|False|None)\b)[A-Za-z_][\w.]*(?:\[-?\d+\])?"
+OPTION_BY_NAME = re.compile(rf", ?(?:eps|momentum|affine|elementwise_affine|bias|device|dtype)={NAME}(?=[,)])")
+SIZE_BY_NAME = re.compile(rf"(?<![\w.'\"]){NAME}(?![\w.'\"(=\[])")
+SIZES = {"n": 2, "b": 2, "h": 3, "w": 5, "l": 5, "t": 5, "g": 2, "groups": 2, "num_groups": 2}
+
+
+def layer_in_code(line: str) -> str:
+    """A layer as it stands in code or in print(model), as one types it: names of sizes get those of an example.
+
+    >>> (
+    ...     layer_in_code("(bn1): BatchNorm2d(64, eps=1e-05)"),
+    ...     layer_in_code("self.norm = nn.LayerNorm([C, H, W], eps=eps)"),
+    ... )
+    ('BatchNorm2d(64, eps=1e-05)', 'nn.LayerNorm([4, 3, 5])')
+    """
+    line = ASSIGNED.sub("", line)
+    if applied := APPLIED.fullmatch(line):
+        line = f"{applied[1]} on {applied[2]}"
+    name, bracket, rest = line.partition("(")
+    if not bracket or name.rpartition(".")[2] not in KINDS:
+        return line
+    groups = re.match(r"(\d+),", rest) if name.endswith("GroupNorm") else None
+    channels = 2 * int(groups[1]) if groups else C
+    arguments, end, after = OPTION_BY_NAME.sub("", rest).rpartition(")")
+    return f"{name}({SIZE_BY_NAME.sub(lambda found: str(SIZES.get(found[0].lower(), channels)), arguments)}{end}{after}"
+
+
 def _typed(layer: str, shape: str) -> Refused:
     found, sizes = parse_layer_on_shape(f"{layer} on {shape}")
     if isinstance(found, Norm):
@@ -170,6 +203,10 @@ def _typed(layer: str, shape: str) -> Refused:
 MESSAGES: Sequence[tuple[str, Callable[..., Refused]]] = (
     (rf"Given normalized_shape=\[([\d, ]*)\], expected input with shape \[\*(,?) ?([\d, ]*)\], but got input of size ?{LIST}", _trailing),
     (r"Input tensor must have at least (\d\d?) dimensions, but got (\d\d?)", _too_few_dimensions),
+    (
+        r"Expected (?:weight|bias) to be of same shape as normalized_shape, but got \w+ of shape \[[\d, ]*\] and normalized_shape = \[([\d, ]+)\]",
+        lambda wanted: (Layer.make("LayerNorm", [*_sizes(wanted)]), (2, *_sizes(wanted))),
+    ),
     (r"num_channels \((\d+)\) must be divisible by num_groups \((\d+)\)", _groups_do_not_divide),
     (r"num_channels must be divisible by num_groups", lambda: _groups_do_not_divide("6", "4")),
     (rf"channels in input to be divisible by num_groups, but got input of shape {LIST} and num_groups= ?(\d+)", _groups_of_x),

@@ -1,5 +1,6 @@
 """The list of all pages, what the app, a file and a notebook show of a view of one, and the question with which a page ends."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -34,7 +35,7 @@ from normviz.parts.titles import HOME, LEARN, LOOK_UP, TEACH, VIEWS, asks_for_a_
 from normviz.scene.controls import SCENE_CONTROLS
 from normviz.scene.scene import PATTERN_FAMILY, SCENE_SETTINGS
 from normviz.scene.setting import Setting
-from normviz.scene.view import DISPLAY_SETTINGS, Names, View, link, with_view_of_typed
+from normviz.scene.view import DISPLAY_SETTINGS, TYPED, Names, View, link, typed_problem, with_view_of_typed
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, _
 
@@ -271,13 +272,25 @@ def page_of(name: str, query: Mapping[str, str]) -> Page:
     return PAGES[stop.page] if stop and not page.names_something(query) else page
 
 
+CALL = re.compile(r"[\w.]+ ?\(.*\)(?:\.\w+\(\))?(?: on .*)?", re.DOTALL)
+
+
 def leads_to(name: str, query: Mapping[str, str]) -> tuple[Page, dict[str, str]]:
     """The page that a link opens, and its query there: in place of what is typed on the front page, the view that it asks for.
 
     >>> leads_to("home", {"shape": "2,3"}), leads_to("explore", {"typed": "GroupNorm(2, 4)"})
     ((<page explore>, {'shape': '2,3'}), (<page explore>, {'layer': 'GroupNorm(2,4)'}))
+
+    Words, and code that is no call, go to the search of the questions.
     """
     page = page_of(name, query)
+    words = query.get(TYPED, "")
+    if page is explore.PAGE and words.strip() and not CALL.fullmatch(words.strip()) and typed_problem(query):
+        others = {name: text for name, text in query.items() if name != TYPED}
+        return PAGES[questions.PAGE.name], {
+            **others,
+            questions.SEARCH.name: " ".join(words.split())[-questions.LONGEST_SEARCH :],
+        }
     return page, with_view_of_typed(query) if page is explore.PAGE else dict(query)
 
 

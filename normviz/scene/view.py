@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 from normviz.layers.fit import LayerOnShape, Remedy, is_lookalike
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.layers.pasted import MOST_TEXT, parse_layer_on_shape, refused_layer, typed_layer
+from normviz.layers.pasted import MOST_TEXT, layer_in_code, parse_layer_on_shape, refused_layer, typed_layer
 from normviz.scene import edits, expressions, options
 from normviz.scene.controls import with_typed
 from normviz.scene.scene import FIELD_NAMES, SCENE_SETTINGS, Scene, commas, compact, query_of
@@ -52,7 +52,7 @@ def typed_query(text: str) -> dict[str, str]:
     ({'layer': 'BatchNorm2d(64)'}, {'shape': '8,56,56,96', 'layer': 'LayerNorm([96])'})
     """
     line = " ".join(plain_signs(text[-MOST_TEXT:]).split())
-    if refused := refused_layer(line):
+    if refused := refused_layer(line) or refused_layer(line := layer_in_code(line)):
         return query_of(*refused)
     scene = edits.repair(**CHANNELS_LAST if expressions.KERAS.search(line) else {}).scene
     reading = with_typed(scene, line)

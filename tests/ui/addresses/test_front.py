@@ -74,8 +74,8 @@ def test_what_is_typed_becomes_the_view_in_the_address():
     app = open_page("explore", {"typed": "LayerNorm(96) on 8,96,56,56"})
     assert query(app) == {"shape": "8,96,56,56", "layer": "LayerNorm([96])"}
     assert "expected input with shape [*, 96]" in problems(app)[0]
-    refused = open_page("explore", {"typed": "hello"})
-    assert "'hello' is neither a layer nor an error message" in problems(refused)[0]
+    refused = open_page("explore", {"typed": "hello(3)"})
+    assert "'hello' is not a layer of the catalogue" in problems(refused)[0]
     assert scene(refused) == scene(open_page("explore"))
 
 

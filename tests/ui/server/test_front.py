@@ -169,6 +169,13 @@ TYPED = [
     ("LayerNorm(96) on (8, 96, 56, 56)", {"shape": "8,96,56,56", "layer": "LayerNorm([96])"}),
     ("RuntimeError: running_mean should contain 64 elements not 128", {"shape": "2,64,3,5", "layer": "BatchNorm2d(128)"}),
     ("GroupNorm(3, 4)", {"layer": "GroupNorm(3,4)"}),
+    ("(bn1): BatchNorm2d(64, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)", {"layer": "BatchNorm2d(64)"}),
+    ("self.norm = nn.LayerNorm(dim)", {"layer": "LayerNorm([4])"}),
+    ("self.norm1 = nn.GroupNorm(32, in_channels, eps=eps)", {"layer": "GroupNorm(32,64)"}),
+    ("nn.LayerNorm([C, H, W])", {"layer": "LayerNorm([4,3,5])"}),
+    ("x = F.layer_norm(x, x.shape[1:])", {"shape": "2,4,3,5", "layer": "LayerNorm([4,3,5],elementwise_affine=False)"}),
+    ("y = nn.BatchNorm1d(10)(torch.randn(4, 20, 10))", {"shape": "4,20,10", "layer": "BatchNorm1d(10)"}),
+    ("RuntimeError: Expected weight to be of same shape as normalized_shape, but got weight of shape [10] and normalized_shape = [5, 10]", {"shape": "2,5,10", "layer": "LayerNorm([5,10])"}),
     ("", {}),
 ]  # fmt: skip
 
@@ -182,9 +189,17 @@ def test_what_is_typed_is_replaced_in_the_address_by_its_view(app: Starlette, te
 
 
 def test_what_has_no_view_gets_a_message(app: Starlette) -> None:
-    response = ask(app, "/explore?typed=my+layer+fails")
+    response = ask(app, "/explore?typed=my_layer(3)")
     assert response.status == 200
-    assert "'my layer fails' is neither a layer nor an error message" in tree_text(data_of(response.body.decode()))
+    assert "'my_layer' is not a layer of the catalogue" in tree_text(data_of(response.body.decode()))
+
+
+@pytest.mark.parametrize(
+    "text", ["layernorm vs batchnorm", "model.eval() gives different results", "y = (x - x.mean(-1)) / x.std(-1)"]
+)
+def test_words_and_code_that_is_no_layer_go_to_the_search_of_the_questions(app: Starlette, text: str) -> None:
+    address = urlsplit(ask(app, f"/explore?typed={quote(text)}").headers["location"])
+    assert (address.path, dict(parse_qsl(address.query))) == ("./questions", {"search": text})
 
 
 def tree_text(data: dict) -> str:
