@@ -115,7 +115,7 @@ def _check_trailing(name: str, wanted: tuple[int, ...], shape: tuple[int, ...]) 
     )
     if name == "RMSNorm" and len(shape) < len(wanted):
         words = f"Input tensor must have at least {len(wanted)} dimensions, but got {len(shape)}"
-    endings = listed([list(shape[start:]) for start in range(len(shape))])
+    endings = listed([list(shape[-count:]) for count in range(1, len(shape) + 1)])
     meaning = _("normalized_shape must be the last sizes of x, here {endings}.", endings=endings)
     found = [axis for axis, size in enumerate(shape[:-1]) if wanted == (size,)]
     if found:

@@ -23,7 +23,7 @@ WRONG = {
     "explain nn.LayerNrm --shape 2,4": "'LayerNrm' is not a layer of the catalogue. Did you mean LayerNorm?",
     "explain batchnorm": "Did you mean BatchNorm1d, BatchNorm2d, BatchNorm3d or ChannelsLastBatchNorm?",
     "explain x": "'x' is not a layer; write a constructor with literals",
-    "explain LayerNorm(5) --shape 2,4": "normalized_shape must be the last sizes of x, here [2, 4] or [4].",
+    "explain LayerNorm(5) --shape 2,4": "normalized_shape must be the last sizes of x, here [4] or [2, 4].",
     "explain LayerNorm(4) --shape 2x4": "shape='2x4' is not a list of numbers; write shape=2,4,3,5.",
     "explain LayerNorm(4) --shap 2,4": "--shap is unknown. Did you mean --shape?",
     "explain LayerNorm(4) --code pytorch": "--code pytorch is unknown. Did you mean torch?",

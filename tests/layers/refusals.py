@@ -14,7 +14,7 @@ REFUSALS = [
         "LayerNorm(3)",
         (2, 3, 4, 4),
         "Given normalized_shape=[3], expected input with shape [*, 3], but got input of size[2, 3, 4, 4]",
-        "normalized_shape must be the last sizes of x, here [2, 3, 4, 4], [3, 4, 4], [4, 4] or [4]. "
+        "normalized_shape must be the last sizes of x, here [4], [4, 4], [3, 4, 4] or [2, 3, 4, 4]. "
         "Axis 1 has size 3: to normalize over it, move it to the end (x.movedim(1, -1)), or use a module of your own (ChannelsFirstLayerNorm here; torch.nn has none).",
     ),
     (
@@ -27,7 +27,7 @@ REFUSALS = [
         "LayerNorm([3, 4])",
         (2, 3, 5),
         "Given normalized_shape=[3, 4], expected input with shape [*, 3, 4], but got input of size[2, 3, 5]",
-        "normalized_shape must be the last sizes of x, here [2, 3, 5], [3, 5] or [5].",
+        "normalized_shape must be the last sizes of x, here [5], [3, 5] or [2, 3, 5].",
     ),
     (
         "LayerNorm([3, 4])",
@@ -51,7 +51,7 @@ REFUSALS = [
         "RMSNorm(3)",
         (3, 4),
         "Given normalized_shape=[3], expected input with shape [*3], but got input of size[3, 4]",
-        "normalized_shape must be the last sizes of x, here [3, 4] or [4].",
+        "normalized_shape must be the last sizes of x, here [4] or [3, 4].",
     ),
     (
         "GroupNorm(4, 6)",

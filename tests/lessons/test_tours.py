@@ -52,8 +52,8 @@ STATISTICS = [
     ("normalized-shape", 3, 2),
     ("normalized-shape", 4, 2 * 5),
     ("normalized-shape", 5, 2 * 4 * 4),
-    ("from-batchnorm-to-layernorm", 1, 3),
-    ("from-batchnorm-to-layernorm", 2, 2 * 3),
+    ("from-batchnorm-to-layernorm", 1, 4),
+    ("from-batchnorm-to-layernorm", 2, 2 * 4),
     ("from-batchnorm-to-layernorm", 3, 2 * 2),
     ("from-batchnorm-to-layernorm", 4, 2),
     ("from-batchnorm-to-layernorm", 5, 2),
@@ -71,7 +71,7 @@ def test_a_view_has_the_groups_of_its_caption(name, number, statistics):
 def test_layernorm_over_everything_differs_from_one_group_only_in_its_parameters():
     one_group, layernorm = (view_of("from-batchnorm-to-layernorm", number).scene.description for number in (4, 5))
     assert (one_group.stat_ids == layernorm.stat_ids).all()
-    assert (one_group.counts.parameters, layernorm.counts.parameters) == (2 * 4, 2 * 4 * 4 * 4)
+    assert (one_group.counts.parameters, layernorm.counts.parameters) == (2 * 4, 2 * 4 * 3 * 5)
 
 
 @whole
@@ -138,7 +138,7 @@ def test_a_view_of_its_own_stays_and_the_caption_of_the_stop_says_nothing_about_
 def test_another_element_of_the_stop_keeps_its_caption():
     tour = tours()["from-batchnorm-to-layernorm"]
     _page, view, bar = opened("explore", {"tour": tour.name, "stop": "1", "at": "0,1,2,2"})
-    assert (str(view.scene.layer), view.scene.at) == ("BatchNorm2d(3)", (0, 1, 2, 2))
+    assert (str(view.scene.layer), view.scene.at) == ("BatchNorm2d(4)", (0, 1, 2, 2))
     assert bar.caption == tour.stops[0].caption
 
 

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import groupby
 from math import log2, prod
@@ -20,7 +20,7 @@ from normviz.parts.html import Body, align, escape, scrolling
 from normviz.parts.part import Caption, Details, Link, Part, Sentence
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.scene import compact, query_of
-from normviz.scene.setting import SEVERAL, Setting, TextField, Where, choice, plain_signs
+from normviz.scene.setting import SEVERAL, Setting, TextField, Where, choice, parse_choice, plain_signs
 from normviz.scene.view import View, link
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, _, format_count, ngettext
@@ -474,8 +474,17 @@ def source_text(model: RecordedModel, key: str) -> str:
     )
 
 
+MODELS = {**REAL_MODELS, OWN_LAYERS: N_("Your own layers")}
+
+
+def _parse_model(text: str) -> str:
+    """A model; the beginning of a name is enough, where it is that of one model."""
+    meant = [name for name in MODELS if text and name.startswith(text.lower())]
+    return parse_choice("model", tuple(MODELS))(meant[0] if len(meant) == 1 else text)
+
+
 SETTINGS = (
-    choice("model", {**REAL_MODELS, OWN_LAYERS: N_("Your own layers")}, segments=False, width=270).described(
+    replace(choice("model", MODELS, segments=False, width=270), parse=_parse_model).described(
         N_("Model"), N_("the model"), "gpt2"
     ),
     choice("mark", {"all": N_("All"), "batch": N_("Which average over the batch?")}).described(

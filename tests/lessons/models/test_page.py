@@ -231,3 +231,9 @@ def test_what_is_typed_in_vain_stays_in_its_field_with_the_reason():
     refused = field.changed(view, "nn.GroupNorm(4, 6) on 2,6,4,4")
     assert "C=6 channels cannot be split into 4 equal groups" in refused.problem
     assert page_view(PAGES["models"], refused).rows[0].inputs[-1].value == "nn.GroupNorm(4, 6) on 2,6,4,4"
+
+
+def test_the_beginning_of_a_name_is_enough_where_it_is_that_of_one_model():
+    read = {text: PAGES["models"].view(f"model={text}") for text in ("llama", "Llama3", "bert", "s", "llamas")}
+    assert [read[text].settings["model"] for text in ("llama", "Llama3", "bert")] == ["llama3_8b", "llama3_8b", "bert"]
+    assert [bool(read[text].problem) for text in read] == [False, False, False, True, True]  # "s" begins three names
