@@ -609,7 +609,7 @@ class AfterAnswer(Part):
 
 @dataclass(frozen=True)
 class AskedQuestion(Part):
-    """A question at the end of a page, and a link to all questions of the page. Where the link leads nowhere, there is nothing."""
+    """A question in a fold at the end of a page, and a link to all questions of the page. Where the link leads nowhere, there is nothing."""
 
     title: str
     asked: Prediction
@@ -621,8 +621,8 @@ class AskedQuestion(Part):
         if not others:
             return ""
         return (
-            f'<section class="nv-asked"><h2>{line(self.title)}</h2>\n{self.asked.html(body)}\n'
-            f'<p class="nv-small">{others}</p></section>'
+            f'<section class="nv-asked"><details class="nv-asked-fold"><summary><h2>{line(self.title)}</h2></summary>\n'
+            f'{self.asked.html(body)}\n<p class="nv-small">{others}</p></details></section>'
         )
 
     def plain_text(self) -> str:

@@ -155,10 +155,7 @@ def assert_the_share_button_takes_no_space_before_its_style_loads(view: Lesson) 
 
 # Every page, with what is special on a phone.
 PAGES: dict[str, list[Check]] = {
-    "?layer=LayerNorm([3,4,4])": [
-        assert_all_sizes_are_in_one_row,
-        large_enough(".nv-asked :is(.nv-option, .nv-small a)"),
-    ],
+    "?layer=LayerNorm([3,4,4])": [assert_all_sizes_are_in_one_row, large_enough(".nv-asked-fold > summary")],
     f"compare{LAYERS}": [
         assert_all_sizes_are_in_one_row,
         assert_panels_are_named_and_a_table_scrolls_below_its_first_column,
@@ -178,7 +175,7 @@ PAGES: dict[str, list[Check]] = {
         large_enough(".st-key-show [role=radio]"),
         large_enough(".nv-training-layer, .nv-training-slider input"),
     ],
-    "models?model=sd_unet&mark=batch": [large_enough(".nv-asked .nv-small a")],
+    "models?model=sd_unet&mark=batch": [large_enough(".nv-asked-fold > summary")],
     "questions?of=models": [large_enough(".nv-links-list a")],
     "questions?q=s0": [large_enough(".nv-option")],
     "questions?q=s0&guess=one": [],

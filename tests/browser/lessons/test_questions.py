@@ -109,13 +109,15 @@ def test_back_closes_an_answer_opened_a_moment_ago_and_the_next_question_starts_
     expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
 
 
-OTHERS = ".nv-asked > .nv-small a"
+OTHERS = ".nv-asked-fold > .nv-small a"
 
 
 def test_the_question_at_the_end_of_a_page_is_answered_there_and_counts(lesson: Lesson) -> None:
     lesson.go_to("train_and_eval", "?show=modes&shape=4,6&layer=LayerNorm(6)")
     box, answered = lesson.find(".nv-asked .nv-prediction"), prose("s1c")
     expect(box).to_have_attribute("data-question", "s1c")
+    expect(box).to_be_hidden()
+    lesson.find(".nv-asked-fold > summary").click()
     before = lesson.address
     box.get_by_role("radio", name=answered.options["layer"], exact=True).check()
     box.get_by_text("Check", exact=True).click()
@@ -125,7 +127,7 @@ def test_the_question_at_the_end_of_a_page_is_answered_there_and_counts(lesson: 
     assert lesson.page.evaluate("JSON.parse(localStorage.getItem('normviz.questions')).s1c") == "wrong"
     lesson.page.get_by_role("radio", name="Small batches").click()
     # While the page changes, Streamlit shows the old question below the new one for a moment.
-    lesson.find('.nv-asked .nv-prediction[data-question="s2c"]').wait_for()
+    lesson.find('.nv-asked .nv-prediction[data-question="s2c"]').wait_for(state="attached")
     expect(lesson.find(".nv-asked .nv-prediction")).to_have_count(1)
     expect(lesson.find(".nv-asked .nv-answer > .nv-text")).to_be_hidden()
 
@@ -133,6 +135,7 @@ def test_the_question_at_the_end_of_a_page_is_answered_there_and_counts(lesson: 
 def test_a_link_to_a_question_opens_it_without_loading_the_app_again_or_in_a_new_tab(lesson: Lesson) -> None:
     lesson.go_to("compare", "?shape=3,4")
     lesson.page.evaluate("window.nvSameApp = true")
+    lesson.find(".nv-asked-fold > summary").click()
     lesson.find(OTHERS).click()
     link, before = lesson.find(".nv-links-list a").first, lesson.address
     with lesson.page.context.expect_page() as opened:
@@ -151,6 +154,7 @@ def test_a_link_in_an_embedded_view_keeps_it_embedded(lesson: Lesson) -> None:
     lesson.page.goto(f"{lesson.server}/compare?shape=3,4&embed=true&embed_options=dark_theme")
     lesson.ready()
     lesson.forget_app()  # the next test loads the app again: the style of an embedded page, without room for the header, stays until then
+    lesson.find(".nv-asked-fold > summary").click()
     lesson.find(OTHERS).click()
     title = lesson.find(".nv-links-list a").first.inner_text()
     lesson.find(".nv-links-list a").first.click()
