@@ -116,7 +116,7 @@ def test_hide_and_caption_stay_after_a_change_and_are_dropped_on_another_page():
 
 def test_the_hidden_panels_are_passed_to_the_module():
     assert figure_data(open_explore("hide=x,facts"))["hidden"] == ["facts", "x"]
-    assert figure_data(open_explore("hide=all"))["hidden"] == ["distribution", "facts", "table", "worked"]
+    assert figure_data(open_explore("hide=all"))["hidden"] == ["distribution", "facts", "loops", "table", "worked"]
     assert "hidden" not in figure_data(open_explore("hide=layer"))
 
 

@@ -56,6 +56,7 @@ export class FigureView implements PanelHost {
   observer: ResizeObserver;
   later?: number;
   frame?: number;
+  soon = 0; // the number of the frame that the formula and the loops wait for
   readoutId = `nv-readout-${uniqueNumber()}`;
   root = html("div", "nv-view");
   sharingRow = html("div", "nv-row nv-sharing", this.root);
@@ -249,7 +250,7 @@ export class FigureView implements PanelHost {
     this.pointed = index;
     this.under = panel;
     if (index) this.light(null);
-    this.follow();
+    this.follow(true);
   }
 
   /** Lights what a term is about, until the pointer or the focus leaves it. */
@@ -273,10 +274,18 @@ export class FigureView implements PanelHost {
   }
 
   // Shows the active element in all panels and in the read-out line.
-  follow() {
-    const { active, data } = this;
+  // The cells under a pointer answer at once, the formula and the loops in the next frame.
+  follow(isHover = false) {
+    const { active } = this;
     for (const panel of this.panels.values()) panel.show(active, this.at);
     writePhrases(this.line, this.readout(active));
+    if (!isHover) this.followInText();
+    else this.soon ||= requestAnimationFrame(() => this.followInText());
+  }
+
+  followInText() {
+    const { active, data } = this;
+    this.soon = 0;
     if (!data.formula) return;
     this.formula.write(this, active, this.shownStep);
     this.loops.write(data, active);
