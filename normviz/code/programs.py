@@ -764,11 +764,11 @@ def loops(e: Description) -> str:
     norm, sizes = e.norm, e.norm.axis_sizes(e.shape)
     names = norm.pattern.names
     element = f"x[{', '.join(_position(axis) for axis in norm.pattern.left)}]"
-    inner = "".join(f" for {loop_variable(name)} in range({name.upper()})" for name in norm.pattern.reduced)
+    inner = "".join(f" for {_loop_variable(name)} in range({name.upper()})" for name in norm.pattern.reduced)
     lines = [f"{', '.join(name.upper() for name in names)} = {', '.join(str(sizes[name]) for name in names)}"]
     for depth, name in enumerate(norm.pattern.right):
-        lines.append(f"{'    ' * depth}for {loop_variable(name)} in range({name.upper()}):")
-    index = f"[{', '.join(map(loop_variable, norm.pattern.right))}]" if norm.pattern.right else ""
+        lines.append(f"{'    ' * depth}for {_loop_variable(name)} in range({name.upper()}):")
+    index = f"[{', '.join(map(_loop_variable, norm.pattern.right))}]" if norm.pattern.right else ""
     running = "".join(f", {stat}{index}" for stat in RUNNING) if norm.running else ""
     lines.append(f"{'    ' * len(norm.pattern.right)}normalize([{element}{inner}]{running})")
     if norm.params is not None:
@@ -781,13 +781,13 @@ def loops(e: Description) -> str:
 
 def _position(axis: tuple[str, ...]) -> str:
     """The index on an axis, from its parts: ``g * K + k``."""
-    position = loop_variable(axis[0])
+    position = _loop_variable(axis[0])
     for name in axis[1:]:
-        position = f"{in_brackets(position)} * {name.upper()} + {loop_variable(name)}"
+        position = f"{in_brackets(position)} * {name.upper()} + {_loop_variable(name)}"
     return position
 
 
-def loop_variable(name: str) -> str:
+def _loop_variable(name: str) -> str:
     """The loop variable of an axis; an axis called x must not shadow the tensor x."""
     return f"{name}_" if name in ("x", "range", "normalize") else name
 

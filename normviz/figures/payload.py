@@ -3,7 +3,6 @@
 Python's own figure (``plotly_figure``) reads a payload as it is; the browser gets it as JSON (``wire.sent``).
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -15,8 +14,7 @@ from torch import Tensor
 
 from normviz.analysis import description, forward, sentences
 from normviz.analysis.steps import Token, moments, steps, whole_formula
-from normviz.code.lights import Marked, marked_lines, words_of
-from normviz.code.programs import code, loop_variable
+from normviz.code.programs import code
 from normviz.figures.wire import Payload, left_out
 from normviz.layers.sharing import check_groups
 from normviz.scene.grid import Grid
@@ -217,19 +215,11 @@ class LayerName(Payload):
 
 
 @dataclass(frozen=True)
-class LoopLine(Payload):
-    """A line of the loops, in parts. ``runs``: the variables whose values an element decides there."""
-
-    parts: Sequence[Marked]
-    runs: list[str]
-
-
-@dataclass(frozen=True)
 class Loops(Payload):
-    """The forward pass as loops. ``axes``: the variables."""
+    """The forward pass as loops. ``runs``: the variables that run over the elements of a group."""
 
-    lines: list[LoopLine]
-    axes: list[NamedAxis]
+    code: str
+    runs: list[NamedAxis]
 
 
 Panel = PanelData | CubePanel
@@ -633,14 +623,7 @@ def _indices(e: description.Description, names: tuple[str, ...]) -> list[NamedAx
 
 
 def loops_data(e: description.Description) -> Loops:
-    """The loops. Their last line, a comment, is about gamma, which has other axes than the means."""
-    lines = marked_lines(code(e, "loops"), words_of(e.norm), is_loops=True)
-    runs = [re.findall(r"for (\w+) in", "".join(part.text for part in line)) for line in lines]
-    if e.norm.params is not None:
-        runs[-1] = list(map(loop_variable, e.norm.gamma_axes))
-    names = tuple(dict.fromkeys((*e.norm.pattern.names, *e.norm.gamma_axes)))
-    axes = [replace(axis, name=loop_variable(axis.name)) for axis in _indices(e, names)]
-    return Loops([LoopLine(parts, variables) for parts, variables in zip(lines, runs, strict=True)], axes)
+    return Loops(code(e, "loops"), _indices(e, e.norm.pattern.reduced))
 
 
 def values_data(e: description.Description, drawing: Grid) -> LayerValues:

@@ -17,7 +17,6 @@ from typing import ClassVar
 
 from normviz.analysis.description import Description
 from normviz.code import cs231n
-from normviz.code.lights import Marked, marked_lines, words_of
 from normviz.code.programs import FLAVOR_LABELS, FLAVORS, code, framework_names
 from normviz.figures.charts import Lines, chart_payload
 from normviz.figures.payload import LinkedPayload, PanelValues, StepsPayload, ValuesPayload, ViewPayload, values_payload
@@ -275,21 +274,15 @@ class Chart(Part):
 
 @dataclass(frozen=True)
 class Code(_Literal):
-    """A program; ``lines``: in parts, those of a layer that light cells of a figure are marked."""
+    """A program. ``flavor``: of the layer of the page's figure, in which the page's script marks the parts that light cells."""
 
-    lines: Sequence[Sequence[Marked]] = ()
+    flavor: str = ""
     name: ClassVar[str] = "code"
 
     def html(self, body: Body) -> str:
-        copy, lines = escape(_("Copy")), ("".join(map(_term, line)) for line in self.lines)
-        code = "\n".join(lines) if self.lines else escape(self.text)
-        return f'<div class="nv-code"><button type="button" class="nv-copy">{copy}</button><pre tabindex="0"><code>{code}</code></pre></div>'
-
-
-def _term(part: Marked) -> str:
-    """A part of a program; the script lets a reader go through the terms by the arrow keys."""
-    text = escape(part.text)
-    return f'<span data-lights="{part.lights}" tabindex="-1">{text}</span>' if part.lights else text
+        copy, flavor = escape(_("Copy")), f' data-flavor="{self.flavor}"' if self.flavor else ""
+        code = f"<code{flavor}>{escape(self.text)}</code>"
+        return f'<div class="nv-code"><button type="button" class="nv-copy">{copy}</button><pre tabindex="0">{code}</pre></div>'
 
 
 def without_hidden(parts: Iterable[Part], hides: Hides) -> tuple[Part, ...]:
@@ -970,12 +963,8 @@ def _below_the_figure(parts: Sequence[Part]) -> int:
 def code_parts(e: Description, is_open: bool = False) -> Details:
     """One tab for each flavor, one for the names in each framework, and how closely the output matches torch's if torch has the layer."""
 
-    def program(flavor: str) -> Part:
-        text = code(e, flavor)
-        return Code(text, marked_lines(text, words_of(e.norm), flavor == "loops"))
-
     def tab(flavor: str) -> tuple[str, tuple[Part, ...]]:
-        return _(FLAVOR_LABELS[flavor]), (part_or_note(lambda: program(flavor)),)
+        return _(FLAVOR_LABELS[flavor]), (part_or_note(lambda: Code(code(e, flavor), flavor)),)
 
     in_torch = e.torch_layer is not None
     title = _("The same in code") if in_torch else _("The same in code: torch.nn has no such layer")

@@ -124,10 +124,7 @@ def test_every_step_has_terms(layer):
         assert words[-1] == own.get(step.key, "x" if e.norm.params is not None else "output")
 
 
-ITERATION = f"""(() => {{ {VIEW}
-  const {{ lines, axes }} = data.loops, names = axes.map(({{ name }}) => name), now = indexAlong(axes, data, at);
-  return lines.map(({{ runs }}) => Object.fromEntries(runs.map((name) => [name, now[names.indexOf(name)]])));
-}})()"""
+ITERATION = f"(() => {{ {VIEW} return iterationOf(data, data.loops, at); }})()"
 
 
 @pytest.mark.parametrize("layer", LAYERS)
@@ -135,8 +132,16 @@ def test_the_loops_are_at_the_iteration_of_the_element(layer):
     """Run as Python, the loops visit this element under these values of their variables."""
     e, data = data_of(layer)
     code, now = e.code("loops"), evaluate(ITERATION, data, AT)
-    sizes, element = code.split("\n")[0], code[code.index("x[") : code.index("]") + 1]
-    scope = {name: value for line in now for name, value in line.items()}
-    exec(sizes, scope)
-    assert eval(element, scope | {"x": e.x}) == e.x[AT]
-    assert all(0 <= value < scope.get(name.upper(), 99) for line in now for name, value in line.items())
+    lines = code.split("\n")
+    assert [len(values) for values in now] == [
+        line.count("for ") if " in range" in line else values for line, values in zip(lines, map(len, now), strict=True)
+    ]
+    sizes, element, scope = lines[0], code[code.index("x[") : code.index("]") + 1], {"x": e.x}
+    for statement in (
+        sizes,
+        *(value for line, values in zip(lines, now, strict=True) for value in values if "#" not in line),
+    ):
+        exec(statement, scope)
+    assert eval(element, scope) == e.x[AT]
+    if e.norm.params is not None:
+        assert len(now[-1]) == len(e.norm.gamma_axes)

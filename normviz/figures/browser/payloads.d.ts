@@ -145,22 +145,10 @@ interface LayerName {
   name: string;
 }
 
-/** A part of a program. ``lights``: the term that it is about, or "". */
-interface Marked {
-  text: string;
-  lights: string;
-}
-
-/** A line of the loops, in parts. ``runs``: the variables whose values an element decides there. */
-interface LoopLine {
-  parts: Marked[];
-  runs: string[];
-}
-
-/** The forward pass as loops. ``axes``: the variables. */
+/** The forward pass as loops. ``runs``: the variables that run over the elements of a group. */
 interface Loops {
-  lines: LoopLine[];
-  axes: NamedAxis[];
+  code: string;
+  runs: NamedAxis[];
 }
 
 /** What all figures of panels have that show one tensor. */

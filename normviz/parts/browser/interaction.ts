@@ -2,6 +2,7 @@
 
 import { copyFrom } from "../../figures/browser/common/clipboard.ts";
 import { find, findAll, html } from "../../figures/browser/common/dom.ts";
+import { markedLines } from "../../figures/browser/text/marks.ts";
 import { commit, judge, refuse, resultOf } from "./prediction.ts";
 import { filterLinks, needsServer, type Result } from "./list.ts";
 
@@ -104,19 +105,32 @@ export function showOpenTabs(tabs: HTMLElement) {
   });
 }
 
-/** Colors comments, strings, keywords and numbers of Python, within and between the terms of a program. */
-export function colorCode(code: HTMLElement) {
-  if (code.querySelector("[class^=nv-py]")) return; // colored already
-  const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT), texts: Text[] = [];
-  while (walker.nextNode()) texts.push(walker.currentNode as Text);
-  for (const text of texts) {
-    const parts = [];
-    let end = 0;
-    for (const found of text.data.matchAll(PYTHON)) {
-      const kind = TOKENS.find((name, i) => found[i + 1] !== undefined);
-      parts.push(text.data.slice(end, found.index), html("span", `nv-py-${kind}`, null, found[0]));
-      end = found.index + found[0].length;
-    }
-    if (parts.length) text.replaceWith(...parts, text.data.slice(end));
+/**
+ * Colors comments, strings, keywords and numbers of Python. Marks the parts of a layer's program that light cells.
+ * @param terms of the layer
+ */
+export function colorCode(code: HTMLElement, terms: string[]) {
+  if (code.firstElementChild) return; // colored already
+  const { flavor } = code.dataset, text = code.textContent ?? "";
+  if (!flavor) return code.replaceChildren(...colored(text));
+  const lines = markedLines(text, terms, flavor === "loops").map((line) => line.flatMap(({ lights, text: part }) => {
+    if (!lights) return colored(part);
+    const term = html("span", "", null, "", { tabIndex: -1 });
+    term.dataset.lights = lights;
+    term.append(...colored(part));
+    return [term];
+  }));
+  code.replaceChildren(...lines.flatMap((line, number) => (number ? ["\n", ...line] : line)));
+  code.querySelector("[data-lights]")?.setAttribute("tabindex", "0");
+}
+
+function colored(text: string): (string | HTMLElement)[] {
+  const parts = [];
+  let end = 0;
+  for (const found of text.matchAll(PYTHON)) {
+    const kind = TOKENS.find((name, i) => found[i + 1] !== undefined);
+    parts.push(text.slice(end, found.index), html("span", `nv-py-${kind}`, null, found[0]));
+    end = found.index + found[0].length;
   }
+  return [...parts, text.slice(end)];
 }

@@ -39,7 +39,6 @@ function change(before: Element, node: Node, isDrawn: (element: Element) => bool
   const was = written.get(before);
   if (!was || !is || was.tag !== is.tag) return before.replaceWith(node);
   if (was.whole === is.whole) return;
-  if (before.localName === "code") return before.replaceWith(node); // a script has colored it
   written.set(before, is);
   if (!isDrawn(before)) morph(before, node, isDrawn);
 }

@@ -3,6 +3,7 @@
 import { mountFigure } from "../../figures/browser/mount.ts";
 import { button, findAll, html } from "../../figures/browser/common/dom.ts";
 import { _ } from "../../figures/browser/common/messages.ts";
+import { termsOf } from "../../figures/browser/text/formula.ts";
 import type { FigureView } from "../../figures/browser/views/view.ts";
 import { Glossary } from "./glossary.ts";
 import { colorCode, listen, pressLink, showOpenTabs } from "./interaction.ts";
@@ -94,7 +95,8 @@ export class PageView {
       if (address) link.setAttribute("href", address);
     }
     for (const span of findAll(this.root, ".nv-address")) span.textContent = this.host.address?.(span.dataset.page ?? "", span.dataset.query ?? "") ?? span.textContent;
-    findAll(this.root, ".nv-code code:not(.nv-plain)").forEach(colorCode);
+    const terms = termsOf(data.figures.flatMap((figure) => (figure as Partial<ViewPayload>).formula ?? []));
+    for (const code of findAll(this.root, ".nv-code code:not(.nv-plain)")) colorCode(code, terms);
     findAll(this.root, ".nv-tabs").forEach(showOpenTabs);
     if (guess !== undefined && guess !== before) this.showGuess(guess);
     openTopics(this.root);

@@ -5,6 +5,7 @@ import { formatNumber, parenthesize } from "../common/format.ts";
 import { _ } from "../common/messages.ts";
 import { broadcastAt, indexAlong } from "../tensor/sharing.ts";
 import { sentPlace } from "../tensor/slices.ts";
+import { markedLines } from "./marks.ts";
 import { writePieces, type Piece } from "./terms.ts";
 
 /** The whole formula: in symbols, and with the numbers of one element. */
@@ -27,23 +28,21 @@ export class LoopLines {
   root = html("div", "nv-loops", null, "", { role: "group", ariaLabel: _("Loops") });
   code = html("code", "", html("pre", "", this.root));
   now: HTMLElement[] = [];
-  shown?: Loops;
+  shown?: string;
 
   write(data: DecodedData, index: Index | null) {
-    const { loops } = data;
+    const { loops, formula = [] } = data;
     if (!loops) return;
-    if (JSON.stringify(loops) !== JSON.stringify(this.shown)) this.rebuild(loops);
-    const names = loops.axes.map(({ name }) => name), at = index && indexAlong(loops.axes, data, index);
-    loops.lines.forEach(({ runs }, line) => {
-      const values = at ? runs.map((name) => `${name} = ${at[names.indexOf(name)]}`) : [];
+    if (loops.code !== this.shown) this.rebuild(loops.code, termsOf(formula));
+    iterationOf(data, loops, index).forEach((values, line) => {
       if (this.now[line].textContent !== values.join(" ")) this.now[line].replaceChildren(...values.flatMap((value) => [html("span", "", null, value), " "]).slice(0, -1));
     });
   }
 
-  rebuild(loops: Loops) {
-    this.shown = loops;
+  rebuild(code: string, terms: string[]) {
+    this.shown = code;
     this.code.replaceChildren();
-    this.now = loops.lines.map(({ parts }, number) => {
+    this.now = markedLines(code, terms, true).map((parts, number) => {
       const line = html("span", "nv-loop-line", this.code);
       line.style.setProperty("--nv-indent", `${parts[0].text.match(/^ */)?.[0].length}ch`);
       writePieces(html("span", "", line), parts, !number);
@@ -55,6 +54,20 @@ export class LoopLines {
 
 /** The steps that compute a number. */
 const MADE_BY: Record<string, string> = { eps: "normalized", gamma: "output", beta: "output" };
+
+/** For each line of the loops, its variables for an element: "n = 1". The last line, a comment, is about gamma, which has axes of its own. */
+export function iterationOf(data: DecodedData, { code, runs }: Loops, index: Index | null) {
+  const variables = [...data.stats.axes, ...runs];
+  return code.split("\n").map((line) => {
+    const names = [...line.matchAll(/for (\w+) in/g)].map(([, name]) => name);
+    const own = names.map((name) => variables.find((axis) => axis.name === name || `${axis.name}_` === name) as NamedAxis);
+    const axes = line.startsWith("#") ? (data.params?.axes ?? []) : own, at = index && indexAlong(axes, data, index);
+    return at ? axes.map(({ name }, i) => `${names[i] ?? name} = ${at[i]}`) : [];
+  });
+}
+
+/** The terms of a layer. */
+export const termsOf = (formula: Token[]) => formula.map(({ number }) => number).filter(Boolean);
 
 /** The whole formula in pieces. ``step``: whose tokens are marked */
 export function formulaPieces(tokens: Token[], step = ""): Piece[] {
