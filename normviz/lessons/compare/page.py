@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
 
+from torch import nn
+
 from normviz.analysis import description, examples, forward
 from normviz.analysis.comparison import (
     COLUMNS,
@@ -291,11 +293,19 @@ def parts(
         yield Sentence(sentence(comparison, at), ", ".join(map(str, at)))
     if ready:
         yield Text(join_sentences([ready.text, ready.loops_text]))
-    for note in dict.fromkeys(note for e in comparison.descriptions for note in (*e.notes, groups_note(e)) if note):
+    notes = [note for e in comparison.descriptions for note in (*e.notes, groups_note(e), _own_name(e))]
+    for note in dict.fromkeys(filter(None, notes)):
         yield Caption(note)
     yield panels(comparison, drawing, at, cards)
     yield Text(_("**Side by side**"), of="table")
     yield _table(comparison)
+
+
+def _own_name(e: description.Description) -> str:
+    """That torch has no layer of this name."""
+    if e.layer is None or hasattr(nn, e.layer.name):
+        return ""
+    return _("torch.nn has no `{layer}`; Explore has its code.", layer=e.layer.name)
 
 
 def _table(comparison: Comparison) -> Table:

@@ -4,7 +4,7 @@ import pytest
 
 from normviz.lessons.pages import PAGES
 from normviz.parts.html import Body
-from normviz.parts.part import Panels, Table, Tabs, flat
+from normviz.parts.part import Caption, Panels, Table, Tabs, flat
 
 LAYERS = "shape=2,4,3,5&layers=BatchNorm2d(4);LayerNorm([4,3,5])"
 
@@ -27,6 +27,13 @@ def test_the_first_cards_are_those_of_the_mean():
     assert (
         PAGES["compare"].view(f"{LAYERS}&cards=what").problem == "cards='what' is unknown; choose mean, gamma or cube."
     )
+
+
+def test_a_layer_that_torch_does_not_have_is_named():
+    query = "shape=2,5,4&layout=NLC&layers=ChannelsLastBatchNorm(4);LayerNorm(4)"
+    texts = [one.text for one in PAGES["compare"].parts(PAGES["compare"].view(query)) if isinstance(one, Caption)]
+    assert texts == ["torch.nn has no `ChannelsLastBatchNorm`; Explore has its code."]
+    assert not [one for one in PAGES["compare"].parts(PAGES["compare"].view(LAYERS)) if isinstance(one, Caption)]
 
 
 def test_the_table_begins_with_five_rows_and_opens_to_all():
