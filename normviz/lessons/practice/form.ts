@@ -121,8 +121,8 @@ function addChoice(parent: HTMLElement, type: "checkbox" | "radio", text: string
 
 /** ``own`` of the page: a file uses its values for those that a link leaves out */
 export function writeSet(set: PracticeSet, timed: boolean, own: PracticeSet) {
-  const isRising = set.level === RISING; // then a seed chooses nothing
-  const pairs = Object.entries(set).filter(([name, value]) => (value || own[name]) && !(isRising && name === "seed"));
+  const isSeedOwn = set.level === RISING && set.seed === own.seed; // it chooses nothing then
+  const pairs = Object.entries(set).filter(([name, value]) => (value || own[name]) && !(isSeedOwn && name === "seed"));
   return queryOf(timed ? [...pairs, ["time", "true"]] : pairs);
 }
 
