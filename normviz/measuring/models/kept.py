@@ -6,7 +6,6 @@ import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from math import prod
 from typing import Any
 
 import torch
@@ -32,18 +31,11 @@ class Trail:
     channel: int | None = None
     steps: tuple[Callable[[Tensor], Tensor], ...] = ()
 
-    def positions(self, order: tuple[int, ...] | None = None) -> Tensor:
-        """For each element, its position in the tensor that was made. ``order``: of the axes in which the positions count."""
-        count = torch.arange(prod(self.shape))
-        if order is None:
-            found = count.reshape(self.shape)
-        else:
-            found = count.reshape([self.shape[axis] for axis in order]).permute(
-                [order.index(i) for i in range(len(order))]
-            )
+    def positions(self, made: Tensor) -> Tensor:
+        """For each element, the number that it had in the tensor that was made."""
         for step in self.steps:
-            found = step(found)
-        return found
+            made = step(made)
+        return made
 
 
 MOVES = frozenset(

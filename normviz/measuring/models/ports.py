@@ -25,7 +25,8 @@ from normviz.measuring.formula import generic_values
 from normviz.measuring.models.kept import Kept, WithOthers
 from normviz.measuring.models.layout import Layout, Shape, layouts, same
 from normviz.measuring.probe import Function, home_of, isolated
-from normviz.measuring.report import Difference, groups_difference, imprecise, other_dtype
+from normviz.measuring.report import Difference, imprecise, other_dtype
+from normviz.measuring.turn import same_random_states
 from normviz.measuring.verdict import FAR_FROM_ZERO, Error, Reference, compare, signed_values
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, ngettext
@@ -66,7 +67,10 @@ def possible_layouts(first: Kept, second: Kept) -> list[Layout]:
     if len(several) < 2:
         if several:
             return several
-        return [same(first.shape)] if len(first.shape) == len(second.shape) else []
+        rank = len(first.shape)
+        if len(second.shape) == 2 < rank and first.shape[-1] == second.shape[-1]:  # rows of another number
+            return [Layout(same(first.shape).parts, tuple(range(rank)), (rank - 1, 1))]
+        return [same(first.shape)] if rank == len(second.shape) else []
     if max(map(prod, (first.shape, first.trail.shape, second.trail.shape))) <= LARGEST:
         for chosen in (_by_values(first, second, several), _by_trails(first, second, several)):
             if 0 < len(chosen) < len(several):
@@ -98,16 +102,14 @@ def _by_values(first: Kept, second: Kept, several: Sequence[Layout]) -> list[Lay
 def _by_trails(first: Kept, second: Kept, several: Sequence[Layout]) -> list[Layout]:
     """The layouts that agree with how both were made, if they were made in the same layout, or in ones whose channels are known."""
     one, other = first.trail, second.trail
-    order = None
-    if one.channel is not None and other.channel is not None and one.channel != other.channel:
-        axes = [axis for axis in range(len(one.shape)) if axis != one.channel]
-        axes.insert(other.channel, one.channel)
-        order = tuple(axes)
-    sizes = one.shape if order is None else tuple(one.shape[axis] for axis in order)
-    if sizes != other.shape:
+    made = torch.arange(prod(one.shape)).reshape(one.shape)
+    as_other = made
+    if one.channel is not None and other.channel is not None:
+        as_other = made.movedim(one.channel, other.channel)
+    if tuple(as_other.shape) != other.shape:
         return []
     with suppress(RuntimeError):  # a step that was written for other sizes
-        positions = one.positions(), other.positions(None if order is None else order)
+        positions = one.positions(made), other.positions(as_other)
         return [layout for layout in several if torch.equal(layout.there(positions[0]), positions[1])]
     return []
 
@@ -373,11 +375,21 @@ def _in_mode(
         try:
             g = stack.enter_context(isolated(two, x, probe.TENSORS, {}))
         except NormvizError as error:
+            if _is_random(two, x):
+                raise
             if x.shape != first.shape:
                 return _in_mode(first, second, layout, norm, _alike(x, first.shape, 3).to(x.dtype), training)
             text = _("It does not run on the input of the first: {error}", error=str(error))
             return Mismatch("raises", training[0], x, told=Difference("values", "", "", text))
         return Duel(Both.of(f, g), x, second.x.dtype, norm).found(training[0])
+
+
+def _is_random(module: nn.Module, x: Tensor) -> bool:
+    """Whether a second call with the same x gives another output, as with dropout."""
+    with suppress(Exception), torch.no_grad(), same_random_states():  # of the module
+        outputs = [copy.deepcopy(module)(x.clone()) for _call in range(2)]
+        return not torch.equal(*(one[0] if isinstance(one, tuple | list) else one for one in outputs))
+    return False
 
 
 def _alike(x: Tensor, shape: Shape, seed: int) -> Tensor:
@@ -642,11 +654,16 @@ def _of_running(one: nn.Module, two: nn.Module, role: str, batches: Sequence[Ten
 
 def _momentum(module: nn.Module, batches: Sequence[Tensor]) -> float | None:
     """The weight of the new mean, if it is one number."""
-    zero, one = (_after(copy.deepcopy(module).double().train(), batches[:1], mean)[MEAN] for mean in (0.0, 1.0))
-    if not zero or not one:
-        return None
-    rates = 1 - (one[0] - zero[0])
-    return float(f"{float(rates.mean()):.6g}") if float(rates.max() - rates.min()) < 1e-6 else None
+    if any(vars(part).get("momentum", 0) is None for part in module.modules()):
+        return None  # another one with each batch
+    found = []
+    for count in (1, 2):
+        zero, one = (_after(copy.deepcopy(module).double().train(), batches[:count], mean)[MEAN] for mean in (0.0, 1.0))
+        rest = one[0] - zero[0] if zero and one else torch.zeros(())
+        if not zero or float(rest.max() - rest.min()) > 1e-6:
+            return None
+        found.append(1 - float(rest.mean().clamp(min=0)) ** (1 / count))
+    return float(f"{found[0]:.6g}") if abs(found[0] - found[1]) < 1e-6 else None
 
 
 def own_mismatch(first: Kept, second: Kept, layout: Layout) -> Error | None:
@@ -696,7 +713,7 @@ def reasons(module: nn.Module, x: Tensor, wanted: Description) -> list[Differenc
     for one in found.differences:
         if one.what in ("strides", "repeat", "in_place", "residual", "batch", "sizes"):
             return []
-        if one.what == "statistics" and found.measured is not None and one == groups_difference(found.measured, wanted):
+        if one.what == "statistics" and wanted.title in one.sentence:  # it speaks of "your function"
             text = _(
                 "It averages over {own}; {layer} averages over {wanted}.",
                 own=one.found,

@@ -234,11 +234,17 @@ class Recorder(TorchFunctionMode):
         if call is not None and isinstance(first, Tensor):
             call.returned = tuple(first.shape)
 
+    @property
+    def _is_inside(self) -> bool:
+        """Whether a norm of torch runs, which calls its function."""
+        return bool(self.open) and self.open[-1] is not None and self.open[-1].layer is not None
+
     def _add(self, call: Call, x: Tensor) -> Call:
         key = (call.name, call.function, str(call.layer), call.shape, call.of_parameter)
         known = self.calls.setdefault(key, call)
         known.count += known is not call
-        if known is call and not x.is_meta and (call.layer is not None or may_normalize(call.module)):
+        is_norm = not (call.function and self._is_inside) and (call.layer is not None or may_normalize(call.module))
+        if known is call and not x.is_meta and is_norm:
             call.x, call.trail = part_of(x, _fixed(call)), self.trails.get(x) or Trail(call.shape)
         return known
 
@@ -258,7 +264,7 @@ class Recorder(TorchFunctionMode):
                 Call(
                     self.names[id(module)], module, shape, shape, name, layer,
                     parameters=parameters, buffers=buffers, of_parameter=self._parameter(x),
-                    called=None if x.is_meta else Called(ALIASES.get(func, func), given),
+                    called=None if x.is_meta or self._is_inside else Called(ALIASES.get(func, func), given),
                 ),
                 x,
             )  # fmt: skip

@@ -126,6 +126,63 @@ def test_equal_norms_differ_in_nothing(make, first, second, seed):
     assert (found, found.notes) == ((), ())
 
 
+class Dropping(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight, self.bias, self.drop = nn.Parameter(torch.ones(8)), nn.Parameter(torch.zeros(8)), nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(F.layer_norm(x, (8,), self.weight, self.bias))
+
+
+class ChannelsLast(nn.Module):
+    """A linear layer and a norm on channels last, with the sizes of a convolution on channels first."""
+
+    def __init__(self, norm):
+        super().__init__()
+        self.linear, self.norm = nn.Linear(3, 8), norm
+
+    def forward(self, x):
+        return self.norm(self.linear(x.permute(0, 2, 3, 1)))
+
+
+def test_a_linear_layer_has_its_channels_last():
+    one, x = cube(Own((8, 1, 1), (1,)))
+    first = nv.norms(one, x)
+    assert first.diff(nv.norms(ChannelsLast(nn.LayerNorm(8)), x)) == ()
+    assert first.diff(nv.norms(ChannelsLast(Own((8, 1, 1), (1,))), x)) != ()
+
+
+def test_a_mode_in_which_the_port_is_random_is_left_out():
+    (one, x), (other, _x) = words(nn.LayerNorm(8)), words(Dropping())
+    assert nv.norms(one.eval(), x).diff(nv.norms(other.eval(), x)) == ()
+    assert nv.norms(one.train(), x).diff(nv.norms(other.train(), x)) == ()  # the call of F.layer_norm in it is the norm
+
+
+def test_inputs_may_have_other_sizes_and_dtypes():
+    (one, x), (other, _x) = words(Llama(8)), words(Half(8, wide=True))
+    first = nv.norms(one, x)
+    assert first.diff(nv.norms(other, torch.randn(3, 4, 3))) == ()
+    assert first.diff(nv.norms(other, torch.randn(30, 3))) == ()
+    assert first.diff(nv.norms(other.bfloat16(), x.bfloat16())) == ()
+
+
+def test_another_dtype_of_the_output_is_told():
+    class Wide(Llama):
+        def forward(self, x):
+            return super().forward(x).float()
+
+    (one, x), (other, _x) = words(Llama(8)), words(Wide(8))
+    found = nv.norms(one.bfloat16(), x.bfloat16()).diff(nv.norms(other.bfloat16(), x.bfloat16()))
+    assert found == ("1, second model: Its output is float32, not bfloat16.",)
+
+
+def test_a_momentum_of_none_is_no_number():
+    (one, x), (other, _x) = image(nn.BatchNorm2d(8, momentum=None)), image(nn.BatchNorm2d(8))
+    found = nv.norms(one, x).diff(nv.norms(other, x))
+    assert found == ("1, second model: After two batches in train mode, its running_mean differs.",)
+
+
 DIFFERENT = {
     "groups": (image, lambda: nn.GroupNorm(4, 8), lambda: nn.GroupNorm(2, 8), "It averages over H, W and groups of 4 neighbors along C; GroupNorm(4, 8) averages over H, W and groups of 2 neighbors along C."),
     "groups of an own one": (cube, lambda: nn.GroupNorm(4, 8), lambda: OwnGroupNorm(2, 8), "groups of 4 neighbors"),
