@@ -41,7 +41,7 @@ ALIVE := $(shell $(BIN)/python -c 'import pip; print("yes")' 2>/dev/null)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run docs test quick core made test-oldest test-newest practice training translations claims attack soak fuzz mutants check format screenshots bundles plotlyjs lock docker address clean distclean
+.PHONY: help run docs test quick core made test-oldest test-newest practice training translations claims test-device attack soak fuzz mutants check format screenshots bundles plotlyjs lock docker address clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ translations: $(DEV) ## update the translations from the code, and print what is
 
 claims: $(DEV) ## list the general sentences of the texts, with the predicates that try to refute them
 	@$(BIN)/python -m tools.claims
+
+test-device: $(DEV) ## judge right and wrong functions on the accelerator of this computer, if it has one, and print a table
+	@$(BIN)/python -m bench.device
 
 attack: $(DEV) ## attack the app with many visitors and hostile input, and print what it withstands
 	@$(BIN)/python -m bench.attack

@@ -4,6 +4,8 @@ A ``Trial`` is a function from a ``Subject`` to a ``TrialResult``: the differenc
 trial that finds a difference ends the check. ``TRIALS`` in ``check`` is the table of them, from which the documentation is made.
 """
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -33,7 +35,7 @@ from normviz.texts.messages import N_, _, ngettext
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
 
-ROWS = (1, 3, 65)
+ROWS, FEW_ROWS = (1, 3, 65), (1, 3, 9)
 CONSECUTIVE = 12  # calls without restoring what the function keeps
 
 
@@ -314,7 +316,7 @@ def other_sizes(subject: Subject) -> Iterator[tuple[LayerComparison, dict[int, T
     norm, shape, names = subject.compared.expected.norm, tuple(subject.x.shape), subject.compared.expected.axes
     free = subject.function.has_free_sizes(subject.compared.best) and not norm.running and not norm.sizes
     learned = [axis for axis, name in enumerate(names) if axis and (name in norm.gamma_axes or axis == len(shape) - 1)]
-    numbers = [(0, rows) for rows in ROWS]
+    numbers = [(0, rows) for rows in rows_of(subject.x)]
     numbers += [(axis, n) for axis in learned[:2] for n in (shape[axis] + 1, shape[axis] - 1, 17, 100) if free]
     for axis, size in dict.fromkeys(numbers):
         other = (*shape[:axis], size, *shape[axis + 1 :])
@@ -323,6 +325,12 @@ def other_sizes(subject: Subject) -> Iterator[tuple[LayerComparison, dict[int, T
         expected = subject.on_norm(other)
         if expected is not None:
             yield subject.compared.resized(expected, {shape[axis]: size})
+
+
+def rows_of(x: Tensor) -> tuple[int, ...]:
+    """The numbers of rows that are tried: few in Triton's interpreter, which runs the programs of a kernel one after the other."""
+    is_interpreted = x.device.type == "cpu" and "triton" in sys.modules and os.environ.get("TRITON_INTERPRET") == "1"
+    return FEW_ROWS if is_interpreted else ROWS
 
 
 def sizes(subject: Subject) -> TrialResult:
@@ -353,7 +361,11 @@ def gradients_elsewhere(subject: Subject) -> TrialResult:
     if subject.backward is False:
         return TrialResult(left_out="backward=False")
     in_half = subject.function.dtype.itemsize < 4  # sums of many rows are coarse
-    several = [] if in_half else [one for one in other_sizes(subject) if {65, 17} & {*one[0].expected.shape}]
+    several = (
+        []
+        if in_half
+        else [one for one in other_sizes(subject) if {rows_of(subject.x)[-1], 17} & {*one[0].expected.shape}]
+    )
     cases = [(compared, values, False) for compared, values in several]
     own = signed_values(subject.compared.learned, seed=5)
     tried, raised = list[str](), list[str]()

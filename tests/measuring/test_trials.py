@@ -1,5 +1,6 @@
 """The trials of a function whose output is right for the given x: strides, sizes, gradients elsewhere, repeated calls, and that x is not changed."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -313,3 +314,18 @@ def test_what_was_tried_of_other_values():
 
     ones = {"gamma": torch.ones(16)}
     assert line(positive, "other values", like="LayerNorm(16, bias=False)", params=ones) == "right: other values of x"
+
+
+def test_few_rows_are_tried_in_the_interpreter_of_triton(monkeypatch):
+    def tried():
+        return next(one.tried for one in nv.check(layer_norm, (2, 6), "LayerNorm(6)").trials if one.trial == "sizes")
+
+    def layer_norm(x):
+        return F.layer_norm(x, x.shape[-1:])
+
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    monkeypatch.setitem(sys.modules, "triton", None)
+    assert "(9, 6)" in tried()
+    assert "(65, 6)" not in tried()
+    monkeypatch.setenv("TRITON_INTERPRET", "0")
+    assert "(65, 6)" in tried()

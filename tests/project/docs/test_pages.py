@@ -127,7 +127,7 @@ def test_the_exact_versions_of_the_repository_are_in_the_ranges_of_the_package()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     pinned = [one for one in project["dependency-groups"]["dev"] if isinstance(one, str)]
     pinned += re.findall(r"^[\w\[\]-]+==\S+", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
-    exact = dict(one.split("==") for one in pinned)
+    exact = dict(one.partition(";")[0].split("==") for one in pinned)
     extras = project["project"]["optional-dependencies"].values()
     for one in (*project["project"]["dependencies"], *(each for extra in extras for each in extra)):
         name, lowest = one.split(">=")
