@@ -43,7 +43,7 @@ INDEX = Path(st.__file__).parent / "static" / "index.html"
 FONT = re.compile(r'\s*<link\s[^>]*\bas="font"[^>]*>')  # Streamlit's font, which the theme does not use
 STYLESHEET = re.compile(r'\s*(<link\s[^>]*rel="stylesheet"[^>]*>)')
 # Streamlit's front end fetches the script of a widget when it draws the first one, and then what that script imports.
-WIDGETS = ("BidiComponent", "Button", "ButtonGroup", "NumberInput", "Selectbox")
+WIDGETS = ("BidiComponent", "Button", "ButtonGroup", "Html", "NumberInput", "Selectbox")
 IMPORT = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
 APP_SCRIPT = re.compile(rb'\s*(<link rel="modulepreload" crossorigin[^>]*>|<script type="module"[^>]*></script>)')
 CHARSET = re.compile(r"<meta charset=[^>]*>", re.IGNORECASE)
