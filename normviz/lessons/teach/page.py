@@ -54,6 +54,13 @@ class Snippet(Part):
         return f"{self.before}{self.link.address}{self.after}"
 
 
+# The frame becomes as high as its content, which depends on its width; Share writes the same line (share/links.ts).
+GROWING = (
+    '<script>addEventListener("message", ({ source, data }) => document.querySelectorAll("iframe").forEach((frame) => '
+    '{ if (frame.contentWindow === source && data?.normvizHeight > 0) frame.style.height = data.normvizHeight + "px"; }));</script>'
+)
+
+
 @dataclass(frozen=True)
 class Way(Part):
     """Something that a teacher can do: what it is, a small preview of it, and the parts that do it.
@@ -142,7 +149,7 @@ def view_parts(view: View) -> Iterator[Part]:
         N_("In your own pages"),
         N_("*Share*, at the top of each page, writes a frame, a link or Markdown for what you see. A file needs no server."), "embed",
         (
-            Snippet(explore, '<iframe src="', '" title="normviz" loading="lazy" width="100%" height="900" style="border: 0"></iframe>'),
+            Snippet(explore, '<iframe src="', '" title="normviz" loading="lazy" width="100%" height="640" style="border: 0"></iframe>\n' + GROWING),
             Command(f'{NORMVIZ} export "{compact(scene.layer)}" --shape {",".join(map(str, scene.shape))} -o layer.html'),
         ),
     )  # fmt: skip

@@ -3,14 +3,16 @@
 import json
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
 from normviz.cli.command import main
+from normviz.lessons import share
 from normviz.lessons.pages import PAGES, page_view, view_of_link
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.formats.quiz import item
-from normviz.lessons.teach.page import COUNT, LEVEL, PREVIEWS, SEED, Snippet, Way
+from normviz.lessons.teach.page import COUNT, GROWING, LEVEL, PREVIEWS, SEED, Snippet, Way
 from normviz.parts.html import Body
 from normviz.parts.part import Code, Links, flat
 
@@ -68,3 +70,11 @@ def test_a_snippet_has_the_address_of_the_app_and_none_without_an_app():
 def test_its_commands_are_not_colored_as_python():
     html = "".join(part.html(Body(app="")) for part in WAYS)
     assert set(re.findall(r"<code[^>]*>(?=python|<span|&lt;|http)", html)) == {'<code class="nv-plain">'}
+
+
+def test_a_frame_grows_by_the_line_that_share_writes():
+    script = Path(share.__file__).with_name("links.ts").read_text(encoding="utf-8")
+    written = script.partition("const GROWING =")[2].partition(";\n\n")[0].replace("\\x3C", "<")
+    assert "".join(json.loads(text) for text in re.findall(r'"(?:[^"\\]|\\.)*"', written)) == GROWING
+    text = "".join(way.plain_text() for way in WAYS)
+    assert f'height="640" style="border: 0"></iframe>\n{GROWING}' in text
