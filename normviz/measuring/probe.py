@@ -80,7 +80,9 @@ def indices(shape: tuple[int, ...], most: int = MOST_INPUTS, few: int = SMALL_SA
     chosen: Sequence[int] = range(elements)
     if elements > most:
         generator, count = torch.Generator().manual_seed(SEED), SAMPLE if elements <= LARGE else few
-        chosen = sorted({0, elements - 1, *torch.randint(elements, (count,), generator=generator).tolist()})
+        chosen = sorted(
+            {0, elements - 1, *torch.randint(elements, (count,), generator=generator, device="cpu").tolist()}
+        )
     for flat in chosen:
         yield tuple(map(int, np.unravel_index(flat, shape)))
 

@@ -118,18 +118,23 @@ class _Made(TorchDispatchMode):
 
 
 class _Generator(torch.Generator):
-    """The random numbers of the device are those of the CPU."""
+    """The random numbers of the device are those of the CPU; a generator makes them for its own device."""
 
-    def __new__(cls, _device="cpu"):
-        return super().__new__(cls)
+    def __new__(cls, device="cpu"):
+        made = super().__new__(cls)
+        made.place = torch.device(device).type
+        return made
 
 
 class _OfNumbers(TorchFunctionMode):
-    """``torch.tensor`` makes its tensor where a ``TorchDispatchMode`` does not see it."""
+    """``torch.tensor`` makes its tensor where a ``TorchDispatchMode`` does not see it; a generator is of one device."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
         device = kwargs.get("device") or _device.CURRENT_DEVICE
+        place = getattr(kwargs.get("generator"), "place", None)
+        if place and place != torch.device(device or "cpu").type:
+            raise RuntimeError(f"Expected a {device} device type for generator but found {place}")
         if func in (torch.tensor, torch.as_tensor) and device is not None and torch.device(device).type == NAME:
             return func(*args, **(kwargs | {"device": "cpu"})).to(device)
         return func(*args, **kwargs)
