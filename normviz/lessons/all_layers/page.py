@@ -309,14 +309,8 @@ class LayerMap(Part):
 def view_parts(view: View) -> Iterator[Part]:
     scene = view.scene
     if len(scene.axes) > MOST_AXES:
-        yield Note(
-            _(
-                "A map of {n} axes has {rows} rows; choose a tensor with at most {most} axes.",
-                n=len(scene.axes),
-                rows=2 ** len(scene.axes) - 1,
-                most=MOST_AXES,
-            )
-        )
+        axes = f"({', '.join(scene.axes).upper()})"
+        yield Note(_("The map of {axes} has too many rows; choose a tensor with fewer axes.", axes=axes))
         return
     data = map_data(scene)
     yield Sentence(summary_of(data))
@@ -327,7 +321,7 @@ def summary_of(data: MapData) -> str:
     """How many places there are, and at how many of them torch has a layer."""
     torch = {(one.row, one.column) for one in data.layers if not one.source}
     return _(
-        "A mean and a gamma can be shared in **{places}** ways; torch has a layer for **{n}** of them.",
+        "Ways to share a mean and a gamma: **{places}**; torch has a layer for **{n}** of them.",
         places=format_count(len(data.rows) * len(data.columns)), n=len(torch),
     )  # fmt: skip
 

@@ -98,7 +98,7 @@ def test_the_links_open_the_layer_on_the_same_tensor():
 def test_a_tensor_of_many_axes_has_a_note_in_place_of_a_map():
     parts = list(PAGES["all_layers"].parts(PAGES["all_layers"].view("shape=2,2,2,2,2,2&layer=LayerNorm(2)")))
     assert [type(one).__name__ for one in parts] == ["Note"]
-    assert "63 rows" in parts[0].plain_text()
+    assert parts[0].plain_text().startswith("The map of (")
 
 
 def test_without_scripts_it_is_a_list():
