@@ -8,7 +8,7 @@ and more; so no change is told that the outputs do not need. Where nothing gives
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations, product
 from math import isclose, isfinite
 
@@ -66,6 +66,7 @@ from normviz.texts.messages import N_, _, join_sentences
 __tracebackhide__ = True  # pytest shows the frame of the caller
 
 HELD_OUT = 2  # x that only confirm
+FEW = 64  # elements, which refute most variants of a large x
 MOST_CHANGES = 4
 COARSE = 1e-3  # relative: in 16 bits
 ROUNDING = 1e-12  # relative: in float64
@@ -80,6 +81,14 @@ class Draw:
     outputs: Tensor
     tensors: Mapping[int, Tensor]
     stored: tuple[Tensor, Tensor] | None = None
+
+    @cached_property
+    def target(self) -> "Target":
+        return Target.of(self.outputs)
+
+    @cached_property
+    def target_of_each(self) -> "Target":
+        return Target.of(self.outputs, each=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,30 +175,68 @@ class Fit:
     error: float = 0.0
 
 
-def fit(values: Tensor | None, outputs: Tensor, close: float, each: bool = False) -> Fit | None:
-    """The factor and the offset that make the values the outputs; None if there are none. ``each``: errors are relative to each element."""
-    if values is None:
+def fit(values: Tensor | None, target: "Target", close: float) -> Fit | None:
+    """The factor and the offset that make the values the outputs; None if there are none."""
+    if values is None or not bool((values.isfinite() | target.unknown).all()):
         return None
-    known = outputs.isfinite()
-    enough = known[:-HELD_OUT].sum(0) > 1  # a line through one point says nothing
-    known = known & enough
-    if not bool(values[known].isfinite().all()):
+    if target.few is not None and fit(values.flatten(1)[:, :: target.step], target.few, close) is None:
         return None
-    size = outputs.nan_to_num(0, 0, 0).abs().amax(0).clamp(min=1e-12).expand_as(outputs) if each else _sizes(outputs)
-    weight = torch.where(known, size**-2, 0.0)[:-HELD_OUT]
-    values, wanted = torch.where(known, values, 0.0), torch.where(known, outputs, 0.0)
-    z, y = values[:-HELD_OUT], wanted[:-HELD_OUT]
-    total = weight.sum(0).clamp(min=1e-30)
-    middle, average = (weight * z).sum(0) / total, (weight * y).sum(0) / total
-    square = (weight * (z - middle).square()).sum(0)
-    moves = square > 1e-20 * total * (1e-30 + middle.square())
-    slope = torch.where(moves, (weight * (z - middle) * (y - average)).sum(0) / square.clamp(min=1e-300), 0.0)
-    offset = average - slope * middle
-    error = torch.where(known, (slope * values + offset - wanted).abs(), 0.0)
-    largest = float((error / size).max())
+    values = torch.where(target.unknown, 0.0, values)
+    middle = (target.share * values[:-HELD_OUT]).sum(0)
+    distance = values[:-HELD_OUT] - middle
+    square = (target.share * distance.square()).sum(0)
+    moves = square > 1e-20 * (1e-30 + middle.square())
+    slope = torch.where(moves, (target.pull * distance).sum(0) / square.clamp(min=1e-300), 0.0)
+    offset = target.average - slope * middle
+    error = torch.where(target.unknown, 0.0, (slope * values + offset - target.outputs).abs())
+    largest = float((error / target.size).max())
     if largest > close:
         return None
-    return Fit(torch.where(moves, slope, torch.nan), torch.where(enough, offset, torch.nan), largest)
+    return Fit(torch.where(moves, slope, torch.nan), torch.where(target.enough, offset, torch.nan), largest)
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Outputs for several x, with all that a fit needs of them: there are thousands of variants.
+
+    outputs  0 where they are unknown
+    enough   where there are two of an element: a line through one point says nothing
+    size     of the outputs; errors are relative to it
+    share    the weight of each x in the mean of an element
+    average  that mean
+    pull     the distance from it, times the weight
+    few      the same for every ``step``-th element of a large x, which refutes most variants
+    """
+
+    outputs: Tensor
+    unknown: Tensor
+    enough: Tensor
+    size: Tensor
+    share: Tensor
+    average: Tensor
+    pull: Tensor
+    step: int
+    few: "Target | None"
+
+    @classmethod
+    def of(cls, outputs: Tensor, each: bool = False) -> "Target":
+        """``each``: errors are relative to each element, not to the largest one for an x."""
+        size = outputs.nan_to_num(0, 0, 0).abs().amax(0, keepdim=True).clamp(min=1e-12) if each else _sizes(outputs)
+        return cls._of(outputs, size)
+
+    @classmethod
+    def _of(cls, outputs: Tensor, size: Tensor) -> "Target":
+        known = outputs.isfinite()
+        enough = known[:-HELD_OUT].sum(0) > 1
+        known = known & enough
+        outputs = torch.where(known, outputs, 0.0)
+        weight = torch.where(known, size**-2, 0.0)[:-HELD_OUT]
+        share = weight / weight.sum(0).clamp(min=1e-30)
+        average = (share * outputs[:-HELD_OUT]).sum(0)
+        pull = share * (outputs[:-HELD_OUT] - average)
+        step = outputs[0].numel() // FEW
+        few = cls._of(*(one.flatten(1)[:, ::step] for one in (outputs, size))) if step > 1 else None
+        return cls(outputs, ~known, enough, size, share, average, pull, step, few)
 
 
 def _sizes(outputs: Tensor) -> Tensor:
@@ -426,7 +473,7 @@ def _use(compared: LayerComparison, evidence: Evidence, variant: Variant) -> Rea
     for number, draw in enumerate(evidence.draws):
         if variant.stored is not None:
             values = replace(variant, stored=draw.stored).normalized(evidence.x)
-        found = fit(values, draw.outputs, evidence.close, variant.stored is not None)
+        found = fit(values, draw.target if variant.stored is None else draw.target_of_each, evidence.close)
         if found is None:
             return None
         if evidence.after is not None and values is not None:
@@ -843,7 +890,7 @@ def _divides_by_another_number(base: Variant, x: Tensor, normalized: Sequence[Te
 def _subtracts_stored_mean(evidence: Evidence, given: Sequence[Affine]) -> bool:
     """Whether a function with stored statistics subtracts the mean and divides by a positive number of each group, whatever gamma is."""
     for draw, (gamma, beta) in zip(evidence.draws, given, strict=True):
-        own = fit(evidence.x, draw.outputs, evidence.close)
+        own = fit(evidence.x, draw.target, evidence.close)
         if own is None or draw.stored is None or not bool((own.factor / gamma > 0).all()):
             return False
         if not _same((beta - own.factor * draw.stored[0])[None], own.offset[None], 10 * evidence.close):
@@ -921,7 +968,7 @@ def _factor_and_offset(compared: LayerComparison, variant: Variant, values: Mapp
     function, shape = compared.function, compared.expected.shape
     inputs = torch.stack([probe.generic(shape, function.dtype, seed) for seed in (51, 52, 53, 54, 55)])
     outputs = torch.stack([function(x, values).double() for x in inputs])
-    return fit(variant.normalized(inputs.double()), outputs, _rounding(function.dtype, outputs))
+    return fit(variant.normalized(inputs.double()), Target.of(outputs), _rounding(function.dtype, outputs))
 
 
 def _table(values: Tensor, ids: Ids) -> Tensor:
