@@ -76,6 +76,16 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collecto
     return found if has_examples else [one for one in found if not isinstance(one, DoctestModule)]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Importing all files of tests leaves hardly any garbage; looking for it took a fifth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files come first: the engines, other browsers, the app. Then the last files are short, and the processes end at about the same time."""
     browsers = {item.path for item in items if item.get_closest_marker("browser")}

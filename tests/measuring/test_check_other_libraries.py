@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
 
@@ -15,11 +16,14 @@ from tests.support.cases import case
 
 
 @pytest.fixture(scope="module")
-def given() -> ModuleType:
+def given() -> Iterator[ModuleType]:
     """Imported where it is needed: every process imports all files of tests, and one of them runs these."""
-    pytest.importorskip("jax")
+    jax = pytest.importorskip("jax")
     pytest.importorskip("flax.linen")
-    return import_module("tests.measuring.other_libraries")
+    optimized = jax.config.read("jax_disable_most_optimizations")
+    jax.config.update("jax_disable_most_optimizations", True)  # nearly all of the time is spent in jax's compiler
+    yield import_module("tests.measuring.other_libraries")
+    jax.config.update("jax_disable_most_optimizations", optimized)
 
 
 def test_right_functions_pass(given):
