@@ -22,7 +22,7 @@ from normviz.texts.messages import N_, _, join_sentences, ngettext
 
 
 @dataclass(frozen=True)
-class Kind:
+class DifferenceKind:
     """A kind of difference.
 
     meaning   for the documentation
@@ -40,41 +40,47 @@ _ROOT = (
     N_("Divide by the root of the mean of x^2 plus eps, with the mean over {axes}."),
 )
 KINDS = {  # of differences: the documentation and the schema of the JSON have the same
-    "statistics": Kind(
+    "statistics": DifferenceKind(
         "other elements share a mean or a variance",
         N_("Take the mean and the variance of all elements over {axes}."),
         N_("Take the mean of x^2 of all elements over {axes}."),
     ),
-    "parameters": Kind("other elements share a gamma or a beta", N_("Use one gamma or beta {expected}.")),
-    "center": Kind(
+    "parameters": DifferenceKind("other elements share a gamma or a beta", N_("Use one gamma or beta {expected}.")),
+    "center": DifferenceKind(
         "a mean is not subtracted, or one is that should not be, or another number",
         N_("Subtract the mean."),
         N_("Do not subtract the mean."),
     ),
-    "variance": Kind("what x is divided by is made in another way", *_ROOT),
-    "eps": Kind("another eps", N_("Use {expected} as eps.")),
-    "eps_placement": Kind("eps stands in another place", *_ROOT),
-    "gamma": Kind("gamma is used in another way", N_("Multiply the normalized x by {gamma}, and by nothing else.")),
-    "beta": Kind("beta is used in another way", N_("At the end add {beta}, and nothing else.")),
-    "factor": Kind("a factor that is no parameter", N_("Leave out this factor.")),
-    "offset": Kind("an added number that is no parameter", N_("Leave out this added number.")),
-    "training": Kind("another output in train or in eval mode"),
-    "running": Kind("other running statistics, or another use of them"),
-    "backward": Kind("another gradient"),
-    "dtype": Kind("the output has another dtype", N_("Convert the output to {expected}.")),
-    "precision": Kind("larger rounding errors", N_("Compute each step in the dtype of x or a more precise one.")),
-    "strides": Kind(
+    "variance": DifferenceKind("what x is divided by is made in another way", *_ROOT),
+    "eps": DifferenceKind("another eps", N_("Use {expected} as eps.")),
+    "eps_placement": DifferenceKind("eps stands in another place", *_ROOT),
+    "gamma": DifferenceKind(
+        "gamma is used in another way", N_("Multiply the normalized x by {gamma}, and by nothing else.")
+    ),
+    "beta": DifferenceKind("beta is used in another way", N_("At the end add {beta}, and nothing else.")),
+    "factor": DifferenceKind("a factor that is no parameter", N_("Leave out this factor.")),
+    "offset": DifferenceKind("an added number that is no parameter", N_("Leave out this added number.")),
+    "training": DifferenceKind("another output in train or in eval mode"),
+    "running": DifferenceKind("other running statistics, or another use of them"),
+    "backward": DifferenceKind("another gradient"),
+    "dtype": DifferenceKind("the output has another dtype", N_("Convert the output to {expected}.")),
+    "precision": DifferenceKind(
+        "larger rounding errors", N_("Compute each step in the dtype of x or a more precise one.")
+    ),
+    "strides": DifferenceKind(
         "another output where x is not contiguous", N_("Read x with its strides, or begin with x.contiguous().")
     ),
-    "sizes": Kind("another output for other sizes of x"),
-    "repeat": Kind("another output if it is called again", N_("Keep nothing from one call to the next.")),
-    "in_place": Kind("it writes into x, or returns the memory of x", N_("Write into a new tensor, and return that.")),
-    "residual": Kind(
+    "sizes": DifferenceKind("another output for other sizes of x"),
+    "repeat": DifferenceKind("another output if it is called again", N_("Keep nothing from one call to the next.")),
+    "in_place": DifferenceKind(
+        "it writes into x, or returns the memory of x", N_("Write into a new tensor, and return that.")
+    ),
+    "residual": DifferenceKind(
         "another output with a residual", N_("Normalize x + residual, and return the sum as the second output, if any.")
     ),
-    "batch": Kind("another output for a row in another batch"),
-    "not_normalization": Kind("the function is no normalization"),
-    "values": Kind("other values, for a reason that is not known"),
+    "batch": DifferenceKind("another output for a row in another batch"),
+    "not_normalization": DifferenceKind("the function is no normalization"),
+    "values": DifferenceKind("other values, for a reason that is not known"),
 }
 TRIED = ("dtype", "strides", "repeat", "in_place", "residual")  # their remedies follow from what was tried
 
