@@ -10,6 +10,7 @@ explain(layer, x)            what a layer does to x: a sentence, numbers, code a
 check(fn, x, like=layer)     which normalization a function of your own computes, and what differs from the layer that it should be
 check_backward(fn, x, ...)   the same for a backward pass that is written by hand
 norms(model, *inputs)        the normalizations of a model as a table; ``.diff`` compares it with a port
+diagnose(model, batches)     why a model gives other results in eval mode, and which of its norms makes the difference
 
 Pages of the app, with figures that answer to a pointer. Each is an ``Output``, for a notebook, a file (``to_html``) or a link (``url``);
 the keywords are the names of the page's link:
@@ -41,6 +42,7 @@ from normviz.__version__ import __version__ as __version__
 if TYPE_CHECKING:
     from normviz.analysis.forward import Trace
     from normviz.api.check import Check, check, check_backward
+    from normviz.api.diagnose import Diagnosis, diagnose
     from normviz.api.explain import Explanation, explain
     from normviz.api.norms import Norms, norms
     from normviz.api.pages import (
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from normviz.layers.layer import Layer
     from normviz.layers.norm import Norm
     from normviz.layers.sharing import Counts
+    from normviz.measuring.diagnosis.diagnose import DiagnosedLayer, Finding
     from normviz.measuring.models.norms import NormRow
     from normviz.measuring.report import Difference
     from normviz.texts.errors import NormvizError, NormvizWarning
@@ -73,8 +76,11 @@ __all__ = [
     "Check",
     "Choices",
     "Counts",
+    "DiagnosedLayer",
+    "Diagnosis",
     "Difference",
     "Explanation",
+    "Finding",
     "Layer",
     "Norm",
     "NormRow",
@@ -87,6 +93,7 @@ __all__ = [
     "check",
     "check_backward",
     "compare",
+    "diagnose",
     "explain",
     "explore",
     "gradients",
@@ -108,11 +115,13 @@ _NAMES = {
     "normviz.analysis.forward": ["Trace"],
     "normviz.api.explain": ["Explanation", "explain"],
     "normviz.api.check": ["Check", "check", "check_backward"],
+    "normviz.api.diagnose": ["Diagnosis", "diagnose"],
     "normviz.api.norms": ["Norms", "norms"],
     "normviz.export.output": ["Choices", "Output"],
     "normviz.layers.layer": ["Layer"],
     "normviz.layers.norm": ["Norm"],
     "normviz.layers.sharing": ["Counts"],
+    "normviz.measuring.diagnosis.diagnose": ["DiagnosedLayer", "Finding"],
     "normviz.measuring.models.norms": ["NormRow"],
     "normviz.measuring.report": ["Difference"],
     "normviz.texts.errors": ["NormvizError", "NormvizWarning"],

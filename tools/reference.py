@@ -37,7 +37,7 @@ WIDTH = 100  # of a signature and of a help text
 API = {  # page: its subject, and the names that it has
     "api-layers": ("A layer on a tensor", ("explain", "Explanation", "Layer", "Norm", "Counts", "Trace")),
     "api-functions": ("A function of your own", ("check", "check_backward", "Check", "Difference")),
-    "api-models": ("A model", ("norms", "Norms", "NormRow")),
+    "api-models": ("A model", ("norms", "Norms", "NormRow", "diagnose", "Diagnosis", "DiagnosedLayer", "Finding")),
     "api-pages": ("The pages", ("explore", "compare", "steps", "step_by_step", "train_and_eval", "gradients", "all_layers", "numerics", "models", "questions", "practice", "start", "story", "teach", "open", "live", "Output", "Choices")),
     "api-errors": ("Errors", ("NormvizError", "NormvizWarning")),
 }  # fmt: skip

@@ -151,6 +151,12 @@ def parser() -> Parser:
             "torch.nn:Transformer --input 10,2,512 --input 20,2,512",
             _add_norms,
         ),
+        "diagnose": (
+            _("why a model gives other results in eval mode than in train mode"),
+            "checking:run_diagnose",
+            "model.py:model --data model.py:batches",
+            _add_diagnose,
+        ),
         "app": (_("the app, in the browser"), "app:start", "--port 8600", _add_app),
         "plotlyjs": (_("plotly.js as a file, for --plotlyjs PATH"), "writing:plotlyjs", "plotly.min.js", _add_plotlyjs),
     }
@@ -309,6 +315,19 @@ def _add_norms(parser: Parser) -> None:
     parser.add_argument("--device", metavar="cpu", default=META, help=_("default: meta, where tensors have no values"))
     parser.add_argument("--train", action="store_true", help=_("in training mode; default: in eval mode"))
     parser.add_argument("--all", action="store_true", help=_("one row for each normalization, even if rows are equal"))
+    parser.add_argument("--json", action="store_true", help=_("print the result as JSON"))
+    _add_language(parser)
+
+
+def _add_diagnose(parser: Parser) -> None:
+    parser.add_argument("code", metavar="MODULE:NAME", help=_("a model with its weights, or a function that makes one"))
+    parser.add_argument(
+        "--data",
+        metavar="MODULE:NAME",
+        required=True,
+        help=_("the batches, such as a list or a DataLoader, or a function that makes them"),
+    )
+    parser.add_argument("--steps", metavar="8", type=int, default=8, help=_("read at most so many batches; default: 8"))
     parser.add_argument("--json", action="store_true", help=_("print the result as JSON"))
     _add_language(parser)
 

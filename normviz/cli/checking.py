@@ -1,4 +1,4 @@
-"""``normviz check`` and ``normviz norms``: what a function of the caller computes, and the normalizations of the caller's model."""
+"""``normviz check``, ``norms`` and ``diagnose``: what a function of the caller computes, and the normalizations of the caller's model."""
 
 import argparse
 import ast
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from normviz.analysis.description import Description
 from normviz.api.check import Check, check
+from normviz.api.diagnose import diagnose
 from normviz.api.norms import norms
 from normviz.cli.arguments import FLOATS
 from normviz.cli.watching import guarded
@@ -134,6 +135,23 @@ def run_norms(args: argparse.Namespace) -> None:
         raise NormvizError("the table ends where the forward pass failed; see its last line.")
 
 
+def run_diagnose(args: argparse.Namespace) -> int:
+    """Print the diagnosis; 1 if there are findings. Raises NormvizError if there is no such model or data, and if the model raises."""
+    with guarded(args.code), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # warnings of the model's own code
+        found = diagnose(_model(args.code), _data(args.data), steps=args.steps)
+        text = json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if args.json else str(found)
+        code = 0 if found else DIFFERS
+    sys.stdout.write(f"{text}\n")
+    return code
+
+
+def _data(text: str) -> Any:
+    """The batches of ``module:name``, or those that the function of this name makes."""
+    found = named(text, "model.py:batches")
+    return _made(found, text) if callable(found) else found
+
+
 def _device(name: str) -> torch.device:
     try:
         return torch.empty(0, device=name).device
@@ -182,11 +200,19 @@ def _made(function: Any, text: str) -> Any:
 
 
 def imported(name: str, example: str = "mymodule:my_layernorm") -> Any:
-    """What ``module:name`` names, or ``file.py:name``, or as in pytest ``file.py::name``. Raises NormvizError if there is nothing to call.
+    """The function or module that ``name`` names. Raises NormvizError if there is nothing to call.
 
     >>> imported("torch.nn.functional:layer_norm").__name__
     'layer_norm'
     """
+    found = named(name, example)
+    if not callable(found):
+        raise NormvizError("{name} is not a function or a module: it is {value}.", name=echo(name), value=echo(found))
+    return found
+
+
+def named(name: str, example: str) -> Any:
+    """What ``module:name`` names, or ``file.py:name``, or as in pytest ``file.py::name``. Raises NormvizError if there is no such name."""
     module, attributes = _parts(name)
     if not attributes:
         raise NormvizError(
@@ -220,8 +246,6 @@ def imported(name: str, example: str = "mymodule:my_layernorm") -> Any:
                 )
             raise NormvizError("{module} has no {name}.", module=echo(module), name=echo(attributes))
         found = getattr(found, attribute)
-    if not callable(found):
-        raise NormvizError("{name} is not a function or a module: it is {value}.", name=echo(name), value=echo(found))
     return found
 
 

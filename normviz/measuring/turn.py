@@ -46,7 +46,7 @@ class _Calls:
         if self.timeout is not None and passed > self.timeout:
             raise _TooLong
         self.number += 1
-        if self._bar is None and passed > QUICK and _has_reader():
+        if self._bar is None and passed > QUICK and has_reader():
             from tqdm import tqdm
 
             self._bar = tqdm(initial=self.number, unit=" calls of the function", leave=False, file=sys.stderr)
@@ -62,7 +62,7 @@ _lock = threading.RLock()
 _current: list[_Calls] = []  # of the thread that has the lock; the last one counts
 
 
-def _has_reader() -> bool:
+def has_reader() -> bool:
     # Python without a console has no stderr.
     return (sys.stderr is not None and sys.stderr.isatty()) or "ipykernel" in sys.modules
 

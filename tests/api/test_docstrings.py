@@ -7,7 +7,7 @@ import pytest
 
 import normviz as nv
 
-CLASSES = (nv.Check, nv.Explanation, nv.Layer, nv.Norm, nv.NormRow, nv.Norms, nv.Output, nv.Trace)
+CLASSES = (nv.Check, nv.Diagnosis, nv.Explanation, nv.Layer, nv.Norm, nv.NormRow, nv.Norms, nv.Output, nv.Trace)
 OF_SEQUENCES = ("count", "index")
 
 
@@ -30,7 +30,7 @@ def test_every_method_has_an_example_and_every_property_a_sentence(made):
         assert max(map(len, text.splitlines())) <= 160, name
 
 
-@pytest.mark.parametrize("name", ["check", "check_backward", "explain", "norms"])
+@pytest.mark.parametrize("name", ["check", "check_backward", "diagnose", "explain", "norms"])
 def test_every_function_describes_its_arguments(name):
     function = getattr(nv, name)
     text = inspect.getdoc(function)

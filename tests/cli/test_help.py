@@ -48,8 +48,13 @@ def test_a_help_ends_in_a_command_that_works(run, tmp_path, monkeypatch, command
     if command == "site":  # its pages with controls take seconds
         monkeypatch.setattr("normviz.export.playable.MOST_VIEWS", 60)
     monkeypatch.setattr(app.runpy, "run_module", lambda *_, **__: started.append(sys.argv))
+    if command == "diagnose":  # no module of torch has a model and its data
+        monkeypatch.setattr(sys, "path", list(sys.path))
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)
+        (tmp_path / "model.py").write_text("import torch\nmodel, batches = torch.nn.LayerNorm(2), [torch.ones(3, 2)]\n")
     code, out, err = run(*words)
     assert (code, err) == (0, "")
+    (tmp_path / "model.py").unlink(missing_ok=True)
     files = [word for word in words if (tmp_path / word).exists() and word not in words[:1]]
     assert os.listdir(tmp_path) == files
     if command == "app":

@@ -13,13 +13,15 @@ COUNTED = re.compile(
 )
 # What follows a name, not a number: "{layer} averages over {axes}".
 NOT_NOUNS = re.compile(
-    "as|averages|changes|contains|determines|differs|does|gives|has|holds|is|names|needs|normalizes|opens|overrides|raises|represents|"
-    "rounds|runs|shares|shows|stores|subtracts|takes|uses|was|writes"
+    "as|averages|changes|computes|contains|determines|differs|does|gives|has|holds|is|names|needs|normalizes|opens|overrides|raises|represents|"
+    "rounds|runs|shares|shows|stays|stores|subtracts|takes|uses|was|writes"
 )
 ALLOWED = frozenset(
     (
         ("dtype", "numbers"),  # `float16` numbers
         ("tolerance", "deviations"),  # 0.25 standard deviations
+        ("shift", "deviations"),
+        ("error", "deviations"),
         ("ratio", "times"),  # 0.5 times the mean
         ("0.counts.statistics", "means"),  # ready-made sets have a fixed shape, so a translator knows their numbers
         ("3.counts.parameters", "parameters"),

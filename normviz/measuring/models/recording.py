@@ -334,9 +334,9 @@ def record(
     """Run the model once: the calls in the order in which they began, and where it failed. Nothing is changed."""
     recorder, failure = Recorder(model), None
     args, kwargs = _copied(args), _copied(dict(kwargs))
-    with _unchanged(model), ExitStack() as stack, torch.no_grad():
+    with unchanged(model), ExitStack() as stack, torch.no_grad():
         if "torch._dynamo" in sys.modules:  # compiled parts run as they were written
-            _run_eagerly(model, stack)
+            run_eagerly(model, stack)
         for module in _with_hooks(model):
             for handle in (
                 module.register_forward_pre_hook(recorder.before, with_kwargs=True),
@@ -352,7 +352,7 @@ def record(
     return tuple(recorder.calls.values()), failure
 
 
-def _run_eagerly(model: nn.Module, stack: ExitStack) -> None:
+def run_eagerly(model: nn.Module, stack: ExitStack) -> None:
     """Run the compiled parts of a model as they were written, until the stack ends."""
     if hasattr(torch.compiler, "set_stance"):
         stack.enter_context(torch.compiler.set_stance("force_eager"))
@@ -403,7 +403,7 @@ def _copied(value: Any) -> Any:
 
 
 @contextmanager
-def _unchanged(model: nn.Module) -> Iterator[None]:
+def unchanged(model: nn.Module) -> Iterator[None]:
     """Afterwards, the modules of the model, its buffers and the random states are as before."""
     states = [State(module) for module in _with_hooks(model)]
     buffers = [(buffer, buffer.data) for buffer in model.buffers()]

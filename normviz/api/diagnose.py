@@ -1,0 +1,227 @@
+"""``nv.diagnose``: why a model gives other results in eval mode, which of its norms makes the difference, and what to do."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Unpack
+
+import torch
+from torch import nn
+
+from normviz.api.result import Result, on_cpu
+from normviz.measuring.diagnosis.causes import Measured
+from normviz.measuring.diagnosis.diagnose import DiagnosedLayer, Finding, diagnosed
+from normviz.measuring.diagnosis.passes import Stored
+from normviz.measuring.models.recording import unwrapped
+from normviz.measuring.turn import one_at_a_time
+from normviz.texts.errors import checked_call
+from normviz.texts.messages import _, format_count, ngettext
+
+if TYPE_CHECKING:
+    from normviz.export.output import Options, Output
+
+__tracebackhide__ = True  # pytest shows the frame of the caller
+
+
+@checked_call
+@on_cpu
+@one_at_a_time
+def diagnose(model: nn.Module, batches: Iterable[Any], *, steps: int = 8, other: nn.Module | None = None) -> Diagnosis:
+    """Why ``model`` gives other results in eval mode than in train mode, on data of yours.
+
+    batches  an iterable of inputs: tensors, tuples or dicts, such as a DataLoader; labels are left out if the model refuses them
+    steps    at most so many batches are read, once each
+    other    a copy of the model, such as its moving average or that of another process: ``notes`` say where its statistics differ
+
+    The model runs on each batch in both modes. Its parameters, buffers, modes and gradients and the random states are as before
+    afterwards. Raises NormvizError if there is no batch, if the model raises, and for a scripted, traced or exported model.
+
+    >>> import torch
+    >>> model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8))
+    >>> found = diagnose(model, [10 + 3 * torch.randn(64, 4) for _ in range(4)])
+    >>> found.findings[0].layer, found.findings[0].cause
+    ('1', 'never updated')
+    >>> diagnose(found.fixed(), [10 + 3 * torch.randn(64, 4) for _ in range(4)]).findings
+    ()
+    """
+    model = unwrapped(model) if isinstance(model, nn.Module) else model
+    found = diagnosed(model, batches, steps, other)
+    values = (found.difference, found.left, found.layers, found.findings, found.notes, found.batches)
+    return Diagnosis(*values, model, dict(found.statistics))
+
+
+@dataclass(frozen=True, repr=False)
+class Diagnosis(Result):
+    """How a model differs between its modes, and why.
+
+    difference  of the model's output between train mode and eval mode, over all batches: the root of the sum of squared differences over
+                that of the squared outputs in train mode; NaN if the outputs cannot be compared
+    left        the difference that remains on the first batch with the measured statistics, as ``fixed()`` has them
+    layers      the norms, in the order in which they ran
+    findings    what is wrong, worst first; empty for a healthy model
+    notes       what is legal and seldom intended
+    batches     how many were read
+    """
+
+    difference: float
+    left: float
+    layers: tuple[DiagnosedLayer, ...]
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    batches: int
+    _model: nn.Module = field(repr=False)
+    _statistics: dict[str, Measured] = field(repr=False)
+
+    def __bool__(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+    @torch.no_grad()
+    def fixed(self) -> nn.Module:
+        """A copy of the model whose norms store the measured statistics: the means over the batches that were read.
+
+        These are the statistics that ``torch.optim.swa_utils.update_bn`` computes on the same batches, InstanceNorm's too.
+
+        >>> import torch
+        >>> model = nn.Sequential(nn.BatchNorm1d(2))
+        >>> x = torch.tensor([[1.0, 2.0], [3.0, 6.0]])
+        >>> diagnose(model, [x]).fixed()[0].running_mean.tolist()
+        [2.0, 4.0]
+        """
+        twin = copy.deepcopy(self._model)
+        modules = dict(twin.named_modules())
+        for name, measured in self._statistics.items():
+            module = modules[name]
+            stored = Stored.of(module)
+            assert stored is not None, name
+            stored.put(module, measured.mean, measured.var)
+            count = getattr(module, stored.count, None) if stored.count else None
+            if count is not None:
+                count.fill_(measured.batches)
+        return twin
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON. NaN and infinite numbers are None.
+
+        >>> import torch
+        >>> diagnose(nn.Sequential(nn.BatchNorm1d(2)), [torch.randn(512, 2)]).to_dict()["findings"]
+        []
+        """
+        return {
+            "difference": _plain(self.difference),
+            "left": _plain(self.left),
+            "batches": self.batches,
+            "verdict": self.verdict,
+            "findings": [vars(one) | {"channels": list(one.channels)} for one in self.findings],
+            "layers": [
+                {
+                    "name": one.name,
+                    "kind": one.kind,
+                    "input_difference": _plain(one.input_difference),
+                    "output_difference": _plain(one.output_difference),
+                    "share": _plain(one.share),
+                    "elements": one.elements,
+                    "standard_error": _plain(one.standard_error),
+                    "channels_outside": None if one.deviation is None else list(one.deviation.outside),
+                }
+                for one in self.layers
+            ],
+            "notes": list(self.notes),
+        }
+
+    @property
+    def verdict(self) -> str:
+        """How far eval mode is from train mode, and the worst finding with what to do."""
+        if self.difference != self.difference:
+            first = _("Train mode and eval mode were not compared.")
+        elif self.difference == float("inf"):
+            first = _("In eval mode the output is not finite.")
+        else:
+            first = _("Eval differs by {percent} %.", percent=_percent(self.difference))
+        if not self.findings:
+            return f"{first} {_('Nothing is wrong with the normalizations.')}"
+        worst = self.findings[0]
+        if worst.share > 0:
+            first += " " + _(
+                "{percent} % of it comes from {layer}.",
+                percent=_percent(worst.share),
+                layer=worst.layer or _("the model"),
+            )
+        found = f"{worst.sentence[:1].upper()}{worst.sentence[1:]} ({worst.cause})"
+        more = len(self.findings) - 1
+        rest = ngettext("There is {n:,} more finding.", "There are {n:,} more findings.", more) if more else ""
+        return " ".join(filter(None, [first, found, worst.remedy, rest]))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The findings after the worst one, and the notes."""
+        return (*(f"{one.cause}: {one.sentence} {one.remedy}" for one in self.findings[1:]), *self.notes)
+
+    @on_cpu
+    def output(self, **options: Unpack[Options]) -> Output:
+        """The verdict, a bar for each norm, and the table, as a file has them. It has no link.
+
+        options  of an ``Output``: theme, plotlyjs, caption
+
+        Raises NormvizError for an option that an Output does not have.
+
+        >>> import torch
+        >>> diagnose(nn.Sequential(nn.BatchNorm1d(2)), [torch.randn(512, 2)]).output(caption="Week 3").caption
+        'Week 3'
+        """
+        from normviz.export.output import Output
+        from normviz.figures.charts import bars, chart
+        from normviz.parts.part import Chart, Note, Sentence, Table
+
+        names = [one.name or "-" for one in self.layers]
+        percents = [100 * one.output_difference for one in self.layers]
+        title = _("difference of the output between the modes, in %")
+        lines = chart([bars(title, names, percents, "accent")], _("layer"), title)
+        parts = [Sentence(self.verdict), Chart("difference_chart", lines, self.verdict), Table(self._heads, self._rows)]
+        return Output((*parts, *map(Note, self.remarks)), f"{_('Train and eval')} · normviz", "models", None).with_(
+            **options
+        )
+
+    def _repr_html_(self) -> str:
+        return self.output()._repr_html_()
+
+    @property
+    def _heads(self) -> tuple[str, ...]:
+        return (_("layer"), _("class"), _("input"), _("output"), _("share"), _("elements"), _("channels beyond chance"))
+
+    @property
+    def _rows(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(
+            (
+                one.name or "-",
+                one.kind,
+                *(_shown(value) for value in (one.input_difference, one.output_difference, one.share)),
+                "" if one.elements is None else format_count(one.elements),
+                "" if one.deviation is None else f"{len(one.deviation.outside)} / {len(one.deviation.shift)}",
+            )
+            for one in self.layers
+        )
+
+    def __str__(self) -> str:
+        table = [self._heads, *self._rows]
+        widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table
+        ]
+        return "\n".join([self.verdict, "", *lines, *[""] * bool(self.remarks), *self.remarks])
+
+    __repr__ = __str__
+
+
+def _plain(value: float | None) -> float | None:
+    return None if value is None or not abs(value) < float("inf") else float(value)
+
+
+def _percent(value: float) -> str:
+    return f"{float(f'{100 * value:.2g}'):g}"
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None or value != value else f"{_percent(value)} %"

@@ -1,0 +1,380 @@
+"""From measured statistics to findings: which stored statistics are wrong, and what made them so.
+
+A deviation counts if it is beyond chance and large.
+
+Beyond chance: more than CHANCE standard errors, which follow from the differences between the instances of the data, and from the weight
+that the running average gives to one batch.
+
+Large: the output before gamma and beta moves by more than DEVIATION, as the root mean square over the channels, or by more than CHANNEL
+in one channel. A shift counts in standard deviations, another scale as its logarithm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from normviz.measuring.diagnosis.passes import Batch, Stored
+from normviz.texts.messages import _, ngettext
+
+CHANCE = 5.0  # standard errors
+DEVIATION, CHANNEL = 0.4, 1.0
+SMALL = 0.05  # the same, where the number of updates or the start values support it
+USUAL_MOMENTUM, HIGHEST_MOMENTUM = 0.1, 0.5
+FEWEST_ELEMENTS = 8  # independent ones of a statistic; the standard error of a mean is 0.35 standard deviations
+EXPLAINED = 9.0  # the mean squared deviation in standard errors that a high momentum explains
+DEAD = 0.1  # of eps
+MOST_NAMED = 5  # channels in a sentence
+CAUSES = (
+    "not finite",
+    "never updated",
+    "few updates",
+    "momentum",
+    "other data",
+    "train in eval",
+    "eval in train",
+    "small batch",
+    "one value",
+    "dead channel",
+    "not a norm",
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The statistics of the inputs of a norm over all batches, one element for each channel, in float64.
+
+    mean, var             the means over the batches of each batch's mean and of its variance, which has m - 1: what ``update_bn`` stores
+    mean_error            the standard error of ``mean``
+    var_error             that of ``var``
+    batch_mean_error      the standard deviation of one batch's mean around that of all data
+    batch_var_error       that of one batch's variance
+    elements              m, the elements of a statistic; the smallest of all batches
+    batches               how many inputs were measured
+    """
+
+    mean: Tensor
+    var: Tensor
+    mean_error: Tensor
+    var_error: Tensor
+    batch_mean_error: Tensor
+    batch_var_error: Tensor
+    elements: int
+    batches: int
+
+    @property
+    def std(self) -> Tensor:
+        return self.var.sqrt()
+
+    @property
+    def independent_elements(self) -> float:
+        """How many independent elements a batch's mean is worth: the variance over the squared standard error."""
+        is_used = self.var > 0
+        if not is_used.any():
+            return math.inf
+        share = self.batch_mean_error[is_used].square() / self.var[is_used]
+        return 1 / float(share.mean()) if float(share.mean()) > 0 else math.inf
+
+
+class Sums:
+    """What is kept of the batches: sums, whose size does not depend on their number."""
+
+    def __init__(self) -> None:
+        self.n, self.elements = 0, 0
+        self.totals: dict[str, Tensor] = {}
+
+    def add(self, batch: Batch) -> None:
+        self.n += 1
+        self.elements = min(self.elements or batch.elements, batch.elements)
+        values = {
+            "mean": batch.mean,
+            "mean squared": batch.mean.square(),
+            "var": batch.unbiased,
+            "var squared": batch.unbiased.square(),
+            "mean error": batch.mean_error,
+            "var error": batch.var_error,
+        }
+        for name, value in values.items():
+            self.totals[name] = self.totals[name] + value if name in self.totals else value
+
+    def measured(self) -> Measured:
+        mean, mean_squares, var, var_squares, mean_error, var_error = (one / self.n for one in self.totals.values())
+        errors = [
+            error * _excess(squares - value.square(), error, self.n)
+            for value, squares, error in ((mean, mean_squares, mean_error), (var, var_squares, var_error))
+        ]
+        of_mean, of_var = (one.clamp(min=0).sqrt() for one in errors)
+        root = math.sqrt(self.n)
+        return Measured(mean, var, of_mean / root, of_var / root, of_mean, of_var, self.elements, self.n)
+
+
+def _excess(between: Tensor, within: Tensor, n: int) -> float:
+    """How much more the batches differ than their instances explain, as a factor of at least 1: batches may be sorted by class."""
+    total = float(within.sum())
+    if n < 2 or not total > 0 or not math.isfinite(total):
+        return 1.0
+    return max(1.0, float(between.sum()) * n / (n - 1) / total)
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """How far stored statistics are from measured ones, for each channel.
+
+    shift          (stored mean - mean) / std
+    ratio          stored variance / variance
+    shift_allowed  the largest shift that chance allows for
+    ratio_allowed  the largest ratio, and one over the smallest, that chance allows for
+    moved          how far the normalized values move: the root of the squared shift and the squared logarithm of their scale
+    outside        the channels beyond chance
+    size           the root mean square of ``moved`` over the channels
+    """
+
+    shift: Tensor
+    ratio: Tensor
+    shift_allowed: Tensor
+    ratio_allowed: Tensor
+    moved: Tensor
+
+    @property
+    def outside(self) -> tuple[int, ...]:
+        is_outside = (self.shift.abs() > self.shift_allowed) | (self.ratio.log().abs() > self.ratio_allowed.log())
+        return tuple((is_outside & (self.moved > 0)).nonzero().flatten().tolist())
+
+    @property
+    def size(self) -> float:
+        return float(self.moved.square().mean().sqrt())
+
+    @property
+    def squares(self) -> float:
+        """The mean square of the deviations, in standard errors: near 1 where chance alone makes them."""
+        deviations = torch.cat([self.shift / self.shift_allowed, self.ratio.log() / self.ratio_allowed.log()]) * CHANCE
+        finite = deviations[deviations.isfinite()]
+        return float(finite.square().mean()) if len(finite) else 0.0
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is beyond chance, and moves the output."""
+        outside = self.moved[list(self.outside)]
+        if not len(outside):
+            return False
+        whole = float((outside.square().sum() / len(self.moved)).sqrt())
+        return whole > DEVIATION or float(outside.max()) > CHANNEL
+
+
+def deviation(mean: Tensor, var: Tensor, measured: Measured, eps: float, momentum: float) -> Deviation:
+    """How far a stored mean and variance are from the measured ones.
+
+    momentum  of the running average whose chance is allowed for: the weight of its last batch
+    """
+    std = (measured.var + eps).sqrt()
+    shift, ratio = (mean - measured.mean) / std, (var + eps) / (measured.var + eps)
+    last = momentum / (2 - momentum)  # the variance of a running average, as a share of that of a batch
+    errors = [
+        (of_all.square() + last * of_batch.square()).sqrt()
+        for of_all, of_batch in (
+            (measured.mean_error, measured.batch_mean_error),
+            (measured.var_error, measured.batch_var_error),
+        )
+    ]
+    shift_allowed, ratio_allowed = CHANCE * errors[0] / std, (CHANCE * errors[1] / (measured.var + eps)).exp()
+    scale = ratio.clamp(min=1e-12).rsqrt()
+    moved = ((scale * shift).square() + scale.log().square()).sqrt()
+    moved[measured.var < DEAD * eps] = 0.0  # a dead channel has no statistics of the data
+    return Deviation(shift, ratio.clamp(min=1e-12), shift_allowed, ratio_allowed, moved)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """cause: one of CAUSES. sentence: what was measured. remedy: what to do. channels: that it concerns; () for all."""
+
+    cause: str
+    sentence: str
+    remedy: str
+    channels: tuple[int, ...] = ()
+
+
+def cause_of_statistics(
+    name: str, stored: tuple[Tensor, Tensor], measured: Measured, eps: float, where: Stored, updates: int | None
+) -> Cause | None:
+    """What is wrong with stored statistics; None if they fit the data.
+
+    name  of the layer, for the sentence
+    """
+    mean, var = stored
+    is_finite = mean.isfinite() & var.isfinite() & (var >= 0)
+    if not is_finite.all():
+        channels = tuple((~is_finite).nonzero().flatten().tolist())
+        sentence = ngettext(
+            "the stored statistics of {name} are not finite in {n:,} channel of {all:,} ({channels}).",
+            "the stored statistics of {name} are not finite in {n:,} channels of {all:,} ({channels}).",
+            len(channels), name=name, all=len(mean), channels=_named(channels),
+        )  # fmt: skip
+        remedy = _(
+            "Find the batch with NaN or infinite values; then reset and update the statistics: {update}.", update=UPDATE
+        )
+        return Cause("not finite", sentence, remedy, channels)
+    found = deviation(mean, var, measured, eps, USUAL_MOMENTUM)
+    if where.momentum is not None and where.momentum > HIGHEST_MOMENTUM:
+        own = deviation(mean, var, measured, eps, min(where.momentum, 1.0))
+        beyond_chance = 1 + CHANCE * math.sqrt(2 / (2 * len(mean)))  # the mean of so many squares of normal numbers
+        if found.squares > beyond_chance and own.squares < EXPLAINED:
+            return _momentum(name, where.momentum, found)
+    small = found.outside and found.size > SMALL
+    if small and bool((mean == 0).all() and (var == 1).all()):
+        sentence = _(
+            "the stored statistics of {name} are the start values, mean 0 and variance 1; {differs}.",
+            name=name, differs=_differs(found),
+        )  # fmt: skip
+        return Cause("never updated", sentence, _update(), found.outside)
+    left = _start_share(mean, var, measured, eps, found, where, updates) if small else None
+    if left is not None:
+        sentence = _(
+            "the stored statistics of {name} still have {share} % of the start values, mean 0 and variance 1; {differs}.",
+            name=name, share=f"{100 * left:.2g}", differs=_differs(found),
+        )  # fmt: skip
+        return Cause("few updates", sentence, _update(), found.outside)
+    if not found.is_large:
+        return None
+    sentence = _(
+        "the stored statistics of {name} are not those of your data; {differs}.", name=name, differs=_differs(found)
+    )
+    remedy = _(
+        "If the data are prepared as in training, update the statistics: {update}. Else prepare them as in training.",
+        update=UPDATE,
+    )
+    return Cause("other data", sentence, remedy, found.outside)
+
+
+UPDATE = "torch.optim.swa_utils.update_bn(batches, model)"
+
+
+def _update() -> str:
+    return _("Update the statistics: {update}.", update=UPDATE)
+
+
+def _momentum(name: str, momentum: float, found: Deviation) -> Cause:
+    sentence = _(
+        "momentum={momentum:g} of {name} is the weight of the last batch, so that the stored statistics are nearly those of one batch; {differs}.",
+        momentum=momentum, name=name, differs=_differs(found),
+    )  # fmt: skip
+    remedy = _(
+        "Write momentum={other:g}: in torch, momentum is the weight of a new batch. Then update the statistics: {update}.",
+        other=float(f"{1 - momentum:.3g}") or USUAL_MOMENTUM, update=UPDATE,
+    )  # fmt: skip
+    return Cause("momentum", sentence, remedy, found.outside)
+
+
+def _start_share(
+    mean: Tensor, var: Tensor, measured: Measured, eps: float, found: Deviation, where: Stored, updates: int | None
+) -> float | None:
+    """Which share s of the start values explains the stored ones: s * 0 + (1 - s) * mean, and s * 1 + (1 - s) * var. None if no share does."""
+    scale, std = measured.var + eps, (measured.var + eps).sqrt()
+    # Least squares: stored - measured = s * (start - measured), each in units of the data.
+    start = torch.cat([-measured.mean / std, (1 - measured.var) / scale.clamp(min=1)])
+    got = torch.cat([(mean - measured.mean) / std, (var - measured.var) / scale.clamp(min=1)])
+    if not float(start.square().sum()) > 0:
+        return None
+    share = float((start * got).sum() / start.square().sum())
+    momentum, expected = where.momentum, None
+    if updates is not None and momentum is not None and updates > 0:
+        expected = (1 - momentum) ** updates
+    if not 0.02 < share < 0.98 or (expected is not None and expected < share / 2):
+        return None
+    if expected is None and not found.is_large:  # a small deviation alone proves nothing
+        return None
+    mixed = replace(
+        measured, mean=(1 - share) * measured.mean, var=share + (1 - share) * measured.var
+    )  # the statistics that this share of the start values gives
+    return share if deviation(mean, var, mixed, eps, USUAL_MOMENTUM).size < 0.3 * found.size else None
+
+
+def _differs(found: Deviation) -> str:
+    """The largest difference, and how many channels are beyond chance."""
+    worst = int(found.moved.argmax())
+    ratio, shift = float(found.ratio[worst]), float(found.shift[worst])
+    if abs(math.log(ratio)) / 2 >= abs(shift):
+        values = {"channel": worst, "ratio": f"{max(ratio, 1 / ratio):.3g}"}
+        text = (
+            _("in channel {channel}, the variance is {ratio} times smaller than that of your data", **values)
+            if ratio < 1
+            else _("in channel {channel}, the variance is {ratio} times larger than that of your data", **values)
+        )
+    else:
+        text = _(
+            "in channel {channel}, the mean is {shift} standard deviations from that of your data",
+            channel=worst, shift=f"{shift:.3g}",
+        )  # fmt: skip
+    count = ngettext(
+        "{n:,} channel of {all:,} is beyond chance", "{n:,} channels of {all:,} are beyond chance",
+        len(found.outside), all=len(found.moved),
+    )  # fmt: skip
+    return f"{text}, {count}"
+
+
+def _named(channels: Sequence[int]) -> str:
+    return ", ".join([*map(str, channels[:MOST_NAMED]), *["..."] * (len(channels) > MOST_NAMED)])
+
+
+def cause_of_batch(name: str, measured: Measured) -> Cause | None:
+    """Too few elements for a statistic of one batch; None if there are enough."""
+    elements = measured.independent_elements
+    if not elements < FEWEST_ELEMENTS:
+        return None
+    sentence = _(
+        "m = {m:,} for a mean of {name}, which is worth that of {elements} if they were independent: in train mode, the mean of a batch varies by {error} standard deviations.",
+        name=name, m=measured.elements, elements=f"{elements:.2g}", error=f"{math.sqrt(1 / elements):.2g}",
+    )  # fmt: skip
+    remedy = _("Take larger batches, or a layer that needs none, such as GroupNorm or LayerNorm.")
+    return Cause("small batch", sentence, remedy)
+
+
+def cause_of_dead_channels(name: str, measured: Measured, eps: float) -> Cause | None:
+    """Channels whose variance is so small that eps decides; None if there are none."""
+    channels = tuple((measured.var < DEAD * eps).nonzero().flatten().tolist()) if eps > 0 else ()
+    channels = channels or tuple((measured.var == 0).nonzero().flatten().tolist())
+    if not channels:
+        return None
+    sentence = ngettext(
+        "{n:,} channel of {all:,} of {name} has a variance near 0 ({channels}): eps={eps:g} decides its output.",
+        "{n:,} channels of {all:,} of {name} have a variance near 0 ({channels}): eps={eps:g} decides their output.",
+        len(channels), all=len(measured.var), name=name, channels=_named(channels), eps=eps,
+    )  # fmt: skip
+    remedy = _("Look at the layer before: its output does not depend on the data there.")
+    return Cause("dead channel", sentence, remedy, channels)
+
+
+def one_value(name: str) -> Cause:
+    """In train mode, a batch has one element for each statistic."""
+    return Cause(
+        "one value",
+        _("a batch has one element for each mean of {name}, which has no variance: torch refuses it in train mode.", name=name),
+        _("Give batches of two or more; DataLoader(..., drop_last=True) leaves out a last batch of one."),
+    )  # fmt: skip
+
+
+def cause_of_mode(name: str, training: bool) -> Cause:
+    """A layer whose mode is not that of its model. ``training``: its own mode."""
+    if training:
+        return Cause(
+            "train in eval",
+            _("{name} stays in train mode although the model is in eval mode: it uses the statistics of the batch.", name=name),
+            _("Call model.eval() after the last call of train() of a part, and do not override train()."),
+        )  # fmt: skip
+    return Cause(
+        "eval in train",
+        _("{name} stays in eval mode although the model is in train mode: its stored statistics are used and not updated.", name=name),
+        _("Call model.train() after the last call of eval() of a part. If the layer is to be frozen, set requires_grad of its gamma and beta to False, too."),
+    )  # fmt: skip
+
+
+def not_a_norm(name: str, kind: str) -> Cause:
+    """Another module computes other values in the two modes."""
+    return Cause(
+        "not a norm",
+        _("{name} computes other values in train mode than in eval mode, and is no normalization.", name=f"{name} ({kind})" if name else kind),
+        _("Dropout and the like are meant to: compare results of eval mode with one another. The normalizations are right."),
+    )  # fmt: skip

@@ -1,0 +1,437 @@
+"""The whole diagnosis: it reads the batches once, runs the model in both modes on each, and keeps sums and the first batch."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from normviz.layers.layer import check_is_object
+from normviz.measuring.diagnosis.causes import (
+    USUAL_MOMENTUM,
+    Cause,
+    Deviation,
+    Measured,
+    Sums,
+    cause_of_batch,
+    cause_of_dead_channels,
+    cause_of_mode,
+    cause_of_statistics,
+    deviation,
+    not_a_norm,
+    one_value,
+)
+from normviz.measuring.diagnosis.passes import Distance, Inputs, OneValueError, Run, Watch, calls_of, copied, distance
+from normviz.measuring.models.recording import sealed, unchanged, unwrapped
+from normviz.measuring.own_modules import check_has_shapes
+from normviz.measuring.turn import has_reader, same_random_states
+from normviz.texts.errors import NormvizError, echo
+from normviz.texts.messages import _
+
+SAME = 1e-3  # a relative difference that rounding may make
+STARTS = 0.5  # a module makes a difference if that of its output is at least this, and that of its input at most SAME
+MOST_LAYERS = 50  # for which a share is computed
+
+
+@dataclass(frozen=True)
+class DiagnosedLayer:
+    """A norm in the two modes.
+
+    name               as in ``model.named_modules()``
+    kind               the name of its class
+    input_difference   the relative difference of its input between the modes, over the batches; NaN if it was not compared
+    output_difference  that of its output
+    share              how much of the model's difference goes if this norm alone has the statistics of train mode in eval mode; None if it
+                       was not computed, since no difference starts there
+    elements           m, the elements of a statistic; None without stored statistics
+    standard_error     of the mean of one batch, in standard deviations: the root mean square over the channels; None without statistics
+    measured           the statistics of its input; None without stored statistics
+    deviation          of the stored statistics from the measured ones; None without stored statistics
+    """
+
+    name: str
+    kind: str
+    input_difference: float
+    output_difference: float
+    share: float | None = None
+    elements: int | None = None
+    standard_error: float | None = None
+    measured: Measured | None = field(default=None, repr=False)
+    deviation: Deviation | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with a layer.
+
+    layer     its name, as in ``model.named_modules()``
+    cause     one of "not finite", "never updated", "few updates", "momentum", "other data", "train in eval", "eval in train",
+              "small batch", "one value", "dead channel", "not a norm"
+    share     of the model's difference that goes if this layer alone has the statistics of train mode in eval mode; 0 if it was not measured
+    sentence  what was measured
+    remedy    what to do
+    channels  that it concerns; () for all
+    """
+
+    layer: str
+    cause: str
+    share: float
+    sentence: str
+    remedy: str
+    channels: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Diagnosed:
+    """The result, as values. ``Diagnosis`` has the meaning of its fields."""
+
+    difference: float
+    left: float
+    layers: tuple[DiagnosedLayer, ...]
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    batches: int
+    statistics: Mapping[str, Measured]
+
+
+def diagnosed(model: nn.Module, batches: Iterable[Any], steps: int, other: nn.Module | None = None) -> Diagnosed:
+    """Run the diagnosis. Raises NormvizError for other arguments, for no batch, and if the model raises."""
+    _check(model, batches, steps)
+    if other is not None and not isinstance(other, nn.Module):
+        raise NormvizError(
+            "other={other} is not a torch.nn.Module; give a copy of the model.", other=type(other).__name__
+        )
+    with same_random_states():
+        reading = _Reading(model)
+        for number, batch in enumerate(_progress(islice(batches, steps), batches, steps)):
+            reading.read(batch, number)
+        found = reading.result()
+    return (
+        found
+        if other is None
+        else replace(found, notes=(*found.notes, *_compared(reading.watch, other, found.statistics)))
+    )
+
+
+def _check(model: object, batches: object, steps: object) -> None:
+    check_is_object(model)
+    if not isinstance(model, nn.Module):
+        raise NormvizError("{model} is not a model; give a torch.nn.Module and its inputs.", model=type(model).__name__)
+    check_has_shapes(model)
+    for name, module in sealed(model):
+        raise NormvizError(
+            "{name} is scripted, traced or exported, so that its modules cannot be seen; give the model as it was before.",
+            name=name or type(module).__name__,
+        )
+    if type(steps) is not int or steps < 1:
+        raise NormvizError("steps={steps} is not a positive whole number of batches.", steps=echo(steps))
+    if isinstance(batches, Tensor | str | Mapping) or not isinstance(batches, Iterable):
+        raise NormvizError(
+            "batches is a {kind}, not an iterable of batches; give a list, such as [x], or a DataLoader.",
+            kind=type(batches).__name__,
+        )
+    if any(one.is_meta for one in (*model.parameters(), *model.buffers())):
+        raise NormvizError("the model is on the device meta, where tensors have no values; give one with its weights.")
+
+
+def _progress(read: Iterator[Any], batches: Iterable[Any], steps: int) -> Iterable[Any]:
+    from tqdm import tqdm
+
+    total = min(steps, len(batches)) if isinstance(batches, Sized) else None
+    return tqdm(read, total=total, unit=" batches", leave=False, delay=2, file=sys.stderr, disable=not has_reader())
+
+
+class _Reading:
+    """What is known after some batches."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self.model, self.watch = model, Watch(model)
+        self.modes = {"own": self._modes()}
+        with unchanged(model):
+            for training in (True, False):
+                model.train(training)
+                self.modes["train" if training else "eval"] = self._modes()
+        self.whole, self.batches = Distance(), 0
+        self.inputs: dict[str, Distance] = {}
+        self.outputs: dict[str, Distance] = {}
+        self.sums: dict[str, Sums] = {}
+        self.changed: set[str] = set()
+        self.one_value: list[str] = []
+        self.call = 0  # which of the ways to call the model with a batch works
+        self.first: tuple[Inputs, Run, Run] | None = None  # the first batch, in train mode and in eval mode
+
+    def _modes(self) -> dict[str, bool]:
+        return {name: module.training for name, module in self.watch.norms.items()}
+
+    def read(self, batch: object, number: int) -> None:
+        """Run the model on one batch in both modes."""
+        state = torch.get_rng_state()
+        evaluated, inputs = self._evaluated(batch, number)
+        torch.set_rng_state(state)
+        self.batches += 1
+        try:
+            trained = self._run(inputs, True, number)
+        except OneValueError as error:
+            self.one_value.append(error.name)
+            return
+        self.whole.add(trained.returned, evaluated.returned)
+        for name, seen in trained.seen.items():
+            other = evaluated.seen.get(name)
+            if other is not None:
+                self.inputs.setdefault(name, Distance()).add(seen.inputs, other.inputs)
+                self.outputs.setdefault(name, Distance()).add(seen.outputs, other.outputs)
+            for statistics in seen.batches:
+                self.sums.setdefault(name, Sums()).add(statistics)
+        self.changed |= trained.changed
+        if self.first is None:
+            self.first = inputs, trained, evaluated
+
+    def _evaluated(self, batch: object, number: int) -> tuple[Run, Inputs]:
+        """The run in eval mode. Of the ways to call the model, the first that it accepts is taken for all batches."""
+        calls = calls_of(self.model, batch)
+        last: NormvizError | None = None
+        for i in range(self.call, len(calls)) if number else range(len(calls)):
+            try:
+                found = self._run(calls[i], False, number)
+            except NormvizError as error:
+                last = last or error
+                continue
+            self.call = i
+            return found, calls[i]
+        raise last or NormvizError("batch {number} has other parts than the batches before it.", number=number)
+
+    def _run(self, inputs: Inputs, training: bool, number: int) -> Run:
+        try:
+            return self.watch.run(copied(inputs), training)
+        except (OneValueError, NormvizError):
+            raise
+        except Exception as error:
+            raise NormvizError(
+                "the model raises {kind} in {mode} mode on batch {number}: {error}",
+                kind=type(error).__name__,
+                mode="train" if training else "eval",
+                number=number,
+                error=error,
+            ) from error
+
+    def result(self) -> Diagnosed:
+        if not self.batches:
+            raise NormvizError("batches is empty; give at least one batch. A generator that was read before is empty.")
+        measured = {name: sums.measured() for name, sums in self.sums.items()}
+        causes = list(self._causes(measured))
+        concerned = list(dict.fromkeys(name for name, _cause in causes))
+        shares = {name: self._share({name}) for name in concerned[:MOST_LAYERS] if name in self.sums}
+        findings = [
+            Finding(name, cause.cause, shares.get(name, 0.0), cause.sentence, cause.remedy, cause.channels)
+            for name, cause in causes
+        ]
+        findings += self._other_module(findings)
+        findings.sort(key=lambda one: -one.share)
+        statistics = {name: one for name, one in measured.items() if self._uses_batch(name)}
+        layers = tuple(self._layer(name, measured.get(name), shares.get(name)) for name in self._order())
+        return Diagnosed(
+            self.whole.value,
+            self._left(statistics),
+            layers,
+            tuple(findings),
+            tuple(self._notes(measured)),
+            self.batches,
+            statistics,
+        )
+
+    def _order(self) -> list[str]:
+        """The norms in the order in which they ran; if none ran in train mode, as in the model."""
+        ran = self.first[1].seen if self.first else self.watch.norms
+        return [name for name in ran if name in self.watch.norms]
+
+    def _layer(self, name: str, measured: Measured | None, share: float | None) -> DiagnosedLayer:
+        module = self.watch.norms[name]
+        kind = type(module).__name__
+        input_difference = self.inputs[name].value if name in self.inputs else math.nan
+        output_difference = self.outputs[name].value if name in self.outputs else math.nan
+        if measured is None:
+            return DiagnosedLayer(name, kind, input_difference, output_difference)
+        found = deviation(*self.watch.stored[name].values(module), measured, _eps(module), USUAL_MOMENTUM)
+        error = 1 / math.sqrt(measured.independent_elements)
+        return DiagnosedLayer(
+            name, kind, input_difference, output_difference, share, measured.elements, error, measured, found
+        )
+
+    def _causes(self, measured: Mapping[str, Measured]) -> Iterator[tuple[str, Cause]]:
+        for name, training in self._wrong_modes():
+            yield name, cause_of_mode(name, training)
+        for name in dict.fromkeys(self.one_value):
+            yield name, one_value(name)
+        for name, one in measured.items():
+            module, stored = self.watch.norms[name], self.watch.stored[name]
+            eps = _eps(module)
+            values = stored.values(module)
+            if self._uses_batch(name) or not all(value.isfinite().all() for value in values):
+                cause = cause_of_statistics(name, values, one, eps, stored, stored.updates(module))
+                if cause is not None:
+                    yield name, cause
+            if self._uses_batch(name) and not stored.per_instance:
+                cause = cause_of_batch(name, one)
+                if cause is not None:
+                    yield name, cause
+            cause = cause_of_dead_channels(name, one, eps)
+            if cause is not None:
+                yield name, cause
+
+    def _uses_batch(self, name: str) -> bool:
+        """Whether it uses the statistics of the batch in train mode: torch's layers do; another module changes its stored ones."""
+        return name in self.changed or getattr(self.watch.norms[name], "momentum", None) == 0
+
+    def _wrong_modes(self) -> Iterator[tuple[str, bool]]:
+        """The norms whose mode depends on something else than that of the model, with their mode."""
+        for name, module in self.watch.norms.items():
+            if name not in self.watch.stored or not isinstance(module, nn.modules.batchnorm._NormBase):
+                continue
+            own, in_train, in_eval = (self.modes[mode][name] for mode in ("own", "train", "eval"))
+            if in_eval or (own and not self.model.training):
+                yield name, True
+            elif (not in_train or (not own and self.model.training)) and not _is_frozen(module):
+                yield name, False
+
+    def _share(self, names: set[str]) -> float:
+        """How much of the difference goes if these norms have the statistics of the first batch in eval mode."""
+        if self.first is None:
+            return 0.0
+        inputs, trained, evaluated = self.first
+        put = {name: _of_batch(trained, name) for name in names if trained.seen[name].batches}
+        before = distance(trained.returned, evaluated.returned)
+        after = distance(trained.returned, self.watch.run(copied(inputs), False, put).returned)
+        if not math.isfinite(before):
+            return 1.0 if math.isfinite(after) else 0.0
+        return 1 - after / before if before > 0 and math.isfinite(after) else 0.0
+
+    def _left(self, statistics: Mapping[str, Measured]) -> float:
+        """The difference that remains on the first batch with the measured statistics in the buffers."""
+        if self.first is None:
+            return math.nan
+        inputs, trained, evaluated = self.first
+        if not statistics:
+            return distance(trained.returned, evaluated.returned)
+        put = {name: (one.mean, one.var) for name, one in statistics.items()}
+        return distance(trained.returned, self.watch.run(copied(inputs), False, put).returned)
+
+    def _other_module(self, findings: list[Finding]) -> Iterator[Finding]:
+        """Where the difference starts, if no norm makes most of it."""
+        if self.first is None or not self.whole.value > SAME:
+            return
+        names = {name for name in self.first[1].seen if name in self.watch.stored and self._uses_batch(name)}
+        share = 1 - self._share(names)
+        if not share > 0.5 or any(one.share > 0.5 for one in findings):
+            return
+        inputs, trained, _evaluated = self.first
+        put = {name: _of_batch(trained, name) for name in names}
+        both = (
+            self.watch.run(copied(inputs), True, everything=True),
+            self.watch.run(copied(inputs), False, put, everything=True),
+        )
+        for name, seen in both[0].seen.items():
+            other = both[1].seen.get(name)
+            if other is None or not distance(seen.inputs, other.inputs) <= SAME < distance(seen.outputs, other.outputs):
+                continue
+            if name not in self.watch.stored:  # InstanceNorm has other statistics for each instance in train mode
+                module = self.model.get_submodule(name)
+                cause = not_a_norm(name, type(module).__name__)
+                yield Finding(name, cause.cause, share, cause.sentence, cause.remedy)
+            return
+
+    def _notes(self, measured: Mapping[str, Measured]) -> Iterator[str]:
+        if self.first is not None and math.isnan(self.whole.value):
+            yield _(
+                "The model returns other values in train mode than in eval mode, so that they cannot be compared; its norms are."
+            )
+        others = [one for one in self.model.parameters() if one.requires_grad]
+        for name in measured:
+            module = self.watch.norms[name]
+            if self._uses_batch(name) and others and _is_frozen(module):
+                yield _(
+                    "{name}: gamma and beta are frozen, but train() makes it use the statistics of the batch and update its own; call eval() of it after train().",
+                    name=name,
+                )
+            biased = _biased(self.watch.stored[name].values(module)[1], measured[name])
+            if biased:
+                yield _(
+                    "{name}: the stored variance is on average {percent:.2g} % smaller than that of the data, as one that is divided by m = {m} instead of m - 1 would be.",
+                    name=name, percent=100 * biased, m=measured[name].elements,
+                )  # fmt: skip
+
+
+def _biased(var: Tensor, measured: Measured) -> float:
+    """By which share stored variances are too small on average, if that is what m in place of m - 1 makes of them; else 0."""
+    m, is_used = measured.elements, (measured.var > 0) & (var > 0)
+    if not 1 < m <= 64 or int(is_used.sum()) < 8:
+        return 0.0
+    logs = (var[is_used] / measured.var[is_used]).log()
+    mean, error = float(logs.mean()), float(logs.std()) / math.sqrt(len(logs))
+    is_that = abs(mean - math.log((m - 1) / m)) < 2 * error + 1e-3
+    return -math.expm1(mean) if is_that and 4 * error < -mean else 0.0
+
+
+def _compared(watch: Watch, other: nn.Module, statistics: Mapping[str, Measured]) -> Iterator[str]:
+    """How the stored statistics of a copy of the model differ."""
+    others = Watch(unwrapped(other))
+    for name, stored in watch.stored.items():
+        if name not in others.stored:
+            yield _("{name}: the other model has no stored statistics there.", name=name)
+            continue
+        mean, var = stored.values(watch.norms[name])
+        mean_there, var_there = others.stored[name].values(others.norms[name])
+        if mean.shape != mean_there.shape:
+            yield _(
+                "{name}: the number of channels is {n:,} in the other model, not {m:,}.",
+                name=name,
+                n=len(mean_there),
+                m=len(mean),
+            )
+        elif not (torch.equal(mean, mean_there) and torch.equal(var, var_there)):
+            values = {
+                "shift": f"{float(((mean_there - mean).abs() / (var + _eps(watch.norms[name])).sqrt()).max()):.2g}"
+            }
+            ratio = (var_there + _eps(watch.norms[name])) / (var + _eps(watch.norms[name]))
+            values["times"] = f"{float(torch.maximum(ratio, 1 / ratio).max()):.3g}"
+            yield _(
+                "{name}: the stored statistics of the other model differ: means by up to {shift} standard deviations, variances by a factor of up to {times}.{nearer}",
+                name=name, nearer=_nearer(name, watch, others, statistics), **values,
+            )  # fmt: skip
+
+
+def _nearer(name: str, watch: Watch, others: Watch, statistics: Mapping[str, Measured]) -> str:
+    """Which of the two is nearer to the data."""
+    measured = statistics.get(name)
+    if measured is None:
+        return ""
+    sizes = [
+        deviation(*one.stored[name].values(one.norms[name]), measured, _eps(one.norms[name]), USUAL_MOMENTUM).size
+        for one in (watch, others)
+    ]
+    return " " + (
+        _("Those of the model are nearer to the data.")
+        if sizes[0] <= sizes[1]
+        else _("Those of the other model are nearer to the data.")
+    )
+
+
+def _of_batch(trained: Run, name: str) -> tuple[Tensor, Tensor]:
+    """The statistics with which a norm ran in train mode."""
+    found = trained.seen[name].batches
+    return torch.stack([one.mean for one in found]).mean(0), torch.stack([one.var for one in found]).mean(0)
+
+
+def _eps(module: nn.Module) -> float:
+    eps = next((getattr(module, name) for name in ("eps", "epsilon") if hasattr(module, name)), 1e-5)
+    return float(eps) if isinstance(eps, int | float) else 1e-5
+
+
+def _is_frozen(module: nn.Module) -> bool:
+    own = list(module.parameters())
+    return bool(own) and not any(one.requires_grad for one in own)
