@@ -14,7 +14,7 @@ from normviz.layers.axes import layout_text
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.check import (
-    Finding,
+    Checked,
     compare,
     compare_backward,
     expect,
@@ -167,7 +167,7 @@ class _ShortTraceback:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Check(Finding, Result):
+class Check(Checked, Result):
     """The result of ``check``. It is true if the function does what it should; as text, it says what differs.
 
     norm         the Norm that computes the same, or None

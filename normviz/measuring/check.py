@@ -75,7 +75,7 @@ USUAL_EPS = 1e-5  # assumed where eps cannot be measured, as with stored statist
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class Checked:
     """What a function computes, and how it differs from what it should compute: what ``normviz.check`` finds.
 
     ``normviz.Check``, which adds what a reader asks of it, describes the fields.
@@ -94,7 +94,7 @@ class Finding:
     example: Example | None = field(default=None, repr=False)
 
 
-def measure_module(module: nn.Module, x: object, layout: str | None, whole: bool = False) -> Finding:
+def measure_module(module: nn.Module, x: object, layout: str | None, whole: bool = False) -> Checked:
     """What a module of the reader's own computes, and nothing else. Raises NormvizError if it cannot be measured.
 
     whole  never measure a smaller tensor instead of x
@@ -105,7 +105,7 @@ def measure_module(module: nn.Module, x: object, layout: str | None, whole: bool
             return measure(function, tensor, layout, whole)
 
 
-def measure(function: Function, x: Tensor, layout: str | None, whole: bool = False) -> Finding:
+def measure(function: Function, x: Tensor, layout: str | None, whole: bool = False) -> Checked:
     """What the function computes."""
     x = probe.same_strides(x, function.home)
     found, shape = measure_function(function, x, whole=whole), tuple(x.shape)
@@ -118,7 +118,7 @@ def measure(function: Function, x: Tensor, layout: str | None, whole: bool = Fal
     mistake = _forgotten(function, found, axes)
     differs = (mistake,) if mistake else tuple(without_like(found, norm))
     similar = "" if usual is None else _similar(usual, axes, found.shape)
-    return Finding(
+    return Checked(
         norm,
         None if layer is None else str(layer),
         found.reach.reduced,
@@ -138,7 +138,7 @@ def compare(
     shapes: Sequence[Sequence[int]],
     backward: bool | None,
     batch_invariant: bool = False,
-) -> Finding:
+) -> Checked:
     """How the function differs from the expected layer."""
     x = probe.same_strides(x, function.home)
     function.fix_numbers(
@@ -184,7 +184,7 @@ def compare(
     usual = None if found is None or found.formula is None else norm_of(with_usual_formula(found), expected.axes)
     similar = "" if usual is None or found is None else _similar(usual, expected.axes, found.shape)
     words = text(found, expected, differs, expected.axes, similar)
-    return Finding(
+    return Checked(
         norm,
         None if layer is None else str(layer),
         _reduced(expected) if found is None else found.reach.reduced,
@@ -199,7 +199,7 @@ def compare(
     )
 
 
-def compare_backward(backward: Callable[..., object], function: Function, x: Tensor, expected: Description) -> Finding:
+def compare_backward(backward: Callable[..., object], function: Function, x: Tensor, expected: Description) -> Checked:
     """How the gradients of a backward pass differ from those of the expected layer. ``function``: the forward pass."""
     x = probe.same_strides(x, function.home)
     reference = reference_of(function, expected)
@@ -221,7 +221,7 @@ def compare_backward(backward: Callable[..., object], function: Function, x: Ten
         layer=expected.title,
         names=listed(names, "and"),
     )
-    return Finding(
+    return Checked(
         expected.norm,
         None if expected.layer is None else str(expected.layer),
         _reduced(expected),

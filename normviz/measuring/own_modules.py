@@ -14,7 +14,7 @@ from normviz.layers import sharing
 from normviz.layers.arguments import kind_of_module
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.measuring.check import Finding, measure_module
+from normviz.measuring.check import Checked, measure_module
 from normviz.measuring.formula import Measurement
 from normviz.measuring.turn import one_at_a_time
 from normviz.texts.errors import NormvizError
@@ -79,7 +79,7 @@ def _dtype(module: nn.Module) -> torch.dtype:
     return next((tensor.dtype for tensor in tensors if tensor.is_floating_point()), torch.float32)
 
 
-def _frozen(module: nn.Module, x: object, found: Finding, layout: str | None) -> Description | None:
+def _frozen(module: nn.Module, x: object, found: Checked, layout: str | None) -> Description | None:
     """A module with stored statistics: the layer of torch in eval mode, or a Norm with 1 + gamma, with gamma and beta such that the output is the same."""
     statistics = [dict(module.named_buffers()).get(name) for name in ("running_mean", "running_var")]
     mean, var = (None if one is None else one.detach().clone() for one in statistics)

@@ -212,7 +212,12 @@ EFFECTS = {
         "timeout": [lambda **more: is_measured(lambda: nv.check_backward(backward, **RMS, **more)), 1e-9],
     },
     "norms": {},
+    "diagnose": {
+        "steps": [lambda **more: nv.diagnose(MODEL, [torch.ones(2, 3), torch.zeros(2, 3)], **more).batches, 1],
+        "other": [lambda **more: nv.diagnose(MODEL, [torch.eye(3)], **more).notes, torch.nn.BatchNorm1d(4)],
+    },
 }
+MODEL = torch.nn.BatchNorm1d(3).eval()
 
 
 @pytest.mark.parametrize(("function", "name"), [(one, name) for one, names in EFFECTS.items() for name in names])

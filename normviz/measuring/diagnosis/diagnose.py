@@ -27,7 +27,16 @@ from normviz.measuring.diagnosis.causes import (
     not_a_norm,
     one_value,
 )
-from normviz.measuring.diagnosis.passes import Distance, Inputs, OneValueError, Run, Watch, calls_of, copied, distance
+from normviz.measuring.diagnosis.passes import (
+    Distance,
+    Inputs,
+    ModePass,
+    OneValueError,
+    Watch,
+    calls_of,
+    copied,
+    distance,
+)
 from normviz.measuring.models.recording import sealed, unchanged, unwrapped
 from normviz.measuring.own_modules import check_has_shapes
 from normviz.measuring.turn import has_reader, same_random_states
@@ -164,7 +173,7 @@ class _Reading:
         self.changed: set[str] = set()
         self.one_value: list[str] = []
         self.call = 0  # which of the ways to call the model with a batch works
-        self.first: tuple[Inputs, Run, Run] | None = None  # the first batch, in train mode and in eval mode
+        self.first: tuple[Inputs, ModePass, ModePass] | None = None  # the first batch, in train mode and in eval mode
 
     def _modes(self) -> dict[str, bool]:
         return {name: module.training for name, module in self.watch.norms.items()}
@@ -192,7 +201,7 @@ class _Reading:
         if self.first is None:
             self.first = inputs, trained, evaluated
 
-    def _evaluated(self, batch: object, number: int) -> tuple[Run, Inputs]:
+    def _evaluated(self, batch: object, number: int) -> tuple[ModePass, Inputs]:
         """The run in eval mode. Of the ways to call the model, the first that it accepts is taken for all batches."""
         calls = calls_of(self.model, batch)
         last: NormvizError | None = None
@@ -206,7 +215,7 @@ class _Reading:
             return found, calls[i]
         raise last or NormvizError("batch {number} has other parts than the batches before it.", number=number)
 
-    def _run(self, inputs: Inputs, training: bool, number: int) -> Run:
+    def _run(self, inputs: Inputs, training: bool, number: int) -> ModePass:
         try:
             return self.watch.run(copied(inputs), training)
         except (OneValueError, NormvizError):
@@ -421,7 +430,7 @@ def _nearer(name: str, watch: Watch, others: Watch, statistics: Mapping[str, Mea
     )
 
 
-def _of_batch(trained: Run, name: str) -> tuple[Tensor, Tensor]:
+def _of_batch(trained: ModePass, name: str) -> tuple[Tensor, Tensor]:
     """The statistics with which a norm ran in train mode."""
     found = trained.seen[name].batches
     return torch.stack([one.mean for one in found]).mean(0), torch.stack([one.var for one in found]).mean(0)

@@ -129,7 +129,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Run:
+class ModePass:
     """One run of the model.
 
     returned  the floating point tensors that the model returned
@@ -173,7 +173,7 @@ class Watch:
         put: Mapping[str, tuple[Tensor, Tensor]] | None = None,
         everything: bool = False,
         modes: Mapping[str, bool] | None = None,
-    ) -> Run:
+    ) -> ModePass:
         """Run the model in a mode.
 
         put         statistics that norms have during the run, by the name of the norm
@@ -210,7 +210,7 @@ class Watch:
                     for pair in zip(self.stored[name].values(self.norms[name]), (mean, var), strict=True)
                 )
             )
-        return Run(tuple(one.detach().clone() for one in tensors_of(returned)), seen, changed)
+        return ModePass(tuple(one.detach().clone() for one in tensors_of(returned)), seen, changed)
 
     def _before(self, name: str, current: dict[str, Seen], training: bool) -> Callable[..., None]:
         stored, module = self.stored.get(name), self.norms.get(name)

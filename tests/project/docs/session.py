@@ -119,6 +119,7 @@ EXAMPLES = {  # of each command, what it needs beside options
     "explain": (["LayerNorm(4)"],),
     "check": (["torch.nn.functional:layer_norm", "--shape", "2,4"],),
     "norms": (["torch.nn:Transformer", "--input", "10,2,512"],),
+    "diagnose": (["torch.nn:Transformer", "--data", "torch.nn:Transformer"],),
     "practice": ([], ["-o", "set"]),
     "questions": ([],),
     "app": ([],),
