@@ -119,7 +119,7 @@ def batch_statistics(x: Tensor, channels: int, per_instance: bool = False) -> Ba
 
 
 @dataclass
-class Seen:
+class Watched:
     """What a module took in and gave back in one pass, as samples; and for a norm the statistics of its inputs."""
 
     inputs: list[Tensor] = field(default_factory=list)
@@ -138,7 +138,7 @@ class ModePass:
     """
 
     returned: tuple[Tensor, ...]
-    seen: Mapping[str, Seen]
+    seen: Mapping[str, Watched]
     changed: frozenset[str]
 
 
@@ -182,14 +182,14 @@ class Watch:
         Raises OneValueError for one element per statistic in train mode. An error of the model is raised as it is.
         """
         modules = dict(self.model.named_modules()) if everything else self.norms
-        seen: dict[str, Seen] = {}
+        seen: dict[str, Watched] = {}
         with unchanged(self.model), ExitStack() as stack, torch.no_grad():
             run_eagerly(self.model, stack)
             self.model.train(training)
             for name, (mean, var) in (put or {}).items():
                 self.stored[name].put(self.norms[name], mean, var)
             before = {name: stored.values(self.norms[name]) for name, stored in self.stored.items()} if training else {}
-            current: dict[str, Seen] = {}
+            current: dict[str, Watched] = {}
             for name, module in modules.items():
                 stack.callback(
                     module.register_forward_pre_hook(self._before(name, current, training), with_kwargs=True).remove
@@ -212,11 +212,11 @@ class Watch:
             )
         return ModePass(tuple(one.detach().clone() for one in tensors_of(returned)), seen, changed)
 
-    def _before(self, name: str, current: dict[str, Seen], training: bool) -> Callable[..., None]:
+    def _before(self, name: str, current: dict[str, Watched], training: bool) -> Callable[..., None]:
         stored, module = self.stored.get(name), self.norms.get(name)
 
         def hook(_module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-            one = current.setdefault(name, Seen())
+            one = current.setdefault(name, Watched())
             given = next(tensors_of((*args, *kwargs.values())), None)
             if given is None:
                 return
@@ -230,7 +230,7 @@ class Watch:
 
         return hook
 
-    def _after(self, name: str, current: dict[str, Seen], seen: dict[str, Seen]) -> Callable[..., None]:
+    def _after(self, name: str, current: dict[str, Watched], seen: dict[str, Watched]) -> Callable[..., None]:
         def hook(_module: nn.Module, _args: object, output: object) -> None:
             one = current[name]
             given = next(tensors_of(output), None)
