@@ -39,7 +39,7 @@ STANDARD_OUTPUT = {
     "practice --count 2 -o -": '[\n  {\n    "id"',
     "practice --count 2 --format html -o -": "<!doctype html>",
     "practice --count 2 --format moodle -o -": "<?xml",
-    "questions -o -": "s1a ",
+    "questions -o -": "s1 ",
     "questions --json -o -": "[",
     "plotlyjs -": "/**",
 }

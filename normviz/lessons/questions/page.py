@@ -176,7 +176,7 @@ READING_ORDER = (*CORE, *(key for key in QUESTIONS if key not in CORE))
 def core_place(key: str) -> int | None:
     """The place of a question in the core path, from 1 on; None if it is not in the path.
 
-    >>> core_place("s1a"), core_place("q22")
+    >>> core_place("s1"), core_place("q22")
     (1, None)
     """
     return CORE.index(key) + 1 if key in CORE else None

@@ -11,6 +11,7 @@ from normviz.analysis.description import describe
 from normviz.analysis.examples import example
 from normviz.analysis.running.sampling import Sequences, even_sizes, per_time_step, shard
 from normviz.analysis.running.stream import TRUE_VAR
+from normviz.analysis.running.torch_module import buffers
 from normviz.lessons.questions.facts import module_of, normal, output, output_change
 from normviz.lessons.questions.topics.running_statistics import CORRELATION, TWO_IMAGES
 from tests.lessons.questions.statements.measure import Statements, facts, nearly_equal, refuses
@@ -149,5 +150,18 @@ def q49() -> Statements:
     return {
         "the first device's own": (f["own"], f["own_var"]) == (means[0], float(x[:2].var())),
         "that of the whole batch": (f["sync"], f["sync_var"]) == pytest.approx((sum(means) / 4, float(x.var()))),
-        "LayerNorm has no buffers": not list(torch.nn.LayerNorm(1).buffers()),
+        "A layer without running statistics has no buffers": not any(
+            buffers(text)
+            for text in (
+                "LayerNorm(4)",
+                "RMSNorm(4)",
+                "GroupNorm(2, 4)",
+                "InstanceNorm1d(4)",
+                "BatchNorm1d(4, track_running_stats=False)",
+            )
+        )
+        and all(
+            "running_mean" in buffers(text)
+            for text in ("BatchNorm1d(4)", "InstanceNorm1d(4, track_running_stats=True)")
+        ),
     }
