@@ -45,7 +45,7 @@ def test_the_menu_has_a_name_and_rows_for_a_thumb_and_closes_after_a_choice(phon
     phone.page.keyboard.press("Escape")
     expect(menu).to_be_visible()
     menu.click()
-    phone.page.get_by_role("link", name="Explore", exact=True).click()
+    drawer.get_by_role("link", name="Explore", exact=True).click()  # the tabs of the page have one, too
     expect(menu).to_be_visible()
     expect(share).to_be_visible()
 
