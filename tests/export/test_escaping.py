@@ -37,7 +37,7 @@ PLAIN = "word"
 
 def replace_words(data: Any, text: str) -> Any:
     """The data of a figure with all its words replaced by ``text``."""
-    words = {"title", "caption", "pattern", "label", "value", "note", "layer", "name"}
+    words = {"title", "caption", "pattern", "label", "value", "note", "layer", "name", "code"}
     if is_dataclass(data) and not isinstance(data, type):
         fields = {field.name: getattr(data, field.name) for field in dataclasses.fields(data) if field.init}
         return replace(data, **replace_words(fields, text))
