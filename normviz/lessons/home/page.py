@@ -16,7 +16,7 @@ from normviz.lessons.page import Page, language_query
 from normviz.lessons.start.page import groups_picture
 from normviz.parts.html import Body, escape, text
 from normviz.parts.part import Link, Part, SmallTensor, page_path
-from normviz.parts.titles import EXPLORE, HOME, LEARN, LOOK_UP, TEACH, TITLES
+from normviz.parts.titles import EXPLORE, HOME, LEARN, LOOK_UP, TEACH, TITLES, VIEWS
 from normviz.scene.grid import roles
 from normviz.scene.toggles import Standing, layers_of_toggles
 from normviz.scene.view import TYPED, View
@@ -161,8 +161,10 @@ class Doors(Part):
         return f'<div class="nv-doors">{"".join(self._door(body, group) for group in DOORS)}</div>'
 
     def _door(self, body: Body, group: str) -> str:
-        """A group; "" if none of its pages is anywhere."""
-        links = [Link(page.title, page.name).html(body) for page in self.groups[group]]
+        """A group; "" if none of its pages is anywhere. The pages of a site have no tabs, so that it lists the views of a tensor."""
+        views = VIEWS if body.pages else (EXPLORE,)
+        listed = [name for page in self.groups[group] for name in (views if page.name == EXPLORE else (page.name,))]
+        links = [Link(_(TITLES[name][0]), name).html(body) for name in listed]
         items = "".join(f"<li>{html}</li>" for html in links if html)
         head = f"<h2>{escape(_(group))} <small>{escape(_(DOORS[group]))}</small></h2>"
         return f"<section>{head}<ul>{items}</ul></section>" if items else ""

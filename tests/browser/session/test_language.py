@@ -32,8 +32,7 @@ def test_the_list_in_the_header_changes_every_text_and_the_next_pages_keep_the_l
     expect(page).to_have_title("Explorar · normviz")
     expect(page.locator("#root .nv-sentence")).to_contain_text("LayerNorm([3])")
     assert page.url.endswith("?shape=2,3&layer=LayerNorm(3)&lang=es")
-    page.get_by_test_id("stTopNavSection").filter(has_text="Consultar").click()
-    page.get_by_role("menuitem", name="Comparar").click()
+    page.get_by_role("navigation", name="Vistas de este tensor").get_by_role("link", name="Comparar").click()
     expect(title).to_contain_text("Comparar")
     expect(page).to_have_title("Comparar · normviz")
     page.goto(f"{server}/numerics")  # a new session
