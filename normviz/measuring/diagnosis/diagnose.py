@@ -171,7 +171,7 @@ class _Reading:
         self.outputs: dict[str, Distance] = {}
         self.sums: dict[str, Sums] = {}
         self.changed: set[str] = set()
-        self.one_value: list[str] = []
+        self.one_value: dict[str, None] = {}
         self.call = 0  # which of the ways to call the model with a batch works
         self.first: tuple[Inputs, ModePass, ModePass] | None = None  # the first batch, in train mode and in eval mode
 
@@ -187,7 +187,7 @@ class _Reading:
         try:
             trained = self._run(inputs, True, number)
         except OneValueError as error:
-            self.one_value.append(error.name)
+            self.one_value[error.name] = None
             return
         self.whole.add(trained.returned, evaluated.returned)
         for name, seen in trained.seen.items():
@@ -241,7 +241,7 @@ class _Reading:
             for name, cause in causes
         ]
         findings += self._other_module(findings)
-        findings.sort(key=lambda one: -one.share)
+        findings.sort(key=lambda one: (one.cause == "not a norm", -one.share))  # Dropout is no fault
         statistics = {name: one for name, one in measured.items() if self._uses_batch(name)}
         layers = tuple(self._layer(name, measured.get(name), shares.get(name)) for name in self._order())
         return Diagnosed(
@@ -275,7 +275,7 @@ class _Reading:
     def _causes(self, measured: Mapping[str, Measured]) -> Iterator[tuple[str, Cause]]:
         for name, training in self._wrong_modes():
             yield name, cause_of_mode(name, training)
-        for name in dict.fromkeys(self.one_value):
+        for name in self.one_value:
             yield name, one_value(name)
         for name, one in measured.items():
             module, stored = self.watch.norms[name], self.watch.stored[name]
@@ -300,7 +300,8 @@ class _Reading:
     def _wrong_modes(self) -> Iterator[tuple[str, bool]]:
         """The norms whose mode depends on something else than that of the model, with their mode."""
         for name, module in self.watch.norms.items():
-            if name not in self.watch.stored or not isinstance(module, nn.modules.batchnorm._NormBase):
+            is_of_torch = isinstance(module, nn.modules.batchnorm._NormBase)
+            if name not in self.watch.stored or not (is_of_torch or name in self.changed):
                 continue
             own, in_train, in_eval = (self.modes[mode][name] for mode in ("own", "train", "eval"))
             if in_eval or (own and not self.model.training):
@@ -346,7 +347,11 @@ class _Reading:
         )
         for name, seen in both[0].seen.items():
             other = both[1].seen.get(name)
-            if other is None or not distance(seen.inputs, other.inputs) <= SAME < distance(seen.outputs, other.outputs):
+            if other is None:
+                continue
+            # The first call of each: the later inputs of a shared module follow from its earlier outputs.
+            differs = distance(seen.outputs[:1], other.outputs[:1]) > SAME
+            if not differs or not distance(seen.inputs[:1], other.inputs[:1]) <= SAME:
                 continue
             if name not in self.watch.stored:  # InstanceNorm has other statistics for each instance in train mode
                 module = self.model.get_submodule(name)

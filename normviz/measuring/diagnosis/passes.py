@@ -53,8 +53,7 @@ class Stored:
         for mean, means in buffers.items():
             for var, variances in buffers.items():
                 if "mean" in mean and "var" in var and means.shape == variances.shape and means.numel() > 0:
-                    momentum = getattr(module, "momentum", None)
-                    return cls(mean, var, momentum=momentum if isinstance(momentum, float) else None)
+                    return cls(mean, var)  # a momentum of its own may be the weight of the old statistics
         return None
 
     def values(self, module: nn.Module) -> tuple[Tensor, Tensor]:

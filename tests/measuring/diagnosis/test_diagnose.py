@@ -257,6 +257,43 @@ def test_a_norm_of_ones_own(data):
     assert nv.diagnose(found.fixed(), data).findings == ()
 
 
+def test_the_mode_and_the_momentum_of_a_norm_of_ones_own(data):
+    model = trained(made(last=Own), batches(80, 5))
+    part(model, "7").momentum = 0.9  # as Keras means it: the weight of the old statistics
+    assert nv.diagnose(model, data).findings == ()
+    part(model, "7").train()
+    assert [(one.layer, one.cause) for one in nv.diagnose(model, data).findings] == [("7", "train in eval")]
+    part(model.train(), "7").eval()
+    assert [(one.layer, one.cause) for one in nv.diagnose(model, data).findings] == [("7", "eval in train")]
+
+
+class Shared(nn.Module):
+    """One norm for two places, whose inputs differ."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.linear = nn.BatchNorm1d(8), nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.norm(5 * self.linear(self.norm(x)))
+
+
+def test_the_module_of_a_norm_that_is_called_twice_is_not_accused():
+    torch.manual_seed(0)
+    model, x = Shared(), [torch.randn(64, 8) for _ in range(8)]
+    update_bn(x, model)
+    found = nv.diagnose(model.eval(), x)
+    assert found.difference > 0.5
+    assert "not a norm" not in [one.cause for one in found.findings]
+
+
+def test_a_faulty_norm_comes_before_dropout(healthy, data):
+    model = nn.Sequential(*copy.deepcopy(healthy)[:9], nn.Dropout(0.8), *copy.deepcopy(healthy)[9:]).eval()
+    part(model, "1").reset_running_stats()
+    found = nv.diagnose(model, data).findings
+    assert [(one.layer, one.cause) for one in found] == [("1", "never updated"), ("9", "not a norm")]
+
+
 # What it changes: nothing.
 
 
