@@ -97,8 +97,11 @@ class Entry:
     shows: Question | ReadySet | PageEntry
 
 
-START, STORY, MODELS, PRACTICE, TEACHING = map(PageEntry, ("start", "story", "models", "practice", "teach"))
-PLAYABLE = tuple(map(PageEntry, ("explore", "compare", "step_by_step", "train_and_eval")))
+START, STORY, ALL_LAYERS, MODELS, PRACTICE, TEACHING = map(
+    PageEntry, ("start", "story", "all_layers", "models", "practice", "teach")
+)
+EXPLORE, COMPARE, STEPS, TRAINING = map(PageEntry, ("explore", "compare", "step_by_step", "train_and_eval"))
+PAGES_OF_APP = (START, STORY, EXPLORE, COMPARE, STEPS, ALL_LAYERS, TRAINING, MODELS, PRACTICE, TEACHING)
 SETS = N_("Side by side")
 SHAPES = ((5, 7), (2, 5, 4))  # tensors besides the default one, on pages of a single layer
 
@@ -108,7 +111,7 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
 
     Raises NormvizError for an unknown key.
     """
-    pages = {kind.key: kind for kind in (START, STORY, *PLAYABLE, MODELS, PRACTICE, TEACHING)}
+    pages = {kind.key: kind for kind in PAGES_OF_APP}
     only = [current_key(key) for key in only]
     if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS and key not in pages]:
         raise NormvizError(
@@ -157,7 +160,10 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequenc
         made = body.page(output_of_query(entry.shows.key, {}).parts)
     elif isinstance(entry.shows, PageEntry):
         body = Body(pages=_addresses(among) | _question_pages(among), carries=True)
-        made, views = _playable(entry.shows.key, body, _question_pages(among))
+        if entry.shows is ALL_LAYERS:
+            made = f"{body.page(output_of_query(entry.shows.key, {}).parts)}\n{_app_link(entry.shows.key, {})}"
+        else:
+            made, views = _playable(entry.shows.key, body, _question_pages(among))
     elif isinstance(entry.shows, Question):
         _heading, *parts = question_parts(entry.shows)
         made = f"{body.page(parts)}\n{no_script()}\n{_app_link(entry.shows.page.name, entry.shows.query)}"

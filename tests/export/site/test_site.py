@@ -70,7 +70,14 @@ def pages(site) -> dict[str, Structure]:
 
 def test_there_are_pages_for_every_question_and_set_some_with_controls_and_an_index(pages):
     listed = {f"question-{key}.html" for key in QUESTIONS} | {f"compare-{key}.html" for key in READY_SETS}
-    assert set(pages) == listed | PLAYABLE | {"start.html", "story.html", "practice.html", "teach.html", "index.html"}
+    assert set(pages) == listed | PLAYABLE | {
+        "start.html",
+        "story.html",
+        "all_layers.html",
+        "practice.html",
+        "teach.html",
+        "index.html",
+    }
 
 
 @whole

@@ -6,6 +6,7 @@ from normviz.layers.layer import Layer
 from normviz.lessons.home.page import FIRST, TENSOR, toy_data
 from normviz.lessons.pages import PAGES, page_view
 from normviz.parts.html import Body
+from normviz.parts.titles import VIEWS
 from tests.support.shown import tree
 
 
@@ -27,8 +28,15 @@ def test_start_here_is_the_button_and_each_page_has_a_door():
         section.find("h2").text.strip(): [link.text for link in section.iter("a")] for section in root.iter("section")
     }
     assert doors == {
-        group: [page.title for page in PAGES.values() if page.group == group] for group in ("Learn", "Look up", "Teach")
+        group: [page.title for page in PAGES.values() if page.group == group and page.name not in VIEWS[1:]]
+        for group in ("Learn", "Look up", "Teach")
     }
+
+
+def test_a_view_that_is_stored_beside_the_front_page_has_a_door_because_no_tab_leads_to_it():
+    stored = {f"/{name}": f"{name}.html" for name in ("explore", "compare", "all_layers")}
+    (door,) = tree(html(Body(pages=stored))).iter("section")
+    assert [link.get("href") for link in door.iter("a")] == ["explore.html", "compare.html", "all_layers.html"]
 
 
 def test_a_door_without_pages_is_left_out():
