@@ -90,7 +90,7 @@ class Diagnosis(Result):
         >>> diagnose(model, [x]).fixed()[0].running_mean.tolist()
         [2.0, 4.0]
         """
-        twin = copy.deepcopy(self._model)
+        twin = copy.deepcopy(self._model, _calculated(self._model))
         modules = dict(twin.named_modules())
         for name, measured in self._statistics.items():
             module = modules[name]
@@ -213,6 +213,12 @@ class Diagnosis(Result):
         return "\n".join([self.verdict, "", *lines, *[""] * bool(self.remarks), *self.remarks])
 
     __repr__ = __str__
+
+
+def _calculated(model: nn.Module) -> dict[int, Any]:
+    """Copies of the tensors that modules calculate, such as the weight under spectral_norm, which torch does not copy: by id, for deepcopy."""
+    held = [value for module in model.modules() for value in vars(module).values() if isinstance(value, torch.Tensor)]
+    return {id(one): one.detach().clone() for one in held if not one.is_leaf}
 
 
 def _plain(value: float | None) -> float | None:

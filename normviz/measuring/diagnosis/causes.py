@@ -53,6 +53,7 @@ class Measured:
     var_error             that of ``var``
     batch_mean_error      the standard deviation of one batch's mean around that of all data
     batch_var_error       that of one batch's variance
+    instance_mean_error   ``batch_mean_error`` as it is if the instances of a batch are drawn at random, not sorted
     elements              m, the elements of a statistic; the smallest of all batches
     batches               how many inputs were measured
     """
@@ -63,6 +64,7 @@ class Measured:
     var_error: Tensor
     batch_mean_error: Tensor
     batch_var_error: Tensor
+    instance_mean_error: Tensor
     elements: int
     batches: int
 
@@ -73,11 +75,19 @@ class Measured:
     @property
     def independent_elements(self) -> float:
         """How many independent elements a batch's mean is worth: the variance over the squared standard error."""
+        return self._worth(self.batch_mean_error)
+
+    @property
+    def independent_if_shuffled(self) -> float:
+        """The same for batches that are drawn at random."""
+        return self._worth(self.instance_mean_error)
+
+    def _worth(self, error: Tensor) -> float:
         is_used = self.var > 0
         if not is_used.any():
             return math.inf
-        share = self.batch_mean_error[is_used].square() / self.var[is_used]
-        return 1 / float(share.mean()) if float(share.mean()) > 0 else math.inf
+        share = float((error[is_used].square() / self.var[is_used]).mean())
+        return 1 / share if share > 0 else math.inf
 
 
 class Sums:
@@ -109,7 +119,8 @@ class Sums:
         ]
         of_mean, of_var = (one.clamp(min=0).sqrt() for one in errors)
         root = math.sqrt(self.n)
-        return Measured(mean, var, of_mean / root, of_var / root, of_mean, of_var, self.elements, self.n)
+        instances = mean_error.clamp(min=0).sqrt()
+        return Measured(mean, var, of_mean / root, of_var / root, of_mean, of_var, instances, self.elements, self.n)
 
 
 def _excess(between: Tensor, within: Tensor, n: int) -> float:
@@ -321,8 +332,8 @@ def _named(channels: Sequence[int]) -> str:
 
 def cause_of_batch(name: str, measured: Measured) -> Cause | None:
     """Too few elements for a statistic of one batch; None if there are enough."""
-    elements = measured.independent_elements
-    if not elements < FEWEST_ELEMENTS:
+    elements = measured.independent_if_shuffled  # batches that are sorted by class are not too small
+    if not elements < FEWEST_ELEMENTS * (1 - 1e-3):  # rounding
         return None
     sentence = _(
         "m = {m:,} for a mean of {name}, which is worth that of {elements} if they were independent: in train mode, the mean of a batch varies by {error} standard deviations.",

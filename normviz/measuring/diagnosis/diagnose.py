@@ -298,7 +298,7 @@ class _Reading:
         return name in self.changed or getattr(self.watch.norms[name], "momentum", None) == 0
 
     def _wrong_modes(self) -> Iterator[tuple[str, bool]]:
-        """The norms whose mode depends on something else than that of the model, with their mode."""
+        """The norms whose mode is not that of the model, with their mode. One that train() leaves in eval mode is frozen on purpose."""
         for name, module in self.watch.norms.items():
             is_of_torch = isinstance(module, nn.modules.batchnorm._NormBase)
             if name not in self.watch.stored or not (is_of_torch or name in self.changed):
@@ -306,7 +306,7 @@ class _Reading:
             own, in_train, in_eval = (self.modes[mode][name] for mode in ("own", "train", "eval"))
             if in_eval or (own and not self.model.training):
                 yield name, True
-            elif (not in_train or (not own and self.model.training)) and not _is_frozen(module):
+            elif in_train and not own and self.model.training and not _is_frozen(module):
                 yield name, False
 
     def _share(self, names: set[str]) -> float:

@@ -57,8 +57,9 @@ class Stored:
         return None
 
     def values(self, module: nn.Module) -> tuple[Tensor, Tensor]:
-        """The stored mean and variance of each channel, in float64 on the CPU."""
-        mean, var = (getattr(module, name).detach().double().cpu().flatten() for name in (self.mean, self.var))
+        """A copy of the stored mean and variance of each channel, in float64 on the CPU."""
+        own = (getattr(module, name).detach() for name in (self.mean, self.var))
+        mean, var = (one.to("cpu", torch.float64, copy=True).flatten() for one in own)
         return mean, var
 
     def updates(self, module: nn.Module) -> int | None:

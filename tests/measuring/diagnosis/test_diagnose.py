@@ -294,6 +294,55 @@ def test_a_faulty_norm_comes_before_dropout(healthy, data):
     assert [(one.layer, one.cause) for one in found] == [("1", "never updated"), ("9", "not a norm")]
 
 
+def test_a_model_in_float64(healthy, data):
+    model = copy.deepcopy(healthy).double()
+    wide = [x.double() for x, _y in data]
+    assert nv.diagnose(model, wide).findings == ()
+    part(model, "4").reset_running_stats()
+    found = nv.diagnose(model, wide)
+    assert [(one.layer, one.cause) for one in found.findings] == [("4", "never updated")]
+    assert nv.diagnose(found.fixed(), wide).findings == ()
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_fixed_copies_a_model_under_spectral_norm(healthy, data):
+    model = copy.deepcopy(healthy)
+    nn.utils.spectral_norm(model[0])
+    trained(model, batches(5, 5))
+    part(model, "7").reset_running_stats()
+    twin = nv.diagnose(model, data).fixed()
+    assert "never updated" not in [one.cause for one in nv.diagnose(twin, data).findings]
+
+
+def test_sorted_batches_and_batches_of_eight_are_not_too_small(healthy):
+    x, y = (torch.cat(parts) for parts in zip(*batches(10, 21), strict=True))
+    torch.manual_seed(0)
+    model = trained(
+        nn.Sequential(nn.Flatten(), nn.Linear(192, 32), nn.BatchNorm1d(32), nn.Linear(32, 10)), batches(80, 5)
+    )
+    in_order = nv.diagnose(model, x[y.argsort()].split(32), steps=10)
+    assert 1 / in_order.layers[0].standard_error ** 2 < FEWEST_ELEMENTS
+    assert in_order.findings == ()
+    assert nv.diagnose(healthy, batches(16, 7, size=8), steps=16).findings == ()
+
+
+class Frozen(nn.Sequential):
+    """Its norms stay in eval mode, as those of many detectors."""
+
+    def train(self, mode=True):
+        super().train(mode)
+        for one in self.modules():
+            if isinstance(one, nn.modules.batchnorm._BatchNorm):
+                one.training = False
+        return self
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_norms_that_train_leaves_in_eval_mode_are_no_fault(healthy, data, training):
+    found = nv.diagnose(Frozen(*copy.deepcopy(healthy)).train(training), data)
+    assert (found.findings, found.difference) == ((), 0.0)
+
+
 # What it changes: nothing.
 
 
