@@ -41,11 +41,11 @@ TEXT = """() => {
   const walker = document.createTreeWalker(document.querySelector("[data-testid=stMain]"), NodeFilter.SHOW_TEXT), found = [];
   while (walker.nextNode()) {
     const { data, parentElement: part } = walker.currentNode;
-    if (!part.closest("select, script, style, .main-svg") && part.checkVisibility({ visibilityProperty: true })) found.push(data);
+    if (!part.closest("select, script, style, .main-svg, .nv-story-still") && part.checkVisibility({ visibilityProperty: true })) found.push(data);
   }
   return found.join("").replace(/\\s+/g, "").replaceAll(location.host, "");
 }"""
-WITHOUT_FIGURES = {HOME, "start", "models", "questions", "practice", "teach"}
+WITHOUT_FIGURES = {HOME, "start", "all_layers", "models", "questions", "practice", "teach"}
 # The addresses have a query: one without would keep the view of the page before.
 PAGES = {name: f"{name}?hide=" for name in TITLES} | {
     "models": "models?model=convnext_t",

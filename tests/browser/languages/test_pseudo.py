@@ -59,7 +59,8 @@ def watched(pseudo: Lesson) -> Iterator[Lesson]:
 
 def show(view: Lesson, address: str, language: str) -> None:
     view.visit(f"{address}{'&' if '?' in address else '?'}lang={language}")
-    view.ready(figures=PAGES[address.partition("?")[0] or "explore"].uses in ("tensor", "scene"))
+    name = address.partition("?")[0] or "explore"
+    view.ready(figures=PAGES[name].uses in ("tensor", "scene") and name != "all_layers")  # it has a map
     view.page.wait_for_function("language => document.documentElement.lang === language", arg=language)
 
 

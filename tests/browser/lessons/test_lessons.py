@@ -297,8 +297,7 @@ def test_moving_another_input_changes_the_sentence(lesson: Lesson) -> None:
 def test_the_list_of_pages_keeps_the_scene(lesson: Lesson) -> None:
     lesson.visit("?shape=2,6&layer=RMSNorm(6)")
     lesson.wait_for_scene()
-    lesson.page.get_by_test_id("stTopNavSection").filter(has_text="Look up").click()
-    lesson.page.get_by_role("menuitem", name="Compare").click()
+    lesson.page.get_by_role("navigation", name="Views of this tensor").get_by_role("link", name="Compare").click()
     lesson.wait_for_address(shape="2,6", layer="RMSNorm([6])")
     lesson.ready()
     expect(lesson.find(".nv-stats .nv-title").first).to_have_text("RMSNorm([6])")
