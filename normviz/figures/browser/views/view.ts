@@ -188,7 +188,7 @@ export class FigureView implements PanelHost {
       this.folds.values.hidden = !this.data.values || hidden("x", "normalized", "output");
       this.folds.worked.hidden = hidden("worked", "facts");
     }
-    if (this.data.formula) return; // the steps always show two panels
+    if (this.data.kind === "steps") return; // they always show two panels
     for (const panel of this.panels.values()) panel.root.hidden = names.includes(panel.figure.row ?? panel.key);
     for (const row of [this.sharingRow, this.valuesRow]) {
       const visible = [...row.children].filter((panel) => !((panel as HTMLElement).hidden)).length;
