@@ -768,6 +768,12 @@ def _checked(output: object, x: Tensor) -> Tensor:
             shape=tuple(x.shape),
             found=tuple(found.shape),
         )
+    if found.dtype.itemsize == 1 and found.dtype != torch.bool:
+        raise NormvizError(
+            "the function returned {found}: numbers of 8 bits are not compared, because rounding to them hides other errors; "
+            "check the function before it quantizes its output.",
+            found=dtype_name(found.dtype),
+        )
     if not found.is_floating_point():
         raise NormvizError(
             "the function must return floating-point numbers, as x has, and it returned {found}.",

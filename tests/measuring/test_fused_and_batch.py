@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 import normviz as nv
 
@@ -144,3 +145,18 @@ def test_only_what_is_returned_is_said_to_be():
     normalized = "right: a residual that is not zero: x + residual is normalized"
     assert trial(fused) == f"{normalized}, and returned"
     assert trial(lambda x, residual, weight: fused(x, residual, weight)[0]) == normalized
+
+
+# Numbers of 8 bits
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.int8])
+@pytest.mark.parametrize("with_scale", [True, False])
+def test_an_output_in_8_bits_is_not_compared(dtype, with_scale):
+    def quantized(x):
+        y = F.layer_norm(x, (8,))
+        scale = y.abs().amax(-1, keepdim=True) / 100
+        return ((y / scale).to(dtype), scale) if with_scale else y.to(dtype)
+
+    with pytest.raises(nv.NormvizError, match="numbers of 8 bits are not compared, because rounding to them hides"):
+        nv.check(quantized, (4, 8), "LayerNorm(8)")
