@@ -27,7 +27,7 @@ SMALL = 0.05  # the same, where the number of updates or the start values suppor
 USUAL_MOMENTUM, HIGHEST_MOMENTUM = 0.1, 0.5
 FEWEST_ELEMENTS = 8  # independent ones of a statistic; the standard error of a mean is 0.35 standard deviations
 EXPLAINED = 9.0  # the mean squared deviation in standard errors that a high momentum explains
-DEAD = 0.1  # of eps
+DEAD, USUAL_EPS = 0.1, 1e-3  # of eps; a larger eps is none of rounding
 MOST_NAMED = 5  # channels in a sentence
 CAUSES = (
     "not finite",
@@ -194,7 +194,7 @@ def deviation(mean: Tensor, var: Tensor, measured: Measured, eps: float, momentu
     shift_allowed, ratio_allowed = CHANCE * errors[0] / std, (CHANCE * errors[1] / (measured.var + eps)).exp()
     scale = ratio.clamp(min=1e-12).rsqrt()
     moved = ((scale * shift).square() + scale.log().square()).sqrt()
-    moved[measured.var < DEAD * eps] = 0.0  # a dead channel has no statistics of the data
+    moved[measured.var < dead_below(eps)] = 0.0  # a dead channel has no statistics of the data
     return Deviation(shift, ratio.clamp(min=1e-12), shift_allowed, ratio_allowed, moved)
 
 
@@ -293,6 +293,8 @@ def _start_share(
     momentum, expected = where.momentum, None
     if updates is not None and momentum is not None and updates > 0:
         expected = (1 - momentum) ** updates
+    if updates and where.count and momentum is None:  # the mean of all batches has no share of the start values
+        return None
     if not 0.02 < share < 0.98 or (expected is not None and expected < share / 2):
         return None
     if expected is None and not found.is_large:  # a small deviation alone proves nothing
@@ -343,9 +345,14 @@ def cause_of_batch(name: str, measured: Measured) -> Cause | None:
     return Cause("small batch", sentence, remedy)
 
 
+def dead_below(eps: float) -> float:
+    """The variance below which a channel is dead."""
+    return DEAD * min(eps, USUAL_EPS)
+
+
 def cause_of_dead_channels(name: str, measured: Measured, eps: float) -> Cause | None:
     """Channels whose variance is so small that eps decides; None if there are none."""
-    channels = tuple((measured.var < DEAD * eps).nonzero().flatten().tolist()) if eps > 0 else ()
+    channels = tuple((measured.var < dead_below(eps)).nonzero().flatten().tolist())
     channels = channels or tuple((measured.var == 0).nonzero().flatten().tolist())
     if not channels:
         return None

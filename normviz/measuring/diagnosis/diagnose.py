@@ -174,6 +174,7 @@ class _Reading:
         self.one_value: dict[str, None] = {}
         self.call = 0  # which of the ways to call the model with a batch works
         self.first: tuple[Inputs, ModePass, ModePass] | None = None  # the first batch, in train mode and in eval mode
+        self.state = torch.get_rng_state()  # before it ran: a module may draw random numbers in both modes
 
     def _modes(self) -> dict[str, bool]:
         return {name: module.training for name, module in self.watch.norms.items()}
@@ -200,6 +201,7 @@ class _Reading:
         self.changed |= trained.changed
         if self.first is None:
             self.first = inputs, trained, evaluated
+            self.state = state
 
     def _evaluated(self, batch: object, number: int) -> tuple[ModePass, Inputs]:
         """The run in eval mode. Of the ways to call the model, the first that it accepts is taken for all batches."""
@@ -316,10 +318,15 @@ class _Reading:
         inputs, trained, evaluated = self.first
         put = {name: _of_batch(trained, name) for name in names if trained.seen[name].batches}
         before = distance(trained.returned, evaluated.returned)
-        after = distance(trained.returned, self.watch.run(copied(inputs), False, put).returned)
+        after = distance(trained.returned, self._again(inputs, put).returned)
         if not math.isfinite(before):
             return 1.0 if math.isfinite(after) else 0.0
         return 1 - after / before if before > 0 and math.isfinite(after) else 0.0
+
+    def _again(self, inputs: Inputs, put: Mapping[str, tuple[Tensor, Tensor]]) -> ModePass:
+        """Run the first batch in eval mode with other statistics, and with the same random numbers."""
+        torch.set_rng_state(self.state)
+        return self.watch.run(copied(inputs), False, put)
 
     def _left(self, statistics: Mapping[str, Measured]) -> float:
         """The difference that remains on the first batch with the measured statistics in the buffers."""
@@ -329,7 +336,7 @@ class _Reading:
         if not statistics:
             return distance(trained.returned, evaluated.returned)
         put = {name: (one.mean, one.var) for name, one in statistics.items()}
-        return distance(trained.returned, self.watch.run(copied(inputs), False, put).returned)
+        return distance(trained.returned, self._again(inputs, put).returned)
 
     def _other_module(self, findings: list[Finding]) -> Iterator[Finding]:
         """Where the difference starts, if no norm makes most of it."""
@@ -341,10 +348,10 @@ class _Reading:
             return
         inputs, trained, _evaluated = self.first
         put = {name: _of_batch(trained, name) for name in names}
-        both = (
-            self.watch.run(copied(inputs), True, everything=True),
-            self.watch.run(copied(inputs), False, put, everything=True),
-        )
+        torch.set_rng_state(self.state)
+        in_train = self.watch.run(copied(inputs), True, everything=True)
+        torch.set_rng_state(self.state)
+        both = in_train, self.watch.run(copied(inputs), False, put, everything=True)
         for name, seen in both[0].seen.items():
             other = both[1].seen.get(name)
             if other is None:

@@ -158,6 +158,32 @@ def test_batches_of_one_and_of_a_few(healthy):
     assert last_of_one.difference > 0
 
 
+def test_a_channel_of_small_variance_is_alive_beside_a_large_eps():
+    x = 0.1 * torch.randn(256, 4, generator=torch.Generator().manual_seed(0))
+    model = nn.Sequential(nn.BatchNorm1d(4, eps=1.0)).train()
+    for _ in range(100):
+        model(x)
+    assert nv.diagnose(model.eval(), [x]).findings == ()
+    assert [one.cause for one in nv.diagnose(model, [torch.cat([x[:, :3], 0 * x[:, 3:]], 1)]).findings] == [
+        "dead channel"
+    ]
+
+
+class Noise(nn.Module):
+    def forward(self, x):
+        return x + torch.randn_like(x)
+
+
+def test_noise_in_both_modes_is_no_difference():
+    x = torch.randn(64, 4, generator=torch.Generator().manual_seed(0))
+    model = nn.Sequential(Noise(), nn.LayerNorm(4), nn.BatchNorm1d(4)).train()
+    for _ in range(100):
+        model(x)
+    found = nv.diagnose(model.eval(), [x, x])
+    assert found.findings == ()
+    assert found.left < 0.3
+
+
 @pytest.mark.parametrize("inner", [nn.Dropout(0.5), nn.Sequential(nn.Dropout(0.5))], ids=["layer", "in a part"])
 def test_dropout_is_no_fault_of_a_norm(healthy, data, inner):
     model = nn.Sequential(*copy.deepcopy(healthy)[:9], inner, *copy.deepcopy(healthy)[9:]).eval()
