@@ -7,16 +7,16 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-# Words of torch, of formulas and of other frameworks; names of layers and numbers are no plain words for the pattern below.
+# Words of torch, of formulas and of other frameworks; names of layers, letters of axes and numbers are no plain words for the pattern below.
 CODE = """
 affine axis beta bias cache center dbeta dgamma dims dout dx dxhat einops eps eval Flax gamma iframe Keras Markdown mean momentum
 False NaN NCHW NCL NLC normalized num_groups NumPy out output PNG reduce RMSNorm running scale stats ResNet SVG timm torch train True var weight
-Welford xhat
+Welford xhat GRN PONO
 """
 STREAMLITS_OWN = ["Skip to main content"]  # and the name of the menu of pages that have no room, which shows "…"
 
 READ = r"""([code, own]) => {
-  const WORD = /(?<![\p{L}\p{N}_.])[A-Za-z]{2,}(?![\p{L}\p{N}_(.]|\[|')/gu, NORM = /Norm/, allowed = new Set(code.trim().split(/\s+/));
+  const WORD = /(?<![\p{L}\p{N}_.])[A-Za-z]{2,}(?![\p{L}\p{N}_(.]|\[|')/gu, NORM = /Norm|^[NCHW]+$/, allowed = new Set(code.trim().split(/\s+/));
   const KEPT = "code, a[href*='arxiv.org'], pre, script, style, noscript, template, select, [translate=no], [lang=en], .nv-plot, svg, [hidden], .rc-overflow-item-rest";
   const english = (text) => (text.match(WORD) ?? []).filter((word) => !allowed.has(word) && !NORM.test(word));
   const shown = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
