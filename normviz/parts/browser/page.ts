@@ -19,7 +19,7 @@ const LEAST_FILLED = 100; // px: a lower figure could not be read; then the page
 /** What scripts draw in parts of the page, by selector. The modules for steps and exercises add to it: only bundles for such pages have them. */
 export const EXTRAS = new Map<string, new (root: HTMLElement, page: PageView) => object>();
 
-const scroller = () => (document.querySelector("[data-testid=stMain]") ?? document.scrollingElement) as Element;
+const scroller = () => (document.querySelector("[data-testid=stMain]") ?? document.scrollingElement ?? document.documentElement) as HTMLElement;
 
 /** Where an element is in what scrolls. */
 const topOf = (element: Element) => element.getBoundingClientRect().top + scroller().scrollTop;
@@ -63,10 +63,11 @@ export class PageView {
     return this.draw(mode).finally(() => this.hold());
   }
 
-  /** A pressed toggle is held until the reader presses something else. */
+  /** A pressed toggle is held until the reader presses something else. Until then, the browser does not anchor the scrolling itself. */
   press = ({ target }: Event) => {
     const pressed = (target as Element).closest?.(".nv-figure .nv-toggle"), figure = pressed?.closest(".nv-figure") as HTMLElement | null | undefined;
     this.held = pressed && figure && this.root.contains(pressed) ? { pressed, figure, top: topOf(pressed) } : null;
+    scroller().style.overflowAnchor = pressed ? "none" : "";
   };
 
   /** Keeps a pressed toggle under the pointer where what is above it becomes longer or shorter: the page scrolls or, at its top, has a gap. */
