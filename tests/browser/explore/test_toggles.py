@@ -27,8 +27,9 @@ def test_on_a_phone_a_toggle_stays_under_the_finger_when_what_is_above_it_become
     view = look("?shape=2,4,3,5&layer=LayerNorm([4,3,5])")
     toggle = view.page.get_by_role("group", name="mean over").get_by_role("button", name="C, channels")
     for layer in ("Norm('n c h w -> n c','c h w')", None):  # None: the default, LayerNorm([4,3,5])
-        toggle.scroll_into_view_if_needed()
         view.wait_until_drawn()
+        # At the bottom the band in sight would cover it, and the click would scroll.
+        toggle.evaluate("toggle => toggle.scrollIntoView({ block: 'center', behavior: 'instant' })")
         before = toggle.bounding_box()
         toggle.click()
         view.wait_for_view(layer=layer)
