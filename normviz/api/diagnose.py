@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 import torch
 from torch import nn
 
 from normviz.api.result import Result, on_cpu
-from normviz.measuring.diagnosis.causes import Measured
-from normviz.measuring.diagnosis.diagnose import DiagnosedLayer, Finding, diagnosed
+from normviz.measuring.diagnosis.diagnose import Diagnosed, diagnosed
 from normviz.measuring.diagnosis.passes import Stored
 from normviz.measuring.models.recording import unwrapped
 from normviz.measuring.turn import one_at_a_time
+from normviz.texts.columns import align
 from normviz.texts.errors import checked_call
 from normviz.texts.messages import _, format_count, ngettext
 
@@ -47,13 +47,11 @@ def diagnose(model: nn.Module, batches: Iterable[Any], *, steps: int = 8, other:
     ()
     """
     model = unwrapped(model) if isinstance(model, nn.Module) else model
-    found = diagnosed(model, batches, steps, other)
-    values = (found.difference, found.left, found.layers, found.findings, found.notes, found.batches)
-    return Diagnosis(*values, model, dict(found.statistics))
+    return Diagnosis(**vars(diagnosed(model, batches, steps, other)))
 
 
 @dataclass(frozen=True, repr=False)
-class Diagnosis(Result):
+class Diagnosis(Diagnosed, Result):
     """How a model differs between its modes, and why.
 
     difference  of the model's output between train mode and eval mode, over all batches: the root of the sum of squared differences over
@@ -63,16 +61,9 @@ class Diagnosis(Result):
     findings    what is wrong, worst first; empty for a healthy model
     notes       what is legal and seldom intended
     batches     how many were read
+    model       the model
+    statistics  the measured statistics of the norms that have stored ones, by name
     """
-
-    difference: float
-    left: float
-    layers: tuple[DiagnosedLayer, ...]
-    findings: tuple[Finding, ...]
-    notes: tuple[str, ...]
-    batches: int
-    _model: nn.Module = field(repr=False)
-    _statistics: dict[str, Measured] = field(repr=False)
 
     def __bool__(self) -> bool:
         """Whether nothing is wrong."""
@@ -90,9 +81,9 @@ class Diagnosis(Result):
         >>> diagnose(model, [x]).fixed()[0].running_mean.tolist()
         [2.0, 4.0]
         """
-        twin = copy.deepcopy(self._model, _calculated(self._model))
+        twin = copy.deepcopy(self.model, _calculated(self.model))
         modules = dict(twin.named_modules())
-        for name, measured in self._statistics.items():
+        for name, measured in self.statistics.items():
             module = modules[name]
             stored = Stored.of(module)
             assert stored is not None, name
@@ -205,12 +196,8 @@ class Diagnosis(Result):
         )
 
     def __str__(self) -> str:
-        table = [self._heads, *self._rows]
-        widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table
-        ]
-        return "\n".join([self.verdict, "", *lines, *[""] * bool(self.remarks), *self.remarks])
+        table = align([self._heads, *self._rows])
+        return "\n".join([self.verdict, "", table, *[""] * bool(self.remarks), *self.remarks])
 
     __repr__ = __str__
 

@@ -13,6 +13,7 @@ from normviz.api.result import Result, on_cpu
 from normviz.measuring.models.diff import Differences, differences
 from normviz.measuring.models.names import common_name, name_pattern
 from normviz.measuring.models.norms import NormRow, normalizations
+from normviz.texts.columns import align
 from normviz.texts.errors import NormvizError, checked_call, echo
 from normviz.texts.messages import _, format_count, ngettext
 
@@ -275,11 +276,7 @@ class Norms(Sequence[NormRow], Result):
                 for name, row in zip(self.names, self.rows, strict=True)
             ),
         ]
-        widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table
-        ]
-        return "\n".join([*lines, "", self.summary, *self.remarks])
+        return "\n".join([align(table), "", self.summary, *self.remarks])
 
     __repr__ = __str__
 

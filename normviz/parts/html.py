@@ -86,9 +86,6 @@ def words_in(text: str) -> tuple[Word, ...]:
     return tuple(dict.fromkeys(found))
 
 
-WIDEST = 100  # characters in a column
-
-
 class Shown(Protocol):
     def html(self, body: Body) -> str: ...
     def plain_text(self) -> str: ...
@@ -104,16 +101,6 @@ def text(parts: Iterable[Shown]) -> str:
     of x
     """
     return without_marks("\n\n".join(filter(None, (part.plain_text() for part in parts))))
-
-
-def align(lines: Sequence[Sequence[str]]) -> str:
-    """The cells of each line in columns of equal width."""
-    if not lines:
-        return ""
-    widths = [min(WIDEST, max(map(len, column))) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
-    )
 
 
 # Texts as HTML. Tags in a text are escaped, and an address that runs code does not become a link.

@@ -21,11 +21,12 @@ from normviz.code.programs import FLAVOR_LABELS, FLAVORS, code, framework_names
 from normviz.figures.charts import Lines, chart_payload
 from normviz.figures.payload import LinkedPayload, PanelValues, StepsPayload, ValuesPayload, ViewPayload, values_payload
 from normviz.figures.wire import Payload, left_out, sent
-from normviz.parts.html import Body, align, block, escape, finished, line, plain_table, scrolling, text
+from normviz.parts.html import Body, block, escape, finished, line, plain_table, scrolling, text
 from normviz.parts.titles import HOME
 from normviz.scene.grid import Grid, roles
 from normviz.scene.setting import read_number
 from normviz.scene.view import PANELS, Display
+from normviz.texts.columns import WIDEST, align
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, _, format_count, format_difference, ngettext, plain
 from normviz.texts.searching import ideas, matches
@@ -902,7 +903,7 @@ class Table(Part):
         return _row([head, *(f"<td>{cell}</td>" for cell in others)])
 
     def plain_text(self) -> str:
-        return align([list(map(plain, cells)) for cells in self.cells()]) if self.rows else ""
+        return align([list(map(plain, cells)) for cells in self.cells()], WIDEST) if self.rows else ""
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -16,12 +16,13 @@ from normviz.layers.layer import Layer, is_in_torch
 from normviz.layers.pasted import parse_layer_on_shape
 from normviz.lessons.page import ControlRow, Page, in_files
 from normviz.measuring.models.names import block_name, common_name, name_pattern
-from normviz.parts.html import Body, align, escape, scrolling
+from normviz.parts.html import Body, escape, scrolling
 from normviz.parts.part import Caption, Details, Link, Part, Sentence
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.scene import compact, query_of
 from normviz.scene.setting import SEVERAL, Setting, TextField, Where, choice, parse_choice, plain_signs
 from normviz.scene.view import View, link
+from normviz.texts.columns import WIDEST, align
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, _, format_count, ngettext
 
@@ -307,7 +308,7 @@ class NormTable(Part):
 
     def plain_text(self) -> str:
         texts = ((rows[0].kind.described.title, _texts(rows)) for rows in self.model.repeated)
-        return align([self._head(), *([name, layer, *others] for layer, (name, *others) in texts)])
+        return align([self._head(), *([name, layer, *others] for layer, (name, *others) in texts)], WIDEST)
 
     def _head(self) -> list[str]:
         return [

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -27,9 +28,10 @@ SMALL = 0.05  # the same, where the number of updates or the start values suppor
 USUAL_MOMENTUM, HIGHEST_MOMENTUM = 0.1, 0.5
 FEWEST_ELEMENTS = 8  # independent ones of a statistic; the standard error of a mean is 0.35 standard deviations
 EXPLAINED = 9.0  # the mean squared deviation in standard errors that a high momentum explains
-DEAD, USUAL_EPS = 0.1, 1e-3  # of eps; a larger eps is none of rounding
+DEAD = 0.1  # of eps
+LARGEST_EPS = 1e-3  # a larger one is meant to change the output
 MOST_NAMED = 5  # channels in a sentence
-CAUSES = (
+CauseName = Literal[
     "not finite",
     "never updated",
     "few updates",
@@ -41,7 +43,7 @@ CAUSES = (
     "one value",
     "dead channel",
     "not a norm",
-)
+]
 
 
 @dataclass(frozen=True)
@@ -140,8 +142,6 @@ class Deviation:
     shift_allowed  the largest shift that chance allows for
     ratio_allowed  the largest ratio, and one over the smallest, that chance allows for
     moved          how far the normalized values move: the root of the squared shift and the squared logarithm of their scale
-    outside        the channels beyond chance
-    size           the root mean square of ``moved`` over the channels
     """
 
     shift: Tensor
@@ -152,11 +152,13 @@ class Deviation:
 
     @property
     def outside(self) -> tuple[int, ...]:
+        """The channels beyond chance."""
         is_outside = (self.shift.abs() > self.shift_allowed) | (self.ratio.log().abs() > self.ratio_allowed.log())
         return tuple((is_outside & (self.moved > 0)).nonzero().flatten().tolist())
 
     @property
     def size(self) -> float:
+        """The root mean square of ``moved`` over the channels."""
         return float(self.moved.square().mean().sqrt())
 
     @property
@@ -200,9 +202,9 @@ def deviation(mean: Tensor, var: Tensor, measured: Measured, eps: float, momentu
 
 @dataclass(frozen=True)
 class Cause:
-    """cause: one of CAUSES. sentence: what was measured. remedy: what to do. channels: that it concerns; () for all."""
+    """sentence: what was measured. remedy: what to do. channels: that it concerns; () for all."""
 
-    cause: str
+    cause: CauseName
     sentence: str
     remedy: str
     channels: tuple[int, ...] = ()
@@ -231,7 +233,9 @@ def cause_of_statistics(
     found = deviation(mean, var, measured, eps, USUAL_MOMENTUM)
     if where.momentum is not None and where.momentum > HIGHEST_MOMENTUM:
         own = deviation(mean, var, measured, eps, min(where.momentum, 1.0))
-        beyond_chance = 1 + CHANCE * math.sqrt(2 / (2 * len(mean)))  # the mean of so many squares of normal numbers
+        beyond_chance = 1 + CHANCE / math.sqrt(
+            len(mean)
+        )  # the mean of 2 * len(mean) squares of normal numbers, whose variance is 2
         if found.squares > beyond_chance and own.squares < EXPLAINED:
             return _momentum(name, where.momentum, found)
     small = found.outside and found.size > SMALL
@@ -269,7 +273,7 @@ def _update() -> str:
 
 def _momentum(name: str, momentum: float, found: Deviation) -> Cause:
     sentence = _(
-        "momentum={momentum:g} of {name} is the weight of the last batch, so that the stored statistics are nearly those of one batch; {differs}.",
+        "momentum={momentum:g} of {name} is the weight of the last batch, so that most of the stored statistics comes from one batch; {differs}.",
         momentum=momentum, name=name, differs=_differs(found),
     )  # fmt: skip
     remedy = _(
@@ -306,7 +310,7 @@ def _start_share(
 
 
 def _differs(found: Deviation) -> str:
-    """The largest difference, and how many channels are beyond chance."""
+    """The largest difference, and how many channels are beyond chance, if any is."""
     worst = int(found.moved.argmax())
     ratio, shift = float(found.ratio[worst]), float(found.shift[worst])
     if abs(math.log(ratio)) / 2 >= abs(shift):
@@ -325,7 +329,7 @@ def _differs(found: Deviation) -> str:
         "{n:,} channel of {all:,} is beyond chance", "{n:,} channels of {all:,} are beyond chance",
         len(found.outside), all=len(found.moved),
     )  # fmt: skip
-    return f"{text}, {count}"
+    return f"{text}, {count}" if found.outside else text
 
 
 def _named(channels: Sequence[int]) -> str:
@@ -347,7 +351,7 @@ def cause_of_batch(name: str, measured: Measured) -> Cause | None:
 
 def dead_below(eps: float) -> float:
     """The variance below which a channel is dead."""
-    return DEAD * min(eps, USUAL_EPS)
+    return DEAD * min(eps, LARGEST_EPS)
 
 
 def cause_of_dead_channels(name: str, measured: Measured, eps: float) -> Cause | None:
@@ -393,6 +397,6 @@ def not_a_norm(name: str, kind: str) -> Cause:
     """Another module computes other values in the two modes."""
     return Cause(
         "not a norm",
-        _("{name} computes other values in train mode than in eval mode, and is no normalization.", name=f"{name} ({kind})" if name else kind),
-        _("Dropout and the like are meant to: compare results of eval mode with one another. The normalizations are right."),
+        _("{name} computes other values in train mode than in eval mode from the same input, and has no stored statistics.", name=f"{name} ({kind})" if name else kind),
+        _("Dropout and the like are meant to: compare results of eval mode with one another."),
     )  # fmt: skip

@@ -13,9 +13,11 @@ import torch
 from torch import Tensor, nn
 
 from normviz.layers.layer import check_is_object
+from normviz.measuring.check import USUAL_EPS
 from normviz.measuring.diagnosis.causes import (
     USUAL_MOMENTUM,
     Cause,
+    CauseName,
     Deviation,
     Measured,
     Sums,
@@ -44,7 +46,6 @@ from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _
 
 SAME = 1e-3  # a relative difference that rounding may make
-STARTS = 0.5  # a module makes a difference if that of its output is at least this, and that of its input at most SAME
 MOST_LAYERS = 50  # for which a share is computed
 
 
@@ -80,8 +81,7 @@ class Finding:
     """What is wrong with a layer.
 
     layer     its name, as in ``model.named_modules()``
-    cause     one of "not finite", "never updated", "few updates", "momentum", "other data", "train in eval", "eval in train",
-              "small batch", "one value", "dead channel", "not a norm"
+    cause     such as "never updated"; docs/models.md lists all
     share     of the model's difference that goes if this layer alone has the statistics of train mode in eval mode; 0 if it was not measured
     sentence  what was measured
     remedy    what to do
@@ -89,16 +89,19 @@ class Finding:
     """
 
     layer: str
-    cause: str
+    cause: CauseName
     share: float
     sentence: str
     remedy: str
     channels: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagnosed:
-    """The result, as values. ``Diagnosis`` has the meaning of its fields."""
+    """How a model differs between its modes, and why: what ``normviz.diagnose`` finds.
+
+    ``normviz.Diagnosis``, which adds what a reader asks of it, describes the fields.
+    """
 
     difference: float
     left: float
@@ -106,7 +109,8 @@ class Diagnosed:
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
     batches: int
-    statistics: Mapping[str, Measured]
+    model: nn.Module = field(repr=False)
+    statistics: Mapping[str, Measured] = field(repr=False)
 
 
 def diagnosed(model: nn.Module, batches: Iterable[Any], steps: int, other: nn.Module | None = None) -> Diagnosed:
@@ -121,11 +125,9 @@ def diagnosed(model: nn.Module, batches: Iterable[Any], steps: int, other: nn.Mo
         for number, batch in enumerate(_progress(islice(batches, steps), batches, steps)):
             reading.read(batch, number)
         found = reading.result()
-    return (
-        found
-        if other is None
-        else replace(found, notes=(*found.notes, *_compared(reading.watch, other, found.statistics)))
-    )
+    if other is None:
+        return found
+    return replace(found, notes=(*found.notes, *_compared(reading.watch, other, found.statistics)))
 
 
 def _check(model: object, batches: object, steps: object) -> None:
@@ -253,6 +255,7 @@ class _Reading:
             tuple(findings),
             tuple(self._notes(measured)),
             self.batches,
+            self.model,
             statistics,
         )
 
@@ -283,17 +286,14 @@ class _Reading:
             module, stored = self.watch.norms[name], self.watch.stored[name]
             eps = _eps(module)
             values = stored.values(module)
-            if self._uses_batch(name) or not all(value.isfinite().all() for value in values):
-                cause = cause_of_statistics(name, values, one, eps, stored, stored.updates(module))
-                if cause is not None:
-                    yield name, cause
-            if self._uses_batch(name) and not stored.per_instance:
-                cause = cause_of_batch(name, one)
-                if cause is not None:
-                    yield name, cause
-            cause = cause_of_dead_channels(name, one, eps)
-            if cause is not None:
-                yield name, cause
+            uses_batch = self._uses_batch(name)
+            found: list[Cause | None] = []
+            if uses_batch or not all(value.isfinite().all() for value in values):
+                found.append(cause_of_statistics(name, values, one, eps, stored, stored.updates(module)))
+            if uses_batch and not stored.per_instance:
+                found.append(cause_of_batch(name, one))
+            found.append(cause_of_dead_channels(name, one, eps))
+            yield from ((name, cause) for cause in found if cause is not None)
 
     def _uses_batch(self, name: str) -> bool:
         """Whether it uses the statistics of the batch in train mode: torch's layers do; another module changes its stored ones."""
@@ -415,10 +415,9 @@ def _compared(watch: Watch, other: nn.Module, statistics: Mapping[str, Measured]
                 m=len(mean),
             )
         elif not (torch.equal(mean, mean_there) and torch.equal(var, var_there)):
-            values = {
-                "shift": f"{float(((mean_there - mean).abs() / (var + _eps(watch.norms[name])).sqrt()).max()):.2g}"
-            }
-            ratio = (var_there + _eps(watch.norms[name])) / (var + _eps(watch.norms[name]))
+            eps = _eps(watch.norms[name])
+            shift, ratio = (mean_there - mean) / (var + eps).sqrt(), (var_there + eps) / (var + eps)
+            values = {"shift": f"{float(shift.abs().max()):.2g}"}
             values["times"] = f"{float(torch.maximum(ratio, 1 / ratio).max()):.3g}"
             yield _(
                 "{name}: the stored statistics of the other model differ: means by up to {shift} standard deviations, variances by a factor of up to {times}.{nearer}",
@@ -449,8 +448,8 @@ def _of_batch(trained: ModePass, name: str) -> tuple[Tensor, Tensor]:
 
 
 def _eps(module: nn.Module) -> float:
-    eps = next((getattr(module, name) for name in ("eps", "epsilon") if hasattr(module, name)), 1e-5)
-    return float(eps) if isinstance(eps, int | float) else 1e-5
+    eps = next((getattr(module, name) for name in ("eps", "epsilon") if hasattr(module, name)), USUAL_EPS)
+    return float(eps) if isinstance(eps, int | float) else USUAL_EPS
 
 
 def _is_frozen(module: nn.Module) -> bool:

@@ -172,7 +172,6 @@ class Watch:
         training: bool,
         put: Mapping[str, tuple[Tensor, Tensor]] | None = None,
         everything: bool = False,
-        modes: Mapping[str, bool] | None = None,
     ) -> ModePass:
         """Run the model in a mode.
 
@@ -268,7 +267,8 @@ def tensors_of(value: object) -> Iterator[Tensor]:
 
 def calls_of(model: nn.Module, batch: object) -> list[Inputs]:
     """What the model may be called with, in the order to try: the whole batch; then without its last parts, which may be labels."""
-    batch = _on_device(batch, model)
+    device = next((one.device for one in (*model.parameters(), *model.buffers())), torch.device("cpu"))
+    batch = copied(batch, device)
     accepted = signature(model.forward)
     if isinstance(batch, Mapping):
         names = set(accepted.parameters)
@@ -299,32 +299,13 @@ def _fits(accepted: Signature, call: Inputs) -> bool:
     return True
 
 
-def _on_device(value: Any, model: nn.Module) -> Any:
-    """The batch with its tensors on the device of the model; copies, since a model may write into its input."""
-    device = next((one.device for one in (*model.parameters(), *model.buffers())), torch.device("cpu"))
-
-    def moved(value: Any) -> Any:
-        if isinstance(value, Tensor):
-            return value.detach().to(device, copy=True)
-        if isinstance(value, Mapping):
-            return {name: moved(one) for name, one in value.items()}
-        return type(value)(map(moved, value)) if type(value) in (tuple, list) else value
-
-    return moved(value)
-
-
-def copied(inputs: Inputs) -> Inputs:
-    """The inputs with tensors of their own."""
-    args, kwargs = inputs
-
-    def clone(value: Any) -> Any:
-        if isinstance(value, Tensor):
-            return value.clone()
-        if isinstance(value, Mapping):
-            return {name: clone(one) for name, one in value.items()}
-        return type(value)(map(clone, value)) if type(value) in (tuple, list) else value
-
-    return tuple(map(clone, args)), {name: clone(one) for name, one in kwargs.items()}
+def copied(value: Any, device: torch.device | None = None) -> Any:
+    """An input with tensors of its own, since a model may write into it; on a device, if one is given."""
+    if isinstance(value, Tensor):
+        return value.detach().to(device or value.device, copy=True)
+    if isinstance(value, Mapping):
+        return {name: copied(one, device) for name, one in value.items()}
+    return type(value)(copied(one, device) for one in value) if type(value) in (tuple, list) else value
 
 
 # Differences.
@@ -357,6 +338,7 @@ class Distance:
 
 
 def distance(expected: Sequence[Tensor], got: Sequence[Tensor]) -> float:
+    """The relative difference of one pass."""
     found = Distance()
     found.add(expected, got)
     return found.value

@@ -3,6 +3,9 @@
 import copy
 import json
 import math
+import re
+from pathlib import Path
+from typing import get_args
 
 import pytest
 import torch
@@ -12,7 +15,7 @@ from torch.optim.swa_utils import update_bn
 from torch.utils.data import DataLoader, TensorDataset
 
 import normviz as nv
-from normviz.measuring.diagnosis.causes import DEVIATION, FEWEST_ELEMENTS
+from normviz.measuring.diagnosis.causes import DEVIATION, FEWEST_ELEMENTS, CauseName
 from normviz.measuring.diagnosis.passes import batch_statistics
 
 NORMS = ("1", "4", "7")
@@ -485,6 +488,12 @@ def test_the_result_as_text_json_and_html(healthy, data):
     assert [one["name"] for one in plain["layers"]] == list(NORMS)
     assert plain["findings"][0]["cause"] == "not finite"
     assert "update_bn" in found.to_html(plotlyjs="cdn")
+
+
+def test_the_documentation_lists_every_cause():
+    text = (Path(__file__).parents[3] / "docs" / "models.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in text.partition("| cause |")[2].splitlines()[2:] if line.startswith("|")]
+    assert {cause for row in rows for cause in re.findall("`(.+?)`", row)} >= {*get_args(CauseName)}
 
 
 def test_the_statistics_of_a_batch():
