@@ -107,6 +107,8 @@ for has_double in (True, False):
 
 def test_a_gradient_of_parameters_on_the_device_is_compared():
     """In a process of its own: autograd has queues for the devices that there were when it ran first."""
+    with apart.used():  # skips where torch has no such device
+        pass
     ran = subprocess.run([sys.executable, "-c", DETACHED], cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     first, second = ran.stdout.splitlines()

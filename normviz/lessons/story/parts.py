@@ -1,6 +1,7 @@
 """The figures of the story as parts: a reader's choice shows one of several states, and torch has computed each of them."""
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product, zip_longest
@@ -116,8 +117,9 @@ class StoryFigure(Part):
         picture = f'<div class="nv-story-small" aria-hidden="true">{self.small(self.states[number])}</div>'
         return f'<figure class="nv-story-still"><figcaption>{said}</figcaption>{picture}</figure>'
 
+    @abstractmethod
     def small(self, state: Any) -> str:
-        raise NotImplementedError
+        """A state as HTML, without a script."""
 
 
 @dataclass(frozen=True)
