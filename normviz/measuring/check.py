@@ -3,7 +3,6 @@
 ``measure`` finds the first, ``compare`` the second. ``norm_of`` gives the Norm of a measured function.
 """
 
-import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -364,12 +363,7 @@ def _modes(subject: Subject) -> TrialResult:
     if compared.best.is_made or (compared.expected.layer is None and stored):
         reason = _("{layer} does not say what to compute in that mode", layer=compared.expected.title)
         return TrialResult((), (_("The other mode is not compared: {reason}.", reason=reason),), left_out=reason)
-    subject.function.restore()
-    try:
-        own = copy.deepcopy(module)
-    except Exception as error:
-        return TrialResult(left_out=_("the module cannot be copied: {error}", error=str(error)))
-    differs = tuple(mode_differences(module, own, compared))
+    differs = tuple(mode_differences(module, compared))
     if not differs and subject.backward is not False:
         differs = tuple(_gradients_in_other_mode(module, compared))
     return TrialResult(differs)
@@ -379,14 +373,16 @@ def _gradients_in_other_mode(module: nn.Module, compared: LayerComparison) -> It
     """The differences of the gradients in the mode in which the module is not; its outputs there are right."""
     expected, x = compared.expected, compared.x
     training = not module.training
-    other = copy.deepcopy(module).train(training)
     if expected.layer is not None:
         expected = _on(replace(expected, layer=expected.layer.with_(training=training)), expected.shape)
     own = compared.function
     shape = smaller_shape(own, expected.shape, partial(_takes, expected))
     if shape != expected.shape:
         expected, x = _on(expected, shape), compared.alike(shape, 27).to(x.dtype)
-    with suppress(NormvizError), probe.isolated(other, x.to(own.device), own.kind, own.given_params) as function:
+    own.restore()
+    module.train(training)  # until its function restores it
+    isolated = probe.isolated(module, x.to(own.device), own.kind, own.given_params, usual=own.usual)
+    with suppress(NormvizError), isolated as function:
         reference = reference_of(function, expected)
         if reference.is_known:
             in_mode = LayerComparison(function, expected, reference, x)

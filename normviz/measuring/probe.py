@@ -208,6 +208,7 @@ class State:
         self.owner = owner
         # The attributes of a scripted module are in C++; a call changes only its tensors.
         self.scripted = isinstance(owner, jit.ScriptModule)
+        self.training = getattr(owner, "training", None)  # a frozen one has no mode
         self.attributes = {} if self.scripted else dict(vars(owner))
         module = owner if isinstance(owner, nn.Module) and not self.scripted else nn.Module()
         self.registered = {name: dict(vars(module)[name]) for name in DICTIONARIES if module is owner}
@@ -223,6 +224,8 @@ class State:
     def restore(self) -> None:
         attributes = {} if self.scripted else vars(self.owner)
         _set(attributes, self.attributes)
+        if self.scripted and self.training is not None:
+            self.owner.training = self.training
         for name, registered in self.registered.items():
             _set(attributes[name], registered)
         for tensor, gradient in self.gradients:
@@ -428,7 +431,7 @@ class Function:
     def raw(self, x: Tensor, values: Values) -> Any:
         """What the function itself returns for x, with other values of some tensors. Raises NormvizError if it raises."""
         count_call()
-        self._renew(values)
+        self.renew(values)
         try:
             with same_settings():
                 self.passed = x.to(self.device) if x.grad_fn is not None else same_strides(x, self.device)
@@ -441,7 +444,7 @@ class Function:
                 error=error,
             ) from error
 
-    def _renew(self, values: Values) -> None:
+    def renew(self, values: Values) -> None:
         """Restore the state, and give the tensors copies of their values, or of others."""
         self.restore()
         for position, tensor in enumerate(self.tensors):
@@ -450,24 +453,24 @@ class Function:
     def consecutive(self, inputs: Iterable[Tensor]) -> Iterator[tuple[Tensor, Tensor]]:
         """The output of each x and a copy of it, as they are after all calls; what the function keeps is not restored between them."""
         made = []
-        self._renew({})
+        self.renew({})
         for x in inputs:
             count_call()
             with torch.set_grad_enabled(any(module.training for module in self.modules)), same_settings():
-                output = self._checked(self._run(same_strides(x, self.device)), x).detach()
+                output = self.run(same_strides(x, self.device)).detach()
             made.append((output, output.clone()))
         self.restore()
         return ((output.to(self.home), before.to(self.home)) for output, before in made)
 
     def in_memory(self, memory: Tensor, inputs: Iterable[Tensor]) -> Iterator[Tensor]:
         """The output of each x, which is copied to the same memory."""
-        self._renew({})
+        self.renew({})
         memory = memory.to(self.device)
         for x in inputs:
             count_call()
             memory.copy_(x)
             with torch.no_grad(), same_settings():
-                yield self._checked(self._run(memory), x).detach().to(self.home, copy=True)
+                yield self.run(memory).detach().to(self.home, copy=True)
         self.restore()
 
     def has_free_sizes(self, roles: Any) -> bool:
@@ -478,6 +481,10 @@ class Function:
     def is_argument(self, position: int) -> bool:
         """Whether this tensor is one of ``params``."""
         return id(self.tensors[position]) in self._given
+
+    def run(self, x: Tensor) -> Tensor:
+        """The output for x, on the device of the function, in the state that its tensors and modules have now."""
+        return self._checked(self._run(x), x)
 
     def _run(self, x: Tensor) -> Any:
         """What the function returns. Tensors that it makes itself are on the default device of the caller."""

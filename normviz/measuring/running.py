@@ -1,6 +1,6 @@
 """Running statistics and modes: whether a module does what a layer does in train and in eval mode, and after two batches.
 
-The module is copied; neither it nor its buffers change.
+The module itself is run, because a copy may use tensors of the original: those to which its ``forward`` refers. Its function restores it.
 """
 
 import copy
@@ -22,16 +22,18 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 STATISTICS = ("running_mean", "running_var")
 
 
-def mode_differences(module: nn.Module, own: nn.Module, compared: LayerComparison) -> Iterator[Difference]:
-    """What differs in the modes, or in the running statistics after two batches. In its own mode the module is right. ``own``: a copy of it."""
+def mode_differences(module: nn.Module, compared: LayerComparison) -> Iterator[Difference]:
+    """What differs in the modes, or in the running statistics after two batches. In its own mode the module is right."""
     expected, x = compared.expected, compared.x
-    values = _other_values(module, own, compared)
-    reference = _torch_layer(expected, compared, own, values)
-    batches = [compared.alike(tuple(x.shape), seed).to(_dtype(own, x)) for seed in (21, 22, 23)]
+    values = _other_values(compared)
+    compared.function.renew(values)
+    reference = _torch_layer(expected, compared, module, values)
+    batches = [compared.alike(tuple(x.shape), seed).to(_dtype(module, x)) for seed in (21, 22, 23)]
     if reference is None or reference.running_mean is None:
-        yield from _other_mode(own, compared, batches[0], not module.training, values)
-        return
-    yield from _tracking(own, reference, compared, batches)
+        yield from _other_mode(module, compared, batches[0], not module.training, values)
+    else:
+        yield from _tracking(module, reference, compared, batches, values)
+    compared.function.restore()
 
 
 def _dtype(module: nn.Module, x: Tensor) -> torch.dtype:
@@ -39,29 +41,21 @@ def _dtype(module: nn.Module, x: Tensor) -> torch.dtype:
     return next((tensor.dtype for tensor in tensors if tensor.is_floating_point()), x.dtype)
 
 
-def _other_values(module: nn.Module, own: nn.Module, compared: LayerComparison) -> dict[int, Tensor]:
-    """Give the copy other parameters: ones and zeros would hide how gamma and beta are used. The values of the function's tensors."""
-    function, values = (
-        compared.function,
-        dict(enumerate(one.to(compared.function.home) for one in compared.function.originals)),
-    )
+def _other_values(compared: LayerComparison) -> dict[int, Tensor]:
+    """Values of the function's tensors: other ones of its parameters, because ones and zeros would hide how gamma and beta are used."""
+    function = compared.function
+    values = {position: one.to(function.home) for position, one in enumerate(function.originals)}
     others = signed_values(parameters_of(function), seed=25)
-    if not function.takes(tuple(compared.x.shape), others):
-        return values
-    function.restore()
-    names = {id(parameter): name for name, parameter in module.named_parameters()}
-    for position, value in others.items():
-        if (name := names.get(id(function.tensors[position]))) is not None:
-            parameter = dict(own.named_parameters())[name]
-            values[position], parameter.data = value.to(parameter.dtype), value.to(parameter)
+    if function.takes(tuple(compared.x.shape), others):
+        values |= {position: value.to(values[position].dtype) for position, value in others.items()}
     return values
 
 
 def _other_mode(
-    own: nn.Module, compared: LayerComparison, x: Tensor, training: bool, values: Mapping[int, Tensor]
+    module: nn.Module, compared: LayerComparison, x: Tensor, training: bool, values: Mapping[int, Tensor]
 ) -> Iterator[Difference]:
     """A layer without running statistics does the same in both modes."""
-    output = _run(own.train(training), x, compared.function)
+    output = _run(module.train(training), x, compared.function)
     if output is None or not compared.error_of(output, x, compared.best, values, x.dtype, strict=True).ok:
         mode = "train" if training else "eval"
         sentence = _(
@@ -73,21 +67,18 @@ def _other_mode(
 
 
 def _run(module: nn.Module, x: Tensor, function: Function) -> Tensor | None:
-    x = x.to(function.device, copy=True)
     try:
         with torch.set_grad_enabled(module.training):
-            output = module(x, **function.arguments(x))
+            return function.run(x.to(function.device, copy=True)).detach().to(function.home)
     except Exception:
         return None
-    found = output[0] if isinstance(output, tuple | list) and output else output
-    return found.detach().to(function.home) if isinstance(found, Tensor) and found.shape == x.shape else None
 
 
 # Running statistics
 
 
 def _torch_layer(
-    expected: Description, compared: LayerComparison, own: nn.Module, values: Mapping[int, Tensor]
+    expected: Description, compared: LayerComparison, module: nn.Module, values: Mapping[int, Tensor]
 ) -> _NormBase | None:
     """torch's layer in float64 with gamma and beta of the function, if the expected layer is one of channels with running statistics."""
     if expected.layer is None or expected.layer.kind.module is None:
@@ -111,7 +102,7 @@ def _torch_layer(
                 else:
                     parameter.fill_(1.0 if name == "gamma" else 0.0)
     if reference.running_mean is not None:
-        _set(reference, _named(own, reference.num_features))
+        _set(reference, _named(module, reference.num_features))
     return reference
 
 
@@ -142,24 +133,30 @@ def _on_channels(reference: nn.Module, expected: Description, x: Tensor) -> Tens
 
 
 def _tracking(
-    own: nn.Module, reference: _NormBase, compared: LayerComparison, batches: list[Tensor]
+    module: nn.Module,
+    reference: _NormBase,
+    compared: LayerComparison,
+    batches: list[Tensor],
+    values: Mapping[int, Tensor],
 ) -> Iterator[Difference]:
     """The module in train mode on two batches, its running statistics, and then its output in eval mode."""
     expected, dtype = compared.expected, batches[0].dtype
-    own.train()
+    begin = _named(module, reference.num_features)
+    if expected.norm.running and begin:
+        if _is_frozen(module.train(), reference, expected, batches[0], compared):
+            return
+        compared.function.renew(values)
+    module.train()
     reference.train()
-    begin = _named(own, reference.num_features)
-    if expected.norm.running and begin and _is_frozen(own, reference, expected, batches[0], compared):
-        return
     # The same layer in the dtype of x has rounding errors, too.
     low = copy.deepcopy(reference).to(dtype if dtype.itemsize < 4 else torch.float32)
     for batch in batches[:2]:
-        output = _run(own, batch, compared.function)
+        output = _run(module, batch, compared.function)
         if output is None or not _is_output(output, reference, low, expected, batch):
             sentence = _("In train mode, its output is not that of {layer}.", layer=expected.title)
             yield Difference("training", _("another output in train mode"), _("the same output"), sentence)
             return
-    end = _named(own, reference.num_features)
+    end = _named(module, reference.num_features)
     if begin:
         wrong = list(_wrong_statistics(begin, end, reference, low, expected, batches[:2]))
         if not wrong and not begin["running_var"].any():
@@ -170,14 +167,14 @@ def _tracking(
             return
         _set(reference, end)
         _set(low, end)
-    own.eval()
+    module.eval()
     reference.eval()
     low.eval()
-    output = _run(own, batches[2], compared.function)
+    output = _run(module, batches[2], compared.function)
     if output is None or not _is_output(output, reference, low, expected, batches[2]):
         yield _in_eval(output, reference, expected, batches[2])
         return
-    after = _named(own, reference.num_features)
+    after = _named(module, reference.num_features)
     for name in STATISTICS:
         if begin and not torch.equal(end[name], after[name]):
             sentence = _("It updates {name} in eval mode, too.", name=name)
@@ -185,16 +182,16 @@ def _tracking(
 
 
 def _is_frozen(
-    own: nn.Module, reference: _NormBase, expected: Description, x: Tensor, compared: LayerComparison
+    module: nn.Module, reference: _NormBase, expected: Description, x: Tensor, compared: LayerComparison
 ) -> bool:
     """Whether the module uses its stored statistics in train mode, too, and keeps them."""
-    before = _named(own, reference.num_features)
+    before = _named(module, reference.num_features)
     frozen = copy.deepcopy(reference).eval()
     low = copy.deepcopy(frozen).to(x.dtype if x.dtype.itemsize < 4 else torch.float32)
-    output = _run(copy.deepcopy(own).train(), x, compared.function)
+    output = _run(module, x, compared.function)
     right = output is not None and _is_output(output, frozen, low, expected, x)
     return right and all(
-        torch.equal(before[name], value) for name, value in _named(own, reference.num_features).items()
+        torch.equal(before[name], value) for name, value in _named(module, reference.num_features).items()
     )
 
 

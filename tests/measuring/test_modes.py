@@ -218,7 +218,49 @@ def test_other_values_of_the_parameters_show_the_other_mode():
     assert [one[0] for one in differs(Forgets(3), "LayerNorm(3)")] == ["training"]
 
 
-def test_a_module_that_cannot_be_copied_is_judged_in_its_own_mode():
+def test_a_module_that_cannot_be_copied_is_judged_in_both_modes():
     module = Modes(evaluate=lambda x: 2 * x)
     module.lock = Lock()
+    assert [one[0] for one in differs(module, "LayerNorm(3)")] == ["training"]
+    module = Modes()
+    module.lock = Lock()
     assert differs(module, "LayerNorm(3)") == []
+
+
+def replaced(module, make):
+    """The module with another forward, which refers to the module itself and not to a copy."""
+    module.forward = make(module, module.forward)
+    return module
+
+
+SAME = [nn.LayerNorm(3), nn.BatchNorm1d(3), nn.BatchNorm1d(3).eval(), nn.BatchNorm1d(3, affine=False)]
+
+
+@pytest.mark.parametrize("module", SAME, ids=lambda one: f"{one}.train({one.training})")
+def test_a_forward_that_refers_to_the_module_is_that_of_the_module(module):
+    like = copy.deepcopy(module)
+    assert differs(replaced(copy.deepcopy(module), lambda _own, forward: lambda x: forward(x)), like) == []
+    in_one = lambda own, forward: lambda x: forward(x) if own.training == module.training else 2 * forward(x)  # noqa: E731
+    assert differs(replaced(copy.deepcopy(module), in_one), like) != []
+
+
+def test_a_frozen_norm_must_not_update_in_train_mode():
+    class Frozen(nn.BatchNorm1d):
+        rate = 0.0
+
+        def forward(self, x):
+            output = F.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias)
+            if self.training:
+                self.running_mean.lerp_(x.detach().mean(0), self.rate)
+            return output
+
+    updates = Frozen(3).eval()
+    updates.rate = 0.1
+    assert differs(Frozen(3).eval(), "BatchNorm1d(3).eval()") == []
+    assert [one[0] for one in differs(updates, "BatchNorm1d(3).eval()")] == ["training"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_mode_of_a_scripted_module_is_restored():
+    for module in (nn.LayerNorm(3), nn.BatchNorm1d(3), nn.BatchNorm1d(3).eval()):
+        assert differs(torch.jit.script(module), module) == []
