@@ -525,15 +525,13 @@ def axes_text(norm: Norm, axes: Sequence[str], shape: tuple[int, ...]) -> str:
     >>> axes_text(Norm("n l c -> c", "c"), ("n", "l", "c"), (3, 4, 5))
     'N and L'
     """
-    sizes = norm.axis_sizes(shape)
-    reduced = [
-        _axis_text(
-            name, Axis(tuple(sizes[part] for part in parts), tuple(part in norm.pattern.right for part in parts))
-        )
+    sizes, kept = norm.axis_sizes(shape), norm.pattern.right
+    several = {
+        name: Axis(tuple(sizes[part] for part in parts), tuple(part in kept for part in parts))
         for name, parts in zip(axes, norm.pattern.left, strict=True)
-        if any(part in norm.pattern.reduced for part in parts)
-    ]
-    return _listed_axes(reduced)
+    }
+    reduced = {name: axis for name, axis in several.items() if axis.is_reduced or not any(axis.kept)}
+    return _listed_axes([_axis_text(name, axis) for name, axis in reduced.items()])
 
 
 def groups_text(found: Measurement, axes: Sequence[str]) -> str:

@@ -101,6 +101,7 @@ def test_no_space_is_between_chinese_sentences():
 
 TEXTS = [
     (nn.GroupNorm(1, 6), (2, 6, 3, 5), "BatchNorm2d(6)", "BatchNorm2d(6) averages over N, H and W. Your function averages over C, H and W (like GroupNorm)."),
+    (nn.GroupNorm(1, 6), (2, 6, 3, 5), "GroupNorm(6, 6)", "GroupNorm(6, 6) averages over H and W. Your function averages over C, H and W (like GroupNorm)."),
     (nn.BatchNorm1d(4), SEQUENCES, "LayerNorm(5)", "LayerNorm(5) averages over C. Your function averages over N and C. It has one gamma for each index of L; LayerNorm(5) has one for each index of C."),
     (nn.BatchNorm1d(4).eval(), SEQUENCES, "BatchNorm1d(4).eval()", "Your function does what BatchNorm1d(4).eval() does: it uses stored statistics."),
     (OnePlus(5), SEQUENCES, "RMSNorm(5, eps=1e-6)", "It multiplies by 1 + gamma, not by gamma."),
