@@ -5,7 +5,7 @@ Norms that ran on values are run again, in ``ports``. Of those that did not, as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -213,38 +213,40 @@ class Pair:
             mode = None if found.what == "running" else mode
             yield _sentence(which, mode, found.told.sentence)._replace(is_note=found.is_note)
             return
-        only = [
-            Told(ONLY[k][role])
-            for k, roles in enumerate(found.missing)
-            for role in roles
-            if role not in found.missing[1 - k]
-        ]
+        own, theirs = map(set, found.missing)
+        only = [Told(ONLY[k][role]) for k, roles in enumerate(found.missing) for role in roles if role in own ^ theirs]
         shapes = [self._shapes(first, second, role) for role in found.missing[0] if role in found.missing[1]]
         if found.whole and (only or shapes):
             yield from (*shapes, *only)
             return
-        told = self._reasons(first, second, found, layout, mode)
+        told = self._reasons(first, second, found, layout, mode, own ^ theirs)
         shown = found.told
         if not told and shown is None and found.error is not None:
             shown = differs_by(found.error, *found.values, self.first.title)
         yield from told
-        yield from only if told or only or shown is None else [_sentence(SECOND, mode, shown.sentence)]
+        rest = [one for one in only if one not in told]
+        yield from rest if told or only or shown is None else [_sentence(SECOND, mode, shown.sentence)]
 
     def _shapes(self, first: Kept, second: Kept, role: str) -> Told:
         shapes = [tuple(tensors_of(kept.module)[role][0].shape) for kept in (first, second)]
         return Told(SHAPES[role], {"ours": shapes[0], "theirs": shapes[1]})
 
-    def _reasons(self, first: Kept, second: Kept, found: Mismatch, layout: Layout, mode: bool | None) -> list[Told]:
-        """Those of ``check``: of the second like the first, or of the first like the second; or else those in the patterns."""
+    def _reasons(
+        self, first: Kept, second: Kept, found: Mismatch, layout: Layout, mode: bool | None, only: Collection[str]
+    ) -> list[Told]:
+        """Those of ``check``: of the second like the first, or of the first like the second; or else those in the patterns.
+
+        only  what one of the two has, which is told apart from them
+        """
         training = found.training if first.module.training == second.module.training else second.module.training
         wanted = expected(self.first.layer, first, found.x, found.training)
-        told = [] if wanted is None else reasons(runnable(second, layout).train(training), found.x, wanted)
+        told = [] if wanted is None else reasons(runnable(second, layout).train(training), found.x, wanted, only)
         if told:
-            return [_sentence(SECOND, mode, one.sentence) for one in told]
+            return [_sentence(SECOND, mode, one) for one in told]
         x = layout.there(found.x)
         other = expected(self.second.layer, second, x, training)
-        told = [] if other is None else reasons(runnable(first, layout.inverted).train(found.training), x, other)
-        return [_sentence(FIRST, mode, one.sentence) for one in told] or list(patterns(self.first, self.second))
+        told = [] if other is None else reasons(runnable(first, layout.inverted).train(found.training), x, other, only)
+        return [_sentence(FIRST, mode, one) for one in told] or list(patterns(self.first, self.second))
 
     def with_own_weights(self) -> Iterator[Told]:
         """What differs if both have their own weights, on the input of the first."""

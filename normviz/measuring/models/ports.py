@@ -1,12 +1,12 @@
 """Whether two norms that ran compute the same: both run on the input of the first, with its gamma, beta and statistics.
 
-``mismatch`` finds where they differ; ``Mismatch.reasons`` asks ``check`` why.
+``mismatch`` finds where they differ; ``reasons`` asks ``check`` why.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from itertools import permutations, product
@@ -25,7 +25,7 @@ from normviz.measuring.formula import generic_values
 from normviz.measuring.models.kept import Kept, WithOthers
 from normviz.measuring.models.layout import Layout, Shape, layouts, same
 from normviz.measuring.probe import Function, home_of, isolated
-from normviz.measuring.report import Difference, imprecise, other_dtype
+from normviz.measuring.report import Difference, imprecise, other_dtype, unexpected
 from normviz.measuring.turn import same_random_states
 from normviz.measuring.verdict import FAR_FROM_ZERO, Error, Reference, compare, signed_values
 from normviz.texts.errors import NormvizError
@@ -701,27 +701,30 @@ def expected(row_layer: str | None, kept: Kept, x: Tensor, training: bool) -> De
         return None
 
 
-def reasons(module: nn.Module, x: Tensor, wanted: Description) -> list[Difference]:
-    """Why a module is not this layer, as ``check`` says; empty if that says nothing of its values."""
+def reasons(module: nn.Module, x: Tensor, wanted: Description, only: Collection[str]) -> list[str]:
+    """Why a module is not this layer, as ``check`` says; empty if that says nothing of its values.
+
+    only  what one of the two norms has and the other has not: gamma, beta; it is told elsewhere
+    """
     x = x if float(x.double().std()) > 0 else _alike(x, tuple(x.shape), 3).to(x.dtype)
     try:
         with isolated(module, x, probe.TENSORS, {}) as function:
             found = compare_with_layer(function, x, wanted, (), None)
     except NormvizError:
         return []
-    told = []
+    told, elsewhere = [], [unexpected(role, wanted).sentence for role in only]
     for one in found.differences:
         if one.what in ("strides", "repeat", "in_place", "residual", "batch", "sizes"):
             return []
-        if one.what == "statistics" and wanted.title in one.sentence:  # it speaks of "your function"
-            text = _(
+        sentence = one.sentence
+        if one.what == "statistics" and wanted.title in sentence:  # it speaks of "your function"
+            sentence = _(
                 "It averages over {own}; {layer} averages over {wanted}.",
                 own=one.found,
                 layer=wanted.title,
                 wanted=one.expected,
             )
-            one = replace(one, sentence=text)
-        is_unknown = one.what == "values" and wanted.title in one.sentence
-        if one.what not in ("running", "backward") and not is_unknown:
-            told.append(one)
-    return told
+        is_unknown = one.what == "values" and wanted.title in sentence
+        if one.what not in ("running", "backward") and not is_unknown and sentence not in elsewhere:
+            told.append(sentence)
+    return list(dict.fromkeys(told))

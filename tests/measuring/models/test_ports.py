@@ -204,6 +204,7 @@ DIFFERENT = {
     "sign": (words, lambda: nn.LayerNorm(8), lambda: Own((8,), (-1,), sign=-1), "It multiplies by -gamma, not by gamma."),
     "no mean": (words, lambda: nn.LayerNorm(8, bias=False), lambda: Own((8,), (-1,), center=False, beta=False), "It does not subtract the mean."),
     "no beta": (words, lambda: nn.LayerNorm(8), lambda: nn.LayerNorm(8, bias=False), "only the first has a beta."),
+    "gamma and beta exchanged": (words, lambda: nn.LayerNorm(8), lambda: Functional(lambda x, own: F.layer_norm(x, (8,), own.bias, own.weight), (8,)), "exchange them"),
     "1 + gamma": (words, lambda: Llama(8), lambda: Gemma(8), "It multiplies by 1 + gamma, not by gamma."),
     "over W": (cube, over_channels, lambda: nn.LayerNorm(8, eps=1e-6), "It averages over W; Own averages over C."),
     "over H": (cube, lambda: Own((8, 1, 1), (2, 3)), lambda: Own((8, 1, 1), (2,)), "It averages over H; Own averages over H and W."),
@@ -225,3 +226,15 @@ def test_other_norms_differ_for_a_reason(make, first, second, told):
     found = nv.norms(one, x).diff(nv.norms(other, x))
     assert any(told in sentence for sentence in found)
     assert all(sentence.startswith("1") for sentence in found)
+    assert len(set(found)) == len(found)
+
+
+def test_a_gamma_that_only_one_has_is_told_once_beside_another_eps():
+    without, layer = lambda: nn.LayerNorm(8, elementwise_affine=False), lambda: nn.LayerNorm(8, eps=1e-6)
+    for first, second, eps, which in (
+        (without, layer, "1e-06, not 1e-05", "second"), (layer, without, "1e-05, not 1e-06", "first")
+    ):  # fmt: skip
+        (one, x), (other, _x) = words(first()), words(second(), seed=1)
+        assert nv.norms(one, x).diff(nv.norms(other, x)) == (
+            f"1, second model: Its eps is {eps}.", f"1: only the {which} has a gamma.", f"1: only the {which} has a beta.",
+        )  # fmt: skip
