@@ -243,8 +243,9 @@ def gradients(layer: AnyLayer, x: X | None = None, **settings: Unpack[keywords.G
     >>> gradients("LayerNorm(4)", (2, 4), show="matrix").title
     'LayerNorm([4]) on (2, 4) · Gradients · normviz'
     """
-    view = _view("gradients", layer, x, settings)
-    return output_of_view("gradients", view, parts=differentiating.parts(view))
+    name = differentiating.PAGE.name
+    view = _view(name, layer, x, settings)
+    return output_of_view(name, view, parts=differentiating.parts(view))
 
 
 @page_function()

@@ -644,6 +644,8 @@ class Pool:
         self._numbers: dict[str, int] = {}
 
     def pack(self, value: Json) -> Json:
+        if isinstance(value, str) and len(value) < LONG // 2 and value.isascii():
+            return value  # nor is its JSON long
         if isinstance(value, dict):
             value = {name: self.pack(one) if isinstance(one, LONG_TYPES) else one for name, one in value.items()}
         elif isinstance(value, list):

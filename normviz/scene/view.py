@@ -52,11 +52,12 @@ def typed_query(text: str) -> dict[str, str]:
     ({'layer': 'BatchNorm2d(64)'}, {'shape': '8,56,56,96', 'layer': 'LayerNorm([96])'})
     """
     line = " ".join(plain_signs(text[-MOST_TEXT:]).split())
-    if refused := refused_layer(line) or refused_layer(line := layer_in_code(line)):
+    code = layer_in_code(line)
+    if refused := refused_layer(line) or (refused_layer(code) if code != line else None):
         return query_of(*refused)
-    scene = edits.repair(**CHANNELS_LAST if expressions.KERAS.search(line) else {}).scene
-    reading = with_typed(scene, line)
-    layer = _layer_of(line, scene, reading)
+    scene = edits.repair(**CHANNELS_LAST if expressions.KERAS.search(code) else {}).scene
+    reading = with_typed(scene, code)
+    layer = _layer_of(code, scene, reading)
     if reading.problem and layer is None:
         raise NormvizError(reading.problem)
     return {"layer": compact(layer)} if layer else reading.scene.query()

@@ -1,13 +1,19 @@
-// The map of all layers on a tensor: pointing at a place shows its groups on a small tensor, and a click opens it in Explore.
+// The map of all layers on a tensor: pointing at a place shows its groups on a small tensor; a click opens it in Explore.
 
 import { button, html } from "../../figures/browser/common/dom.ts";
 import { _, betweenSentences } from "../../figures/browser/common/messages.ts";
+import { sameIndex } from "../../figures/browser/tensor/sharing.ts";
 import { writePhrases } from "../../figures/browser/text/readout.ts";
 import { EXTRAS, type PageView } from "../../parts/browser/page.ts";
-import { SharingPanel } from "../../parts/browser/sharing_panel.ts";
+import { addPair, type SharingPanel } from "../../parts/browser/sharing_panel.ts";
 
 type Place = { row: number, column: number };
 const isSame = (one: Place, other: Place) => one.row === other.row && one.column === other.column;
+
+/** By how many rows and columns a key moves. */
+const WAYS: Record<string, [number, number]> = {
+  ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -Infinity], End: [0, Infinity],
+};
 
 class LayerMap {
   data: MapData;
@@ -17,7 +23,6 @@ class LayerMap {
   chosen: Place;
   shown: Place;
   tapped = false; // a finger shows a place first, and opens it when it is shown
-  grid: HTMLElement;
   heads: { rows: HTMLElement[], columns: HTMLElement[] } = { rows: [], columns: [] };
   cells: HTMLElement[][] = [];
   means: SharingPanel;
@@ -40,12 +45,13 @@ class LayerMap {
     this.addLegend(left);
     this.addHeat(left);
     this.addPanels(right);
-    this.show(this.chosen);
+    this.choose(this.chosen);
   }
 
   /** Buttons that color the places by a count. */
   addHeat(parent: HTMLElement) {
-    const bar = html("div", "nv-map-heat", parent, "", { role: "group", ariaLabel: _("Color by") }), choices = { means: _("number of means"), gamma: _("number of parameters") };
+    const bar = html("div", "nv-map-heat", parent, "", { role: "group", ariaLabel: _("Color by") });
+    const choices = { means: _("number of means"), gamma: _("number of parameters") };
     html("span", "nv-small", bar, _("Color by"));
     const buttons = Object.entries(choices).map(([key, label]) => {
       const one = button("nv-toggle", bar, label, () => {
@@ -59,10 +65,11 @@ class LayerMap {
   }
 
   addGrid(parent: HTMLElement) {
-    const { rows, columns, whole } = this.data, grid = (this.grid = html("div", "nv-map-grid", parent, "", { role: "grid" }));
+    const { rows, columns, whole } = this.data, grid = html("div", "nv-map-grid", parent, "", { role: "grid" });
     grid.ariaLabel = _("All layers: a row for the axes of the mean, a column for the axes of gamma");
     grid.style.setProperty("--columns", String(columns.length));
-    const head = html("div", "nv-map-row", grid, "", { role: "row" }), corner = html("div", "nv-map-corner", head, "", { role: "columnheader" });
+    const head = html("div", "nv-map-row", grid, "", { role: "row" });
+    const corner = html("div", "nv-map-corner", head, "", { role: "columnheader" });
     html("span", "", corner, _("own gamma for each"));
     html("span", "", corner, _("mean over"));
     this.heads.columns = columns.map(({ axes, count }) => {
@@ -77,12 +84,15 @@ class LayerMap {
       html("b", "", one, axes.replaceAll(", ", ""));
       html("span", "", one, count);
       this.heads.rows.push(one);
-      return columns.map((_column, column) => this.addCell(html("div", "nv-map-place", line, "", { role: "gridcell" }), { row, column }));
+      const addPlace = () => html("div", "nv-map-place", line, "", { role: "gridcell" });
+      return columns.map((_column, column) => this.addCell(addPlace(), { row, column }));
     });
     const placeOf = ({ target }: Event) => this.placeOf((target as Element).closest("a"));
     grid.addEventListener("pointerover", (event) => this.show(placeOf(event) ?? this.shown));
     grid.addEventListener("pointerleave", () => this.show(this.chosen));
-    grid.addEventListener("pointerdown", (event) => (this.tapped = event.pointerType === "touch" && !isSame(placeOf(event) ?? this.chosen, this.chosen)));
+    grid.addEventListener("pointerdown", (event) => {
+      this.tapped = event.pointerType === "touch" && !isSame(placeOf(event) ?? this.chosen, this.chosen);
+    });
     grid.addEventListener("focusin", (event) => this.choose(placeOf(event) ?? this.chosen));
     grid.addEventListener("keydown", (event) => this.move(event));
     grid.addEventListener("click", (event) => {
@@ -93,23 +103,32 @@ class LayerMap {
   }
 
   addCell(parent: HTMLElement, place: Place) {
-    const { rows, columns } = this.data, layers = this.layersAt(place), row = rows[place.row], column = columns[place.column];
+    const row = this.data.rows[place.row], column = this.data.columns[place.column], layers = this.layersAt(place);
     const cell = html("a", "nv-go nv-map-cell", parent, layers[0]?.sign ?? ""), query = this.queryOf(place);
-    Object.assign(cell.dataset, { page: "explore", query, kind: layers.some(({ source }) => !source) ? "torch" : layers.length ? "other" : "" });
-    if (this.explore) cell.setAttribute("href", this.page.host.address?.("explore", query) ?? this.explore + (this.explore.includes("?") ? query.replace("?", "&") : query));
-    const own = column.axes ? _("own gamma for each {axes}", { axes: column.axes }) : _("no gamma"), name = layers.map((layer) => layer.name).join(", ") || _("Not a layer of torch");
-    cell.ariaLabel = _("{layer}: mean over {axes}, {gamma}", { layer: name, axes: row.axes, gamma: own });
+    const kind = layers.some(({ source }) => !source) ? "torch" : layers.length ? "other" : "";
+    Object.assign(cell.dataset, { page: "explore", query, kind });
+    if (this.explore) cell.setAttribute("href", this.addressOf(query));
+    const layer = layers.map(({ name }) => name).join(", ") || _("Not a layer of torch");
+    const gamma = column.axes ? _("own gamma for each {axes}", { axes: column.axes }) : _("no gamma");
+    cell.ariaLabel = _("{layer}: mean over {axes}, {gamma}", { layer, axes: row.axes, gamma });
     cell.tabIndex = -1;
-    const isDiagonal = (other: number[]) => place.row < this.data.whole && row.drawn.every((one, axis) => one === other[axis]);
-    cell.classList.toggle("nv-map-same", isDiagonal(column.drawn));
-    cell.classList.toggle("nv-map-once", isDiagonal(column.drawn.map((one) => 1 - one)));
+    const isWhole = place.row < this.data.whole;
+    cell.classList.toggle("nv-map-same", isWhole && sameIndex(row.drawn, column.drawn));
+    cell.classList.toggle("nv-map-once", isWhole && sameIndex(row.drawn, column.drawn.map((one) => 1 - one)));
     cell.style.setProperty("--means", String(row.heat));
     cell.style.setProperty("--gamma", String(column.heat));
     return cell;
   }
 
+  /** Of a view of Explore. */
+  addressOf(query: string) {
+    const { explore } = this, more = explore.includes("?") ? query.replace("?", "&") : query;
+    return this.page.host.address?.("explore", query) ?? explore + more;
+  }
+
   addLegend(parent: HTMLElement) {
-    const { same, once, scale } = this.data, list = html("ul", "nv-map-legend nv-small", parent), item = (kind: string, text: string) => {
+    const { same, once, scale } = this.data, list = html("ul", "nv-map-legend nv-small", parent);
+    const item = (kind: string, text: string) => {
       const one = html("li", "", list);
       html("i", `nv-map-cell ${kind}`, one, "", { ariaHidden: "true" });
       one.append(text);
@@ -123,14 +142,14 @@ class LayerMap {
   }
 
   addPanels(parent: HTMLElement) {
-    const { data } = this, onPoint = (position: number | null) => [this.means, this.gamma].forEach((panel) => panel.point(position));
     this.title = html("h2", "nv-map-title", parent);
     this.about = html("p", "nv-small", parent);
-    this.means = new SharingPanel(parent, data, { scale: "groups", onPoint, onPress: (means) => this.press(means, this.data.columns[this.shown.column].drawn) });
+    ({ means: this.means, gamma: this.gamma } = addPair(parent, this.data, {
+      onPoint: (position) => [this.means, this.gamma].forEach((panel) => panel.point(position)),
+      onMeans: (means) => this.press(means, this.gamma.standing),
+      onGamma: (gamma) => this.press(this.means.standing, gamma),
+    }));
     html("span", "", this.means.head, (this.means.toggles.root.ariaLabel = _("mean over")));
-    const onOff = data.steps.map(() => [0, 1]);
-    this.gamma = new SharingPanel(parent, { ...data, steps: onOff }, { scale: "parameters", inverse: true, onPoint, onPress: (gamma) => this.press(this.means.standing, gamma) });
-    html("span", "", this.gamma.head, (this.gamma.toggles.root.ariaLabel = _("own gamma for each")));
     this.mates = html("div", "nv-map-mates", parent);
     this.open = html("p", "nv-next", parent);
   }
@@ -153,23 +172,24 @@ class LayerMap {
 
   /** Stays there when the pointer leaves the map. */
   choose(place: Place) {
+    this.cells[this.chosen.row][this.chosen.column].tabIndex = -1;
+    this.cells[place.row][place.column].tabIndex = 0;
     this.chosen = place;
     this.show(place);
   }
 
   /** The toggles move the place, where the map has one. */
   press(means: number[], gamma: number[]) {
-    const isEqual = (one: number[]) => (other: { drawn: number[] }) => other.drawn.every((value, axis) => value === one[axis]);
-    const row = this.data.rows.findIndex(isEqual(means)), column = this.data.columns.findIndex(isEqual(gamma));
+    const row = this.data.rows.findIndex(({ drawn }) => sameIndex(drawn, means));
+    const column = this.data.columns.findIndex(({ drawn }) => sameIndex(drawn, gamma));
     if (row >= 0) this.choose({ row, column });
   }
 
   show(place: Place) {
-    const { rows, columns } = this.data, row = rows[place.row], column = columns[place.column], layers = this.layersAt(place);
-    for (const cells of this.cells) for (const cell of cells) cell.tabIndex = -1;
-    this.cells[this.chosen.row][this.chosen.column].tabIndex = 0;
+    const row = this.data.rows[place.row], column = this.data.columns[place.column], layers = this.layersAt(place);
     this.shown = place;
-    for (const [heads, at] of [[this.heads.rows, place.row], [this.heads.columns, place.column]] as const) heads.forEach((head, number) => head.classList.toggle("nv-map-at", number === at));
+    this.heads.rows.forEach((head, i) => head.classList.toggle("nv-map-at", i === place.row));
+    this.heads.columns.forEach((head, j) => head.classList.toggle("nv-map-at", j === place.column));
     this.cells.forEach((cells, i) => cells.forEach((cell, j) => {
       cell.classList.toggle("nv-map-at", i === place.row && j === place.column);
       cell.classList.toggle("nv-map-beside", (i === place.row) !== (j === place.column));
@@ -188,7 +208,8 @@ class LayerMap {
   showMates(place: Place) {
     this.mates.replaceChildren();
     const of = (title: string, isThere: (layer: PlacedLayer) => boolean) => {
-      const names = [...new Set(this.data.layers.filter((layer) => isThere(layer) && !isSame(layer, place)).map(({ name }) => name))];
+      const mates = this.data.layers.filter((layer) => isThere(layer) && !isSame(layer, place));
+      const names = [...new Set(mates.map(({ name }) => name))];
       const line = html("p", "nv-small", this.mates);
       html("b", "", line, title);
       line.append(betweenSentences(), names.join(", ") || _("none"));
@@ -207,12 +228,11 @@ class LayerMap {
 
   /** Arrow keys move to the neighbors, Home and End to the ends of a row. */
   move(event: KeyboardEvent) {
-    const ways: Record<string, [number, number]> = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -Infinity], End: [0, Infinity] };
-    const way = ways[event.key];
+    const way = WAYS[event.key], { row, column } = this.chosen;
     if (!way || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation(); // in a tour, they lead to another page
-    const within = (value: number, count: number) => Math.max(0, Math.min(count - 1, value)), { row, column } = this.chosen;
+    const within = (value: number, count: number) => Math.max(0, Math.min(count - 1, value));
     this.cells[within(row + way[0], this.cells.length)][within(column + way[1], this.cells[0].length)].focus();
   }
 }

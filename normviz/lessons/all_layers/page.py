@@ -4,14 +4,13 @@ A row is a set of axes that the mean is taken over, and a column a set of axes w
 patterns put them (``normviz.scene.toggles``); below the sets of whole axes are the rows of layers that split an axis.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from math import log, prod
 
 from normviz.analysis.sentences import axis_nouns
-from normviz.figures.wire import Payload, sent
+from normviz.figures.wire import Payload
 from normviz.layers.axes import SIZES as EXAMPLE_SIZES
 from normviz.layers.axes import divisors
 from normviz.layers.layer import Layer
@@ -19,7 +18,7 @@ from normviz.layers.naming import layer_with_axes
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
 from normviz.lessons.page import ControlRow, Page
-from normviz.parts.html import Body, escape
+from normviz.parts.html import Body, data, escape
 from normviz.parts.part import Link, Note, Part, Sentence, SmallTensor
 from normviz.parts.titles import EXPLORE, LOOK_UP, TITLES
 from normviz.scene.controls import SIZES, TENSOR
@@ -290,11 +289,10 @@ class LayerMap(Part):
 
     def html(self, body: Body) -> str:
         body.exercises = True
-        data = escape(json.dumps(sent(self.data), ensure_ascii=False, separators=(",", ":")))
         address = None if body.app is None else Link("", EXPLORE).address
         explore = body.address(address) if address else None
         items = "".join(f"<li>{escape(line)}</li>" for line in self._lines())
-        return f'<div class="nv-map" data-map="{data}" data-explore="{escape(explore or "")}"><ul>{items}</ul></div>'
+        return f'<div class="nv-map" data-map="{escape(data(self.data))}" data-explore="{escape(explore or "")}"><ul>{items}</ul></div>'
 
     def _lines(self) -> Iterator[str]:
         for layer in self.data.layers:

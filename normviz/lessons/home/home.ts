@@ -7,7 +7,7 @@ import { _, betweenSentences, ngettext, words } from "../../figures/browser/comm
 import { indexOf } from "../../figures/browser/tensor/sharing.ts";
 import { writePhrases } from "../../figures/browser/text/readout.ts";
 import { EXTRAS, type PageView } from "../../parts/browser/page.ts";
-import { SharingPanel } from "../../parts/browser/sharing_panel.ts";
+import { addPair, type SharingPanel } from "../../parts/browser/sharing_panel.ts";
 
 /** What the reader has pressed, for a reload, for Back, and for the app, which draws the page again. */
 const PRESSED = new Memory("sessionStorage", "normviz.toy");
@@ -46,13 +46,14 @@ class Toy {
     this.goal = html("p", "nv-toy-goal", goals, "", { role: "status" });
     this.stars = html("ul", "nv-toy-stars", goals);
     for (const family of data.goals) html("span", "", html("li", "", this.stars), family);
-    const onPoint = (position: number | null) => this.point(position), onOff = data.steps.map(() => [0, 1]);
-    this.means = new SharingPanel(panels, data, { scale: "groups", onPoint, onPress: (means) => this.press({ ...this.standing, means }) });
+    ({ means: this.means, gamma: this.gamma } = addPair(panels, data, {
+      onPoint: (position) => this.point(position),
+      onMeans: (means) => this.press({ ...this.standing, means }),
+      onGamma: (gamma) => this.press({ ...this.standing, gamma }),
+    }));
     this.label = html("span", "", this.means.head);
     if (data.layers.some(({ standing }) => !standing.center))
       this.center = button("nv-toggle nv-toy-center", this.means.head, _("subtract the mean"), () => this.press({ ...this.standing, center: !this.standing.center })) as HTMLButtonElement;
-    this.gamma = new SharingPanel(panels, { ...data, steps: onOff }, { scale: "parameters", inverse: true, onPoint, onPress: (gamma) => this.press({ ...this.standing, gamma }) });
-    html("span", "", this.gamma.head, (this.gamma.toggles.root.ariaLabel = _("own gamma for each")));
     this.verdict = html("p", "nv-toy-verdict", bar, "", { role: "status" });
     const links = html("p", "nv-toy-links", bar);
     this.note = html("span", "nv-small", links);

@@ -1,6 +1,5 @@
 """The front page: one figure, the field for a layer or an error, and the pages in their groups."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -8,13 +7,13 @@ from math import prod
 from normviz.analysis.description import describe
 from normviz.analysis.sentences import axis_nouns
 from normviz.figures.palette import THEMES
-from normviz.figures.wire import Payload, left_out, sent
+from normviz.figures.wire import Payload, left_out
 from normviz.layers.axes import divisors
 from normviz.layers.catalogue import families_with_button
 from normviz.layers.layer import Layer
 from normviz.lessons.page import Page, language_query
 from normviz.lessons.start.page import groups_picture
-from normviz.parts.html import Body, escape, text
+from normviz.parts.html import Body, data, escape, text
 from normviz.parts.part import Link, Part, SmallTensor, page_path
 from normviz.parts.titles import EXPLORE, HOME, LEARN, LOOK_UP, TEACH, TITLES, VIEWS
 from normviz.scene.grid import roles
@@ -87,7 +86,6 @@ class Toy(Part):
 
     def html(self, body: Body) -> str:
         body.exercises = True
-        data = escape(json.dumps(sent(self.data), ensure_ascii=False, separators=(",", ":")))
         e = describe(Layer.parse(self.first), self.data.shape)
         gammas = prod(e.counts.gamma_shape or ())
         pictures = (
@@ -103,7 +101,7 @@ class Toy(Part):
         goal = f'<p class="nv-toy-goal">{escape(_("Make {family}.", family=self.data.goals[0]))}</p>'
         said = f'<p class="nv-toy-verdict nv-toy-found">{escape(self.plain_text())}</p>'
         return (
-            f'<div class="nv-toy" data-layer="{escape(self.first)}" data-toy="{data}"><div class="nv-toy-goals">{goal}</div>'
+            f'<div class="nv-toy" data-layer="{escape(self.first)}" data-toy="{escape(data(self.data))}"><div class="nv-toy-goals">{goal}</div>'
             f'<div class="nv-toy-panels">{panels}</div>'
             f'<div class="nv-toy-bar">{said}<p class="nv-toy-links">{explore}<span class="nv-toy-more" hidden>{more}</span></p></div></div>'
         )

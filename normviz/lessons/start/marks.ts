@@ -1,6 +1,6 @@
 // Marking who shares a mean or a gamma with the framed element, for one layer or for several to choose from.
 
-import { groupBackground } from "../../figures/browser/common/color.ts";
+import { groupBackground, groupColorOf } from "../../figures/browser/common/color.ts";
 import { button, findAll, html } from "../../figures/browser/common/dom.ts";
 import { _, betweenParts, joinSentences, ngettext } from "../../figures/browser/common/messages.ts";
 import { groupOf, positionOf, rankGroups, sameIndex, tablesOf } from "../../figures/browser/tensor/sharing.ts";
@@ -136,6 +136,7 @@ export function showAnswer(marking: Marking, isDone: boolean) {
   marking.mark(marking.answer);
   if (isDone) marking.reveal();
   else marking.close();
-  for (const { index, root } of marking.cells) root.style.background = groupBackground(ranks.get(groupOf(tables, index)) ?? 0, Boolean(marking.task.texts));
+  const colorOf = marking.task.texts ? groupBackground : groupColorOf;
+  for (const { index, root } of marking.cells) root.style.background = colorOf(ranks.get(groupOf(tables, index)) ?? 0);
   marking.root.classList.add("nv-marking-grouped");
 }

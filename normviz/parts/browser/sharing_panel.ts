@@ -1,7 +1,8 @@
 // A tensor whose elements are colored by what they share, below toggles that say over which axes they share it.
 
 import { html, uniqueNumber } from "../../figures/browser/common/dom.ts";
-import { GROUP_COLORS, bothThemes } from "../../figures/browser/common/color.ts";
+import { bothThemes, groupColorOf } from "../../figures/browser/common/color.ts";
+import { _ } from "../../figures/browser/common/messages.ts";
 import { ToggleRow } from "../../figures/browser/panels/toggles.ts";
 import { indexOf, positionOf } from "../../figures/browser/tensor/sharing.ts";
 import { combinations, upTo } from "./tensor.ts";
@@ -87,7 +88,7 @@ export class SharingPanel {
     this.standing = standing;
     this.toggles.show(standing);
     this.groups = groupsOf(standing.map((one, axis) => (inverse ? 1 - one : steps[axis].includes(0) ? one : one % shape[axis])), shape);
-    const last = this.count - 1, colorOf = (group: number) => (scale === "groups" ? groupColor(group) : rampColor(last ? group / last : 0.5));
+    const last = this.count - 1, colorOf = (group: number) => (scale === "groups" ? groupColorOf(group) : rampColor(last ? group / last : 0.5));
     this.cells.forEach((cell, place) => (cell.style.background = isEmpty ? "var(--nv-none)" : colorOf(this.groups[place])));
   }
 
@@ -113,6 +114,18 @@ export class SharingPanel {
   }
 }
 
+/** What a reader does with a pair of panels: ``onMeans`` and ``onGamma`` get how the toggles of a panel shall stand. */
+type PairOptions = Pick<Options, "onPoint"> & Record<"onMeans" | "onGamma", Options["onPress"]>;
+
+/** Two panels of one tensor: who shares a mean, and who shares a gamma. */
+export function addPair(parent: HTMLElement, tensor: ToggledTensor, { onPoint, onMeans, onGamma }: PairOptions) {
+  const means = new SharingPanel(parent, tensor, { scale: "groups", onPoint, onPress: onMeans });
+  const onOff = { ...tensor, steps: tensor.steps.map(() => [0, 1]) };
+  const gamma = new SharingPanel(parent, onOff, { scale: "parameters", inverse: true, onPoint, onPress: onGamma });
+  html("span", "", gamma.head, (gamma.toggles.root.ariaLabel = _("own gamma for each")));
+  return { means, gamma };
+}
+
 /** Moves an index by one along the first of these axes; behind its end, along the next one. At the last end it stays. */
 function step(index: Index, shape: number[], [axis, ...rest]: number[], by: number) {
   if (axis === undefined) return false;
@@ -132,5 +145,4 @@ export function groupsOf(standing: number[], shape: number[]) {
     indexOf(position, shape).reduce((group, at, axis) => group * counts[axis] + Math.floor((at * counts[axis]) / shape[axis]), 0));
 }
 
-const groupColor = (group: number) => bothThemes(({ few, more }) => [...few, ...more][group % GROUP_COLORS]);
 const rampColor = (place: number) => `color-mix(in oklab, ${bothThemes(({ parameters }) => parameters[1])} ${100 * place}%, ${bothThemes(({ parameters }) => parameters[0])})`;

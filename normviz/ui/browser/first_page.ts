@@ -59,11 +59,13 @@ class FirstPage implements PageHost {
     this.observer.disconnect();
     const focused = focusedOfToy(this.view.root);
     this.place.remove(); // until then, the app is not visible and takes no focus
-    if (page) continueField(this.view.root, page.root, isTyping);
-    if (page) continueStory(this.view.root, page.root);
-    if (page) continueQuestions(this.view.root, page.root);
-    if (page) page.adopt(this.view, ".nv-start");
-    if (page) focusToy(page.root, focused);
+    if (page) {
+      continueField(this.view.root, page.root, isTyping);
+      continueStory(this.view.root, page.root);
+      continueQuestions(this.view.root, page.root);
+      page.adopt(this.view, ".nv-start");
+      focusToy(page.root, focused);
+    }
     document.querySelector("[data-testid=stMain]")?.scrollTo({ top, behavior: "instant" });
     after.forEach(({ view }, number) => continueFigure(before[number]?.view, view));
     this.view.destroy();

@@ -52,10 +52,10 @@ export class PageHead {
     applyColors(this.root, mode);
     this.greeting.innerHTML = greeting;
     if (readStart()) this.greeting.querySelector("[data-page=start]")?.remove();
-    for (const link of findAll(this.greeting, "a")) link.setAttribute("href", this.host.address?.(...targetOf(link)) ?? "");
-    for (const tab of findAll(document.body, TABS)) {
-      tab.dataset.query = scene;
-      tab.setAttribute("href", this.host.address?.(...targetOf(tab)) ?? "");
+    const tabs = findAll(document.body, TABS);
+    for (const tab of tabs) tab.dataset.query = scene;
+    for (const link of [...findAll(this.greeting, "a"), ...tabs]) link.setAttribute("href", this.host.address?.(...targetOf(link)) ?? "");
+    for (const tab of tabs) {
       const row = tab.parentElement as HTMLElement; // a narrow one scrolls
       if (tab.ariaCurrent) row.scrollLeft = tab.offsetLeft + tab.offsetWidth - row.offsetLeft - row.clientWidth;
     }

@@ -39,8 +39,11 @@ export function groupColor(colors: Theme, groups: number, id: number) {
 /** A color of each theme in CSS. */
 export const bothThemes = (color: (theme: Theme) => string) => `light-dark(${color(THEMES.light)}, ${color(THEMES.dark)})`;
 
-/** The color of a group in CSS, where text on it is dark; of more groups than there are such colors, where there is no text. */
-export const groupBackground = (rank: number, hasText = true) => bothThemes(({ few, more }) => (hasText ? few : [...few, ...more])[rank % (few.length + (hasText ? 0 : more.length))]);
+/** The color of a group in CSS, where no text is on it. */
+export const groupColorOf = (rank: number) => bothThemes(({ few, more }) => [...few, ...more][rank % GROUP_COLORS]);
+
+/** The color of a group in CSS, where text on it is dark; there are fewer such colors. */
+export const groupBackground = (rank: number) => bothThemes(({ few }) => few[rank % few.length]);
 
 export function parseHex(hex: string): RGB {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
