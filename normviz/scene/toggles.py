@@ -4,7 +4,9 @@ LayerNorm has the same axes in both rows, BatchNorm complementary ones. ``toggle
 presses a button: the toggles find the name of the layer. A name stays as long as it is true; otherwise axes decide, not sizes.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import prod
 
 from normviz.analysis.sentences import axis_nouns
@@ -241,7 +243,8 @@ def norm_of(standing: Standing, axes: tuple[str, ...]) -> Norm:
     return Norm(f"{left} -> {kept}", own or None, center=standing.center, bias=bias, sizes=sizes)
 
 
-def layers_of_toggles(shape: tuple[int, ...], axes: tuple[str, ...], moved: bool = False) -> dict[Standing, Layer]:
+@lru_cache(maxsize=16)
+def layers_of_toggles(shape: tuple[int, ...], axes: tuple[str, ...], moved: bool = False) -> Mapping[Standing, Layer]:
     """The layer of each position of the toggles that has one, of torch or known from a paper; the usual one of several.
 
     moved  also layers of torch for x with its channels moved to axis 1
