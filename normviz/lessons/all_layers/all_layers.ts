@@ -1,4 +1,4 @@
-// The map of all layers on a tensor: pointing at a place shows its groups on a small tensor; a click opens it in Explore.
+// The map of all layers on a tensor: a place that is pointed at shows its groups, and a click opens it in Explore.
 
 import { button, html } from "../../figures/browser/common/dom.ts";
 import { _, betweenSentences } from "../../figures/browser/common/messages.ts";

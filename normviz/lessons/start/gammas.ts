@@ -44,16 +44,21 @@ export class GammasFigure extends MarksFigure {
     this.fits.replaceChildren();
     this.addTable(_("A gamma for each column"), batch, (_row, column) => column, this.gammas);
     this.addTable(_("If each row had its own"), batch, (row) => row, this.rows);
-    if (isLarge) this.status.textContent = ngettext("{n} row would have no gamma.", "{n} rows would have no gamma.", left);
+    if (isLarge)
+      this.status.textContent = ngettext("{n} row would have no gamma.", "{n} rows would have no gamma.", left);
     this.judge(isLarge || this.wasLarge);
     this.wasLarge ||= isLarge;
   }
 
   /** ``groupOf``: the number of the gamma of an element; the layer has ``count`` */
   addTable(title: string, batch: string[][], groupOf: (row: number, column: number) => number, count: number) {
-    const table = html("table", "", this.fits), isOfRow = groupOf(1, 0) === 1, heads = isOfRow ? null : table.insertRow();
+    const table = html("table", "", this.fits), isOfRow = groupOf(1, 0) === 1;
+    const heads = isOfRow ? null : table.insertRow();
     html("caption", "", table, title);
-    const head = (parent: HTMLElement, gamma: number) => html("th", gamma < count ? "" : "nv-gammas-none", parent, gamma < count ? `\u03b3${"\u2080\u2081\u2082\u2083\u2084"[gamma]}` : _("none"));
+    const head = (parent: HTMLElement, gamma: number) => {
+      const exists = gamma < count, name = exists ? `\u03b3${"\u2080\u2081\u2082\u2083\u2084"[gamma]}` : _("none");
+      return html("th", exists ? "" : "nv-gammas-none", parent, name);
+    };
     if (heads) for (const gamma of batch[0].keys()) head(heads, gamma).scope = "col";
     batch.forEach((values, row) => {
       const line = table.insertRow();

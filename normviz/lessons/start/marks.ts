@@ -27,7 +27,8 @@ export class MarksFigure implements StartFigure {
     this.judge = judge;
     this.hint = hint;
     this.choices = html("div", "nv-start-choices", parent);
-    for (const label of new Set(this.hasChoice ? data.tasks.map((task) => task.label) : [])) button("nv-chip", this.choices, label, () => this.choose(this.tasksOf(label)[0]));
+    for (const label of new Set(this.hasChoice ? data.tasks.map((task) => task.label) : []))
+      button("nv-chip", this.choices, label, () => this.choose(this.tasksOf(label)[0]));
     this.about = html("p", "nv-start-about", parent);
     this.shares = html("div", "nv-start-shares nv-start-choices", parent);
     this.place = html("div", "", parent);
@@ -55,7 +56,8 @@ export class MarksFigure implements StartFigure {
     this.about.textContent = about;
     this.status.textContent = "";
     this.shares.replaceChildren();
-    if (this.hasChoice) for (const i of this.own) button("nv-chip", this.shares, this.data.tasks[i].shares ?? "", () => this.choose(i));
+    for (const i of this.hasChoice ? this.own : [])
+      button("nv-chip", this.shares, this.data.tasks[i].shares ?? "", () => this.choose(i));
     this.marking = new Marking(this.place, task, { onChange: () => this.changed() });
     if (this.ends.has(number)) this.reveal();
     this.markChoices();
@@ -73,7 +75,10 @@ export class MarksFigure implements StartFigure {
 
   markChoices() {
     const { label } = this.data.tasks[this.chosen], isDone = (i: number) => this.ends.get(i) === "done";
-    for (const choice of findAll(this.choices, "button")) mark(choice, choice.textContent === label, this.tasksOf(choice.textContent ?? "").every(isDone));
+    for (const choice of findAll(this.choices, "button")) {
+      const own = choice.textContent ?? "";
+      mark(choice, own === label, this.tasksOf(own).every(isDone));
+    }
     findAll(this.shares, "button").forEach((choice, i) => {
       mark(choice, this.own[i] === this.chosen, isDone(this.own[i]));
       choice.classList.toggle("nv-start-go", this.ends.has(this.chosen) && !this.ends.has(this.own[i]));

@@ -115,13 +115,15 @@ export class NumberLine implements StartFigure {
     if (isFinal) this.judge(isNear(middle, goal.mean) && isNear(spread, goal.std));
   }
 
-  /** A dot that is dragged moves the slider that moves it: an outer one spreads the dots, an inner one shifts all of them. */
+  /** A dragged dot moves one of the sliders: an outer dot spreads the dots, an inner one shifts all of them. */
   drag(event: PointerEvent, dot: HTMLElement, i: number) {
     const { values } = this.data, isOuter = i === 0 || i === values.length - 1, [first, second] = this.sliders;
     const follow = ({ clientX }: PointerEvent) => {
       const to = this.line.valueAt(clientX);
-      if (this.data.kind === "affine") isOuter ? (first.value = (to - second.value) / values[i]) : (second.value = to - first.value * values[i]);
-      else if (!isOuter) first.value = values[i] - to * second.value;
+      if (this.data.kind === "affine") {
+        if (isOuter) first.value = (to - second.value) / values[i];
+        else second.value = to - first.value * values[i];
+      } else if (!isOuter) first.value = values[i] - to * second.value;
       else if (to * (values[i] - first.value) > 0) second.value = (values[i] - first.value) / to;
       this.moved(false);
     };

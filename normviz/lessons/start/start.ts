@@ -10,7 +10,11 @@ import { PixelsFigure } from "./pixels.ts";
 import { DepthChart, NumberLine } from "./sliders.ts";
 import { StreamFigure } from "./stream.ts";
 
-const START_FIGURES: Record<string, new (parent: HTMLElement, data: any, judge: (isDone: boolean) => void, hint: string) => StartFigure> = { depth: DepthChart, numbers: NumberLine, affine: NumberLine, marks: MarksFigure, gammas: GammasFigure, stream: StreamFigure, pixels: PixelsFigure };
+type FigureClass = new (parent: HTMLElement, data: any, judge: (isDone: boolean) => void, hint: string) => StartFigure;
+const START_FIGURES: Record<string, FigureClass> = {
+  depth: DepthChart, numbers: NumberLine, affine: NumberLine, marks: MarksFigure, gammas: GammasFigure,
+  stream: StreamFigure, pixels: PixelsFigure,
+};
 
 /**
  * ``at``: the number of the step that is shown, from 0; ``done``: the keys of the steps that the reader has done; ``shown``: of those that
@@ -138,7 +142,10 @@ class StartLesson {
     this.next.hidden = !hasEnded || isLast;
     this.again.hidden = !this.done.size && !this.shown.size;
     for (const part of this.ending) part.hidden = !(hasEnded && isLast);
-    if (isLast) findAll(this.root, ".nv-start-seen").forEach((row, i) => row.classList.toggle("nv-start-unseen", !figure?.ends?.has(i)));
+    if (isLast) {
+      const rows = findAll(this.root, ".nv-start-seen");
+      rows.forEach((row, i) => row.classList.toggle("nv-start-unseen", !figure?.ends?.has(i)));
+    }
     START_PROGRESS.write({ at: this.at, done: [...this.done], shown: [...this.shown] });
   }
 

@@ -1,16 +1,18 @@
-// The figures of the story. A paragraph, a number of the text or a control chooses one of a figure's states, which Python has computed.
+// The figures of the story. A paragraph, a number of the text or a control chooses a state of a figure.
+// Python has computed the states.
 
 import { find, findAll, html, uniqueNumber } from "../../figures/browser/common/dom.ts";
 import { EXTRAS, type PageView } from "../../parts/browser/page.ts";
 import { DepthChart, StartSlider } from "../start/sliders.ts";
 
-/** Where a figure stands beside its text and the reader likes motion; elsewhere, each state is a small picture below its paragraph. */
+/** A figure stands beside its text, and the reader likes motion. Elsewhere, a paragraph has a small picture. */
 const FOLLOWS = "(min-width: 1000px) and (prefers-reduced-motion: no-preference)";
 
 type Options = { options: string[] }[];
 
 /** The number of the state for the chosen options: the last control varies fastest. */
-export const stateNumber = (controls: Options, chosen: number[]) => controls.reduce((number, { options }, i) => number * options.length + chosen[i], 0);
+export const stateNumber = (controls: Options, chosen: number[]) =>
+  controls.reduce((number, { options }, i) => number * options.length + chosen[i], 0);
 
 /** The options of a state. */
 export function chosenOptions(controls: Options, state: number) {
@@ -40,7 +42,8 @@ class StoryFigure {
     this.setters = this.data.depth ? this.drawDepth(this.data.depth) : this.addControls();
     this.nameState();
     const section = root.closest(".nv-story-section") as HTMLElement;
-    for (const image of findAll(section, "img[data-image]")) (image as HTMLImageElement).src = this.data.images[Number(image.dataset.image)].address;
+    for (const image of findAll(section, "img[data-image]") as HTMLImageElement[])
+      image.src = this.data.images[Number(image.dataset.image)].address;
     this.follow(section);
   }
 
@@ -60,7 +63,8 @@ class StoryFigure {
   addControls() {
     const place = html("div", "nv-story-controls", null);
     this.root.prepend(place);
-    return this.data.controls.map((control, i) => (control.kind === "slider" ? this.addSlider : this.addButtons).call(this, place, control, i));
+    return this.data.controls.map((control, i) =>
+      control.kind === "slider" ? this.addSlider(place, control, i) : this.addButtons(place, control, i));
   }
 
   addSlider(parent: HTMLElement, { label, options, first }: StoryControl, number: number): Setter {
@@ -96,7 +100,8 @@ class StoryFigure {
     document.addEventListener("scroll", reach, { capture: true, passive: true });
     requestAnimationFrame(reach);
     for (const number of findAll(section, ".nv-story-number"))
-      for (const event of ["pointermove", "focus", "click"]) number.addEventListener(event, () => this.show(Number(number.dataset.show)));
+      for (const event of ["pointermove", "focus", "click"])
+        number.addEventListener(event, () => this.show(Number(number.dataset.show)));
   }
 
   show(state: number) {
@@ -121,7 +126,8 @@ class StoryFigure {
   }
 
   nameState() {
-    this.root.dataset.state = this.data.controls.map(({ options }, i) => options[this.chosen[i]]).filter(Boolean).join(", ");
+    const options = this.data.controls.map((control, i) => control.options[this.chosen[i]]);
+    this.root.dataset.state = options.filter(Boolean).join(", ");
   }
 
   /** ``number`` of a figure, in which the element that the reader has selected stays selected */
@@ -148,18 +154,19 @@ EXTRAS.set(".nv-story-figure", StoryFigure);
 
 /** What scrolls an element. */
 function scrollerOf(element: Element) {
-  for (let at = element.parentElement; at && at !== document.body; at = at.parentElement) if (/auto|scroll/.test(getComputedStyle(at).overflowY)) return at;
+  for (let at = element.parentElement; at && at !== document.body; at = at.parentElement)
+    if (/auto|scroll/.test(getComputedStyle(at).overflowY)) return at;
   return document.documentElement;
 }
 
-/** Where paragraphs are reached: it moves down with the page, so that the first and the last paragraphs cross it, too. */
+/** Where a paragraph is reached. It moves down as the page scrolls: the first and the last paragraph cross it, too. */
 function lineOf({ scrollTop, scrollHeight, clientHeight }: Element) {
   return clientHeight * (0.3 + (0.4 * scrollTop) / Math.max(1, scrollHeight - clientHeight));
 }
 
 const CONTROLS = ".nv-story :is(.nv-story-controls, .nv-start-controls) input";
 
-/** Chooses in a drawing of the story what the reader has chosen in an earlier one, where both have reached the same paragraphs. */
+/** Takes over from an earlier drawing of the story what the reader has chosen, and the paragraphs that are reached. */
 export function continueStory(before: HTMLElement, now: HTMLElement) {
   const [figures, others] = [before, now].map((root) => findAll(root, ".nv-story-figure"));
   others.forEach(({ dataset }, i) => (dataset.reached = figures[i]?.dataset.reached));
@@ -168,6 +175,7 @@ export function continueStory(before: HTMLElement, now: HTMLElement) {
     const other = is[i];
     if (!other || (other.value === input.value && other.checked === input.checked)) return;
     Object.assign(other, { value: input.value, checked: input.checked });
-    if (input.type !== "radio" || input.checked) for (const name of ["input", "change"]) other.dispatchEvent(new Event(name, { bubbles: true }));
+    if (input.type === "radio" && !input.checked) return;
+    for (const name of ["input", "change"]) other.dispatchEvent(new Event(name, { bubbles: true }));
   });
 }

@@ -1,4 +1,5 @@
-// Terms in the figures and the code of a page: a term that is pointed at, or has the focus, lights its cells. A tap gives it the focus.
+// Terms in the figures and the code of a page: a term that is pointed at or has the focus lights its cells.
+// A tap gives it the focus.
 
 import { findAll } from "../../figures/browser/common/dom.ts";
 import type { FigureView } from "../../figures/browser/views/view.ts";
@@ -9,6 +10,7 @@ const TERM = "[data-lights]", GROUP = ".nv-formula, .nv-loops, .nv-lines, pre";
 export function followTerms(root: HTMLElement, viewOf: (term: HTMLElement) => FigureView | undefined) {
   let pointed: HTMLElement | null = null, focused: HTMLElement | null = null, lit: FigureView | undefined;
   const termOf = (event: Event) => (event.target as Element).closest<HTMLElement>(TERM);
+  const termsBeside = (term: HTMLElement) => findAll(term.closest(GROUP) ?? root, TERM);
   const light = () => {
     const term = pointed ?? focused, view = term ? viewOf(term) : undefined;
     if (lit !== view) lit?.light(null);
@@ -24,7 +26,7 @@ export function followTerms(root: HTMLElement, viewOf: (term: HTMLElement) => Fi
   root.addEventListener("pointerleave", () => point(null));
   root.addEventListener("focusin", (event) => {
     focused = termOf(event);
-    if (focused) for (const term of findAll(focused.closest(GROUP) ?? root, TERM)) term.tabIndex = term === focused ? 0 : -1;
+    for (const term of focused ? termsBeside(focused) : []) term.tabIndex = term === focused ? 0 : -1;
     light();
     if (focused) lit?.sayLit();
   });
@@ -34,10 +36,12 @@ export function followTerms(root: HTMLElement, viewOf: (term: HTMLElement) => Fi
   });
   root.addEventListener("click", (event) => termOf(event)?.focus({ preventScroll: true }));
   root.addEventListener("keydown", (event) => {
-    const term = termOf(event), terms = term ? findAll(term.closest(GROUP) ?? root, TERM) : [], at = terms.indexOf(term as HTMLElement);
-    const to = ({ ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: terms.length - 1 } as Record<string, number>)[event.key];
-    if (!term || to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    terms[to]?.focus();
+    const term = termOf(event);
+    if (!term || event.ctrlKey || event.metaKey || event.altKey) return;
+    const terms = termsBeside(term), at = terms.indexOf(term);
+    const places: Record<string, number> = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: terms.length - 1 };
+    if (!(event.key in places)) return;
+    terms[places[event.key]]?.focus();
     event.preventDefault();
     event.stopPropagation();
   });

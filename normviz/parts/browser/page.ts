@@ -19,7 +19,11 @@ const LEAST_FILLED = 100; // px: a lower figure could not be read; then the page
 /** What scripts draw in parts of the page, by selector. The modules for steps and exercises add to it: only bundles for such pages have them. */
 export const EXTRAS = new Map<string, new (root: HTMLElement, page: PageView) => object>();
 
-const scroller = () => (document.querySelector("[data-testid=stMain]") ?? document.scrollingElement ?? document.documentElement) as HTMLElement;
+/** What scrolls the page: the app's column, or the document. */
+function scroller() {
+  const main = document.querySelector("[data-testid=stMain]") ?? document.scrollingElement;
+  return (main ?? document.documentElement) as HTMLElement;
+}
 
 /** Where an element is in what scrolls. */
 const topOf = (element: Element) => element.getBoundingClientRect().top + scroller().scrollTop;
@@ -63,18 +67,23 @@ export class PageView {
     return this.draw(mode).finally(() => this.hold());
   }
 
-  /** A pressed toggle is held until the reader presses something else. Until then, the browser does not anchor the scrolling itself. */
+  /** Holds a pressed toggle until another press. Until then, the browser does not anchor scrolling. */
   press = ({ target }: Event) => {
-    const pressed = (target as Element).closest?.(".nv-figure .nv-toggle"), figure = pressed?.closest(".nv-figure") as HTMLElement | null | undefined;
+    const pressed = (target as Element).closest?.(".nv-figure .nv-toggle");
+    const figure = pressed?.closest<HTMLElement>(".nv-figure");
     this.held = pressed && figure && this.root.contains(pressed) ? { pressed, figure, top: topOf(pressed) } : null;
     scroller().style.overflowAnchor = pressed ? "none" : "";
   };
 
-  /** Keeps a pressed toggle under the pointer where what is above it becomes longer or shorter: the page scrolls or, at its top, has a gap. */
+  /**
+   * Keeps a pressed toggle under the pointer where what is above it becomes longer or shorter: the page scrolls or,
+   * at its top, has a gap.
+   */
   hold() {
     if (!this.held?.pressed.isConnected) return;
-    const { pressed, figure, top } = this.held, gap = parseFloat(figure.style.paddingTop) || 0, moved = topOf(pressed) - top;
+    const { pressed, figure, top } = this.held, moved = topOf(pressed) - top;
     if (Math.abs(moved) < 1) return;
+    const gap = parseFloat(figure.style.paddingTop) || 0;
     if (gap && moved > 0) figure.style.paddingTop = `${Math.max(0, gap - moved)}px`;
     const main = scroller(), before = main.scrollTop, rest = topOf(pressed) - top;
     main.scrollBy({ top: rest, behavior: "instant" });
@@ -211,7 +220,8 @@ export class PageView {
 
   /** Takes over what a script has drawn on another page, with all that the reader has done there. */
   adopt(before: PageView, selector: string) {
-    const [was, is] = [before, this].map(({ root }) => root.querySelector(selector) as HTMLElement | null), extra = was && before.extras.get(was);
+    const [was, is] = [before, this].map(({ root }) => root.querySelector<HTMLElement>(selector));
+    const extra = was && before.extras.get(was);
     if (!was || !is || !extra) return;
     const focused = was.contains(document.activeElement) ? document.activeElement as HTMLElement : null;
     is.replaceWith(was);

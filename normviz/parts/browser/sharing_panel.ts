@@ -88,7 +88,8 @@ export class SharingPanel {
     this.standing = standing;
     this.toggles.show(standing);
     this.groups = groupsOf(standing.map((one, axis) => (inverse ? 1 - one : steps[axis].includes(0) ? one : one % shape[axis])), shape);
-    const last = this.count - 1, colorOf = (group: number) => (scale === "groups" ? groupColorOf(group) : rampColor(last ? group / last : 0.5));
+    const last = this.count - 1, placeOf = (group: number) => (last ? group / last : 0.5);
+    const colorOf = (group: number) => (scale === "groups" ? groupColorOf(group) : rampColor(placeOf(group)));
     this.cells.forEach((cell, place) => (cell.style.background = isEmpty ? "var(--nv-none)" : colorOf(this.groups[place])));
   }
 

@@ -33,7 +33,7 @@ export function openAddress(address: string) {
  */
 export const keepInAddress = (address: string, push: boolean) => write(push ? "pushState" : "replaceState", address);
 
-/** A step of a lesson; the entry before gets the number of the step that was left, because its address may have none. */
+/** A step of a lesson. The entry before it gets the number of the step that was left: its address may have none. */
 export function keepStep(left: number, step: number) {
   history.replaceState({ ...history.state, step: left }, "");
   history.pushState({ step }, "", withParameter("step", String(step)));

@@ -228,17 +228,19 @@ export class Panel implements DrawnPanel {
     const { sharing, outlinedSharing: shared, written, outlined } = this;
     if (!sharing) return;
     const group = active && shared ? groupOf(shared.tables, active) : null;
-    const isNamed = group === null || !this.isId || shared !== sharing || written.some((index) => groupOf(sharing.tables, index) === group);
+    const isWritten = () => written.some((index) => groupOf(sharing.tables, index) === group);
+    const isNamed = group === null || !this.isId || shared !== sharing || isWritten();
     if (shared) outlined.textContent = isNamed ? outlineName(shared) : numberedName(shared, group as number);
     else outlined.textContent = active ? formatElement("x", tensorIndex(this.data, active)) : "";
   }
 
   /** Veils all but the peers of the active element; frames the selected one. */
   show(followed: Index | null, selected: Index | null) {
-    const { geometry, veil, inside, outside, outlineHalo, outline, halo, frame, cursorHalo, cursor, view: { lit } } = this;
+    const { geometry, veil, inside, outside, outlineHalo, outline, halo, frame, cursorHalo, cursor } = this;
     if (!geometry) return;
     if (this.beside && !sameIndex(this.beside.at, selected)) drawTexts(this);
-    const active = lit?.at ?? followed, path = this.outlineOf(active), all = geometry.border, around = path ? all + path : "";
+    const { lit } = this.view, active = lit?.at ?? followed;
+    const path = this.outlineOf(active), all = geometry.border, around = path ? all + path : "";
     veil.setAttribute("d", around);
     this.differs.setAttribute("d", this.differing(active));
     inside.setAttribute("d", path || all);
@@ -289,7 +291,8 @@ export class Panel implements DrawnPanel {
     }
     const tables = this.outlinedSharing?.tables;
     if (!tables) return "";
-    const name = `${kind} ${groupOf(tables, active)}`, path = this.outlines.get(name) ?? geometry.outline(tables, active);
+    const name = `${kind} ${groupOf(tables, active)}`;
+    const path = this.outlines.get(name) ?? geometry.outline(tables, active);
     this.outlines.set(name, path);
     return path;
   }

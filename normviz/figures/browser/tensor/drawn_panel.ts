@@ -51,7 +51,10 @@ export interface DrawnPanel {
 export type Light = { word: string; at: Index | null };
 
 /** The elements that a term lights: those that share a mean, those that share a gamma, or one element. */
-export const litBy = ({ word }: Light) => (["gamma", "beta"].includes(word) ? "params" : ["mean", "var", "eps"].includes(word) ? "stats" : "x");
+export function litBy({ word }: Light) {
+  if (word === "gamma" || word === "beta") return "params";
+  return word === "mean" || word === "var" || word === "eps" ? "stats" : "x";
+}
 
 /** What a panel needs of the view that shows it. */
 export interface PanelHost extends ValueSource {

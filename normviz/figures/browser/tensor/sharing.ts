@@ -103,7 +103,7 @@ export function drawnPeers(data: { stats: Tabled<Statistics>, grid: GridData, se
   return members.filter((member) => sentPlace(data, member));
 }
 
-/** The elements of an element's statistics group, as far as their values are known. ``complete``: that is all of them. */
+/** The elements of an element's statistics group whose values are known. ``complete``: that is all of them. */
 export function groupOfElement(data: DecodedData, index: Index) {
   const peers = drawnPeers(data, index);
   return { peers, complete: peers.length === data.stats.size };

@@ -13,7 +13,8 @@ const MINUS_SIGN = "\u2212";
 /** A sum written out; of many values, or of values that are drawn in part, the first three and the last. */
 function writeSum(addends: Term[], complete: boolean): Piece[] {
   const last = complete ? addends.slice(-1) : [];
-  const written: Piece[] = addends.length <= MOST_TERMS && complete ? addends : [...addends.slice(0, 3), "…", ...last];
+  const isShort = addends.length <= MOST_TERMS && complete;
+  const written: Piece[] = isShort ? addends : [...addends.slice(0, 3), "…", ...last];
   return written.flatMap((addend, i) => (i ? [" + ", addend] : [addend]));
 }
 
@@ -23,21 +24,26 @@ function expressionsOf(source: ValueSource, index: Index) {
   const mean = broadcastAt(values.mean, index), variance = broadcastAt(values.var, index), place = indexAlong(stats.axes, source.data, index);
   const { peers, complete } = stats.running ? { peers: [], complete: true } : groupOfElement(source.data, index);
   const x = source.valueAt("x", index), numbers = peers.map((peer) => source.valueAt("x", peer));
-  const addends = (term: (value: number) => string) => writeSum(numbers.map((value, i) => ({ lights: "x", text: term(value), at: peers[i] })), complete);
+  const sumOf = (write: (value: number) => string) =>
+    writeSum(numbers.map((value, i) => ({ lights: "x", text: write(value), at: peers[i] })), complete);
   const square = (value: number) => (stats.center ? `(${formatNumber(value)} ${MINUS_SIGN} ${parenthesize(mean)})²` : `${parenthesize(value)}²`);
-  const element = term("x", formatNumber(x)), deviation: Piece[] = [element, ` ${MINUS_SIGN} `, term("mean", parenthesize(mean))];
+  const element = term("x", formatNumber(x));
+  const deviation: Piece[] = [element, ` ${MINUS_SIGN} `, term("mean", parenthesize(mean))];
   const scaled = (normalized: number): Piece[] => {
-    const gamma = values.gamma && term("gamma", parenthesize(broadcastAt(values.gamma, index)));
+    const at = (array: FloatArray) => parenthesize(broadcastAt(array, index));
+    const gamma = values.gamma && term("gamma", at(values.gamma));
     const factor: Piece[] = !gamma ? [] : params?.zero_centered_gamma ? [" · (1 + ", gamma, ")"] : [" · ", gamma];
-    return [term("x", formatNumber(normalized)), ...factor, ...(values.beta ? [" + ", term("beta", parenthesize(broadcastAt(values.beta, index)))] : [])];
+    const beta: Piece[] = values.beta ? [" + ", term("beta", at(values.beta))] : [];
+    return [term("x", formatNumber(normalized)), ...factor, ...beta];
   };
+  const sign = ` ${values.eps < 0 ? MINUS_SIGN : "+"} `, eps = term("eps", formatNumber(Math.abs(values.eps), 3));
+  const root: Piece[] = ["√(", term("var", formatNumber(variance)), sign, eps, ")"];
   return {
-    x, mean, variance, element, deviation, scaled, params,
+    x, mean, variance, element, deviation, root, scaled, params,
     total: complete ? numbers.reduce((a, b) => a + b, 0) : mean * stats.size,
-    values: addends(parenthesize),
-    squares: addends(square),
+    values: sumOf(parenthesize),
+    squares: sumOf(square),
     size: formatCount(stats.size),
-    root: ["√(", term("var", formatNumber(variance)), ` ${values.eps < 0 ? MINUS_SIGN : "+"} `, term("eps", formatNumber(Math.abs(values.eps), 3)), ")"] as Piece[],
     runningMean: term("mean", formatElement("running_mean", place)),
     runningVariance: term("var", formatElement("running_var", place)),
   };
@@ -48,8 +54,11 @@ const term = (lights: string, text: string): Term => ({ lights, text });
 /** The whole forward pass of one element: [quantity, expression, result] per line. */
 export function arithmeticLines(source: ValueSource, index: Index): [string, Piece[], Term][] {
   const { stats } = source.data, of = expressionsOf(source, index), { mean, variance } = of;
-  const normalized = source.valueAt("normalized", index), squares = variance * stats.size, lines: [string, Piece[], Term][] = [];
-  const add = (quantity: string, expression: Piece[], lights: string, result: number) => lines.push([quantity, expression, term(lights, formatNumber(result))]);
+  const normalized = source.valueAt("normalized", index), squares = variance * stats.size;
+  const lines: [string, Piece[], Term][] = [];
+  const add = (quantity: string, expression: Piece[], lights: string, result: number) => {
+    lines.push([quantity, expression, term(lights, formatNumber(result))]);
+  };
   const share = (lights: string, sum: number): Piece[] => [term(lights, `${formatNumber(sum)} / ${of.size}`)];
   if (stats.running) {
     add(_("mean"), [of.runningMean], "mean", mean);
@@ -64,7 +73,8 @@ export function arithmeticLines(source: ValueSource, index: Index): [string, Pie
     add(_("mean square"), share("var", squares), "var", variance);
   }
   if (stats.center) add(_("deviation"), of.deviation, "x", of.x - mean);
-  add(_("normalized"), [...(stats.center ? ["(", ...of.deviation, ")"] : [of.element]), " / ", ...of.root], of.params ? "x" : "output", normalized);
+  const numerator = stats.center ? ["(", ...of.deviation, ")"] : [of.element];
+  add(_("normalized"), [...numerator, " / ", ...of.root], of.params ? "x" : "output", normalized);
   add(_("output"), of.params ? of.scaled(normalized) : [_("as normalized")], "output", source.valueAt("output", index));
   return lines;
 }
@@ -73,14 +83,16 @@ export function arithmeticLines(source: ValueSource, index: Index): [string, Pie
 export function stepArithmetic(source: ValueSource, step: string, index: Index): [Piece[], Term] {
   const { stats, params } = source.data, of = expressionsOf(source, index);
   const value = (key: string) => source.valueAt(key, index);
-  const input = stats.center ? "centered" : "x", mean = stats.running ? [of.runningMean] : ["(", ...of.values, `) / ${of.size}`];
+  const input = stats.center ? "centered" : "x", made = params ? "x" : "output";
+  const mean = stats.running ? [of.runningMean] : ["(", ...of.values, `) / ${of.size}`];
+  const variance = stats.running ? [of.runningVariance] : ["(", ...of.squares, `) / ${of.size}`];
   const steps: Record<string, () => [Piece[], string, number]> = {
     x: () => [[term("x", formatElement("x", tensorIndex(source.data, index)))], "x", of.x],
     mean: () => [mean, "mean", of.mean],
     centered: () => [of.deviation, "x", value("centered")],
     squared: () => [[term("x", `${parenthesize(value(input))}²`)], "x", value("squared")],
-    var: () => [stats.running ? [of.runningVariance] : ["(", ...of.squares, `) / ${of.size}`], "var", of.variance],
-    normalized: () => [[term("x", formatNumber(value(input))), " / ", ...of.root], params ? "x" : "output", value("normalized")],
+    var: () => [variance, "var", of.variance],
+    normalized: () => [[term("x", formatNumber(value(input))), " / ", ...of.root], made, value("normalized")],
     output: () => [of.scaled(value("normalized")), "output", value("output")],
   };
   const [expression, lights, result] = steps[step]();

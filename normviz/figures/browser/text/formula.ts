@@ -35,7 +35,9 @@ export class LoopLines {
     if (!loops) return;
     if (loops.code !== this.shown) this.rebuild(loops.code, termsOf(formula));
     iterationOf(data, loops, index).forEach((values, line) => {
-      if (this.now[line].textContent !== values.join(" ")) this.now[line].replaceChildren(...values.flatMap((value) => [html("span", "", null, value), " "]).slice(0, -1));
+      if (this.now[line].textContent === values.join(" ")) return;
+      const spans = values.flatMap((value) => [" ", html("span", "", null, value)]);
+      this.now[line].replaceChildren(...spans.slice(1));
     });
   }
 
@@ -55,13 +57,17 @@ export class LoopLines {
 /** The steps that compute a number. */
 const MADE_BY: Record<string, string> = { eps: "normalized", gamma: "output", beta: "output" };
 
-/** For each line of the loops, its variables for an element: "n = 1". The last line, a comment, is about gamma, which has axes of its own. */
+/**
+ * For each line of the loops, its variables for an element: "n = 1". The last line, a comment, is about gamma,
+ * which has axes of its own.
+ */
 export function iterationOf(data: DecodedData, { code, runs }: Loops, index: Index | null) {
   const variables = [...data.stats.axes, ...runs];
   return code.split("\n").map((line) => {
     const names = [...line.matchAll(/for (\w+) in/g)].map(([, name]) => name);
-    const own = names.map((name) => variables.find((axis) => axis.name === name || `${axis.name}_` === name) as NamedAxis);
-    const axes = line.startsWith("#") ? (data.params?.axes ?? []) : own, at = index && indexAlong(axes, data, index);
+    const own = names.map((name) => variables.find((axis) => [axis.name, `${axis.name}_`].includes(name)) as NamedAxis);
+    const axes = line.startsWith("#") ? (data.params?.axes ?? []) : own;
+    const at = index && indexAlong(axes, data, index);
     return at ? axes.map(({ name }, i) => `${names[i] ?? name} = ${at[i]}`) : [];
   });
 }
@@ -72,16 +78,18 @@ export const termsOf = (formula: Token[]) => formula.map(({ number }) => number)
 /** The whole formula in pieces. ``step``: whose tokens are marked */
 export function formulaPieces(tokens: Token[], step = ""): Piece[] {
   return tokens.flatMap(({ text, symbol, number, steps }) => {
-    const at = text.lastIndexOf(symbol), isOf = steps.includes(step);
-    const parts: Piece[] = number ? [text.slice(0, at), { lights: number, text: symbol }, text.slice(at + symbol.length)] : [text];
-    return parts.filter((part) => part !== "").map((part) => ({ lights: "", ...(typeof part === "string" ? { text: part } : part), isOf }));
+    const isOf = steps.includes(step);
+    const [at, end] = number ? [text.lastIndexOf(symbol), text.lastIndexOf(symbol) + symbol.length] : [0, 0];
+    const parts = [["", text.slice(0, at)], [number, text.slice(at, end)], ["", text.slice(end)]];
+    return parts.filter(([, part]) => part).map(([lights, part]) => ({ lights, text: part, isOf }));
   });
 }
 
 /** The tokens with an element's numbers in place of the symbols that are known at a step; without a step, of all. */
 export function withNumbers(source: ValueSource, tokens: Token[], step: string | undefined, index: Index): Token[] {
   const keys = source.data.panels.map(({ key }) => key), last = keys.at(-1) as string;
-  const isKnown = (name: string) => !step || keys.indexOf(MADE_BY[name] ?? (keys.includes(name) ? name : last)) <= keys.indexOf(step);
+  const madeBy = (name: string) => MADE_BY[name] ?? (keys.includes(name) ? name : last);
+  const isKnown = (name: string) => !step || keys.indexOf(madeBy(name)) <= keys.indexOf(step);
   return tokens.map((token) => {
     if (!token.number || !isKnown(token.number)) return token;
     const symbol = numberOf(source, token.number, index);

@@ -1,20 +1,25 @@
-// What each part of a program is about: "mean", "gamma", ... of one element. Parts that decide nothing of the kind have no mark.
+// What the parts of a program are about: "mean", "gamma", ... of one element. Parts that decide none of them
+// have no mark.
 
 import type { Term } from "./terms.ts";
 
 const STATISTIC = "statistic"; // the mean or, in a layer without a mean, the mean square
 const KEYWORDS: Record<string, string> = {
-  [STATISTIC]: "dim axis keepdim keepdims normalized_shape reduction_axes num_groups groups momentum track_running_stats use_running_average",
+  [STATISTIC]: "dim axis keepdim keepdims normalized_shape reduction_axes num_groups groups momentum " +
+    "track_running_stats use_running_average",
   var: "use_fast_variance",
   eps: "eps epsilon",
   gamma: "affine elementwise_affine scale use_scale feature_axes num_features",
   beta: "bias center use_bias",
 };
-const WORD_OF_KEYWORD = new Map(Object.entries(KEYWORDS).flatMap(([word, keywords]) => keywords.split(" ").map((keyword) => [keyword, word])));
-const WORD_OF_NAME: Record<string, string> = { mean_square: "var", y: "output", return: "output" }; // other names are words, after "running_"
+const WORD_OF_KEYWORD = new Map(Object.entries(KEYWORDS).flatMap(([word, keywords]) =>
+  keywords.split(" ").map((keyword) => [keyword, word])));
+// Other names are words, after "running_".
+const WORD_OF_NAME: Record<string, string> = { mean_square: "var", y: "output", return: "output" };
 const STATEMENT = /^\s*(mean_square|mean|var) = /;
 const PART = new RegExp([
-  String.raw`(?<=nn\.\w*Norm\w*\()(?<first>\[[^\]]*\]|\d+)`, String.raw`(?<=nn\.GroupNorm\(\d+, )(?<second>\d+)`, // of torch's layer
+  String.raw`(?<=nn\.\w*Norm\w*\()(?<first>\[[^\]]*\]|\d+)`, // of torch's layer
+  String.raw`(?<=nn\.GroupNorm\(\d+, )(?<second>\d+)`,
   String.raw`(?<=(?:var|square) [+-] )(?<eps>\w+\.finfo\(x\.dtype\)\.eps|[\w.*+-]+)`,
   String.raw`(?<pattern>"[^"]*->[^"]*"|(?<= )"mean")`, // of einops
   String.raw`(?<!\w)(?<keyword>\w+)=(?:\[[^\]]*\]|\([^()]*\)|[\w.*+-]+)`,
@@ -23,6 +28,7 @@ const PART = new RegExp([
 const LOOP_PART = /(?<x>x\[[^\]]*\])|running_(?<running>mean|var)(?:\[[^\]]*\])?|normalize|for \w+ in range\(\w+\)(?: for \w+ in range\(\w+\))*:?/g;
 
 type Found = { start: number; text: string; word: string };
+type Groups = Record<string, string | undefined>; // of a pattern
 
 /**
  * The lines of a program in parts.
@@ -45,9 +51,10 @@ export function markedLines(program: string, words: string[], isLoops: boolean):
 
 /** Arguments in a statement about a mean are about it, and so are those of einops after gamma or beta about that. */
 function partsOfLine(line: string): Found[] {
-  const statement = STATEMENT.exec(line)?.[1] ?? "", about = WORD_OF_NAME[statement] ?? statement, isEinops = /reduce\(|repeat\(/.test(line);
+  const statement = STATEMENT.exec(line)?.[1] ?? "", about = WORD_OF_NAME[statement] ?? statement;
+  const isEinops = /reduce\(|repeat\(/.test(line);
   let last = about;
-  const wordOf = ({ first, second, eps, keyword, name }: Record<string, string | undefined>) => {
+  const wordOf = ({ first, second, eps, keyword, name }: Groups) => {
     if (first || second) return first ? STATISTIC : "gamma";
     if (keyword) {
       const known = WORD_OF_KEYWORD.get(keyword) ?? (isEinops ? last : "");
@@ -59,12 +66,19 @@ function partsOfLine(line: string): Found[] {
     return name === "x" && about ? about : word;
   };
   const code = line.startsWith("#") ? "" : line.split("  # ")[0];
-  return [...code.matchAll(PART)].map((found) => ({ start: found.index, text: found[0], word: wordOf(found.groups ?? {}) }));
+  return foundBy(PART, code, wordOf);
 }
 
-/** A loop is about the group that it makes or runs over; the sizes are those of x; the comment is about gamma and beta. */
+/** A loop is about the group that it makes or runs over, the line of sizes about x, the comment about gamma. */
 function partsOfLoop(line: string): Found[] {
   const text = line.trimStart(), isComment = text.startsWith("#");
-  if (isComment || text.includes(" = ")) return [{ start: line.length - text.length, text, word: isComment ? "gamma" : "x" }];
-  return [...line.matchAll(LOOP_PART)].map((found) => ({ start: found.index, text: found[0], word: found.groups?.x ? "x" : (found.groups?.running ?? STATISTIC) }));
+  const start = line.length - text.length;
+  if (isComment || text.includes(" = ")) return [{ start, text, word: isComment ? "gamma" : "x" }];
+  return foundBy(LOOP_PART, line, ({ x, running }) => (x ? "x" : (running ?? STATISTIC)));
+}
+
+function foundBy(pattern: RegExp, line: string, wordOf: (groups: Groups) => string | undefined): Found[] {
+  return [...line.matchAll(pattern)].map((found) => ({
+    start: found.index, text: found[0], word: wordOf(found.groups ?? {}) ?? "",
+  }));
 }

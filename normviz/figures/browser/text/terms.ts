@@ -1,13 +1,18 @@
-// Terms: the parts of a formula, of worked numbers and of loops that light cells while a reader points at them, or they have the focus.
+// Terms: the parts of a formula, of worked numbers and of loops. A term lights cells while a reader points at it,
+// or while it has the focus.
 
 import { html } from "../common/dom.ts";
 import { formatElement } from "../common/format.ts";
 
-/** ``lights``: "mean", "var", "eps", "gamma", "beta", "x" or "output"; "": nothing. ``at``: the element, if it is not the selected one. */
+/**
+ * ``lights``: "mean", "var", "eps", "gamma", "beta", "x" or "output"; "": nothing. ``at``: the element, if it is not
+ * the selected one. ``isOf``: whether it belongs to the shown step.
+ */
 export type Term = { lights: string; text: string; at?: Index; isOf?: boolean };
 export type Piece = string | Term;
 
-export const textOf = (pieces: Piece[]) => pieces.map((piece) => (typeof piece === "string" ? piece : piece.text)).join("");
+export const textOf = (pieces: Piece[]) =>
+  pieces.map((piece) => (typeof piece === "string" ? piece : piece.text)).join("");
 
 /**
  * Writes pieces. Terms stay, with the focus, where only their texts change.
@@ -18,8 +23,7 @@ export function writePieces(parent: HTMLElement, pieces: Piece[], isStop = false
   const kinds = terms.map(({ lights }) => lights).join();
   if (kinds !== parent.dataset.kinds) {
     parent.dataset.kinds = kinds;
-    parent.replaceChildren(...terms.map(({ lights }) => (lights ? html("span", "", null, "", { tabIndex: -1, role: "note" }) : html("span"))));
-    terms.forEach(({ lights }, i) => lights && ((parent.children[i] as HTMLElement).dataset.lights = lights));
+    parent.replaceChildren(...terms.map(({ lights }) => (lights ? termElement(lights) : html("span"))));
     if (isStop) parent.querySelector("[data-lights]")?.setAttribute("tabindex", "0");
   }
   terms.forEach(({ lights, text, at, isOf }, i) => {
@@ -30,4 +34,10 @@ export function writePieces(parent: HTMLElement, pieces: Piece[], isStop = false
     element.textContent = text;
     if (lights) element.ariaLabel = text === lights ? text : `${at ? formatElement("x", at) : lights} = ${text}`;
   });
+}
+
+function termElement(lights: string) {
+  const element = html("span", "", null, "", { tabIndex: -1, role: "note" });
+  element.dataset.lights = lights;
+  return element;
 }

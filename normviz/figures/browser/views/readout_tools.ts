@@ -1,6 +1,8 @@
 // Beside the read-out: a field that takes the index of an element, and the button that takes the last edit back.
 
-type ReadoutView = PanelHost & { line: HTMLElement; band: HTMLElement; narrow: boolean; changes: Changes; slices: SlicesBar };
+type ReadoutView = PanelHost & {
+  line: HTMLElement, band: HTMLElement, narrow: boolean, changes: Changes, slices: SlicesBar,
+};
 
 import { button, html, uniqueNumber } from "../common/dom.ts";
 import { formatElement, formatNumber } from "../common/format.ts";

@@ -358,7 +358,8 @@ function termsOf({ figure: { key, links } }: DrawnPanel) {
 }
 
 const TERMS: Record<string, string> = {
-  x: "x", mean: "mean", var: "var", output: "output", centered: "x mean", squared: "x mean", normalized: "x mean var eps", stats: "mean var", params: "gamma beta",
+  x: "x", mean: "mean", var: "var", output: "output", centered: "x mean", squared: "x mean",
+  normalized: "x mean var eps", stats: "mean var", params: "gamma beta",
 };
 
 function writeCounts(list: HTMLElement, counts: Count[]) {
