@@ -160,12 +160,10 @@ def typed_layer(text: str, axes: tuple[str, ...]) -> Layer | Norm:
     return Layer.parse(f"{prefix}{dot}{known.get(bare, bare)}{bracket}{rest}" if bare in known else text)
 
 
-ASSIGNED = re.compile(
-    r"^(?:\(\w+\): ?|[\w.\[\]]+ ?(?:: ?[\w.]+ ?)?=(?!=) ?)"
-)  # "(bn1):" of print(model), "self.norm ="
-APPLIED = re.compile(
-    r"(.*\)) ?\((?:\w+\.)?\w+\([(\[]?([\d, ]+)[)\]]?\)\)"
-)  # nn.BatchNorm1d(10)(torch.randn(4, 20, 10))
+# What stands before a layer in print(model), "(bn1):", or in code, "self.norm ="; and a layer that is called, as in
+# nn.BatchNorm1d(10)(torch.randn(4, 20, 10)).
+ASSIGNED = re.compile(r"^(?:\(\w+\): ?|[\w.\[\]]+ ?(?:: ?[\w.]+ ?)?=(?!=) ?)")
+APPLIED = re.compile(r"(.*\)) ?\((?:\w+\.)?\w+\([(\[]?([\d, ]+)[)\]]?\)\)")
 NAME = r"(?!(?:True|False|None)\b)[A-Za-z_][\w.]*(?:\[-?\d+\])?"
 OPTION_BY_NAME = re.compile(rf", ?(?:eps|momentum|affine|elementwise_affine|bias|device|dtype)={NAME}(?=[,)])")
 SIZE_BY_NAME = re.compile(rf"(?<![\w.'\"]){NAME}(?![\w.'\"(=\[])")

@@ -284,13 +284,11 @@ def leads_to(name: str, query: Mapping[str, str]) -> tuple[Page, dict[str, str]]
     Words, and code that is no call, go to the search of the questions.
     """
     page = page_of(name, query)
-    words = query.get(TYPED, "")
-    if page is explore.PAGE and words.strip() and not CALL.fullmatch(words.strip()) and typed_problem(query):
-        others = {name: text for name, text in query.items() if name != TYPED}
-        return PAGES[questions.PAGE.name], {
-            **others,
-            questions.SEARCH.name: " ".join(words.split())[-questions.LONGEST_SEARCH :],
-        }
+    typed = query.get(TYPED, "").strip()
+    if page is explore.PAGE and typed and not CALL.fullmatch(typed) and typed_problem(query):
+        others = {setting: text for setting, text in query.items() if setting != TYPED}
+        searched = " ".join(typed.split())[-questions.LONGEST_SEARCH :]
+        return PAGES[questions.PAGE.name], others | {questions.SEARCH.name: searched}
     return page, with_view_of_typed(query) if page is explore.PAGE else dict(query)
 
 

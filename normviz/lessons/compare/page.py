@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
 
-from torch import nn
-
 from normviz.analysis import description, examples, forward
 from normviz.analysis.comparison import (
     COLUMNS,
@@ -303,7 +301,7 @@ def parts(
 
 def _own_name(e: description.Description) -> str:
     """That torch has no layer of this name."""
-    if e.layer is None or hasattr(nn, e.layer.name):
+    if e.layer is None or e.layer.kind.in_torch:
         return ""
     return _("torch.nn has no `{layer}`; Explore has its code.", layer=e.layer.name)
 

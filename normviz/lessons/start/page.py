@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from math import prod
 from typing import Any, ClassVar, Literal, Self
@@ -406,7 +406,7 @@ class Asked:
     about: str = ""
     layout: str | None = None
 
-    @property
+    @cached_property
     def description(self) -> Description:
         return describe(Layer.parse(self.layer), self.shape, layout=self.layout)
 
