@@ -4,7 +4,6 @@ import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import torch
@@ -14,6 +13,7 @@ from normviz.layers.norm import Norm
 from normviz.measuring import probe
 from normviz.measuring.check import norm_of, usual_names, with_usual_formula
 from normviz.measuring.formula import Measurement, measure
+from normviz.measuring.models.kept import WithOthers
 from normviz.measuring.models.recording import LIKE_X, OTHER, Call, Shape, axis_names, may_normalize
 from normviz.measuring.report import without_like
 from normviz.texts.errors import NormvizError
@@ -113,11 +113,7 @@ def _functions(call: Call) -> Iterator[Callable[[Tensor], Any]]:
     yield call.module
     if LIKE_X in call.others and OTHER not in call.others:
         for value in (0.0, 1.0):
-            yield partial(_with_others, call.module, call.others, value)
-
-
-def _with_others(module: nn.Module, others: tuple[object, ...], value: float, x: Tensor) -> Any:
-    return module(x, *(torch.full_like(x, value) if other is LIKE_X else other for other in others))
+            yield WithOthers(call.module, call.others, value)
 
 
 def _norm(found: Measurement, module: nn.Module, shape: Shape) -> Found | None:

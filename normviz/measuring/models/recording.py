@@ -129,7 +129,7 @@ def _elements(tensors: Iterable[Tensor | None]) -> int:
 
 # The recorded calls.
 
-LIKE_X, OTHER = object(), object()
+LIKE_X, OTHER = ..., object()
 
 
 @dataclass
@@ -171,9 +171,8 @@ class Call:
         if self.x is None or module is None:
             return None
         others = self.others if LIKE_X in self.others else ()
-        values = tuple(... if one is LIKE_X else one for one in others)
         of_torch = self.layer is not None and not others
-        return Kept(module, self.x, self.shape, self.trail, values, self.called is not None, of_torch)
+        return Kept(module, self.x, self.shape, self.trail, others, self.called is not None, of_torch)
 
 
 @dataclass
