@@ -146,14 +146,16 @@ def copy_of(module: nn.Module) -> nn.Module | None:
     """The module as it is now, without hooks; None if it cannot be copied, or has no values."""
     if any(tensor.is_meta for tensor in (*module.parameters(), *module.buffers())):
         return None
+    hooks = {
+        id(value): type(value)()
+        for part in module.modules()
+        for name, value in vars(part).items()
+        if "_hooks" in name and isinstance(value, dict)
+    }
     try:
-        twin = copy.deepcopy(module)
+        return copy.deepcopy(module, hooks)  # with an empty dictionary for each
     except Exception:  # of a lock, or of a result of autograd
         return None
-    for part in twin.modules():
-        part._forward_hooks.clear()
-        part._forward_pre_hooks.clear()
-    return twin
 
 
 class Called(nn.Module):

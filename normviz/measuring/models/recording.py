@@ -205,20 +205,21 @@ class Recorder(TorchFunctionMode):
         self.outer = sys.exc_info()[1]  # an error that is handled while the model is called
 
     def before(self, module: nn.Module, args: tuple[object, ...], kwargs: Mapping[str, object]) -> None:
-        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
-        self.running.append((module, [tuple(tensor.shape) for tensor in tensors]))
-        call = None
-        if tensors and tensors[0].is_floating_point():
-            shape = tuple(tensors[0].shape)
-            others = tuple(_kept(value, shape) for value in args[1:])
-            parameters, buffers = (_elements(own) for own in (module.parameters(), module.buffers()))
-            call = self._add(
-                Call(
-                    self.names[id(module)], module, shape, layer=layer_of(module), parameters=parameters,
-                    buffers=buffers, of_parameter=self._parameter(tensors[0]), others=others,
-                ),
-                tensors[0],
-            )  # fmt: skip
+        with torch._C.DisableTorchFunction():  # its own reading of shapes is not recorded
+            tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
+            self.running.append((module, [tuple(tensor.shape) for tensor in tensors]))
+            call = None
+            if tensors and tensors[0].is_floating_point():
+                shape = tuple(tensors[0].shape)
+                others = tuple(_kept(value, shape) for value in args[1:])
+                parameters, buffers = (_elements(own) for own in (module.parameters(), module.buffers()))
+                call = self._add(
+                    Call(
+                        self.names[id(module)], module, shape, layer=layer_of(module), parameters=parameters,
+                        buffers=buffers, of_parameter=self._parameter(tensors[0]), others=others,
+                    ),
+                    tensors[0],
+                )  # fmt: skip
         self.open.append(call)
 
     def after(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:

@@ -233,6 +233,20 @@ def test_a_port_that_never_updates_its_statistics_computes_the_same_and_has_a_no
     assert found.notes == ("0, second model: It never updates running_mean.",)
 
 
+def test_hooks_of_others_see_nothing_of_what_is_run():
+    seen, norm = [], nn.BatchNorm2d(8)
+    handles = [
+        norm.register_forward_hook(lambda *args: seen.append("forward")),
+        norm.register_full_backward_hook(lambda *args: seen.append("backward")),
+    ]
+    one, other = rows(norm), rows(OwnBatchNorm(8))
+    seen.clear()
+    assert one.diff(other) == ()
+    assert seen == []
+    assert list(norm._forward_hooks) == [handles[0].id]
+    assert list(norm._backward_hooks) == [handles[1].id]
+
+
 def test_the_result_prints_one_line_for_each_difference():
     assert str(rows(nn.BatchNorm2d(8)).diff(rows(nn.BatchNorm2d(8)))) == "Nothing differs."
     found = rows(nn.BatchNorm2d(8), nn.GroupNorm(2, 8)).diff(rows(nn.BatchNorm2d(8, eps=1e-3), nn.GroupNorm(4, 8)))
