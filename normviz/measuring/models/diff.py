@@ -6,7 +6,10 @@ Norms that ran on values are run again, in ``ports``. Of those that did not, as 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 from normviz.layers.layer import Layer
@@ -195,8 +198,21 @@ class Pair:
             if here is None:
                 return
             found = found or (here, layout)
-        if found is not None:
+        if found is not None and self.same is None:
             yield from self._why(first, second, *found)
+
+    @cached_property
+    def same(self) -> tuple[Kept, Kept] | None:
+        """Those that compute the same if gamma or beta is applied by the module around one or both; None if none do."""
+        first, second = self.kept or (None, None)
+        for one, other in product((first, first and first.around), (second, second and second.around)):
+            if one is None or other is None or (one, other) == (first, second):
+                continue
+            with suppress(NormvizError):
+                several = possible_layouts(one, other)
+                if any(mismatch(one, other, layout, self.first.norm) is None for layout in several):
+                    return one, other
+        return None
 
     def _is_same_layer(self, first: Kept, second: Kept) -> bool:
         """Whether it is the same layer of torch, which computes the same."""
@@ -250,7 +266,7 @@ class Pair:
 
     def with_own_weights(self) -> Iterator[Told]:
         """What differs if both have their own weights, on the input of the first."""
-        if (both := self.kept) is None:
+        if (both := self.same or self.kept) is None:
             return
         for layout in possible_layouts(*both)[:1]:
             error = own_mismatch(*both, layout)

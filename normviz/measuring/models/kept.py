@@ -101,6 +101,7 @@ class Kept:
     others  its further arguments; ``...`` for a tensor of the shape of x
     is_function  whether it is a function: then it runs in the mode of its call alone
     is_of_torch  whether it is torch's own: two of the same layer compute the same
+    around  the module that calls it on the same input and multiplies by a gamma, or adds a beta, of its own; None if there is none
     """
 
     module: nn.Module
@@ -110,6 +111,7 @@ class Kept:
     others: tuple[Any, ...] = ()
     is_function: bool = False
     is_of_torch: bool = False
+    around: Kept | None = None
 
     @property
     def key(self) -> object:
@@ -124,7 +126,18 @@ class Kept:
         tensors = (*self.module.named_parameters(), *self.module.named_buffers())
         shapes = [(name, tuple(one.shape), one.item() if one.numel() == 1 else 0) for name, one in tensors]
         given = repr(getattr(self.module, "given", ""))
-        return type(self.module), str(plain), str(objects), given, str(shapes), self.shape, self.dtypes, self.others
+        around = None if self.around is None else self.around.key
+        return (
+            type(self.module),
+            str(plain),
+            str(objects),
+            given,
+            str(shapes),
+            self.shape,
+            self.dtypes,
+            self.others,
+            around,
+        )
 
     @property
     def dtypes(self) -> tuple[torch.dtype, ...]:

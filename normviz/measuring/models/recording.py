@@ -147,6 +147,7 @@ class Call:
     x             a part of its input; None on the meta device
     trail         where the input comes from
     called        a function with its tensors, as a module
+    around        the module that calls it, if that may multiply its output by a gamma of its own
     """
 
     name: str
@@ -163,6 +164,7 @@ class Call:
     x: Tensor | None = field(default=None, repr=False)
     trail: Trail = field(default=Trail(()), repr=False)
     called: Called | None = field(default=None, repr=False)
+    around: "Call | None" = field(default=None, repr=False)
 
     @property
     def kept(self) -> Kept | None:
@@ -172,7 +174,9 @@ class Call:
             return None
         others = self.others if LIKE_X in self.others else ()
         of_torch = self.layer is not None and not others
-        return Kept(module, self.x, self.shape, self.trail, others, self.called is not None, of_torch)
+        has_around = self.around is not None and self.around.returned == self.around.shape == self.shape
+        around = self.around.kept if self.around is not None and has_around else None
+        return Kept(module, self.x, self.shape, self.trail, others, self.called is not None, of_torch, around)
 
 
 @dataclass
@@ -217,10 +221,15 @@ class Recorder(TorchFunctionMode):
                     Call(
                         self.names[id(module)], module, shape, layer=layer_of(module), parameters=parameters,
                         buffers=buffers, of_parameter=self._parameter(tensors[0]), others=others,
+                        around=self._around(module),
                     ),
                     tensors[0],
                 )  # fmt: skip
         self.open.append(call)
+
+    def _around(self, module: nn.Module) -> Call | None:
+        call = self.open[-1] if self.open else None
+        return call if call is not None and is_around(call.module) and module in call.module.children() else None
 
     def after(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         """Also called if the module raises; of the modules that an error passes through, the innermost has failed."""
@@ -243,7 +252,8 @@ class Recorder(TorchFunctionMode):
         key = (call.name, call.function, str(call.layer), call.shape, call.of_parameter)
         known = self.calls.setdefault(key, call)
         known.count += known is not call
-        is_norm = not (call.function and self._is_inside) and (call.layer is not None or may_normalize(call.module))
+        may_be_norm = call.layer is not None or may_normalize(call.module) or is_around(call.module)
+        is_norm = not (call.function and self._is_inside) and may_be_norm
         if known is call and not x.is_meta and is_norm:
             call.x, call.trail = part_of(x, _fixed(call)), self.trails.get(x) or Trail(call.shape)
         return known
@@ -291,11 +301,27 @@ WITHOUT_EFFECT = (nn.Identity, nn.Dropout)
 
 def may_normalize(module: nn.Module) -> bool:
     """Whether it is not one of torch's own, contains no other modules, which are measured instead, and has no more values than a norm has."""
+    return _is_own(module) and not _parts(module)
+
+
+def is_around(module: nn.Module) -> bool:
+    """Whether it may be a gamma or beta around a norm: it has parameters of its own and contains one other module."""
+    return next(module.parameters(recurse=False), None) is not None and _is_own(module) and len(_parts(module)) == 1
+
+
+def _is_own(module: nn.Module) -> bool:
+    """Whether it is not one of torch's, and has no more values than a norm has."""
     own = not type(module).__module__.startswith("torch.nn.modules")
-    alone = all(
-        isinstance(child, WITHOUT_EFFECT) or name == "parametrizations" for name, child in module.named_children()
-    )
-    return own and alone and sum(one.numel() for one in (*module.parameters(), *module.buffers())) <= MOST_VALUES
+    return own and sum(one.numel() for one in (*module.parameters(), *module.buffers())) <= MOST_VALUES
+
+
+def _parts(module: nn.Module) -> list[nn.Module]:
+    """The modules in it that do something to x."""
+    return [
+        child
+        for name, child in module.named_children()
+        if not isinstance(child, WITHOUT_EFFECT) and name != "parametrizations"
+    ]
 
 
 def _fixed(call: Call) -> Callable[[int, int], bool]:

@@ -178,6 +178,19 @@ class Pair(nn.Module):
         return self.norm(self.first(x))
 
 
+class GammaAround(nn.Module):
+    """A norm without gamma, and gamma and beta after it."""
+
+    def __init__(self, norm, shape, beta=True, sign=1):
+        super().__init__()
+        self.norm, self.weight, self.sign = norm, nn.Parameter(torch.ones(shape)), sign
+        self.bias = nn.Parameter(torch.zeros(shape)) if beta else None
+
+    def forward(self, x):
+        y = self.norm(x) * (self.sign * self.weight)
+        return y if self.bias is None else y + self.bias
+
+
 class Half(nn.Module):
     """RMSNorm that squares and averages in the dtype of x, or in float32."""
 

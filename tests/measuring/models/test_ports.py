@@ -11,6 +11,7 @@ from tests.measuring.models.port_modules import (
     ChannelsFirst,
     Detached,
     Functional,
+    GammaAround,
     Half,
     Own,
     OwnBatchNorm,
@@ -66,6 +67,10 @@ def layer_norm():
     return nn.LayerNorm(8, eps=1e-6)
 
 
+def gamma_around(eps=1e-5, **given):
+    return GammaAround(nn.LayerNorm(8, eps=eps, elementwise_affine=False), (8,), **given)
+
+
 def heads(norm, transposed):
     def there(x):
         y = x.unflatten(-1, (2, 4))
@@ -109,6 +114,12 @@ EQUAL = {
     "F.group_norm": (image, lambda: nn.GroupNorm(2, 8), lambda: Functional(lambda x, own: F.group_norm(x, 2, own.weight, own.bias), (8,))),
     "InstanceNorm by F.batch_norm": (image, lambda: nn.InstanceNorm2d(8, affine=True), lambda: instance_by_batch(8)),
     "gamma in another order": (image, lambda: nn.LayerNorm([8, 5, 6]), lambda: last(Own((5, 6, 8), (1, 2, 3)))),
+    "gamma outside the layer": (words, lambda: nn.LayerNorm(8), gamma_around),
+    "gamma outside the layer, L = C": (square, gamma_around, lambda: Own((8,), (2,))),
+    "gamma outside both": (words, gamma_around, gamma_around),
+    "gamma outside GroupNorm": (image, lambda: nn.GroupNorm(2, 8), lambda: GammaAround(nn.GroupNorm(2, 8, affine=False), (8, 1, 1))),
+    "gamma outside an own GroupNorm": (image, lambda: GammaAround(OwnGroupNorm(2, 8, affine=False), (8, 1, 1)), lambda: nn.GroupNorm(2, 8)),
+    "gamma outside BatchNorm": (evaluated, lambda: nn.BatchNorm2d(8), lambda: GammaAround(nn.BatchNorm2d(8, affine=False), (8, 1, 1))),
     "no parameters": (cube, Pixel, Pixel),
     "the batch second, L = N": (batch_of_words, lambda: nn.LayerNorm(8), lambda: Around(nn.LayerNorm(8), lambda x: x.transpose(0, 1), lambda y, x: y.transpose(0, 1))),
     "heads first": (words, lambda: heads(nn.LayerNorm(4), False), lambda: heads(nn.LayerNorm(4), True)),
@@ -205,6 +216,10 @@ DIFFERENT = {
     "no mean": (words, lambda: nn.LayerNorm(8, bias=False), lambda: Own((8,), (-1,), center=False, beta=False), "It does not subtract the mean."),
     "no beta": (words, lambda: nn.LayerNorm(8), lambda: nn.LayerNorm(8, bias=False), "only the first has a beta."),
     "gamma and beta exchanged": (words, lambda: nn.LayerNorm(8), lambda: Functional(lambda x, own: F.layer_norm(x, (8,), own.bias, own.weight), (8,)), "exchange them"),
+    "gamma outside, without beta": (words, lambda: nn.LayerNorm(8), lambda: gamma_around(beta=False), "only the first has a beta."),
+    "-gamma outside": (words, lambda: nn.LayerNorm(8), lambda: gamma_around(sign=-1), "only the first has a gamma."),
+    "gamma outside and eps": (words, lambda: nn.LayerNorm(8), lambda: gamma_around(1e-6), "Its eps is 1e-06, not 1e-05."),
+    "gamma outside along L": (square, lambda: nn.LayerNorm(8), lambda: GammaAround(nn.LayerNorm(8, elementwise_affine=False), (8, 1)), "only the first has a gamma."),
     "1 + gamma": (words, lambda: Llama(8), lambda: Gemma(8), "It multiplies by 1 + gamma, not by gamma."),
     "over W": (cube, over_channels, lambda: nn.LayerNorm(8, eps=1e-6), "It averages over W; Own averages over C."),
     "over H": (cube, lambda: Own((8, 1, 1), (2, 3)), lambda: Own((8, 1, 1), (2,)), "It averages over H; Own averages over H and W."),
@@ -227,6 +242,17 @@ def test_other_norms_differ_for_a_reason(make, first, second, told):
     assert any(told in sentence for sentence in found)
     assert all(sentence.startswith("1") for sentence in found)
     assert len(set(found)) == len(found)
+
+
+def test_with_weights_a_gamma_outside_the_layer_is_compared():
+    def norms(norm, gamma):
+        nn.init.constant_(norm.weight, gamma)
+        return nv.norms(*words(norm))
+
+    inside = norms(nn.LayerNorm(8), 3.0)
+    assert inside.diff(norms(gamma_around(), 3.0), weights=True) == ()
+    (found,) = inside.diff(norms(gamma_around(), 2.5), weights=True)
+    assert found.endswith(" for the same input. gamma differs by up to 0.5.")
 
 
 def test_a_gamma_that_only_one_has_is_told_once_beside_another_eps():
