@@ -58,8 +58,8 @@ def check(
 
     fn      a function of a tensor (or of a NumPy array, if x is one), or a module; the output has the shape of x, or is the first
             of a tuple
-    x       a tensor, an array of NumPy or JAX, or a shape: fn is called with x, and with other values of its shape, on its device; of
-            a shape, on that of the parameters
+    x       a tensor, an array of NumPy or JAX, or a shape: fn is called with x, and with other values of its shape, on its device. If
+            x is a shape, fn is called on the device of the parameters
     like    what fn should be: the text of a layer, a module, or a ``Norm``. A module gives its layer: the values of its gamma and beta
             do not matter.
     layout  axis letters, ``"NHWC"``; default: the axes of ``like``. Layers of channels, such as BatchNorm2d, are expected to use the

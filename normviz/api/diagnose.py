@@ -29,14 +29,15 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 @on_cpu
 @one_at_a_time
 def diagnose(model: nn.Module, batches: Iterable[Any], *, steps: int = 8, other: nn.Module | None = None) -> Diagnosis:
-    """Why ``model`` gives other results in eval mode than in train mode, on data of yours.
+    """Why ``model`` gives other results in eval mode than in train mode, on your data.
 
-    batches  an iterable of inputs: tensors, tuples or dicts, such as a DataLoader; labels are left out if the model refuses them
-    steps    at most so many batches are read, once each
-    other    a copy of the model, such as its moving average or that of another process: ``notes`` say where its statistics differ
+    batches  an iterable of inputs (tensors, tuples or dicts), such as a DataLoader; labels are left out if the model refuses them
+    steps    the largest number of batches that are read, each of them once
+    other    a copy of the model, such as its moving average or the model of another process: ``notes`` say where the statistics of the
+             copy differ
 
-    The model runs on each batch in both modes. Its parameters, buffers, modes and gradients and the random states are as before
-    afterwards. Raises NormvizError if there is no batch, if the model raises, and for a scripted, traced or exported model.
+    The model runs on each batch in both modes. Afterwards its parameters, buffers, modes and gradients, and the random states, are as
+    before. Raises NormvizError if there is no batch, if the model raises, and for a scripted, traced or exported model.
 
     >>> import torch
     >>> model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8))
@@ -54,13 +55,13 @@ def diagnose(model: nn.Module, batches: Iterable[Any], *, steps: int = 8, other:
 class Diagnosis(Diagnosed, Result):
     """How a model differs between its modes, and why.
 
-    difference  of the model's output between train mode and eval mode, over all batches: the root of the sum of squared differences over
-                that of the squared outputs in train mode; NaN if the outputs cannot be compared
-    left        the difference that remains on the first batch with the measured statistics, as ``fixed()`` has them
+    difference  of the model's output between train mode and eval mode, relative and over all batches: the root of the sum of the squared
+                differences, divided by the root of the sum of the squared outputs in train mode; NaN if the outputs cannot be compared
+    left        the difference that remains on the first batch with the measured statistics, which ``fixed()`` stores
     layers      the norms, in the order in which they ran
     findings    what is wrong, worst first; empty for a healthy model
-    notes       what is legal and seldom intended
-    batches     how many were read
+    notes       what is allowed, but seldom intended
+    batches     the number of batches that were read
     model       the model
     statistics  the measured statistics of the norms that have stored ones, by name
     """
@@ -73,7 +74,8 @@ class Diagnosis(Diagnosed, Result):
     def fixed(self) -> nn.Module:
         """A copy of the model whose norms store the measured statistics: the means over the batches that were read.
 
-        These are the statistics that ``torch.optim.swa_utils.update_bn`` computes on the same batches, InstanceNorm's too.
+        BatchNorm gets the statistics that ``torch.optim.swa_utils.update_bn`` computes on the same batches. InstanceNorm, which
+        ``update_bn`` leaves out, gets the same means over the batches.
 
         >>> import torch
         >>> model = nn.Sequential(nn.BatchNorm1d(2))
@@ -124,7 +126,7 @@ class Diagnosis(Diagnosed, Result):
 
     @property
     def verdict(self) -> str:
-        """How far eval mode is from train mode, and the worst finding with what to do."""
+        """How far eval mode differs from train mode, and the worst finding with its remedy."""
         if self.difference != self.difference:
             first = _("Train mode and eval mode were not compared.")
         elif self.difference == float("inf"):
@@ -140,7 +142,7 @@ class Diagnosis(Diagnosed, Result):
                 percent=_percent(worst.share),
                 layer=worst.layer or _("the model"),
             )
-        found = f"{worst.sentence[:1].upper()}{worst.sentence[1:]} ({worst.cause})"
+        found = f"{worst.sentence[:1].upper()}{worst.sentence[1:-1]} ({worst.cause}){worst.sentence[-1]}"
         more = len(self.findings) - 1
         rest = ngettext("There is {n:,} more finding.", "There are {n:,} more findings.", more) if more else ""
         return " ".join(filter(None, [first, found, worst.remedy, rest]))
@@ -203,7 +205,7 @@ class Diagnosis(Diagnosed, Result):
 
 
 def _calculated(model: nn.Module) -> dict[int, Any]:
-    """Copies of the tensors that modules calculate, such as the weight under spectral_norm, which torch does not copy: by id, for deepcopy."""
+    """By id, for deepcopy: copies of the tensors that modules calculate, which torch refuses to copy, such as a weight under spectral_norm."""
     held = [value for module in model.modules() for value in vars(module).values() if isinstance(value, torch.Tensor)]
     return {id(one): one.detach().clone() for one in held if not one.is_leaf}
 

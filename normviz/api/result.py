@@ -36,7 +36,7 @@ def on_cpu(make: Callable[P, R]) -> Callable[P, R]:
 
 @contextmanager
 def usual_device() -> Iterator[torch.device]:
-    """torch's default device is the CPU here. Gives that of the caller; the CPU instead of meta."""
+    """Makes the CPU torch's default device. Gives the caller's default device, with the CPU in place of meta."""
     own = torch.empty(0).device
     with nullcontext() if own.type == "cpu" else torch.device("cpu"):  # a mode makes each call of torch slower
         yield own if own.type != "meta" else torch.device("cpu")

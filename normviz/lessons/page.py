@@ -409,7 +409,7 @@ class Page:
 
     @property
     def is_listed(self) -> bool:
-        """Whether lists of pages have it: the views of one tensor are tabs of the first of them."""
+        """Whether lists of pages name this page: of the views of one tensor they name only the first, which has the others as tabs."""
         return bool(self.group) and self.name not in VIEWS[1:]
 
     @property

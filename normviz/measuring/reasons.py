@@ -200,12 +200,12 @@ class Target:
     """Outputs for several x, with all that a fit needs of them: there are thousands of variants.
 
     outputs  0 where they are unknown
-    enough   where there are two of an element: a line through one point says nothing
-    size     of the outputs; errors are relative to it
+    enough   where an element has at least two outputs: a line through one point says nothing
+    size     of the outputs; errors are relative to this size
     share    the weight of each x in the mean of an element
-    average  that mean
-    pull     the distance from it, times the weight
-    few      the same for every ``step``-th element of a large x, which refutes most variants
+    average  the mean of an element
+    pull     the distance from the mean, times the weight
+    few      the target for every ``step``-th element of a large x, which refutes most variants
     """
 
     outputs: Tensor

@@ -27,7 +27,7 @@ class DifferenceKind:
 
     meaning   for the documentation
     remedy    what to change, as a message; "" where the difference does not tell
-    of_square  the remedy for a layer that subtracts no mean, if it is another one
+    of_square  the remedy for a layer that subtracts no mean, if that remedy differs
     """
 
     meaning: str

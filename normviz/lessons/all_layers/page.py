@@ -41,7 +41,7 @@ class OtherLayer:
     kept  the axes with a mean each
     part  the axis of which each part has a mean of its own
     own   the axes with a gamma each
-    exact whether its formula is the one of all others
+    exact whether it has the formula of all other layers
     """
 
     name: str
@@ -66,14 +66,16 @@ class OtherLayer:
         return is_split and (self.axes == {*axes} or (self.part == "n" and self.axes <= {*axes}))
 
 
+# PixelNorm, PONO, GRN, RetNet and RWKV-6: the axes are those of the authors' own code; Ghost BatchNorm: those of its paper.
+# PixelNorm, PONO, GRN, RetNet and RWKV-6: the axes are those of the authors' own code; Ghost BatchNorm: those of its paper.
 IMAGES, SEQUENCES = frozenset("nchw"), frozenset("nlc")
 OTHERS = (
     OtherLayer("Ghost BatchNorm", "Hoffer et al. 2017", frozenset("nc"), frozenset("c"), "n", ("c",)),
     OtherLayer("PixelNorm", "Karras et al. 2018", IMAGES, frozenset("nhw"), center=False),
     OtherLayer("PONO", "Li et al. 2019", IMAGES, frozenset("nhw")),
     OtherLayer("GRN", "ConvNeXt V2, Woo et al. 2023", IMAGES, frozenset("nc"), own=("c",), center=False, exact=False),
-    OtherLayer("RetNet, per head", "Sun et al. 2023", SEQUENCES, frozenset("nl"), "c", center=False),
-    OtherLayer("RWKV, per head", "Peng et al. 2024", SEQUENCES, frozenset("nl"), "c", ("c",)),
+    OtherLayer("RetNet, per head", "Sun et al. 2023, in torchscale", SEQUENCES, frozenset("nl"), "c", center=False),
+    OtherLayer("RWKV-6, per head", "Peng et al. 2024", SEQUENCES, frozenset("nl"), "c", ("c",)),
 )
 
 
@@ -149,7 +151,7 @@ Row = tuple[int, ...]
 
 
 def subsets(count: int) -> list[Row]:
-    """All sets of axes: for each axis 1 or 0. The complement of the first is the last, that of the second the one before it, ...
+    """All sets of axes: for each axis 1 or 0. Sets that are complements are equally far from the two ends.
 
     >>> subsets(2)
     [(0, 0), (1, 0), (0, 1), (1, 1)]
@@ -210,7 +212,7 @@ def map_data(scene: Scene) -> MapData:
 
 
 def _families(layers: Sequence[tuple[Standing, str]], is_there: Callable[[Row, Row], bool]) -> str:
-    """The families with a layer there that has a gamma."""
+    """The families that have a layer with a gamma at such a place."""
     found = (family for one, family in layers if any(one.gamma) and is_there(one.means, one.gamma))
     return ", ".join(dict.fromkeys(found))
 
@@ -316,7 +318,7 @@ def view_parts(view: View) -> Iterator[Part]:
 
 
 def summary_of(data: MapData) -> str:
-    """How many places there are, and at how many of them torch has a layer."""
+    """How many places the map has, and at how many of them torch has a layer."""
     torch = {(one.row, one.column) for one in data.layers if not one.source}
     return _(
         "Ways to share a mean and a gamma: **{places}**; torch has a layer for **{n}** of them.",

@@ -303,7 +303,7 @@ def _own_name(e: description.Description) -> str:
     """That torch has no layer of this name."""
     if e.layer is None or e.layer.kind.in_torch:
         return ""
-    return _("torch.nn has no `{layer}`; Explore has its code.", layer=e.layer.name)
+    return _("torch.nn has no `{layer}`. Explore shows the code.", layer=e.layer.name)
 
 
 def _table(comparison: Comparison) -> Table:

@@ -137,7 +137,7 @@ def answer(question: Question) -> str:
 
 
 def _closed(question: Question) -> str:
-    """The yes-or-no question of the title, which the text of the answer answers; "" where that is what was asked."""
+    """The yes-or-no question of the title, if the answer begins with Yes or No and the prediction asks something else; else ""."""
     with in_language(OWN_LANGUAGE):
         text = prose(question.key)
     if not YES_OR_NO.match(text.answer) or re.match(

@@ -2,11 +2,11 @@
 
 A deviation counts if it is beyond chance and large.
 
-Beyond chance: more than CHANCE standard errors, which follow from the differences between the instances of the data, and from the weight
+Beyond chance: more than CHANCE standard errors. These follow from the differences between the instances of the data, and from the weight
 that the running average gives to one batch.
 
-Large: the output before gamma and beta moves by more than DEVIATION, as the root mean square over the channels, or by more than CHANNEL
-in one channel. A shift counts in standard deviations, another scale as its logarithm.
+Large: before gamma and beta, the output moves by more than DEVIATION (the root mean square over the channels), or by more than CHANNEL in
+one channel. A shift is counted in standard deviations, and a change of scale as its logarithm.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from normviz.texts.messages import _, ngettext
 
 CHANCE = 5.0  # standard errors
 DEVIATION, CHANNEL = 0.4, 1.0
-SMALL = 0.05  # the same, where the number of updates or the start values support it
+SMALL = 0.05  # as DEVIATION, where the start values or the number of updates support the cause
 USUAL_MOMENTUM, HIGHEST_MOMENTUM = 0.1, 0.5
-FEWEST_ELEMENTS = 8  # independent ones of a statistic; the standard error of a mean is 0.35 standard deviations
-EXPLAINED = 9.0  # the mean squared deviation in standard errors that a high momentum explains
+FEWEST_ELEMENTS = (
+    8  # independent elements of a statistic; for 8, the standard error of a mean is 0.35 standard deviations
+)
+EXPLAINED = 9.0  # a high momentum explains mean squared deviations, in standard errors, below this
 DEAD = 0.1  # of eps
 LARGEST_EPS = 1e-3  # a larger one is meant to change the output
 MOST_NAMED = 5  # channels in a sentence
@@ -50,14 +52,14 @@ CauseName = Literal[
 class Measured:
     """The statistics of the inputs of a norm over all batches, one element for each channel, in float64.
 
-    mean, var             the means over the batches of each batch's mean and of its variance, which has m - 1: what ``update_bn`` stores
+    mean, var             the means over the batches of each batch's mean and of its variance (divided by m - 1), as ``update_bn`` stores them
     mean_error            the standard error of ``mean``
-    var_error             that of ``var``
-    batch_mean_error      the standard deviation of one batch's mean around that of all data
-    batch_var_error       that of one batch's variance
-    instance_mean_error   ``batch_mean_error`` as it is if the instances of a batch are drawn at random, not sorted
-    elements              m, the elements of a statistic; the smallest of all batches
-    batches               how many inputs were measured
+    var_error             the standard error of ``var``
+    batch_mean_error      the standard deviation of one batch's mean around the mean of all data
+    batch_var_error       the standard deviation of one batch's variance
+    instance_mean_error   ``batch_mean_error`` if the instances of a batch are drawn at random, not sorted
+    elements              m, the number of elements of a statistic in the smallest batch
+    batches               the number of inputs that were measured
     """
 
     mean: Tensor
@@ -126,7 +128,7 @@ class Sums:
 
 
 def _excess(between: Tensor, within: Tensor, n: int) -> float:
-    """How much more the batches differ than their instances explain, as a factor of at least 1: batches may be sorted by class."""
+    """A factor of at least 1: how much more the batches differ than their instances explain. Batches may be sorted by class."""
     total = float(within.sum())
     if n < 2 or not total > 0 or not math.isfinite(total):
         return 1.0
@@ -139,9 +141,9 @@ class Deviation:
 
     shift          (stored mean - mean) / std
     ratio          stored variance / variance
-    shift_allowed  the largest shift that chance allows for
-    ratio_allowed  the largest ratio, and one over the smallest, that chance allows for
-    moved          how far the normalized values move: the root of the squared shift and the squared logarithm of their scale
+    shift_allowed  the largest shift that chance explains
+    ratio_allowed  the largest ratio that chance explains; 1 / ratio_allowed is the smallest
+    moved          how far the normalized values move: the root of the sum of the squared shift and the squared logarithm of the scale
     """
 
     shift: Tensor
@@ -170,7 +172,7 @@ class Deviation:
 
     @property
     def is_large(self) -> bool:
-        """Whether it is beyond chance, and moves the output."""
+        """Whether it is beyond chance, and large as above."""
         outside = self.moved[list(self.outside)]
         if not len(outside):
             return False
@@ -181,7 +183,7 @@ class Deviation:
 def deviation(mean: Tensor, var: Tensor, measured: Measured, eps: float, momentum: float) -> Deviation:
     """How far a stored mean and variance are from the measured ones.
 
-    momentum  of the running average whose chance is allowed for: the weight of its last batch
+    momentum  the weight of the last batch in the running average, on which the range of chance depends
     """
     std = (measured.var + eps).sqrt()
     shift, ratio = (mean - measured.mean) / std, (var + eps) / (measured.var + eps)
@@ -202,7 +204,7 @@ def deviation(mean: Tensor, var: Tensor, measured: Measured, eps: float, momentu
 
 @dataclass(frozen=True)
 class Cause:
-    """sentence: what was measured. remedy: what to do. channels: that it concerns; () for all."""
+    """sentence: what was measured. remedy: what to do. channels: those that it concerns; () for all."""
 
     cause: CauseName
     sentence: str
@@ -258,7 +260,7 @@ def cause_of_statistics(
         "the stored statistics of {name} are not those of your data; {differs}.", name=name, differs=_differs(found)
     )
     remedy = _(
-        "If the data are prepared as in training, update the statistics: {update}. Else prepare them as in training.",
+        "If the data are prepared as in training, update the statistics: {update}. Otherwise prepare them as in training.",
         update=UPDATE,
     )
     return Cause("other data", sentence, remedy, found.outside)
@@ -286,7 +288,7 @@ def _momentum(name: str, momentum: float, found: Deviation) -> Cause:
 def _start_share(
     mean: Tensor, var: Tensor, measured: Measured, eps: float, found: Deviation, where: Stored, updates: int | None
 ) -> float | None:
-    """Which share s of the start values explains the stored ones: s * 0 + (1 - s) * mean, and s * 1 + (1 - s) * var. None if no share does."""
+    """The share s of the start values that explains the stored ones: s * 0 + (1 - s) * mean, and s * 1 + (1 - s) * var; None if none does."""
     scale, std = measured.var + eps, (measured.var + eps).sqrt()
     # Least squares: stored - measured = s * (start - measured), each in units of the data.
     start = torch.cat([-measured.mean / std, (1 - measured.var) / scale.clamp(min=1)])
@@ -342,7 +344,7 @@ def cause_of_batch(name: str, measured: Measured) -> Cause | None:
     if not elements < FEWEST_ELEMENTS * (1 - 1e-3):  # rounding
         return None
     sentence = _(
-        "m = {m:,} for a mean of {name}, which is worth that of {elements} if they were independent: in train mode, the mean of a batch varies by {error} standard deviations.",
+        "m = {m:,} for a mean of {name}; with independent elements, m = {elements} would be worth as much. In train mode, the mean of a batch varies by {error} standard deviations.",
         name=name, m=measured.elements, elements=f"{elements:.2g}", error=f"{math.sqrt(1 / elements):.2g}",
     )  # fmt: skip
     remedy = _("Take larger batches, or a layer that needs none, such as GroupNorm or LayerNorm.")
@@ -365,7 +367,7 @@ def cause_of_dead_channels(name: str, measured: Measured, eps: float) -> Cause |
         "{n:,} channels of {all:,} of {name} have a variance near 0 ({channels}): eps={eps:g} decides their output.",
         len(channels), all=len(measured.var), name=name, channels=_named(channels), eps=eps,
     )  # fmt: skip
-    remedy = _("Look at the layer before: its output does not depend on the data there.")
+    remedy = _("Look at the layer before: in such a channel, its output does not depend on the data.")
     return Cause("dead channel", sentence, remedy, channels)
 
 
@@ -373,7 +375,7 @@ def one_value(name: str) -> Cause:
     """In train mode, a batch has one element for each statistic."""
     return Cause(
         "one value",
-        _("a batch has one element for each mean of {name}, which has no variance: torch refuses it in train mode.", name=name),
+        _("a batch has only one element for each mean of {name}, and one element has no variance: torch refuses it in train mode.", name=name),
         _("Give batches of two or more; DataLoader(..., drop_last=True) leaves out a last batch of one."),
     )  # fmt: skip
 
@@ -384,19 +386,19 @@ def cause_of_mode(name: str, training: bool) -> Cause:
         return Cause(
             "train in eval",
             _("{name} stays in train mode although the model is in eval mode: it uses the statistics of the batch.", name=name),
-            _("Call model.eval() after the last call of train() of a part, and do not override train()."),
+            _("Call model.eval() after the last train() of a part of the model, and do not override train()."),
         )  # fmt: skip
     return Cause(
         "eval in train",
         _("{name} stays in eval mode although the model is in train mode: its stored statistics are used and not updated.", name=name),
-        _("Call model.train() after the last call of eval() of a part. If the layer is to be frozen, set requires_grad of its gamma and beta to False, too."),
+        _("Call model.train() after the last eval() of a part of the model. If the layer is to be frozen, set requires_grad of its gamma and beta to False, too."),
     )  # fmt: skip
 
 
 def not_a_norm(name: str, kind: str) -> Cause:
-    """Another module computes other values in the two modes."""
+    """A module that is no norm computes different values in the two modes."""
     return Cause(
         "not a norm",
         _("{name} computes other values in train mode than in eval mode from the same input, and has no stored statistics.", name=f"{name} ({kind})" if name else kind),
-        _("Dropout and the like are meant to: compare results of eval mode with one another."),
+        _("Dropout and similar modules are meant to do this: compare results of eval mode with one another."),
     )  # fmt: skip

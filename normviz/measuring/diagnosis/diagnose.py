@@ -1,4 +1,4 @@
-"""The whole diagnosis: it reads the batches once, runs the model in both modes on each, and keeps sums and the first batch."""
+"""The whole diagnosis: the model runs in both modes on each batch, once; sums and the first batch are kept."""
 
 from __future__ import annotations
 
@@ -57,10 +57,11 @@ class DiagnosedLayer:
     kind               the name of its class
     input_difference   the relative difference of its input between the modes, over the batches; NaN if it was not compared
     output_difference  that of its output
-    share              how much of the model's difference goes if this norm alone has the statistics of train mode in eval mode; None if it
-                       was not computed, since no difference starts there
+    share              the part of the model's difference that goes away if, in eval mode, this norm alone uses the statistics of train
+                       mode; None if it was not computed, as for a norm without a finding
     elements           m, the elements of a statistic; None without stored statistics
-    standard_error     of the mean of one batch, in standard deviations: the root mean square over the channels; None without statistics
+    standard_error     of the mean of one batch, in standard deviations: the root mean square over the channels; None without stored
+                       statistics
     measured           the statistics of its input; None without stored statistics
     deviation          of the stored statistics from the measured ones; None without stored statistics
     """
@@ -82,10 +83,11 @@ class Finding:
 
     layer     its name, as in ``model.named_modules()``
     cause     such as "never updated"; docs/models.md lists all
-    share     of the model's difference that goes if this layer alone has the statistics of train mode in eval mode; 0 if it was not measured
+    share     the part of the model's difference that goes away if, in eval mode, this layer alone uses the statistics of train mode; 0 if
+              it was not measured
     sentence  what was measured
     remedy    what to do
-    channels  that it concerns; () for all
+    channels  the channels that it concerns; () for all
     """
 
     layer: str
@@ -159,7 +161,7 @@ def _progress(read: Iterator[Any], batches: Iterable[Any], steps: int) -> Iterab
 
 
 class _Reading:
-    """What is known after some batches."""
+    """What is known after the batches that were read."""
 
     def __init__(self, model: nn.Module) -> None:
         self.model, self.watch = model, Watch(model)
@@ -174,9 +176,11 @@ class _Reading:
         self.sums: dict[str, Sums] = {}
         self.changed: set[str] = set()
         self.one_value: dict[str, None] = {}
-        self.call = 0  # which of the ways to call the model with a batch works
+        self.call = 0  # the number of the first way to call the model with a batch that it accepts
         self.first: tuple[Inputs, ModePass, ModePass] | None = None  # the first batch, in train mode and in eval mode
-        self.state = torch.get_rng_state()  # before it ran: a module may draw random numbers in both modes
+        self.state = (
+            torch.get_rng_state()
+        )  # of torch's random numbers before the first batch: a module may draw some in both modes
 
     def _modes(self) -> dict[str, bool]:
         return {name: module.training for name, module in self.watch.norms.items()}
@@ -296,11 +300,11 @@ class _Reading:
             yield from ((name, cause) for cause in found if cause is not None)
 
     def _uses_batch(self, name: str) -> bool:
-        """Whether it uses the statistics of the batch in train mode: torch's layers do; another module changes its stored ones."""
+        """Whether it uses the statistics of the batch in train mode: a norm does that updates its stored statistics, or has momentum 0."""
         return name in self.changed or getattr(self.watch.norms[name], "momentum", None) == 0
 
     def _wrong_modes(self) -> Iterator[tuple[str, bool]]:
-        """The norms whose mode is not that of the model, with their mode. One that train() leaves in eval mode is frozen on purpose."""
+        """The norms whose mode is not that of the model, with their mode. A norm that train() leaves in eval mode is frozen on purpose."""
         for name, module in self.watch.norms.items():
             is_of_torch = isinstance(module, nn.modules.batchnorm._NormBase)
             if name not in self.watch.stored or not (is_of_torch or name in self.changed):
@@ -312,7 +316,7 @@ class _Reading:
                 yield name, False
 
     def _share(self, names: set[str]) -> float:
-        """How much of the difference goes if these norms have the statistics of the first batch in eval mode."""
+        """The part of the difference that goes away if, in eval mode, these norms use the statistics of the first batch."""
         if self.first is None:
             return 0.0
         inputs, trained, evaluated = self.first
@@ -369,26 +373,26 @@ class _Reading:
     def _notes(self, measured: Mapping[str, Measured]) -> Iterator[str]:
         if self.first is not None and math.isnan(self.whole.value):
             yield _(
-                "The model returns other values in train mode than in eval mode, so that they cannot be compared; its norms are."
+                "The outputs in train mode and in eval mode have no floating-point tensors of the same shape, so they cannot be compared. The norms are compared."
             )
         others = [one for one in self.model.parameters() if one.requires_grad]
         for name in measured:
             module = self.watch.norms[name]
             if self._uses_batch(name) and others and _is_frozen(module):
                 yield _(
-                    "{name}: gamma and beta are frozen, but train() makes it use the statistics of the batch and update its own; call eval() of it after train().",
+                    "{name}: gamma and beta are frozen, but train() makes the layer use the statistics of the batch and update the stored ones. Call eval() of the layer after train().",
                     name=name,
                 )
             biased = _biased(self.watch.stored[name].values(module)[1], measured[name])
             if biased:
                 yield _(
-                    "{name}: the stored variance is on average {percent:.2g} % smaller than that of the data, as one that is divided by m = {m} instead of m - 1 would be.",
+                    "{name}: the stored variance is on average {percent:.2g} % smaller than that of the data, as if it were divided by m = {m} instead of m - 1.",
                     name=name, percent=100 * biased, m=measured[name].elements,
                 )  # fmt: skip
 
 
 def _biased(var: Tensor, measured: Measured) -> float:
-    """By which share stored variances are too small on average, if that is what m in place of m - 1 makes of them; else 0."""
+    """By which share stored variances are too small on average, if a division by m instead of m - 1 explains it; else 0."""
     m, is_used = measured.elements, (measured.var > 0) & (var > 0)
     if not 1 < m <= 64 or int(is_used.sum()) < 8:
         return 0.0
@@ -426,7 +430,7 @@ def _compared(watch: Watch, other: nn.Module, statistics: Mapping[str, Measured]
 
 
 def _nearer(name: str, watch: Watch, others: Watch, statistics: Mapping[str, Measured]) -> str:
-    """Which of the two is nearer to the data."""
+    """A sentence that says which of the two models is nearer to the data; empty if the data were not measured."""
     measured = statistics.get(name)
     if measured is None:
         return ""

@@ -52,8 +52,8 @@ class Differences(tuple[str, ...]):
 class Told(NamedTuple):
     """A message about a pair of norms.
 
-    values   without the name
-    is_note  whether it is no difference of what the two compute
+    values   for the placeholders of the message, without the name
+    is_note  whether the two compute the same all the same
     """
 
     message: str
@@ -153,7 +153,7 @@ class Pair:
 
     @property
     def kept(self) -> tuple[Kept, Kept] | None:
-        """What runs both; None if one has no values."""
+        """Both norms, to run again; None if one of them has no values."""
         return None if self.first.kept is None or self.second.kept is None else (self.first.kept, self.second.kept)
 
     @property
@@ -250,9 +250,9 @@ class Pair:
     def _reasons(
         self, first: Kept, second: Kept, found: Mismatch, layout: Layout, mode: bool | None, only: Collection[str]
     ) -> list[Told]:
-        """Those of ``check``: of the second like the first, or of the first like the second; or else those in the patterns.
+        """The reasons of ``check``, with the second like the first, or the first like the second; else the differences of the patterns.
 
-        only  what one of the two has, which is told apart from them
+        only  what only one of the two has, which is told separately
         """
         training = found.training if first.module.training == second.module.training else second.module.training
         wanted = expected(self.first.layer, first, found.x, found.training)
@@ -265,7 +265,7 @@ class Pair:
         return [_sentence(FIRST, mode, one) for one in told] or list(patterns(self.first, self.second))
 
     def with_own_weights(self) -> Iterator[Told]:
-        """What differs if both have their own weights, on the input of the first."""
+        """What differs on the input of the first if each has its own weights."""
         if (both := self.same or self.kept) is None:
             return
         for layout in possible_layouts(*both)[:1]:
@@ -288,7 +288,7 @@ class Pair:
 
 
 def _sentence(message: str, training: bool | None, sentence: str) -> Told:
-    """``training``: the mode in which it holds, if that is not the one in which the model ran."""
+    """``training``: the mode in which the sentence holds; None if the model ran in that mode."""
     return Told(message, {"sentence": sentence if training is None else _(MODES[training], sentence=sentence)})
 
 

@@ -1,4 +1,4 @@
-"""What is kept of a norm that ran, so that it can run again: the norm itself, a small part of its input, and where that comes from."""
+"""What is kept of a norm that ran, so that it can run again: the norm itself, a small part of its input, and how that input was made."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ MOVES = frozenset(
 def trail_of(
     func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], output: Tensor, known: Mapping[Tensor, Trail]
 ) -> Trail | None:
-    """The trail of what a function of torch returns; None for a tensor that is made here, of which nothing is known."""
+    """The trail of what a function of torch returns; None if nothing is known of it."""
     name = getattr(func, "__name__", "")
     name = getattr(getattr(func, "__self__", None), "__name__", name) if name == "__get__" else name
     if name.startswith("conv") and len(args) > 1 and isinstance(args[1], Tensor):
@@ -97,10 +97,10 @@ class Kept:
     module  a copy of it; of a function, a module that calls it
     x       its first input, or a part of it
     shape   of the whole first input
-    trail   where that comes from
+    trail   how the input was made
     others  its further arguments; ``...`` for a tensor of the shape of x
     is_function  whether it is a function: then it runs in the mode of its call alone
-    is_of_torch  whether it is torch's own: two of the same layer compute the same
+    is_of_torch  whether it is a norm of torch's own: two of the same layer compute the same
     around  the module that calls it on the same input and multiplies by a gamma, or adds a beta, of its own; None if there is none
     """
 
@@ -141,7 +141,7 @@ class Kept:
 
     @property
     def dtypes(self) -> tuple[torch.dtype, ...]:
-        """Of its input, and of what it multiplies by."""
+        """The dtypes of its input and of its parameters."""
         return self.x.dtype, *sorted({one.dtype for one in self.module.parameters()}, key=str)
 
 
@@ -167,7 +167,7 @@ def copy_of(module: nn.Module) -> nn.Module | None:
     }
     try:
         return copy.deepcopy(module, hooks)  # with an empty dictionary for each
-    except Exception:  # of a lock, or of a result of autograd
+    except Exception:  # such as of a lock, or of a result of autograd
         return None
 
 
@@ -189,7 +189,7 @@ class Called(nn.Module):
 
 
 class WithOthers(nn.Module):
-    """A module as a function of its first input. What else it needs, such as a residual, is a number in each element."""
+    """A module as a function of its first input. Other tensors that it needs, such as a residual, have the same number in each element."""
 
     def __init__(self, module: nn.Module, others: tuple[Any, ...], value: float) -> None:
         super().__init__()

@@ -19,11 +19,11 @@ LARGEST_RANK = 5  # with more axes, only their order is tried
 
 @dataclass(frozen=True)
 class Layout:
-    """From one tensor to another: its axes are split into parts, the parts are permuted, and some of them are joined.
+    """From one tensor to another: the axes are split into parts, the parts are permuted, and some of them are joined.
 
-    parts   the sizes of the parts of each axis of the one
-    order   the parts, numbered from 0, in the order of the other
-    joined  how many of them each axis of the other has
+    parts   the sizes of the parts of each axis of the first tensor
+    order   the parts, numbered from 0, in the order of the second tensor
+    joined  how many parts each axis of the second tensor has
 
     >>> Layout(((2,), (3,), (4,), (5,)), (0, 2, 3, 1), (3, 1)).shape
     (40, 3)
@@ -35,7 +35,7 @@ class Layout:
 
     @property
     def shape(self) -> Shape:
-        """Of the other tensor."""
+        """The shape of the second tensor."""
         return self._shape([size for sizes in self.parts for size in sizes])
 
     def _shape(self, sizes: list[int]) -> Shape:
@@ -45,7 +45,7 @@ class Layout:
         return tuple(found)
 
     def sizes(self, shape: Shape) -> list[int]:
-        """The sizes of the parts of a tensor, some of whose axes have other sizes: those with one part may."""
+        """The sizes of the parts of a tensor of another shape: axes with one part may have another size."""
         return [
             size
             for own, sizes in zip(shape, self.parts, strict=True)
@@ -53,19 +53,19 @@ class Layout:
         ]
 
     def there(self, x: Tensor) -> Tensor:
-        """The one as the other."""
+        """The first tensor as the second."""
         sizes = self.sizes(tuple(x.shape))
         return x.reshape(sizes).permute(self.order).reshape(self._shape(sizes))
 
     def back(self, y: Tensor, shape: Shape) -> Tensor:
-        """The other as the one, of this shape."""
+        """The second tensor as the first, which has this shape."""
         sizes = self.sizes(shape)
         moved = y.reshape([sizes[part] for part in self.order])
         return moved.permute([self.order.index(part) for part in range(len(sizes))]).reshape(shape)
 
     @property
     def inverted(self) -> Self:
-        """From the other to the one."""
+        """From the second tensor to the first."""
         sizes = [size for sizes in self.parts for size in sizes]
         ordered = iter([sizes[part] for part in self.order])
         parts = tuple(tuple(next(ordered) for _part in range(count)) for count in self.joined)
@@ -79,7 +79,7 @@ class Layout:
 
     @property
     def rank(self) -> tuple[bool, int]:
-        """Smaller for a usual one: the axes in their order, one axis moved from or to the end, the first two exchanged."""
+        """Smaller for a usual layout: the axes in their order, one axis moved from or to the end, or the first two exchanged."""
         order = list(self.order)
         crossings = sum(one > other for i, one in enumerate(order) for other in order[i + 1 :])
         return order not in _usual(len(order)), crossings
@@ -93,7 +93,7 @@ def _usual(n: int) -> list[list[int]]:
 
 
 def same(shape: Shape) -> Layout:
-    """That of a tensor itself."""
+    """The layout that changes nothing."""
     return Layout(tuple((size,) for size in shape), tuple(range(len(shape))), (1,) * len(shape))
 
 
@@ -122,7 +122,7 @@ def _joined(one: Shape, other: Shape) -> Iterator[Layout]:
 
 
 def _groupings(sizes: list[int], wanted: list[int]) -> Iterator[tuple[int, ...]]:
-    """How many of these sizes, in their order, have each of the wanted products."""
+    """How many of these sizes, taken in order, give each of the wanted products."""
     if not wanted:
         if not sizes:
             yield ()

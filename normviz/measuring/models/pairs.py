@@ -25,7 +25,7 @@ Pair = tuple[int | None, int | None]  # the numbers of two rows; None for one th
 
 
 def pairs(one: Sequence[Named], other: Sequence[Named], names: Mapping[str, str]) -> list[Pair]:
-    """Every row once, in order: with the row of the same name, or of a name with another beginning; the rest in the order of execution."""
+    """Every row once, in order: paired by the same name, or by names that differ only in their beginnings; the rest in the order of execution."""
     own = [_renamed(row.name, names) for row in one]
     theirs = [row.name for row in other]
     _check(names, [row.name for row in one], theirs)
@@ -54,14 +54,14 @@ def _check(names: Mapping[str, str], own: Sequence[str], theirs: Sequence[str]) 
         for name, known in ((old, own), (new, theirs)):
             if not any(one == name or one.startswith(f"{name}.") for one in known):
                 raise NormvizError(
-                    "names has {name}, with which no name of a normalization begins; the names in that model are {known}.",
+                    "names has {name}, but no name of a normalization begins with it; the names in that model are {known}.",
                     name=echo(name),
                     known=", ".join(map(repr, known[:8])) + (", ..." if len(known) > 8 else ""),
                 )
 
 
 def _renamed(name: str, names: Mapping[str, str]) -> str:
-    """The name in the second model, where the longest given beginning says it."""
+    """The name in the second model, by the longest given beginning that fits."""
     for old in sorted(names, key=len, reverse=True):
         if name == old or name.startswith(f"{old}."):
             return names[old] + name.removeprefix(old)
@@ -84,7 +84,7 @@ def _left(names: Sequence[str], used: object) -> list[str]:
 
 
 def _beginnings(own: Sequence[str], theirs: Sequence[str]) -> tuple[str, str] | None:
-    """The two beginnings by which most of these names differ: of more than one name, or of the only one."""
+    """The two beginnings in which most of these names differ. They must pair more than one name, or the only one."""
     counts = Counter[tuple[str, str]]()
     for one in set(own):
         for other in set(theirs):
@@ -104,7 +104,7 @@ def _beginnings(own: Sequence[str], theirs: Sequence[str]) -> tuple[str, str] | 
 
 
 def _in_order(one: Sequence[Named], other: Sequence[Named], partner: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """The rest between the same two pairs: all of it if there is as much in both models, else those with as many elements."""
+    """The rest, between the same two pairs: all rows if both models have equally many, else those with equally many elements."""
     taken, gaps = set(partner.values()), defaultdict[int, tuple[list[int], list[int]]](lambda: ([], []))
     anchors = sorted(partner.items())
     for i in range(len(one)):

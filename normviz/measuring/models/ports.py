@@ -41,7 +41,7 @@ GAMMA, BETA, MEAN, VAR, OTHER = "gamma", "beta", "mean", "var", ""
 
 
 class Laid(nn.Module):
-    """A norm on the input of another one, which has its axes elsewhere."""
+    """A norm that takes the input of another norm, whose axes have another layout."""
 
     def __init__(self, inner: nn.Module, layout: Layout) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class Laid(nn.Module):
 
 
 def runnable(kept: Kept, layout: Layout | None = None, value: float = 0.0) -> nn.Module:
-    """A copy of a norm that takes one input, in the layout of another."""
+    """A copy of a norm as a module with one input, in the layout of another norm."""
     module = copy.deepcopy(kept.module)
     if kept.others:
         module = WithOthers(module, kept.others, value)
@@ -62,13 +62,13 @@ def runnable(kept: Kept, layout: Layout | None = None, value: float = 0.0) -> nn
 
 
 def possible_layouts(first: Kept, second: Kept) -> list[Layout]:
-    """How the input of the first may be that of the second: by their values, by where they come from, or else by their sizes."""
+    """The layouts that may lead from the input of the first to that of the second: by values, by how both were made, or else by sizes."""
     several = layouts(first.shape, second.shape)
     if len(several) < 2:
         if several:
             return several
         rank = len(first.shape)
-        if len(second.shape) == 2 < rank and first.shape[-1] == second.shape[-1]:  # rows of another number
+        if len(second.shape) == 2 < rank and first.shape[-1] == second.shape[-1]:  # another number of rows
             return [Layout(same(first.shape).parts, tuple(range(rank)), (rank - 1, 1))]
         return [same(first.shape)] if rank == len(second.shape) else []
     if max(map(prod, (first.shape, first.trail.shape, second.trail.shape))) <= LARGEST:
@@ -80,7 +80,7 @@ def possible_layouts(first: Kept, second: Kept) -> list[Layout]:
 
 
 def shared_values(first: Kept, second: Kept, layout: Layout) -> tuple[Tensor, Tensor]:
-    """The values of the elements of both inputs that are kept of both."""
+    """The elements that are kept of both inputs: their values in the first, and in the second."""
     part = tuple(slice(0, size) for size in first.x.shape)
     whole = torch.full(first.shape, torch.nan, dtype=torch.float64)
     whole[part] = first.x.cpu().double()
@@ -90,7 +90,7 @@ def shared_values(first: Kept, second: Kept, layout: Layout) -> tuple[Tensor, Te
 
 
 def are_close(one: Tensor, other: Tensor) -> bool:
-    """Whether two inputs are the same but for rounding."""
+    """Whether two inputs are the same apart from rounding."""
     spread = float((one - one.mean()).abs().max()) if one.numel() else 0.0
     return spread > 0 and float((one - other).abs().max()) <= 0.02 * spread
 
@@ -148,7 +148,7 @@ def tensors_of(module: nn.Module) -> dict[str, list[Tensor]]:
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """A tensor of the first norm and one of the second, by their numbers in ``Function.tensors``; and how the one becomes the other."""
+    """A tensor of the first norm and one of the second, by their numbers in ``Function.tensors``, and how the first becomes the second."""
 
     role: str
     first: int
@@ -166,9 +166,9 @@ class Matched:
 class Both:
     """Two norms as functions of the same x.
 
-    learned  for each, the numbers of the tensors that may be gamma or beta, by role
-    stored   the same of the statistics
-    dtypes   the most precise ones that the two take
+    learned  for each norm, the numbers of the tensors that may be gamma or beta, by role
+    stored   the same for the statistics
+    dtypes   the most precise dtypes that the two take
     """
 
     first: Function
@@ -255,7 +255,7 @@ class Both:
     # Values
 
     def own_values(self, matched: Sequence[Matched]) -> tuple[dict[int, Tensor], dict[int, Tensor]]:
-        """Those of the first, put into the second."""
+        """The values of the first, put into the second."""
         return {}, {one.second: one.of(self.first.originals[one.first]) for one in matched}
 
     def generic(
@@ -298,13 +298,13 @@ class Mismatch:
     """Where two norms differ.
 
     what      "raises", "dtype", "precision", "values", "backward" or "running"
-    training  the mode in which they do
+    training  the mode in which they differ
     error     how far apart they are
-    told      a difference that says all; None: ``check`` says why
-    values    of the second and of the first, where they are farthest apart
-    missing   what only the first, and only the second has: gamma, beta
-    whole     whether that explains all
-    is_note   whether the two compute the same, and this is said beside it
+    told      the whole difference; None if ``check`` has to find the reason
+    values    the outputs of the second and of the first, where they are farthest apart
+    missing   gamma or beta that only the first has, and that only the second has
+    whole     whether ``missing`` explains the whole difference
+    is_note   whether the two compute the same, so that this is a note
     """
 
     what: str
@@ -321,7 +321,7 @@ class Mismatch:
 def mismatch(first: Kept, second: Kept, layout: Layout, norm: Norm) -> Mismatch | None:
     """Where the second norm differs from the first, as functions of the first's input; None if they compute the same.
 
-    norm  of the first, for the rounding of its mean
+    norm  the pattern of the first, for the rounding of its mean
 
     Raises NormvizError if the first cannot be run again.
     """
@@ -331,7 +331,7 @@ def mismatch(first: Kept, second: Kept, layout: Layout, norm: Norm) -> Mismatch 
     if first.x.shape == first.shape or prod(first.shape) > LARGEST:
         return found
     x = _alike(first.x, first.shape, 3).to(first.x.dtype)
-    again = _in_modes(first, second, layout, norm, x)  # a part of x may be a group too few
+    again = _in_modes(first, second, layout, norm, x)  # a part of x may have one group too few
     return None if again is None else found
 
 
@@ -346,7 +346,7 @@ def _in_modes(first: Kept, second: Kept, layout: Layout, norm: Norm, x: Tensor) 
         except NormvizError:
             if training == own:
                 raise
-            continue  # with dropout, or on too few values for train mode
+            continue  # such as with dropout, or with too few values for train mode
         if found is not None:
             return found
     if own[0] == own[1] and not (first.is_function or second.is_function):
@@ -418,7 +418,7 @@ class Duel:
 
     @property
     def low(self) -> torch.dtype:
-        """The dtype whose rounding is allowed for a function that is given its most precise one."""
+        """The dtype whose rounding is allowed, although each function gets the most precise dtype that it takes."""
         least = min(self.both.dtypes, key=lambda dtype: dtype.itemsize)
         return least if least.itemsize < 4 else torch.float32
 
@@ -456,7 +456,7 @@ class Duel:
         return found[0], found[1]
 
     def _by_name(self, matched: Sequence[Matched]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The same by their names, where other differences hide what they do."""
+        """The same by the names of the tensors, where other differences hide what the tensors do."""
         roles = [{role for role in own.values() if role} for own in self.both.learned]
         return tuple(sorted(roles[0] - roles[1], reverse=True)), tuple(sorted(roles[1] - roles[0], reverse=True))
 
@@ -655,7 +655,7 @@ def _of_running(one: nn.Module, two: nn.Module, role: str, batches: Sequence[Ten
 def _momentum(module: nn.Module, batches: Sequence[Tensor]) -> float | None:
     """The weight of the new mean, if it is one number."""
     if any(vars(part).get("momentum", 0) is None for part in module.modules()):
-        return None  # another one with each batch
+        return None  # another weight for each batch
     found = []
     for count in (1, 2):
         zero, one = (_after(copy.deepcopy(module).double().train(), batches[:count], mean)[MEAN] for mean in (0.0, 1.0))
@@ -667,7 +667,7 @@ def _momentum(module: nn.Module, batches: Sequence[Tensor]) -> float | None:
 
 
 def own_mismatch(first: Kept, second: Kept, layout: Layout) -> Error | None:
-    """How far the outputs are apart for the input of the first, with the weights of each; None if rounding explains it."""
+    """How far the outputs on the input of the first are apart, each with its own weights; None if rounding explains it."""
     try:
         with (
             isolated(runnable(first), first.x, probe.TENSORS, {}) as f,
@@ -688,7 +688,7 @@ def own_mismatch(first: Kept, second: Kept, layout: Layout) -> Error | None:
 
 
 def expected(row_layer: str | None, kept: Kept, x: Tensor, training: bool) -> Description | None:
-    """The norm as the layer that another should be; None if none describes it."""
+    """The norm as the layer that another norm should be; None if no layer describes it."""
     try:
         if kept.is_of_torch and row_layer is not None:
             layer = Layer.parse(row_layer)
@@ -717,7 +717,7 @@ def reasons(module: nn.Module, x: Tensor, wanted: Description, only: Collection[
         if one.what in ("strides", "repeat", "in_place", "residual", "batch", "sizes"):
             return []
         sentence = one.sentence
-        if one.what == "statistics" and wanted.title in sentence:  # it speaks of "your function"
+        if one.what == "statistics" and wanted.title in sentence:  # this sentence speaks of "your function"
             sentence = _(
                 "It averages over {own}; {layer} averages over {wanted}.",
                 own=one.found,

@@ -31,7 +31,7 @@ BY_HAND = [
     ("shape=4,4,3,5", "Ghost BatchNorm", "N/2, H, W", "C"),
     ("shape=4,6,8&layout=NLC", "ChannelsLastBatchNorm(8)", "N, L", "C"),
     ("shape=4,6,8&layout=NLC", "RetNet, per head", "C/2", ""),
-    ("shape=4,6,8&layout=NLC", "RWKV, per head", "C/2", "C"),
+    ("shape=4,6,8&layout=NLC", "RWKV-6, per head", "C/2", "C"),
     ("shape=6,5", "BatchNorm1d(5)", "N", "D"),
     ("shape=8,96,56,56&layer=GroupNorm(32,96)", "GroupNorm(32, 96)", "C/32, H, W", "C"),
 ]

@@ -32,7 +32,7 @@ def test_the_first_cards_are_those_of_the_mean():
 def test_a_layer_that_torch_does_not_have_is_named():
     query = "shape=2,5,4&layout=NLC&layers=ChannelsLastBatchNorm(4);LayerNorm(4)"
     texts = [one.text for one in PAGES["compare"].parts(PAGES["compare"].view(query)) if isinstance(one, Caption)]
-    assert texts == ["torch.nn has no `ChannelsLastBatchNorm`; Explore has its code."]
+    assert texts == ["torch.nn has no `ChannelsLastBatchNorm`. Explore shows the code."]
     assert not [one for one in PAGES["compare"].parts(PAGES["compare"].view(LAYERS)) if isinstance(one, Caption)]
 
 

@@ -463,7 +463,9 @@ def test_notes(healthy, data):
     other = copy.deepcopy(model)
     part(other, "7").running_mean += 2 * part(other, "7").running_var.sqrt()
     frozen, differs = nv.diagnose(model, data, other=other).notes
-    assert frozen.startswith("4: gamma and beta are frozen, but train() makes it use the statistics of the batch")
+    assert frozen.startswith(
+        "4: gamma and beta are frozen, but train() makes the layer use the statistics of the batch"
+    )
     assert "7: the stored statistics of the other model differ: means by up to 2 standard deviations" in differs
     assert differs.endswith("Those of the model are nearer to the data.")
     assert nv.diagnose(model, data, other=model).notes == (frozen,)

@@ -203,7 +203,7 @@ def test_names_can_be_given():
     assert not any("Its eps" in sentence for sentence in found)
     with pytest.raises(
         nv.NormvizError,
-        match=r"names has 'b', with which no name of a normalization begins; the names in that model are ''\.",
+        match=r"names has 'b', but no name of a normalization begins with it; the names in that model are ''\.",
     ):
         one.diff(one, names={"b": ""})
 
