@@ -74,7 +74,7 @@ OTHERS = (
     OtherLayer("PixelNorm", "Karras et al. 2018", IMAGES, frozenset("nhw"), center=False),
     OtherLayer("PONO", "Li et al. 2019", IMAGES, frozenset("nhw")),
     OtherLayer("GRN", "ConvNeXt V2, Woo et al. 2023", IMAGES, frozenset("nc"), own=("c",), center=False, exact=False),
-    OtherLayer("RetNet, per head", "Sun et al. 2023, in torchscale", SEQUENCES, frozenset("nl"), "c", center=False),
+    OtherLayer("RetNet, per head", "Sun et al. 2023 (torchscale)", SEQUENCES, frozenset("nl"), "c", center=False),
     OtherLayer("RWKV-6, per head", "Peng et al. 2024", SEQUENCES, frozenset("nl"), "c", ("c",)),
 )
 
