@@ -21,6 +21,7 @@ from normviz.measuring.models.ports import (
     Mismatch,
     are_close,
     expected,
+    is_norm,
     mismatch,
     own_mismatch,
     possible_layouts,
@@ -198,21 +199,31 @@ class Pair:
             if here is None:
                 return
             found = found or (here, layout)
-        if found is not None and self.same is None:
-            yield from self._why(first, second, *found)
+        if found is None:
+            return
+        several = [(first, second, *found)]
+        for one, other, here, layout in self.around:
+            if here is None:
+                return
+            if is_norm(one) and is_norm(other):
+                several.append((one, other, here, layout))
+        yield from self._why(*min(several, key=lambda each: sum(map(len, each[2].missing))))
 
     @cached_property
-    def same(self) -> tuple[Kept, Kept] | None:
-        """Those that compute the same if gamma or beta is applied by the module around one or both; None if none do."""
+    def around(self) -> list[tuple[Kept, Kept, Mismatch | None, Layout]]:
+        """The two with the module around one or both, which may apply gamma or beta, and where they differ."""
         first, second = self.kept or (None, None)
+        several = []
         for one, other in product((first, first and first.around), (second, second and second.around)):
             if one is None or other is None or (one, other) == (first, second):
                 continue
             with suppress(NormvizError):
-                several = possible_layouts(one, other)
-                if any(mismatch(one, other, layout, self.first.norm) is None for layout in several):
-                    return one, other
-        return None
+                found = [
+                    (one, other, mismatch(one, other, layout, self.first.norm), layout)
+                    for layout in possible_layouts(one, other)
+                ]
+                several += [each for each in found if each[2] is None][:1] or found[:1]
+        return several
 
     def _is_same_layer(self, first: Kept, second: Kept) -> bool:
         """Whether it is the same layer of torch, which computes the same."""
@@ -266,7 +277,8 @@ class Pair:
 
     def with_own_weights(self) -> Iterator[Told]:
         """What differs on the input of the first if each has its own weights."""
-        if (both := self.same or self.kept) is None:
+        both = next(((one, other) for one, other, here, _layout in self.around if here is None), self.kept)
+        if both is None:
             return
         for layout in possible_layouts(*both)[:1]:
             error = own_mismatch(*both, layout)

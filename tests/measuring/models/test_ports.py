@@ -217,9 +217,10 @@ DIFFERENT = {
     "no beta": (words, lambda: nn.LayerNorm(8), lambda: nn.LayerNorm(8, bias=False), "only the first has a beta."),
     "gamma and beta exchanged": (words, lambda: nn.LayerNorm(8), lambda: Functional(lambda x, own: F.layer_norm(x, (8,), own.bias, own.weight), (8,)), "exchange them"),
     "gamma outside, without beta": (words, lambda: nn.LayerNorm(8), lambda: gamma_around(beta=False), "only the first has a beta."),
-    "-gamma outside": (words, lambda: nn.LayerNorm(8), lambda: gamma_around(sign=-1), "only the first has a gamma."),
+    "-gamma outside": (words, lambda: nn.LayerNorm(8), lambda: gamma_around(sign=-1), "It multiplies by -gamma, not by gamma."),
     "gamma outside and eps": (words, lambda: nn.LayerNorm(8), lambda: gamma_around(1e-6), "Its eps is 1e-06, not 1e-05."),
-    "gamma outside along L": (square, lambda: nn.LayerNorm(8), lambda: GammaAround(nn.LayerNorm(8, elementwise_affine=False), (8, 1)), "only the first has a gamma."),
+    "gamma outside and momentum": (image, lambda: nn.BatchNorm2d(8), lambda: GammaAround(nn.BatchNorm2d(8, affine=False, momentum=0.2), (8, 1, 1)), "Its momentum is 0.2, not 0.1."),
+    "gamma outside along L": (square, lambda: nn.LayerNorm(8), lambda: GammaAround(nn.LayerNorm(8, elementwise_affine=False), (8, 1)), "It has one gamma for each index of L; LayerNorm([8]) has one for each index of C."),
     "1 + gamma": (words, lambda: Llama(8), lambda: Gemma(8), "It multiplies by 1 + gamma, not by gamma."),
     "over W": (cube, over_channels, lambda: nn.LayerNorm(8, eps=1e-6), "It averages over W; Own averages over C."),
     "over H": (cube, lambda: Own((8, 1, 1), (2, 3)), lambda: Own((8, 1, 1), (2,)), "It averages over H; Own averages over H and W."),
@@ -242,6 +243,20 @@ def test_other_norms_differ_for_a_reason(make, first, second, told):
     assert any(told in sentence for sentence in found)
     assert all(sentence.startswith("1") for sentence in found)
     assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("port", "told"),
+    [
+        (lambda: gamma_around(1e-6), ["second model: Its eps is 1e-06, not 1e-05."]),
+        (lambda: gamma_around(beta=False), ["only the first has a beta."]),
+        (lambda: gamma_around(sign=-1), ["second model: It multiplies by -gamma, not by gamma."]),
+    ],
+)
+def test_a_gamma_outside_the_layer_is_not_missing(port, told):
+    (one, x), (other, _x) = words(nn.LayerNorm(8)), words(port(), seed=1)
+    found = nv.norms(one, x).diff(nv.norms(other, x))
+    assert [sentence.replace("1 / 1.norm, ", "").replace("1 / 1.norm: ", "") for sentence in found] == told
 
 
 def test_with_weights_a_gamma_outside_the_layer_is_compared():
