@@ -90,7 +90,7 @@ class Norm:
 
     @cached_property
     def axes(self) -> tuple[str, ...]:
-        """One name for each axis of x. A split axis has the name that params uses for it; the first one beside C is N."""
+        """One name for each axis of x. A split axis has the name that params uses for it; a split first axis beside C is N."""
         split = [axis for axis in self.pattern.left if len(axis) > 1]
         whole = [name for name in self.gamma_axes if name not in self.pattern.names]
         usual = "cdef" if len(self.pattern.left) > 2 else "dcef"  # channels, or the features of (N, D)

@@ -275,7 +275,7 @@ class Chart(Part):
 
 @dataclass(frozen=True)
 class Code(_Literal):
-    """A program. ``flavor``: of the layer of the page's figure, in which the page's script marks the parts that light cells."""
+    """A program. ``flavor``: that of a program of the page's layer; the page's script marks the parts that light cells."""
 
     flavor: str = ""
     name: ClassVar[str] = "code"

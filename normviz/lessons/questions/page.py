@@ -251,7 +251,7 @@ def question_parts(question: Question) -> Iterator[part.Part]:
 
 
 def _without_next_answer(question: Question) -> Iterator[part.Part]:
-    """The figure of the answer. That of a question on the mean does not show who shares a gamma, which questions after it ask."""
+    """The figure of the answer. A question on the mean does not show who shares a gamma: later questions ask that."""
     hidden = {"params"} if question.topic.key == "statistics" else set[str]()
     for one in question.page.answer_parts(question.query):
         yield from one.without_hidden(lambda _part, name: name in hidden)

@@ -18,7 +18,7 @@ from normviz.ui.assets import component
 from normviz.ui.load import turn
 from normviz.ui.page import data_of
 
-MOST = 200_000  # characters of data, a fifth of it on the line: more would hold up the scripts of the app
+MOST = 200_000  # characters of data, a fifth when compressed: more would hold up the scripts of the app
 KEPT = 32  # pages in memory
 # The script that draws it. A page that cannot be drawn stays as it is without it. Streamlit's scripts are fetched next (``index.py``): on a
 # slow line, beside ours, they would take most of it, and the page would answer twice as late.

@@ -60,7 +60,7 @@ export class FigureView implements PanelHost {
   readoutId = `nv-readout-${uniqueNumber()}`;
   root = html("div", "nv-view");
   sharingRow = html("div", "nv-row nv-sharing", this.root);
-  /** It stays in sight: the read-out and the formula. */
+  /** What stays in sight: the read-out and the formula. */
   band = html("div", "nv-band", this.root);
   line = html("div", "nv-readout", this.band);
   formula = new Formula();
@@ -221,7 +221,7 @@ export class FigureView implements PanelHost {
     this.root.dataset.state = "ready";
   }
 
-  /** Where the reader sees it with the cells. */
+  /** Puts the formula where the reader sees it with the cells. */
   placeFormula() {
     const { root } = this.formula;
     if (this.data.formula && !root.parentElement) this.band.append(root);
