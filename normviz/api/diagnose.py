@@ -165,13 +165,13 @@ class Diagnosis(Diagnosed, Result):
         'Week 3'
         """
         from normviz.export.output import Output
-        from normviz.figures.charts import bars, chart
+        from normviz.figures.charts import axis, bars, chart
         from normviz.parts.part import Chart, Note, Sentence, Table
 
         names = [one.name or "-" for one in self.layers]
         percents = [100 * one.output_difference for one in self.layers]
         title = _("difference of the output between the modes, in %")
-        lines = chart([bars(title, names, percents, "accent")], _("layer"), title)
+        lines = chart([bars(title, names, percents, "accent")], axis(_("layer"), type="category"), title)
         parts = [Sentence(self.verdict), Chart("difference_chart", lines, self.verdict), Table(self._heads, self._rows)]
         return Output((*parts, *map(Note, self.remarks)), f"{_('Train and eval')} · normviz", "models", None).with_(
             **options

@@ -490,6 +490,7 @@ def test_the_result_as_text_json_and_html(healthy, data):
     assert [one["name"] for one in plain["layers"]] == list(NORMS)
     assert plain["findings"][0]["cause"] == "not finite"
     assert "update_bn" in found.to_html(plotlyjs="cdn")
+    assert found.figure().layout.xaxis.type == "category"  # "0" and "10" are names, not numbers
 
 
 def test_the_documentation_lists_every_cause():
