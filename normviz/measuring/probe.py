@@ -821,6 +821,7 @@ def _check_not_random(function: Function, x: Tensor) -> None:
     if not is_repeated(*outputs):
         raise NormvizError(
             "the function is random: two calls with the same x differ by up to {difference:.3g}; switch off dropout "
-            "and noise, for example with module.eval(), or fix the seed in the function.",
+            "and noise, for example with module.eval(), fix the seed in the function, or write each element of what "
+            "torch.empty makes.",
             difference=float((outputs[0] - outputs[1]).abs().nan_to_num().max()),
         )

@@ -57,7 +57,7 @@ KINDS = {  # of differences: the documentation and the schema of the JSON have t
     "gamma": DifferenceKind(
         "gamma is used in another way", N_("Multiply the normalized x by {gamma}, and by nothing else.")
     ),
-    "beta": DifferenceKind("beta is used in another way", N_("At the end add {beta}, and nothing else.")),
+    "beta": DifferenceKind("beta is used in another way", N_("At the end add beta, and nothing else.")),
     "factor": DifferenceKind("a factor that is no parameter", N_("Leave out this factor.")),
     "offset": DifferenceKind("an added number that is no parameter", N_("Leave out this added number.")),
     "training": DifferenceKind("another output in train or in eval mode"),
@@ -108,7 +108,12 @@ class Difference:
 
 def with_remedy(one: Difference, expected: Description) -> Difference:
     """The difference with its remedy. Without the difference, the function is this layer."""
-    norm, kind = expected.norm, KINDS[one.what]
+    norm, what = expected.norm, one.what
+    if what == "gamma" and norm.params is None:
+        what = "factor"
+    if what == "beta" and (norm.params is None or not norm.bias):
+        what = "offset"
+    kind = KINDS[what]
     message = kind.remedy if norm.center else kind.of_square or kind.remedy
     if not message or (norm.running and one.what in ("variance", "eps_placement", "statistics")):
         return one
@@ -116,8 +121,7 @@ def with_remedy(one: Difference, expected: Description) -> Difference:
         message,
         axes=axes_text(norm, expected.axes, expected.shape),
         expected=one.expected,
-        gamma="1 + gamma" if norm.zero_centered_gamma else "gamma" if norm.params is not None else "1",
-        beta="beta" if norm.params is not None and norm.bias else "0",
+        gamma="1 + gamma" if norm.zero_centered_gamma else "gamma",
     )
     return replace(one, remedy=text)
 

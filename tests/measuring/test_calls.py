@@ -368,7 +368,7 @@ REFUSED = [
     (lambda x: [], r"^the function must return a tensor like x, and it returned \[\]\.$"),
     (lambda x: x.mean(1), r"^the function must return an output of the shape of x, \(2, 3\), and it returned one of shape \(2,\)\.$"),
     (lambda x: x.long(), "^the function must return floating-point numbers, as x has, and it returned int64\\.$"),
-    (F.dropout, r"^the function is random: two calls with the same x differ by up to \S+; switch off dropout and noise, for example with module\.eval\(\), or fix the seed in the function\.$"),
+    (F.dropout, r"^the function is random: two calls with the same x differ by up to \S+; switch off dropout and noise, for example with module\.eval\(\), fix the seed in the function, or write each element of what torch\.empty makes\.$"),
     (lambda x: x + random.random(), "^the function is random"),
     (lambda x: x + np.random.rand(), "^the function is random"),
     (3, "^3 is not a function of a tensor; give a function or a module\\.$"),

@@ -55,6 +55,14 @@ def test_gamma_and_beta_are_named_as_the_layer_uses_them():
     assert [one.remedy for one in found.differences] == ["Multiply the normalized x by 1 + gamma, and by nothing else."]
 
 
+def test_a_gamma_or_a_beta_that_the_layer_lacks_must_be_left_out():
+    params = {"gamma": torch.linspace(-1, 1, 6), "beta": torch.linspace(1, 2, 6)}
+    both = ["Leave out this factor.", "Leave out this added number."]
+    for like, remedies in (("LayerNorm(6, elementwise_affine=False)", both), ("LayerNorm(6, bias=False)", both[1:])):
+        found = nv.check(lambda x, gamma, beta: rows(x) * gamma + beta, (4, 6), like=like, params=params)
+        assert [one.remedy for one in found.differences] == remedies
+
+
 def test_the_json_has_the_schema():
     validator = pytest.importorskip("jsonschema").Draft202012Validator
     judge = validator(json.loads((DOCS / "check.schema.json").read_text(encoding="utf-8")))
