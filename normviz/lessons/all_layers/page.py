@@ -66,8 +66,7 @@ class OtherLayer:
         return is_split and (self.axes == {*axes} or (self.part == "n" and self.axes <= {*axes}))
 
 
-# PixelNorm, PONO, GRN, RetNet and RWKV-6: the axes are those of the authors' own code; Ghost BatchNorm: those of its paper.
-# PixelNorm, PONO, GRN, RetNet and RWKV-6: the axes are those of the authors' own code; Ghost BatchNorm: those of its paper.
+# PONO, GRN, RetNet and RWKV-6: the axes are those of the authors' code. PixelNorm and Ghost BatchNorm: those of implementations of others.
 IMAGES, SEQUENCES = frozenset("nchw"), frozenset("nlc")
 OTHERS = (
     OtherLayer("Ghost BatchNorm", "Hoffer et al. 2017", frozenset("nc"), frozenset("c"), "n", ("c",)),
