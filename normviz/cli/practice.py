@@ -2,7 +2,8 @@
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from sqlite3 import Error as SqliteError
 from tempfile import gettempdir
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from normviz.export import files, links, output
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise
-from normviz.lessons.practice.formats.quiz import item
+from normviz.lessons.practice.formats.quiz import Item, item
 from normviz.lessons.practice.page import SETTINGS
 from normviz.lessons.practice.settings import ALL_LEVELS, LEVELS, RISING
 from normviz.lessons.questions.page import QUESTIONS, READING_ORDER, core_place
@@ -39,39 +40,70 @@ def write_practice(args: argparse.Namespace) -> None:
     if args.out is None:
         if args.format != "json":
             raise NormvizError("--format {format} writes a file; name it with -o FILE.", format=args.format)
-        print(_json(exercises, app))
+        print(_json(CourseSet(exercises, "", app)), end="")
         return
     files.check_writable(args.out)
-    if args.format == "json":
-        files.write(args.out, _json(exercises, app) + "\n")
-    else:
-        files.write(args.out, _package(args.format, exercises, _title(seed, level), app))
+    files.write(args.out, written(args.format, CourseSet(exercises, _title(seed, level), app)))
     files.print_size(args.out)
 
 
-def _json(exercises: list[Exercise], app: str) -> str:
-    objects = [exercise.json() for exercise in exercises]
-    return json.dumps([each | {"link": app + each["link"]} for each in objects], indent=2, ensure_ascii=False)
+@dataclass(frozen=True)
+class CourseSet:
+    """A set of exercises for a file: their title, and the address of the app that their links open, or ""."""
+
+    exercises: Sequence[Exercise]
+    title: str
+    app: str
 
 
-def _package(name: str, exercises: list[Exercise], title: str, app: str) -> bytes:
-    """The set for a learning management system."""
-    writer: Callable[..., bytes]
-    if name == "anki":
-        from normviz.lessons.practice.formats.anki import anki_package as writer
-    elif name == "moodle":
-        from normviz.lessons.practice.formats.moodle import moodle_xml as writer
-    else:
-        from normviz.lessons.practice.formats.qti import qti_package as writer
-    items = [item(exercise, app) for exercise in exercises]
+def written(name: str, made: CourseSet) -> str | bytes:
+    """The set in a format."""
     try:
-        return writer(items, title)
-    except (OSError, SqliteError) as error:  # a full disk: the writers work in a temporary folder
+        return FORMATS[name](made)
+    except (OSError, SqliteError) as error:  # a full disk: some writers work in a temporary folder
         raise NormvizError(
             "the temporary folder {folder} cannot be written ({why}); make room there, or set TMPDIR to another folder.",
             folder=files.short_path(gettempdir()),
             why=getattr(error, "strerror", None) or error,
         ) from error
+
+
+def _json(made: CourseSet) -> str:
+    objects = [exercise.json() for exercise in made.exercises]
+    return (
+        f"{json.dumps([each | {'link': made.app + each['link']} for each in objects], indent=2, ensure_ascii=False)}\n"
+    )
+
+
+def _items(made: CourseSet) -> list[Item]:
+    return [item(exercise, made.app) for exercise in made.exercises]
+
+
+def _moodle(made: CourseSet) -> bytes:
+    from normviz.lessons.practice.formats.moodle import moodle_xml
+
+    return moodle_xml(_items(made), made.title)
+
+
+def _qti(made: CourseSet) -> bytes:
+    from normviz.lessons.practice.formats.qti import qti_package
+
+    return qti_package(_items(made), made.title)
+
+
+def _anki(made: CourseSet) -> bytes:
+    from normviz.lessons.practice.formats.anki import anki_package
+
+    return anki_package(_items(made), made.title)
+
+
+# What writes a set in each format; the page Practice as a file is made from its link. Each imports its package when it is needed.
+FORMATS: Mapping[str, Callable[[CourseSet], str | bytes]] = {
+    "json": _json,
+    "moodle": _moodle,
+    "qti": _qti,
+    "anki": _anki,
+}
 
 
 def _title(seed: int, level: str) -> str:
