@@ -105,6 +105,7 @@ class PracticeSettings(DisplaySettings, total=False):
     )
     level: Literal["rising", "all", 1, 2, 3]
     kinds: Literal["number", "mark", "choice", "build"] | Sequence[Literal["number", "mark", "choice", "build"]]
+    mixture: int | None
     time: bool
     seed: int | None
 
@@ -165,4 +166,5 @@ class LiveSettings(DisplaySettings, ShapeSettings, ValuesSettings, total=False):
     )
     level: Literal["rising", "all", 1, 2, 3]
     kinds: Literal["number", "mark", "choice", "build"] | Sequence[Literal["number", "mark", "choice", "build"]]
+    mixture: int | None
     time: bool

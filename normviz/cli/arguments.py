@@ -256,9 +256,16 @@ def _add_practice(parser: Parser) -> None:
     chosen = parser.add_argument_group(_("the exercises; the same arguments give the same set"))
     for setting in settings.OPTIONS:
         _add_setting(chosen, setting, setting.format(setting.default))
+    many = parser.add_argument_group(_("many sets, in a directory"))
+    roster = _("a CSV file with a column name: a set for each student, all parallel and all different")
+    many.add_argument("--roster", metavar="FILE", help=roster)
+    many.add_argument("--versions", metavar="4", type=int, help=_("so many versions instead, named A, B, ..."))
+    key = _("chooses these sets; without it a fixed key, from which everyone can make them")
+    many.add_argument("--key", metavar="WORDS", help=key)
+    many.add_argument("--all", action="store_true", help=_("all exercises, a file for each topic and level"))
     file = parser.add_argument_group(_("the file"))
     file.add_argument("--format", choices=tuple(QUIZZES), default="json", help=_("default: json"))
-    file.add_argument("-o", "--out", metavar="FILE", help=_("without it, JSON is printed"))
+    file.add_argument("-o", "--out", metavar="FILE", help=_("without it, JSON is printed; of many sets, a directory"))
     file.add_argument(
         "--app", default="", metavar="URL", help=_("address of the app that the links lead to; default: NORMVIZ_URL")
     )

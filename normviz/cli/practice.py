@@ -2,115 +2,172 @@
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from sqlite3 import Error as SqliteError
-from tempfile import gettempdir
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
-from normviz.export import files, links, output
-from normviz.lessons.practice.bank import choose
+from normviz.cli import terminal
+from normviz.export import files
+from normviz.export.sets import PracticeSet, content, write_sets
+from normviz.lessons.practice.bank import bank, choose
 from normviz.lessons.practice.exercise import Exercise
-from normviz.lessons.practice.formats.quiz import Item, item
 from normviz.lessons.practice.page import SETTINGS
-from normviz.lessons.practice.settings import ALL_LEVELS, LEVELS, RISING
+from normviz.lessons.practice.roster import KEY, read_roster, seed_of, student_sets
+from normviz.lessons.practice.settings import ALL_LEVELS, FORMS, LEVELS, RISING
 from normviz.lessons.questions.page import QUESTIONS, READING_ORDER, core_place
-from normviz.lessons.questions.question import Question, facts_of, prose
+from normviz.lessons.questions.question import TOPICS, Question, facts_of, prose
 from normviz.parts.titles import app_of_files
 from normviz.texts.errors import NormvizError, check_web_address
-from normviz.texts.messages import _, plain
+from normviz.texts.messages import _, format_number, ngettext, plain
 
 
 def write_practice(args: argparse.Namespace) -> None:
-    """Write the set. Raises NormvizError for invalid arguments."""
+    """Write the set, a set for each student or version, or the bank. Raises NormvizError for invalid arguments."""
     app = (check_web_address("--app ", args.app) or app_of_files()).rstrip("/")
     given = {setting.name: text for setting in SETTINGS if (text := getattr(args, setting.name)) is not None}
-    seed, count, topics, level, forms = (
-        setting.parse(given[setting.name]) if setting.name in given else setting.default for setting in SETTINGS
-    )
-    if level == RISING and args.format != "html":
-        raise NormvizError("level=rising is for a page: write it with --format html, or choose another level.")
-    if args.format == "html" and args.out is not None:
-        files.check_writable(args.out)
-        page = links.output_of_query("practice", {"level": ALL_LEVELS} | given)
-        files.write(args.out, page.with_(choices=output.Choices(app=app)).to_html())
-        files.print_size(args.out)
-        return
-    exercises = choose(seed, count, topics, None if level == ALL_LEVELS else int(level), forms)
-    if args.out is None:
-        if args.format != "json":
-            raise NormvizError("--format {format} writes a file; name it with -o FILE.", format=args.format)
-        print(_json(CourseSet(exercises, "", app)), end="")
-        return
-    files.check_writable(args.out)
-    files.write(args.out, written(args.format, CourseSet(exercises, _title(seed, level), app)))
-    files.print_size(args.out)
+    chosen = _chosen(given, args.format)
+    many = [
+        name
+        for name in ("roster", "versions", "all")
+        if (value := getattr(args, name)) is not None and value is not False
+    ]
+    if len(many) > 1:
+        raise NormvizError("give only one of --roster, --versions and --all.")
+    if args.key is not None and many not in (["roster"], ["versions"]):
+        raise NormvizError("--key is for the sets of --roster or --versions; leave it out.")
+    if not many:
+        _write_one(args, replace(chosen.practice_set, app=app))
+    elif args.out in (None, files.STDOUT):
+        raise NormvizError("--{option} writes many files; name a directory with -o DIRECTORY.", option=many[0])
+    elif args.all:
+        _write_bank(args, chosen, app)
+    else:
+        _write_for_each(args, chosen, app)
 
 
 @dataclass(frozen=True)
-class CourseSet:
-    """A set of exercises for a file: their title, and the address of the app that their links open, or ""."""
+class Chosen:
+    """The values of the settings of a set, and their texts as the arguments name them."""
 
-    exercises: Sequence[Exercise]
-    title: str
-    app: str
+    seed: int
+    count: int
+    topics: tuple[str, ...]
+    level: int | None
+    forms: tuple[str, ...]
+    mixture: int | None
+    query: dict[str, str]
+
+    @property
+    def practice_set(self) -> PracticeSet:
+        """The one set that they choose."""
+        if self.query.get("level") == RISING:
+            return PracticeSet("", (), query=self.query)
+        found = choose(self.seed, self.count, self.topics, self.level, self.forms, self.mixture)
+        title = _("normviz practice, seed {seed}", seed=self.seed)
+        if self.level is not None:
+            title = _("normviz practice, seed {seed}, level {level}", seed=self.seed, level=_(LEVELS[self.level]))
+        return PracticeSet(title, tuple(found), query={"level": ALL_LEVELS} | self.query)
 
 
-def written(name: str, made: CourseSet) -> str | bytes:
-    """The set in a format."""
-    try:
-        return FORMATS[name](made)
-    except (OSError, SqliteError) as error:  # a full disk: some writers work in a temporary folder
-        raise NormvizError(
-            "the temporary folder {folder} cannot be written ({why}); make room there, or set TMPDIR to another folder.",
-            folder=files.short_path(gettempdir()),
-            why=getattr(error, "strerror", None) or error,
-        ) from error
-
-
-def _json(made: CourseSet) -> str:
-    objects = [exercise.json() for exercise in made.exercises]
-    return (
-        f"{json.dumps([each | {'link': made.app + each['link']} for each in objects], indent=2, ensure_ascii=False)}\n"
+def _chosen(given: Mapping[str, str], name: str) -> Chosen:
+    values = {
+        setting.name: setting.parse(given[setting.name]) if setting.name in given else setting.default
+        for setting in SETTINGS
+    }
+    level = values["level"]
+    if level == RISING and name != "html":
+        raise NormvizError("level=rising is for a page: write it with --format html, or choose another level.")
+    number = None if level in (ALL_LEVELS, RISING) else int(level)
+    return Chosen(
+        values["seed"], values["count"], values["topics"], number, values["kinds"], values["mixture"], {**given}
     )
 
 
-def _items(made: CourseSet) -> list[Item]:
-    return [item(exercise, made.app) for exercise in made.exercises]
+def _write_one(args: argparse.Namespace, one: PracticeSet) -> None:
+    if args.out is None:
+        if args.format != "json":
+            raise NormvizError("--format {format} writes a file; name it with -o FILE.", format=args.format)
+        print(content("json", one).decode(), end="")
+        return
+    files.check_writable(args.out)
+    files.write(args.out, content(args.format, one))
+    files.print_size(args.out)
 
 
-def _moodle(made: CourseSet) -> bytes:
-    from normviz.lessons.practice.formats.moodle import moodle_xml
-
-    return moodle_xml(_items(made), made.title)
-
-
-def _qti(made: CourseSet) -> bytes:
-    from normviz.lessons.practice.formats.qti import qti_package
-
-    return qti_package(_items(made), made.title)
-
-
-def _anki(made: CourseSet) -> bytes:
-    from normviz.lessons.practice.formats.anki import anki_package
-
-    return anki_package(_items(made), made.title)
-
-
-# What writes a set in each format; the page Practice as a file is made from its link. Each imports its package when it is needed.
-FORMATS: Mapping[str, Callable[[CourseSet], str | bytes]] = {
-    "json": _json,
-    "moodle": _moodle,
-    "qti": _qti,
-    "anki": _anki,
-}
+def _write_for_each(args: argparse.Namespace, chosen: Chosen, app: str) -> None:
+    """Write a parallel set for each student of the roster, or for each version."""
+    if "seed" in chosen.query:
+        raise NormvizError("--seed chooses one set; --key chooses those of a roster or of versions.")
+    if chosen.query.get("level") == RISING:
+        raise NormvizError("level=rising is for one page; choose another level for sets that are parallel.")
+    names = _names(args)
+    key = KEY if args.key is None else args.key
+    mixture = seed_of(key) if chosen.mixture is None else chosen.mixture
+    forms = chosen.forms or tuple(FORMS)
+    found = student_sets(names, key, chosen.count, chosen.topics, chosen.level, forms, mixture)
+    shared = {"count": str(chosen.count), "level": ALL_LEVELS} | chosen.query
+    shared |= {"kinds": ",".join(forms), "mixture": str(mixture)}
+    sets = [
+        PracticeSet(
+            _("normviz practice, {name}", name=one.name), one.exercises, one.name, one.key, {"seed": str(one.seed)} | shared, app
+        )
+        for one in found
+    ]  # fmt: skip
+    _print_sizes(args.out, write_sets(args.out, args.format, sets), len(sets))
+    if args.key is None:
+        terminal.say(_("these sets come from the fixed key {key}; with --key WORDS, others cannot make them.", key=KEY))
 
 
-def _title(seed: int, level: str) -> str:
-    """The name of the quiz."""
-    if level == ALL_LEVELS:
-        return _("normviz practice, seed {seed}", seed=seed)
-    return _("normviz practice, seed {seed}, level {level}", seed=seed, level=_(LEVELS[int(level)]))
+def _names(args: argparse.Namespace) -> list[str]:
+    """The names of the students, or of the versions."""
+    if args.versions is not None:
+        if not 1 <= args.versions <= len(ascii_uppercase):
+            raise NormvizError("--versions {n} must be from 1 to {most}.", n=args.versions, most=len(ascii_uppercase))
+        return [_("Version {letter}", letter=letter) for letter in ascii_uppercase[: args.versions]]
+    file = files.short_path(args.roster)
+    try:
+        return read_roster(Path(args.roster).read_bytes(), file)
+    except (OSError, ValueError) as error:
+        if isinstance(error, NormvizError):
+            raise
+        raise NormvizError(
+            "the roster {file} cannot be read ({why}); name another file.", file=file, why=error
+        ) from None
+
+
+def _write_bank(args: argparse.Namespace, chosen: Chosen, app: str) -> None:
+    """Write the exercises of the bank with these topics, levels and kinds: a file for each topic and level."""
+    if named := [name for name in ("seed", "count", "mixture") if name in chosen.query]:
+        raise NormvizError("--all takes all exercises; leave --{name} out.", name=named[0])
+    topics = {topic.key: topic for topic in TOPICS}
+    grouped: dict[tuple[str, int], list[Exercise]] = {}
+    for one in bank():
+        is_asked = one.about.topic in (chosen.topics or topics) and one.about.form in (chosen.forms or FORMS)
+        if is_asked and chosen.level in (None, one.level):
+            grouped.setdefault((one.about.topic, one.level), []).append(one)
+    sets = [
+        PracticeSet(
+            _("normviz, {topic}, level {level}", topic=topics[topic].title, level=_(LEVELS[level])),
+            tuple(exercises),
+            f"{topic} {level}",
+            app=app,
+        )
+        for (topic, level), exercises in sorted(grouped.items())
+    ]
+    if not sets:
+        raise NormvizError("no exercise is of these topics, of this level and of these kinds; leave one of them out.")
+    _print_sizes(args.out, write_sets(args.out, args.format, sets, has_lists=False), len(sets))
+
+
+def _print_sizes(folder: str, written: Sequence[Path], count: int) -> None:
+    size = sum(file.stat().st_size for file in written) / 1e6
+    print(
+        ngettext(
+            "{folder}: {n} set, {size} MB", "{folder}: {n} sets, {size} MB", count, folder=folder, size=format_number(size, 2)
+        )
+    )  # fmt: skip
 
 
 def write_questions(args: argparse.Namespace) -> None:

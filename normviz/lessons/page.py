@@ -462,7 +462,7 @@ class Page:
         return {
             setting.name: setting.format(view.settings[setting.name])
             for setting in self.settings
-            if setting.name in self.start and view.settings[setting.name] not in ("", ())
+            if setting.name in self.start and view.settings[setting.name] not in ("", (), None)
         }
 
     def own_settings(self, query: Mapping[str, str]) -> dict[str, Any]:
@@ -489,7 +489,7 @@ class Page:
         own = {
             setting.name: setting.format(view.settings[setting.name])
             for setting in self.settings
-            if setting.applies(view) and view.settings[setting.name] not in ("", ())
+            if setting.applies(view) and view.settings[setting.name] not in ("", (), None)
         }
         if self._shows_scene:
             controls = {name for row in self.input_rows(view) for name in row.names} if names is None else names

@@ -1,6 +1,8 @@
 """``normviz practice``: the same set as the library, in every format."""
 
+import csv
 import json
+import re
 import sqlite3
 import sys
 import zipfile
@@ -10,8 +12,13 @@ import pytest
 
 import normviz as nv
 from normviz.cli import arguments, command
-from normviz.lessons.practice.bank import choose
+from normviz.export.sets import FORMATS
+from normviz.lessons.practice.bank import bank, choose
 from normviz.lessons.practice.formats import qti
+from normviz.lessons.practice.formats.quiz import item
+from normviz.lessons.practice.page import Practice
+from normviz.lessons.practice.roster import student_sets
+from normviz.lessons.practice.settings import FORMS
 
 
 def size_of(path):
@@ -66,12 +73,94 @@ def test_a_set_as_a_page_is_the_page_of_its_link(run, tmp_path):
     assert (tmp_path / "set.html").read_text() == page.with_(choices=nv.Choices()).to_html()
 
 
+@pytest.fixture
+def roster(tmp_path):
+    (tmp_path / "r.csv").write_bytes('\ufeffname,id\r\n"Lovelace, Ada",1\r\n../李,2\r\n'.encode())
+    return ("--roster", "r.csv", "--key", "spring", "--count", "4")
+
+
+def table(file):
+    return list(csv.reader(file.read_text("utf-8-sig").splitlines()))
+
+
+def test_each_student_of_a_roster_has_a_set_with_a_link_and_answers(run, tmp_path, roster):
+    code, out, err = run("practice", *roster, "--app", "https://lab.org", "-o", "sets")
+    assert (code, err) == (0, "")
+    assert re.fullmatch(r"sets: 2 sets, 0\.0\d+ MB\n", out)
+    ada, li = student_sets(["Lovelace, Ada", "../李"], "spring", 4, forms=tuple(FORMS))
+    names = {f"lovelace-ada-{ada.key}.json": ada, f"李-{li.key}.json": li}
+    assert {file.name for file in (tmp_path / "sets").iterdir()} == {*names, "links.csv", "answers.csv"}
+    for name, student in names.items():
+        found = json.loads((tmp_path / "sets" / name).read_text())
+        expected = [one.json() | {"id": f"{student.key}-{one.id}"} for one in student.exercises]
+        assert [one | {"link": ""} for one in found] == [one | {"link": ""} for one in json.loads(json.dumps(expected))]
+    links = table(tmp_path / "sets/links.csv")
+    assert links[0] == ["name", "set", "file", "link"]
+    assert [row[:3] for row in links[1:]] == [[one.name, one.key, name] for name, one in names.items()]
+    for (*_cells, link), student in zip(links[1:], (ada, li), strict=True):
+        assert link.startswith("https://lab.org/practice?seed=")
+        (part,) = (one for one in nv.open(link).parts if isinstance(one, Practice))
+        assert part.chosen.exercises() == list(student.exercises)
+    answers = table(tmp_path / "sets/answers.csv")
+    assert answers[0] == ["name", "set", "1", "2", "3", "4"]
+    assert answers[1][2:] == [" / ".join(one.json()["accepted"] or [item(one).answer]) for one in ada.exercises]
+
+
+@pytest.mark.parametrize(("name", "ending"), [("html", "html"), ("moodle", "xml"), ("qti", "zip"), ("anki", "apkg")])
+def test_the_sets_of_a_roster_have_ids_of_their_own_in_each_format(run, tmp_path, roster, name, ending):
+    assert run("practice", *roster, "--format", name, "-o", "sets")[0] == 0
+    sets = student_sets(["Lovelace, Ada", "../李"], "spring", 4, forms=tuple(FORMS))
+    for one, file in zip(sets, sorted((tmp_path / "sets").glob(f"*.{ending}")), strict=True):
+        content = file.read_bytes()
+        if name in ("html", "moodle"):
+            ids = [f"{one.key}-{each.id}" for each in one.exercises]
+            assert [content.count(each.encode()) > 0 for each in ids] == [True] * 4
+        assert name != "html" or (b'class="nv-bank"' not in content and len(content) < 500_000)
+
+
+def test_sets_without_a_key_are_said_to_be_from_a_fixed_one_and_another_key_needs_another_directory(run, tmp_path):
+    code, _out, err = run("practice", "--versions", "2", "--count", "3", "-o", "sets")
+    assert (code, err) == (
+        0,
+        "normviz: these sets come from the fixed key normviz; with --key WORDS, others cannot make them.\n",
+    )
+    assert [file.stem[:10] for file in sorted((tmp_path / "sets").glob("*.json"))] == ["version-a-", "version-b-"]
+    assert run("practice", "--versions", "2", "--count", "3", "-o", "sets")[0] == 0  # the same again
+    code, _out, err = run("practice", "--versions", "2", "--count", "3", "--key", "spring", "-o", "sets")
+    assert code == 2
+    assert "'sets' has other files, such as 'version-a-" in err
+    assert run("practice", "--versions", "2", "-o", "none/sets")[2].startswith("normviz: there is no directory 'none'")
+
+
+def test_the_whole_bank_is_a_file_for_each_topic_and_level(run, tmp_path):
+    assert run("practice", "--all", "--topics", "numbers,code", "-o", "bank")[0] == 0
+    found = {file.name: json.loads(file.read_text()) for file in (tmp_path / "bank").iterdir()}
+    assert sorted(found) == [f"{topic}-{level}.json" for topic in ("code", "numbers") for level in (1, 2, 3)]
+    assert {one["level"] for one in found["code-2.json"]} == {2}
+    ids = [one["id"] for each in found.values() for one in each]
+    assert sorted(ids) == sorted(one.id for one in bank() if one.about.topic in ("numbers", "code"))
+
+
+def test_the_table_of_formats_has_those_of_the_help():
+    assert [*FORMATS] == [*arguments.QUIZZES]
+
+
 @pytest.mark.parametrize(("arguments", "words"), [
     ("--format qti", "--format qti writes a file; name it with -o FILE."),
     ("--topics axes", "topics='axes' is unknown; choose statistics, parameters"),
     ("--level 9", "level='9' is unknown; choose rising, all, 1, 2 or 3."),
     ("--count 0", "count='0' must be a whole number from 1 to 100"),
     ("--level rising", "level=rising is for a page: write it with --format html, or choose another level."),
+    ("--mixture x", "mixture='x' must be a whole number from 0 to 2,147,483,647."),
+    ("--roster r.csv --all -o sets", "give only one of --roster, --versions and --all."),
+    ("--key spring", "--key is for the sets of --roster or --versions; leave it out."),
+    ("--versions 2", "--versions writes many files; name a directory with -o DIRECTORY."),
+    ("--versions 0 -o sets", "--versions 0 must be from 1 to 26."),
+    ("--versions 2 --seed 7 -o sets", "--seed chooses one set; --key chooses those of a roster or of versions."),
+    ("--versions 2 --level rising --format html -o sets", "level=rising is for one page"),
+    ("--roster none.csv -o sets", "the roster 'none.csv' cannot be read ("),
+    ("--all --count 5 -o sets", "--all takes all exercises; leave --count out."),
+    ("--all --topics code --kinds build -o sets", "no exercise is of these topics, of this level and of these kinds"),
     ("--kinds drag", "kinds='drag' is unknown; choose number, mark, choice or build."),
     ("--kinds build --topics code", "no exercise is of these topics, of this level and of these kinds"),
     ("--seed x", "seed='x' must be a whole number from 0 to 2,147,483,647."),

@@ -157,6 +157,7 @@ interface PracticeSetting {
   label: string;
   low?: number;
   high?: number;
+  optional?: boolean; // whether a set may have no number
   several?: boolean;
   unnamed?: string[]; // the options that a set has which names none
   options?: [string, string][];

@@ -17,11 +17,11 @@ export const RISING = "rising";
 export function bankIn(root: HTMLElement) {
   const carried = root.querySelector(":scope > .nv-bank");
   let bank: Promise<PracticeBank> | undefined;
-  const choose = async ({ seed, count, topics, level, kinds }: PracticeSet) => {
+  const choose = async ({ seed, count, topics, level, kinds, mixture }: PracticeSet) => {
     const { index, exercises } = await (bank ??= unpackBank(carried?.textContent ?? ""));
     const topicsOf = topics ? topics.split(",") : [], forms = kinds ? kinds.split(",") : [];
     if (level === RISING) return exercises.filter(({ topic, form }) => (!topics || topicsOf.includes(topic)) && (!kinds || forms.includes(form)));
-    const wanted = { seed: Number(seed), count: Number(count), topics: topicsOf, level: Number(level) || null, forms };
+    const wanted = { seed: Number(seed), count: Number(count), topics: topicsOf, level: Number(level) || null, forms, mixture: mixture ? Number(mixture) : null };
     return choosePlaces(index, wanted).map((place) => exercises[place]);
   };
   return carried && choose;
@@ -32,29 +32,52 @@ async function unpackBank(packed: string): Promise<PracticeBank> {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
+/** ``mixture``: the number that parallel sets share */
+type Wanted = { seed: number, count: number, topics: readonly string[], level: number | null, forms?: readonly string[], mixture?: number | null };
+
 /**
  * The places of the exercises of a set in the bank. lessons/practice/bank.py documents the rule and makes the same choice in Python.
  * @param index in the order of the bank
  */
-function choosePlaces(index: PracticeBank["index"], { seed, count, topics, level, forms = [] }: { seed: number, count: number, topics: readonly string[], level: number | null, forms?: readonly string[] }) {
+function choosePlaces(index: PracticeBank["index"], wanted: Wanted): number[] {
+  const { seed, count, topics, level, forms = [], mixture = null } = wanted, random = new Random(seed);
+  if (mixture !== null) return chooseLike(index, choosePlaces(index, { ...wanted, seed: mixture, mixture: null }), random);
   const kinds = new Map<string, Map<string, number[]>>();
   index.forEach(([kind, family, itsLevel, topic, form], place) => {
     if ((level && itsLevel !== level) || (topics.length && !topics.includes(topic)) || !(forms.length ? forms : FIRST_FORMS).includes(form)) return;
-    const families = kinds.get(kind) ?? new Map();
-    kinds.set(kind, families.set(family, [...(families.get(family) ?? []), place]));
+    addPlace(kinds, kind, family, place);
   });
-  const random = new Random(seed), order = [...kinds.keys()], chosen = [];
+  const order = [...kinds.keys()], chosen = [];
   const turns = random.shuffled(order).map((kind) => ({ turn: 0, kind }));
   for (let next = turns.shift(); next && chosen.length < count; next = turns.shift()) {
-    const { turn, kind } = next, families = kinds.get(kind) ?? new Map();
-    const family = [...families.keys()][random.below(families.size)], places = families.get(family);
-    const [place] = places.splice(random.below(places.length), 1);
+    const { turn, kind } = next, families = kinds.get(kind) ?? new Map(), place = draw(families, random);
     chosen.push({ place, keys: [index[place][2], turn, order.indexOf(kind)] });
-    if (!places.length) families.delete(family);
     if (families.size) turns.push({ turn: turn + 1, kind });
   }
   const before = (one: { keys: number[] }, other: { keys: number[] }): number => one.keys.map((key, at) => key - other.keys[at]).find((difference) => difference) ?? 0;
   return chosen.sort(before).map(({ place }) => place);
+}
+
+/** Writes down a place by its kind, or by its kind and level, and by its family. */
+function addPlace(groups: Map<string, Map<string, number[]>>, group: string, family: string, place: number) {
+  const families = groups.get(group) ?? new Map<string, number[]>(), places = families.get(family) ?? [];
+  places.push(place);
+  groups.set(group, families.set(family, places));
+}
+
+/** A place of one of the families, which loses it. */
+function draw(families: Map<string, number[]>, random: Random) {
+  const family = [...families.keys()][random.below(families.size)], places = families.get(family) ?? [];
+  const [place] = places.splice(random.below(places.length), 1);
+  if (!places.length) families.delete(family);
+  return place;
+}
+
+/** Places of exercises of the same kinds and levels in the same order. */
+function chooseLike(index: PracticeBank["index"], parallel: number[], random: Random) {
+  const slots = new Map<string, Map<string, number[]>>(), slotOf = (place: number) => `${index[place][0]} ${index[place][2]}`;
+  index.forEach(([, family], place) => addPlace(slots, slotOf(place), family, place));
+  return parallel.map((place) => draw(slots.get(slotOf(place)) ?? new Map(), random));
 }
 
 /** Random numbers that are the same in Python; lessons/random.py documents the generator. */

@@ -241,6 +241,7 @@ class Exercise:
         found = {
             "id": self.id,
             "kind": self.kind,
+            "level": self.level,
             "layer": case.text,
             "shape": list(case.shape),
             "prompt": self.whole_prompt,

@@ -144,8 +144,9 @@ export function setOfAddress({ set, settings, timed }: PracticeData) {
 }
 
 /** The nearest valid text for a link; null: there is none. */
-export function nearestText({ low = 0, high = 0, several, unnamed, options }: PracticeSetting, text: string | null) {
+export function nearestText({ low = 0, high = 0, optional, several, unnamed, options }: PracticeSetting, text: string | null) {
   if (text === null) return null;
+  if (optional && !text.trim()) return "";
   if (!options) {
     const number = text.trim() ? Math.round(Number(text)) : NaN;
     return Number.isFinite(number) ? String(Math.min(high, Math.max(low, number))) : null;

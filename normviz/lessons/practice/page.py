@@ -54,6 +54,7 @@ SHOWN_BY_STEP = {
 class ExerciseSet:
     """Which exercises are drawn: the seed, their number, their topics (empty: all), their level (None: all), and how they are answered.
 
+    mixture    the number that parallel sets share, if it is one of them
     is_rising  the browser chooses them one by one, as the reader answers, from ``pool``
     """
 
@@ -62,16 +63,20 @@ class ExerciseSet:
     topics: tuple[str, ...]
     level: int | None
     forms: tuple[str, ...] = ()
+    mixture: int | None = None
     is_rising: bool = False
 
     @property
     def values(self) -> tuple[Any, ...]:
         """Of the settings, in their order."""
-        return self.seed, self.count, self.topics, RISING if self.is_rising else self.level or ALL_LEVELS, self.forms
+        level = RISING if self.is_rising else self.level or ALL_LEVELS
+        return self.seed, self.count, self.topics, level, self.forms, self.mixture
 
     def exercises(self) -> list[Exercise]:
         """The exercises of the set. The exercises of a rising set are not known before."""
-        return [] if self.is_rising else choose(self.seed, self.count, self.topics, self.level, self.forms)
+        if self.is_rising:
+            return []
+        return choose(self.seed, self.count, self.topics, self.level, self.forms, self.mixture)
 
     def pool(self) -> list[Exercise]:
         """From which the exercises of a rising set are taken."""
@@ -84,12 +89,14 @@ class ExerciseSet:
 class PracticeSetting(Payload):
     """A setting of a set: a whole number, one of the options, or several of them; each option with its text.
 
-    unnamed  the options that a set has which names none
+    optional  whether a set may have no number
+    unnamed   the options that a set has which names none
     """
 
     label: str
     low: int | None = left_out(None)
     high: int | None = left_out(None)
+    optional: bool = left_out(False)
     several: bool = left_out(False)
     unnamed: tuple[str, ...] | None = left_out(None)
     options: list[tuple[str, str]] | None = left_out(None)
@@ -137,6 +144,7 @@ class PracticeData(Payload):
 class Practice(Part):
     """A set of exercises. ``practice.ts`` shows one at a time, checks the answers, and ends with a summary.
 
+    given     the exercises, if ``chosen`` does not choose them: then the reader cannot choose others
     timed     whether the reader sees the time
     controls  whether the reader may choose other exercises
     """
@@ -144,6 +152,7 @@ class Practice(Part):
     chosen: ExerciseSet
     timed: bool = False
     controls: bool = True
+    given: tuple[PracticeExercise, ...] = ()
     name: ClassVar[str] = ""
 
     @property
@@ -152,14 +161,14 @@ class Practice(Part):
 
     def html(self, body: Body) -> str:
         body.exercises = True
-        if body.carries:  # the reader may choose other exercises
+        carries = body.carries and not self.given
+        if carries:  # the reader may choose other exercises
             body.words |= {word.name: word for word in glossary()}
-        exercises = self.chosen.exercises()
         pool = self.chosen.pool() if self.chosen.is_rising and not body.carries else []
         values = PracticeData(
             set={one.name: one.format(value) for one, value in zip(SETTINGS, self.chosen.values, strict=True)},
             settings={one.name: _entries(one) for one in SETTINGS},
-            exercises=[one.data() for one in exercises],
+            exercises=list(self.given) or [one.data() for one in self.chosen.exercises()],
             levels={level: _(name) for level, name in LEVELS.items()},
             served=not body.carries,
             confusions=_confusions(),
@@ -168,7 +177,7 @@ class Practice(Part):
             app=body.app,
             pages=body.pages,
         )
-        packed = _packed_bank(language.get()) if body.carries else _packed(pool, _entries_of(pool)) if pool else ""
+        packed = _packed_bank(language.get()) if carries else _packed(pool, _entries_of(pool)) if pool else ""
         carried = f'<script type="text/plain" class="nv-bank">{packed}</script>' if packed else ""
         unstyled = escape(_("The exercises need JavaScript. In a notebook that is not trusted yet, run the cell."))
         return (
@@ -177,6 +186,8 @@ class Practice(Part):
         )
 
     def plain_text(self) -> str:
+        if self.given:
+            return "\n".join(f"{number}. {one.prompt}" for number, one in enumerate(self.given, 1))
         lines = []
         first = replace(self.chosen, is_rising=False, level=1) if self.chosen.is_rising else self.chosen
         for number, one in enumerate(first.exercises(), 1):
@@ -200,6 +211,7 @@ def view_parts(view: View) -> Iterator[Part]:
             settings["topics"],
             None if level in (ALL_LEVELS, RISING) else int(level),
             settings["kinds"],
+            settings["mixture"],
             is_rising,
         ),
         timed=settings["time"] == "true",
@@ -212,7 +224,7 @@ def _entries(setting: Setting) -> PracticeSetting:
     if setting is SEED:  # its own control takes any number, for the error message
         return PracticeSetting(label, SEEDS[0], SEEDS[-1])
     if isinstance(setting.widget, Number):
-        return PracticeSetting(label, setting.widget.low, setting.widget.high)
+        return PracticeSetting(label, setting.widget.low, setting.widget.high, optional=setting.default is None)
     if isinstance(setting.widget, Several):
         titles = {question.topic.key: question.topic.title for question in QUESTIONS.values()}
         titles |= {form: _(name) for form, name in FORMS.items()}

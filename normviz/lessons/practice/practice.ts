@@ -148,7 +148,7 @@ class Practice {
 
   /** The app that the file links to; null: none. */
   get appBeside() {
-    const link = this.bank && document.querySelector("a.nv-app-link")?.getAttribute("href");
+    const link = !this.data.served && document.querySelector("a.nv-app-link")?.getAttribute("href");
     return link ? link.replace(/\/practice(\?.*)?$/s, "") : null;
   }
 

@@ -1,12 +1,14 @@
 """What chooses a set of exercises, as settings. Nothing here needs torch: ``normviz practice --help`` lists them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from normviz.scene import options
 from normviz.scene.setting import Number, Several, choice, integer, words
 from normviz.texts.messages import N_
 
 MOST_EXERCISES = 100
+LARGEST_SEED = 2**31 - 1
 LEVELS = {1: N_("1: tables"), 2: N_("2: sequences and images"), 3: N_("3: groups and odd shapes")}
 ALL_LEVELS, RISING = "all", "rising"
 TOPICS = ("statistics", "parameters", "code", "numbers", "dependence", "train_and_eval")  # those that have exercises
@@ -40,5 +42,22 @@ LEVEL = choice("level", OF_LEVELS, ALL_LEVELS, hide="exercises").described(
 KINDS = words("kinds", tuple(FORMS), widget=Several(tuple(FORMS), len(FORMS)), hide="exercises").described(
     N_("Kinds"), N_("how they are answered: number, mark, choice and build; without it, all but build"), "build"
 )
-OF_SET = (COUNT, OF_TOPICS, LEVEL, KINDS)
+_MIXTURE = integer("mixture", 0, LARGEST_SEED, 0)
+MIXTURE = replace(
+    _MIXTURE,
+    default=None,
+    parse=lambda text: None if text.strip().lower() in ("", "none") else _MIXTURE.parse(text),
+    format=lambda value: "" if value is None else str(value),
+    widget=Number(0, LARGEST_SEED),
+    limits=None,
+    hide="exercises",
+    type="int | None",
+).described(
+    N_("Mixture, for parallel sets"),
+    N_(
+        "a whole number; sets with the same mixture are parallel: the same kinds and levels in the same order; without it, seed chooses these, too"
+    ),
+    "3",
+)
+OF_SET = (COUNT, OF_TOPICS, LEVEL, KINDS, MIXTURE)
 OPTIONS = (options.SEED, *OF_SET)

@@ -117,7 +117,7 @@ OF_FORM = {MARK: {"at"}, BUILD: {"at", "accepted"}, CHOICE: {"options"}}
 
 
 def test_json_has_the_documented_fields_which_are_null_where_they_do_not_apply():
-    fields = {"id", "kind", "layer", "shape", "prompt", "answer", "explanation", "link"}
+    fields = {"id", "kind", "level", "layer", "shape", "prompt", "answer", "explanation", "link"}
     for each in SAMPLE:
         found = each.json()
         assert set(found) == fields | {"options", "accepted", "at"}
@@ -161,6 +161,14 @@ def test_a_set_mixes_all_kinds_and_begins_with_the_first_level():
     assert len({each.id for each in choose(7, 100)}) == 100
     assert [each.id for each in chosen] == [each.id for each in choose(7, 11)]
     assert [each.id for each in chosen] != [each.id for each in choose(8, 11)]
+
+
+def test_sets_of_one_mixture_have_the_same_kinds_and_levels_in_the_same_order():
+    one, other = choose(7, 20, mixture=3), choose(8, 20, mixture=3)
+    assert [(each.kind, each.level) for each in one] == [(each.kind, each.level) for each in other]
+    assert [(each.kind, each.level) for each in one] == [(each.kind, each.level) for each in choose(3, 20)]
+    assert [(each.kind, each.level) for each in one] != [(each.kind, each.level) for each in choose(7, 20, mixture=4)]
+    assert not {each.id for each in one} & {each.id for each in other}
 
 
 def test_a_set_has_its_topics_and_its_level():
@@ -207,8 +215,8 @@ def test_families_come_up_about_equally_often():
 
 def test_python_and_javascript_choose_the_same_exercises():
     wanted = [
-        {"seed": seed, "count": count, "topics": topics, "level": level, "forms": forms}
-        for seed in (0, 7, 2**31 - 1)
+        {"seed": seed, "count": count, "topics": topics, "level": level, "forms": forms, "mixture": mixture}
+        for seed, mixture in ((0, None), (7, None), (2**31 - 1, None), (7, 0), (8, 2**31 - 1))
         for count, topics, level, forms in [
             (10, [], None, []), (100, [], 2, []), (30, ["train_and_eval", "numbers"], 1, []), (5, list(TOPICS), 3, ["build", "mark"]),
         ]
@@ -221,6 +229,7 @@ def test_python_and_javascript_choose_the_same_exercises():
 @pytest.mark.parametrize(("arguments", "words"), [
     ({"seed": -1}, "seed=-1 must be a whole number from 0"),
     ({"seed": 1, "count": 0}, "count=0 must be a whole number from 1 to 100"),
+    ({"seed": 1, "mixture": -1}, "mixture=-1 must be a whole number from 0"),
     ({"seed": 1, "level": 4}, "level=4 must be a whole number from 1 to 3"),
     ({"seed": 1, "topics": ["shape"]}, "topics='shape' is not a topic of practice; choose statistics, parameters"),
     ({"seed": 1, "forms": ["drag"]}, "kinds='drag' is unknown; choose number, mark, choice or build"),

@@ -40,7 +40,14 @@ def data_of(query: str, body: Body | None = None) -> dict[str, Any]:
 
 def test_the_link_of_a_set_chooses_its_exercises():
     data = data_of(LINK)
-    assert data["set"] == {"seed": "7", "count": "4", "topics": "statistics,parameters", "level": "1", "kinds": ""}
+    assert data["set"] == {
+        "seed": "7",
+        "count": "4",
+        "topics": "statistics,parameters",
+        "level": "1",
+        "kinds": "",
+        "mixture": "",
+    }
     chosen = choose(7, 4, ("statistics", "parameters"), 1)
     assert [one["id"] for one in data["exercises"]] == [one.id for one in chosen]
     assert page_of(LINK).whole_query == dict(pair.split("=") for pair in LINK.split("&"))
@@ -55,7 +62,7 @@ def carried_by(query: str, body: Body) -> dict[str, Any]:
 
 def test_without_a_setting_a_set_rises_and_the_browser_gets_exercises_of_every_level_and_kind():
     data = data_of("")
-    assert data["set"] == {"seed": "0", "count": "10", "topics": "", "level": "rising", "kinds": ""}
+    assert data["set"] == {"seed": "0", "count": "10", "topics": "", "level": "rising", "kinds": "", "mixture": ""}
     assert data["exercises"] == []
     assert page_of("").whole_query == {"seed": "0", "count": "10", "level": "rising"}
     pool = carried_by("", Body(app=""))["exercises"]
@@ -64,7 +71,9 @@ def test_without_a_setting_a_set_rises_and_the_browser_gets_exercises_of_every_l
     assert len(pool) == POOL * len(LEVELS)
 
 
-@pytest.mark.parametrize("query", ["seed=0", "count=10", "level=all", "topics=code", "kinds=mark", "time=true"])
+@pytest.mark.parametrize(
+    "query", ["seed=0", "count=10", "level=all", "topics=code", "kinds=mark", "mixture=3", "time=true"]
+)
 def test_any_setting_makes_a_fixed_set(query):
     assert data_of(query)["exercises"]
 

@@ -1,0 +1,200 @@
+"""Sets of exercises as files: what each format writes, one set or many."""
+
+import csv
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from io import StringIO
+from pathlib import Path
+from re import sub
+from sqlite3 import Error as SqliteError
+from tempfile import gettempdir
+
+from normviz.export import files, links
+from normviz.export.output import Choices
+from normviz.lessons.practice.exercise import Exercise, PracticeExercise
+from normviz.lessons.practice.formats import quiz
+from normviz.lessons.practice.page import Practice
+from normviz.scene.view import link
+from normviz.texts.errors import NormvizError
+from normviz.texts.languages import with_language
+
+LONGEST_STEM = 60  # characters of a name in the name of a file
+
+
+@dataclass(frozen=True)
+class PracticeSet:
+    """Exercises that are handed out together.
+
+    title      of the quiz or the page
+    exercises  in their order; none in a rising set, which only the page has
+    name       of the student, the version or the topic; "" if there is one set
+    key        identifies the set: the ids are ``<key>-<exercise>``; "" if they are those of the exercises
+    query      of the page Practice that shows the same exercises; None if no link can
+    app        the address of the app for links; "" for none
+    """
+
+    title: str
+    exercises: tuple[Exercise, ...]
+    name: str = ""
+    key: str = ""
+    query: Mapping[str, str] | None = None
+    app: str = ""
+
+    def id_of(self, exercise: Exercise) -> str:
+        """The id of an exercise, which no other set has."""
+        return f"{self.key}-{exercise.id}" if self.key else exercise.id
+
+    @property
+    def stem(self) -> str:
+        """The name of its file, without the ending."""
+        name = sub(r"[^\w]+", "-", self.name).strip("-_")[:LONGEST_STEM].strip("-_").lower()
+        return "-".join(filter(None, [name, self.key]))
+
+    @property
+    def link(self) -> str:
+        """The view that shows the same exercises; "" if there is none."""
+        return self.app + with_language(f"/practice{link(self.query)}") if self.query else ""
+
+    @cached_property
+    def items(self) -> list[quiz.Item]:
+        """The exercises as questions of a quiz."""
+        return [replace(quiz.item(one, self.app), id=self.id_of(one)) for one in self.exercises]
+
+    def data(self) -> tuple[PracticeExercise, ...]:
+        """The exercises for the browser."""
+        return tuple(replace(one.data(), id=self.id_of(one)) for one in self.exercises)
+
+
+@dataclass(frozen=True)
+class SetFormat:
+    """A format of sets.
+
+    ending  of its files
+    write   the content of a file with one set
+    """
+
+    ending: str
+    write: Callable[[PracticeSet], bytes]
+
+
+def _json(one: PracticeSet) -> bytes:
+    objects = [exercise.json() | {"id": one.id_of(exercise)} for exercise in one.exercises]
+    linked = [each | {"link": one.app + each["link"]} for each in objects]
+    return f"{json.dumps(linked, indent=2, ensure_ascii=False)}\n".encode()
+
+
+def _html(one: PracticeSet) -> bytes:
+    """The page of the set. With a key it has these exercises alone; otherwise all, so that a reader can choose others."""
+    page = links.output_of_query("practice", dict(one.query or {}))
+    if one.key:
+        shown = [replace(part, given=one.data(), controls=False) for part in page.parts if isinstance(part, Practice)]
+        page = replace(page, parts=tuple(shown), title=one.title, view=None)
+    return replace(page, choices=Choices(app=one.app)).to_html().encode()
+
+
+def _moodle(one: PracticeSet) -> bytes:
+    from normviz.lessons.practice.formats.moodle import moodle_xml
+
+    return moodle_xml(one.items, one.title)
+
+
+def _qti(one: PracticeSet) -> bytes:
+    from normviz.lessons.practice.formats.qti import qti_package
+
+    return qti_package(one.items, one.title)
+
+
+def _anki(one: PracticeSet) -> bytes:
+    from normviz.lessons.practice.formats.anki import anki_package
+
+    return anki_package(one.items, one.title)
+
+
+# The names are those of ``cli.arguments.QUIZZES``, which has a line of help for each.
+FORMATS: Mapping[str, SetFormat] = {
+    "json": SetFormat("json", _json),
+    "html": SetFormat("html", _html),
+    "moodle": SetFormat("xml", _moodle),
+    "qti": SetFormat("zip", _qti),
+    "anki": SetFormat("apkg", _anki),
+}
+
+
+def content(name: str, one: PracticeSet) -> bytes:
+    """A set in the format of this name. Raises NormvizError if the temporary folder is full."""
+    try:
+        return FORMATS[name].write(one)
+    except (OSError, SqliteError) as error:  # the writers for learning management systems work in a temporary folder
+        raise NormvizError(
+            "the temporary folder {folder} cannot be written ({why}); make room there, or set TMPDIR to another folder.",
+            folder=files.short_path(gettempdir()),
+            why=getattr(error, "strerror", None) or error,
+        ) from error
+
+
+# Many sets in one folder.
+
+
+def write_sets(folder: str, name: str, sets: Sequence[PracticeSet], has_lists: bool = True) -> list[Path]:
+    """Write each set to a file of its own in a folder, which is made; returns the files.
+
+    has_lists  whether there are ``links.csv`` and ``answers.csv``, too, with a row for each set
+
+    Raises NormvizError if the folder has other files: they may be sets from another key.
+    """
+    named = {f"{one.stem}.{FORMATS[name].ending}": one for one in sets}
+    place = _folder_for(folder, [*named, *(LISTS if has_lists else ())])
+    for file, one in named.items():
+        files.write(place / file, content(name, one))
+    if has_lists:
+        for file, rows in zip(LISTS, (_links(named), _answers(named)), strict=True):
+            files.write(place / file, _csv(rows))
+    return [place / file for file in (*named, *(LISTS if has_lists else ()))]
+
+
+LISTS = ("links.csv", "answers.csv")
+
+
+def _folder_for(folder: str, names: Collection[str]) -> Path:
+    place = Path(folder)
+    with files.path_errors(folder):
+        if place.exists() and not place.is_dir():
+            raise NormvizError("{path} is a file; name a directory.", path=files.short_path(place))
+        if not place.exists():
+            files.check_folder(place.parent)
+            place.mkdir()
+        files.check_folder(place)
+        if other := next((one.name for one in sorted(place.iterdir()) if one.name not in names), None):
+            raise NormvizError(
+                "{folder} has other files, such as {file}, maybe of sets from another key; name a new directory.",
+                folder=files.short_path(place),
+                file=files.short_path(other),
+            )
+    return place
+
+
+def _links(named: Mapping[str, PracticeSet]) -> Iterator[list[str]]:
+    yield ["name", "set", "file", "link"]
+    for file, one in named.items():
+        yield [one.name, one.key, file, one.link]
+
+
+def _answers(named: Mapping[str, PracticeSet]) -> Iterator[list[str]]:
+    """The sheet with the answers: a row for each set, a column for each exercise."""
+    yield ["name", "set", *(str(n + 1) for n in range(max(len(one.exercises) for one in named.values())))]
+    for one in named.values():
+        yield [one.name, one.key, *map(_all_answers, one.exercises, one.items)]
+
+
+def _all_answers(exercise: Exercise, item: quiz.Item) -> str:
+    """The right answer; of an exercise with several, all."""
+    return " / ".join(exercise.json()["accepted"] or [item.answer])
+
+
+def _csv(rows: Iterable[Sequence[str]]) -> bytes:
+    """A CSV file (RFC 4180). It begins with a byte order mark: without one, Excel would not read it as UTF-8."""
+    text = StringIO(newline="")
+    csv.writer(text).writerows(rows)
+    return text.getvalue().encode("utf-8-sig")
