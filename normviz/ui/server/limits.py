@@ -140,7 +140,7 @@ def limit_requests() -> None:
 # Messages of a session. Streamlit takes all that have arrived before anything else runs.
 
 RATE = 100  # messages a second; a key that is held sends 30, at the fastest setting of a keyboard 66
-BURST = 200  # messages that may come faster
+BURST = 50  # messages that may come faster
 MOST_SLOWED = 1000  # messages that are slowed to the rate, one after the other, before the connection is closed
 SHOWN = 20  # s for which the reader sees why
 _turn = asyncio.Lock()  # which each message of any session takes
