@@ -24,6 +24,7 @@ QUIZZES: Mapping[str, str] = {
     "moodle": N_("Moodle XML"),
     "qti": N_("a QTI 1.2 package, for Canvas and others"),
     "anki": N_("an Anki package"),
+    "paper": N_("an exam to print, and its key"),
 }
 SAME = {"--shape": "--input", "--input": "--shape"}  # options that other commands have by another name
 WRITERS = {"moodle": "lxml", "qti": "text2qti", "anki": "genanki"}  # the packages that write a format
@@ -133,7 +134,7 @@ def parser() -> Parser:
             _add_site,
         ),
         "practice": (
-            _("a set of exercises: JSON, a page, Moodle, QTI, Anki"),
+            _("a set of exercises: JSON, a page, Moodle, QTI, Anki, paper"),
             "practice:write_practice",
             "--seed 7 --count 5 --format html -o practice.html",
             _add_practice,
@@ -265,6 +266,9 @@ def _add_practice(parser: Parser) -> None:
     many.add_argument("--all", action="store_true", help=_("all exercises, a file for each topic and level"))
     file = parser.add_argument_group(_("the file"))
     file.add_argument("--format", choices=tuple(QUIZZES), default="json", help=_("default: json"))
+    file.add_argument(
+        "--pdf", choices=("a4", "letter"), default="", help=_("with --format paper: also as PDF, on this paper")
+    )
     file.add_argument("-o", "--out", metavar="FILE", help=_("without it, JSON is printed; of many sets, a directory"))
     file.add_argument(
         "--app", default="", metavar="URL", help=_("address of the app that the links lead to; default: NORMVIZ_URL")

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 
 from normviz.cli import terminal
 from normviz.export import files
-from normviz.export.sets import PracticeSet, content, write_sets
+from normviz.export.pictures import checked_browser
+from normviz.export.sets import PAPER, PracticeSet, content, write_exam, write_sets
 from normviz.lessons.practice.bank import bank, choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.page import SETTINGS
@@ -28,19 +30,20 @@ def write_practice(args: argparse.Namespace) -> None:
     app = (check_web_address("--app ", args.app) or app_of_files()).rstrip("/")
     given = {setting.name: text for setting in SETTINGS if (text := getattr(args, setting.name)) is not None}
     chosen = _chosen(given, args.format)
-    many = [
-        name
-        for name in ("roster", "versions", "all")
-        if (value := getattr(args, name)) is not None and value is not False
-    ]
-    if len(many) > 1:
+    if args.pdf:
+        if args.format != PAPER:
+            raise NormvizError("--pdf is for --format paper; leave it out.")
+        checked_browser()
+    many = {"roster": args.roster is not None, "versions": args.versions is not None, "all": args.all}
+    named = [name for name, is_given in many.items() if is_given]
+    if len(named) > 1:
         raise NormvizError("give only one of --roster, --versions and --all.")
-    if args.key is not None and many not in (["roster"], ["versions"]):
+    if args.key is not None and named not in (["roster"], ["versions"]):
         raise NormvizError("--key is for the sets of --roster or --versions; leave it out.")
-    if not many:
+    if not named:
         _write_one(args, replace(chosen.practice_set, app=app))
     elif args.out in (None, files.STDOUT):
-        raise NormvizError("--{option} writes many files; name a directory with -o DIRECTORY.", option=many[0])
+        raise NormvizError("--{option} writes many files; name a directory with -o DIRECTORY.", option=named[0])
     elif args.all:
         _write_bank(args, chosen, app)
     else:
@@ -91,6 +94,13 @@ def _write_one(args: argparse.Namespace, one: PracticeSet) -> None:
             raise NormvizError("--format {format} writes a file; name it with -o FILE.", format=args.format)
         print(content("json", one).decode(), end="")
         return
+    if args.format == PAPER:
+        if args.out == files.STDOUT:
+            raise NormvizError("--format paper writes two files; name one for the exam with -o FILE.")
+        files.check_writable(args.out)
+        for file in write_exam(Path(re.sub(r"\.(html?|pdf)$", "", args.out)), [one], args.pdf):
+            files.print_size(file)
+        return
     files.check_writable(args.out)
     files.write(args.out, content(args.format, one))
     files.print_size(args.out)
@@ -111,11 +121,17 @@ def _write_for_each(args: argparse.Namespace, chosen: Chosen, app: str) -> None:
     shared |= {"kinds": ",".join(forms), "mixture": str(mixture)}
     sets = [
         PracticeSet(
-            _("normviz practice, {name}", name=one.name), one.exercises, one.name, one.key, {"seed": str(one.seed)} | shared, app
+            _("normviz practice, {name}", name=one.name),
+            one.exercises,
+            one.name,
+            one.key,
+            {"seed": str(one.seed)} | shared,
+            app,
+            is_for_student=args.roster is not None,
         )
         for one in found
-    ]  # fmt: skip
-    _print_sizes(args.out, write_sets(args.out, args.format, sets), len(sets))
+    ]
+    _print_sizes(args.out, write_sets(args.out, args.format, sets, pdf=args.pdf), len(sets))
     if args.key is None:
         terminal.say(_("these sets come from the fixed key {key}; with --key WORDS, others cannot make them.", key=KEY))
 
@@ -158,7 +174,7 @@ def _write_bank(args: argparse.Namespace, chosen: Chosen, app: str) -> None:
     ]
     if not sets:
         raise NormvizError("no exercise is of these topics, of this level and of these kinds; leave one of them out.")
-    _print_sizes(args.out, write_sets(args.out, args.format, sets, has_lists=False), len(sets))
+    _print_sizes(args.out, write_sets(args.out, args.format, sets, has_lists=False, pdf=args.pdf), len(sets))
 
 
 def _print_sizes(folder: str, written: Sequence[Path], count: int) -> None:

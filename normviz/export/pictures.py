@@ -8,14 +8,14 @@ import os
 import re
 import shutil
 from base64 import b64decode
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from normviz.export.document import document
 from normviz.export.files import check_writable, short_path, whole_file
@@ -27,6 +27,7 @@ from normviz.texts.messages import N_, ngettext
 if TYPE_CHECKING:
     from choreographer import Browser, Tab
 
+T = TypeVar("T")
 FORMATS = ("png", "svg", "pdf")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE = 90  # seconds
@@ -95,13 +96,18 @@ def _check_size(scale: float, width: int | None) -> None:
 
 def _images(page: str, kind: str, scale: float, width: int | None) -> list[bytes]:
     """The contents of the files, all from one browser."""
+    browser, unchanged = checked_browser(), scale if kind == "png" else 1.0
+    return draw(page, kind, lambda picture: width / picture.width if width else unchanged, browser, PATIENCE)
+
+
+def checked_browser() -> str:
+    """The path of the browser. Raises NormvizError if it or choreographer is missing."""
     if find_spec("choreographer") is None:
         raise NormvizError('Pictures need choreographer: pip install "normviz[images]".')
     browser = _browser()
     if browser is None:
         raise NormvizError(NO_BROWSER)
-    unchanged = scale if kind == "png" else 1.0
-    return draw(page, kind, lambda picture: width / picture.width if width else unchanged, browser, PATIENCE)
+    return browser
 
 
 def _browser() -> str | None:
@@ -125,7 +131,8 @@ PICTURES = """(async () => {
 })()"""
 ALONE = "<!doctype html><style>body { margin: 0 } svg { display: block }</style>"
 INCH = 96  # pixels
-TO_START, TO_CLOSE = 60, 10  # seconds
+TO_START, TO_CLOSE, TO_PRINT = 60, 10, 600  # seconds
+INCHES = {"a4": (8.27, 11.69), "letter": (8.5, 11.0)}  # the width and the height of paper
 
 
 @dataclass(frozen=True)
@@ -153,11 +160,21 @@ def draw(html: str, kind: str, scale_of: Callable[[Picture], float], browser: st
 
     Raises NormvizError if the browser does not start, or does not respond in time.
     """
+    return _in_browser(lambda tab: _draw(tab, html, kind, scale_of), browser, patience)
+
+
+def print_pdf(html: str, size: str) -> bytes:
+    """A page as it prints on paper of a size, "a4" or "letter". Raises NormvizError as ``save`` does."""
+    return _in_browser(lambda tab: _print(tab, html, *INCHES[size]), checked_browser(), TO_PRINT)
+
+
+def _in_browser(job: Callable[[Tab], Awaitable[T]], browser: str, patience: float) -> T:
+    """What a job does in a new tab. Raises NormvizError if the browser does not start, or does not respond in time."""
     from choreographer.errors import BrowserDepsError, BrowserFailedError, ChromeNotFoundError
 
     with ThreadPoolExecutor(1) as pool:  # a notebook has an event loop of its own in this thread
         try:
-            return pool.submit(asyncio.run, _draw(html, kind, scale_of, browser, patience)).result()
+            return pool.submit(asyncio.run, _with_tab(job, browser, patience)).result()
         except (ChromeNotFoundError, BrowserFailedError, BrowserDepsError) as error:
             raise NormvizError(
                 "The browser {browser} did not start. Install Chromium or Chrome (Debian: apt install chromium), or name "
@@ -176,9 +193,7 @@ def draw(html: str, kind: str, scale_of: Callable[[Picture], float], browser: st
             ) from error
 
 
-async def _draw(
-    html: str, kind: str, scale_of: Callable[[Picture], float], browser: str, patience: float
-) -> list[bytes]:
+async def _with_tab(job: Callable[[Tab], Awaitable[T]], browser: str, patience: float) -> T:
     from choreographer import Browser
 
     chromium = Browser(browser)
@@ -187,12 +202,22 @@ async def _draw(
             await chromium.open()
         async with asyncio.timeout(patience):
             tab = await chromium.create_tab("about:blank")
-            await _send(tab, "Emulation.setScrollbarsHidden", hidden=True)
-            await _show(tab, html + CHARTS, *WINDOW)
-            pictures = [Picture(**each) for each in await _evaluate(tab, PICTURES)]
-            return [await ENCODED[kind](tab, picture.scaled(scale_of(picture))) for picture in pictures]
+            return await job(tab)
     finally:
         await _close(chromium)
+
+
+async def _draw(tab: Tab, html: str, kind: str, scale_of: Callable[[Picture], float]) -> list[bytes]:
+    await _send(tab, "Emulation.setScrollbarsHidden", hidden=True)
+    await _show(tab, html + CHARTS, *WINDOW)
+    pictures = [Picture(**each) for each in await _evaluate(tab, PICTURES)]
+    return [await ENCODED[kind](tab, picture.scaled(scale_of(picture))) for picture in pictures]
+
+
+async def _print(tab: Tab, html: str, width: float, height: float) -> bytes:
+    await _evaluate(tab, f"document.open(); document.write({json.dumps(html)}); document.close()")
+    printed = await _send(tab, "Page.printToPDF", printBackground=True, paperWidth=width, paperHeight=height)
+    return b64decode(printed["data"])
 
 
 async def _close(chromium: Browser) -> None:

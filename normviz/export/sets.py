@@ -13,13 +13,15 @@ from tempfile import gettempdir
 
 from normviz.export import files, links
 from normviz.export.output import Choices
+from normviz.export.pictures import print_pdf
 from normviz.lessons.practice.exercise import Exercise, PracticeExercise
-from normviz.lessons.practice.formats import quiz
+from normviz.lessons.practice.formats import paper, quiz
 from normviz.lessons.practice.page import Practice
 from normviz.scene.view import link
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import with_language
 
+PAPER = "paper"
 LONGEST_STEM = 60  # characters of a name in the name of a file
 
 
@@ -33,6 +35,7 @@ class PracticeSet:
     key        identifies the set: the ids are ``<key>-<exercise>``; "" if they are those of the exercises
     query      of the page Practice that shows the same exercises; None if no link can
     app        the address of the app for links; "" for none
+    is_for_student  whether ``name`` is that of a student
     """
 
     title: str
@@ -41,6 +44,7 @@ class PracticeSet:
     key: str = ""
     query: Mapping[str, str] | None = None
     app: str = ""
+    is_for_student: bool = False
 
     def id_of(self, exercise: Exercise) -> str:
         """The id of an exercise, which no other set has."""
@@ -60,7 +64,11 @@ class PracticeSet:
     @cached_property
     def items(self) -> list[quiz.Item]:
         """The exercises as questions of a quiz."""
-        return [replace(quiz.item(one, self.app), id=self.id_of(one)) for one in self.exercises]
+        return self.items_on(quiz.COLORED)
+
+    def items_on(self, look: quiz.Look) -> list[quiz.Item]:
+        """The exercises as questions of a quiz, with pictures in these colors."""
+        return [replace(quiz.item(one, self.app, look), id=self.id_of(one)) for one in self.exercises]
 
     def data(self) -> tuple[PracticeExercise, ...]:
         """The exercises for the browser."""
@@ -112,6 +120,10 @@ def _anki(one: PracticeSet) -> bytes:
     return anki_package(one.items, one.title)
 
 
+def _paper(one: PracticeSet) -> bytes:
+    return exams([one])[""].encode()
+
+
 # The names are those of ``cli.arguments.QUIZZES``, which has a line of help for each.
 FORMATS: Mapping[str, SetFormat] = {
     "json": SetFormat("json", _json),
@@ -119,6 +131,7 @@ FORMATS: Mapping[str, SetFormat] = {
     "moodle": SetFormat("xml", _moodle),
     "qti": SetFormat("zip", _qti),
     "anki": SetFormat("apkg", _anki),
+    PAPER: SetFormat("html", _paper),
 }
 
 
@@ -134,24 +147,58 @@ def content(name: str, one: PracticeSet) -> bytes:
         ) from error
 
 
+# On paper: all sets in one file, and the answers in another one.
+
+EXAM = "exam"  # the name of the file in a folder
+
+
+def exams(sets: Sequence[PracticeSet]) -> dict[str, str]:
+    """The exam with these sets, and its key: HTML, by the end of the name of the file."""
+    sheets = [
+        paper.Sheet(one.name, one.key, one.is_for_student, one.items_on(quiz.PRINTED)) for one in sets
+    ]  # fmt: skip
+    return {"": paper.exam(sheets), "-key": paper.key(sheets)}
+
+
+def write_exam(stem: Path, sets: Sequence[PracticeSet], pdf: str = "") -> list[Path]:
+    """Write the exam and its key, ``stem`` and ``stem``-key; returns the files. ``pdf``: also as PDF, on "a4" or "letter"."""
+    written = []
+    for end, html in exams(sets).items():
+        contents = {".html": html.encode()} | ({".pdf": print_pdf(html, pdf)} if pdf else {})
+        for ending, content in contents.items():
+            written.append(stem.with_name(f"{stem.name}{end}{ending}"))
+            files.write(written[-1], content)
+    return written
+
+
+def exam_names(stem: str, pdf: str) -> list[str]:
+    """The names of the files of an exam."""
+    return [f"{stem}{end}{ending}" for end in ("", "-key") for ending in (".html", *([".pdf"] if pdf else ()))]
+
+
 # Many sets in one folder.
 
 
-def write_sets(folder: str, name: str, sets: Sequence[PracticeSet], has_lists: bool = True) -> list[Path]:
-    """Write each set to a file of its own in a folder, which is made; returns the files.
+def write_sets(
+    folder: str, name: str, sets: Sequence[PracticeSet], has_lists: bool = True, pdf: str = ""
+) -> list[Path]:
+    """Write each set to a file of its own in a folder, which is made, or all to an exam; returns the files.
 
     has_lists  whether there are ``links.csv`` and ``answers.csv``, too, with a row for each set
+    pdf        for paper: also as PDF, on "a4" or "letter"
 
     Raises NormvizError if the folder has other files: they may be sets from another key.
     """
-    named = {f"{one.stem}.{FORMATS[name].ending}": one for one in sets}
-    place = _folder_for(folder, [*named, *(LISTS if has_lists else ())])
-    for file, one in named.items():
-        files.write(place / file, content(name, one))
-    if has_lists:
-        for file, rows in zip(LISTS, (_links(named), _answers(named)), strict=True):
-            files.write(place / file, _csv(rows))
-    return [place / file for file in (*named, *(LISTS if has_lists else ()))]
+    is_exam = name == PAPER
+    own = [f"{EXAM if is_exam else one.stem}.{FORMATS[name].ending}" for one in sets]
+    place = _folder_for(folder, [*(exam_names(EXAM, pdf) if is_exam else own), *(LISTS if has_lists else ())])
+    written = write_exam(place / EXAM, sets, pdf) if is_exam else [place / file for file in own]
+    for path, one in () if is_exam else zip(written, sets, strict=True):
+        files.write(path, content(name, one))
+    for file, rows in zip(LISTS, (_links(own, sets), _answers(sets, is_exam)), strict=True) if has_lists else ():
+        files.write(place / file, _csv(rows))
+        written.append(place / file)
+    return written
 
 
 LISTS = ("links.csv", "answers.csv")
@@ -175,17 +222,18 @@ def _folder_for(folder: str, names: Collection[str]) -> Path:
     return place
 
 
-def _links(named: Mapping[str, PracticeSet]) -> Iterator[list[str]]:
+def _links(own: Sequence[str], sets: Sequence[PracticeSet]) -> Iterator[list[str]]:
     yield ["name", "set", "file", "link"]
-    for file, one in named.items():
+    for file, one in zip(own, sets, strict=True):
         yield [one.name, one.key, file, one.link]
 
 
-def _answers(named: Mapping[str, PracticeSet]) -> Iterator[list[str]]:
+def _answers(sets: Sequence[PracticeSet], is_exam: bool) -> Iterator[list[str]]:
     """The sheet with the answers: a row for each set, a column for each exercise."""
-    yield ["name", "set", *(str(n + 1) for n in range(max(len(one.exercises) for one in named.values())))]
-    for one in named.values():
-        yield [one.name, one.key, *map(_all_answers, one.exercises, one.items)]
+    yield ["name", "set", *(str(n + 1) for n in range(max(len(one.exercises) for one in sets)))]
+    for one in sets:
+        answers = map(paper.right_answer, one.items) if is_exam else map(_all_answers, one.exercises, one.items)
+        yield [one.name, one.key, *answers]
 
 
 def _all_answers(exercise: Exercise, item: quiz.Item) -> str:

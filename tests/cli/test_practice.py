@@ -6,6 +6,7 @@ import re
 import sqlite3
 import sys
 import zipfile
+from html import escape
 from tempfile import gettempdir
 
 import pytest
@@ -141,6 +142,23 @@ def test_the_whole_bank_is_a_file_for_each_topic_and_level(run, tmp_path):
     assert sorted(ids) == sorted(one.id for one in bank() if one.about.topic in ("numbers", "code"))
 
 
+def test_an_exam_is_two_files_for_one_set_and_for_a_roster(run, tmp_path, roster):
+    code, out, err = run("practice", "--seed", "7", "--count", "3", "--format", "paper", "-o", "test.html")
+    assert (code, err) == (0, "")
+    assert out == size_of(tmp_path / "test.html") + size_of(tmp_path / "test-key.html")
+    (first, *_others) = choose(7, 3)
+    assert first.explanation in (tmp_path / "test-key.html").read_text()
+    assert first.explanation not in (tmp_path / "test.html").read_text()
+    assert run("practice", *roster, "--format", "paper", "-o", "sets")[0] == 0
+    names = {"exam.html", "exam-key.html", "links.csv", "answers.csv"}
+    assert {file.name for file in (tmp_path / "sets").iterdir()} == names
+    assert (tmp_path / "sets/exam.html").read_text().count("Name: ") == 2
+    assert [row[2] for row in table(tmp_path / "sets/links.csv")] == ["file", "exam.html", "exam.html"]
+    answers = table(tmp_path / "sets/answers.csv")[1][2:]
+    key = (tmp_path / "sets/exam-key.html").read_text()
+    assert all(f"<b>{escape(answer)}</b>" in key for answer in answers)
+
+
 def test_the_table_of_formats_has_those_of_the_help():
     assert [*FORMATS] == [*arguments.QUIZZES]
 
@@ -151,6 +169,8 @@ def test_the_table_of_formats_has_those_of_the_help():
     ("--level 9", "level='9' is unknown; choose rising, all, 1, 2 or 3."),
     ("--count 0", "count='0' must be a whole number from 1 to 100"),
     ("--level rising", "level=rising is for a page: write it with --format html, or choose another level."),
+    ("--format paper -o -", "--format paper writes two files; name one for the exam with -o FILE."),
+    ("--pdf a4 -o set.json", "--pdf is for --format paper; leave it out."),
     ("--mixture x", "mixture='x' must be a whole number from 0 to 2,147,483,647."),
     ("--roster r.csv --all -o sets", "give only one of --roster, --versions and --all."),
     ("--key spring", "--key is for the sets of --roster or --versions; leave it out."),
@@ -175,7 +195,7 @@ def test_invalid_arguments(run, arguments, words):
 def test_a_missing_package_is_named_at_once_and_only_where_it_is_needed(run, monkeypatch, name, package):
     monkeypatch.setattr(arguments, "find_spec", lambda asked: None if asked == package else asked)
     monkeypatch.setattr(command, "_loaded", lambda function: lambda args: 0)  # the command itself, with torch
-    for each in ("json", "html", "moodle", "qti", "anki"):
+    for each in ("json", "html", "moodle", "qti", "anki", "paper"):
         code, _out, err = run("practice", "--format", each, "-o", "set")
         remedy = f'--format {name} needs {package}, which is not installed; run pip install "normviz[practice]".'
         assert (code, err) == ((2, f"normviz: {remedy}\n") if each == name else (0, ""))

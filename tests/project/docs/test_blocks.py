@@ -14,6 +14,7 @@ from types import ModuleType
 import pytest
 import yaml
 
+from normviz.lessons.practice.roster import read_roster
 from tests.project.docs import session
 from tests.project.docs.pages import NAMES, PAGES, ROOT, Block, blocks, spans
 
@@ -83,6 +84,8 @@ def _try(block: Block, printed: str, folder: Path) -> str:
             _open(unescape(address))
     elif block.kind == "yaml":
         assert list(yaml.safe_load_all(block.text))
+    elif block.kind == "csv":
+        assert read_roster(block.text.encode(), block.note)
     elif block.kind == "":
         _literal(block.text)
     else:

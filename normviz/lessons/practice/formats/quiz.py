@@ -21,31 +21,55 @@ MOST_ALONG = 3  # indices of an axis without a gap
 CELL, GAP, LABEL, EDGE = 30, 14, 18, 10
 LETTERS = 34  # the width of "n = 0, "
 LIGHT = THEMES["light"]
-COLORS = LIGHT.few  # dark numbers are readable on each
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colors of a picture.
+
+    groups      the cells of each group of a pattern; numbers are readable on each
+    grid, line  the color and the width of the line between cells
+    """
+
+    background: str
+    empty: str
+    marked: str
+    groups: tuple[str, ...]
+    grid: str
+    line: int
+    ink: str
+    muted: str
+    accent: str
+
+
+COLORED = Look(
+    LIGHT.background, LIGHT.none, LIGHT.few[0], LIGHT.few, LIGHT.background, 2, LIGHT.ink[0], LIGHT.muted, LIGHT.accent
+)
+PRINTED = Look("#fff", "#fff", "#bbb", ("#fff",), "#000", 1, "#000", "#000", "#000")  # black and white
 Index = tuple[int, ...]
 Drawn = list[list[int | None]]
 
 
-def svg(exercise: Exercise, answered: bool = False) -> str:
+def svg(exercise: Exercise, answered: bool = False, look: Look = COLORED) -> str:
     """The picture of an exercise; ``answered``: with its answer marked."""
     drawn, axes = _drawn(exercise.case.shape), roles(exercise.case.axes)
     shape = tuple(map(len, drawn))
     is_set = answered and exercise.about.form == MARK
     marked = set(exercise.elements(exercise.answer) if is_set else exercise.target)
     spots = list(product(*map(range, shape)))
-    cells = "".join(_cell(exercise, drawn, axes, spot, marked) for spot in spots)
-    names = "".join(_facet_label(exercise, drawn, axes, spot) for spot in spots if _is_first_of_facet(spot, axes))
+    cells = "".join(_cell(exercise, drawn, axes, spot, marked, look) for spot in spots)
+    names = "".join(_facet_label(exercise, drawn, axes, spot, look) for spot in spots if _is_first_of_facet(spot, axes))
     frame = ""
     if exercise.at:
         left, top = _corner(axes, exercise.case.shape, exercise.at)
         place_and_size = f'x="{left + 1}" y="{top + 1}" width="{CELL - 2}" height="{CELL - 2}"'
-        frame = f'<rect {place_and_size} fill="none" stroke="{LIGHT.accent}" stroke-width="3"/>'
+        frame = f'<rect {place_and_size} fill="none" stroke="{look.accent}" stroke-width="3"/>'
     right, bottom = _corner(axes, shape, tuple(size - 1 for size in shape))
     right = max(right, right - (shape[axes.col] - 1) * CELL + len(axes.facets) * LETTERS - CELL)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{right + CELL + EDGE}" height="{bottom + CELL + EDGE}" '
         f'font-family="{escape(FONT)}" font-size="13"><title>{escape(spoken(exercise))}</title>'
-        f'<rect width="100%" height="100%" fill="{LIGHT.background}"/>{names}{cells}{frame}</svg>'
+        f'<rect width="100%" height="100%" fill="{look.background}"/>{names}{cells}{frame}</svg>'
     )
 
 
@@ -88,30 +112,30 @@ def _corner(axes: Roles, shape: Index, spot: Index) -> tuple[int, int]:
     return left, EDGE + above + down * (rows * CELL + GAP) + _along(spot, axes.row) * CELL
 
 
-def _facet_label(exercise: Exercise, drawn: Drawn, axes: Roles, spot: Index) -> str:
+def _facet_label(exercise: Exercise, drawn: Drawn, axes: Roles, spot: Index, look: Look) -> str:
     facet = [drawn[axis][spot[axis]] for axis in axes.facets]
     if not facet or None in facet:
         return ""
     left, top = _corner(axes, tuple(map(len, drawn)), spot)
     words = ", ".join(f"{exercise.case.axes[axis]} = {i}" for axis, i in zip(axes.facets, facet, strict=True))
-    return f'<text x="{left}" y="{top - 5}" font-size="11" fill="{LIGHT.muted}">{words}</text>'
+    return f'<text x="{left}" y="{top - 5}" font-size="11" fill="{look.muted}">{words}</text>'
 
 
-def _cell(exercise: Exercise, drawn: Drawn, axes: Roles, spot: Index, marked: set[Index]) -> str:
+def _cell(exercise: Exercise, drawn: Drawn, axes: Roles, spot: Index, marked: set[Index], look: Look) -> str:
     """A cell, or the sign of a gap."""
     left, top = _corner(axes, tuple(map(len, drawn)), spot)
     index = tuple(i for indices, at in zip(drawn, spot, strict=True) if (i := indices[at]) is not None)
     if len(index) < len(spot):
-        return _text(left, top, _sign(drawn, axes, spot), LIGHT.muted)
+        return _text(left, top, _sign(drawn, axes, spot), look.muted)
     position = place(index, exercise.case.shape)
-    fill, words = COLORS[0] if index in marked else LIGHT.none, ""
+    fill, words = look.marked if index in marked else look.empty, ""
     if exercise.about.is_numbered:
         number = exercise.case.group_numbers[position]
-        fill, words = COLORS[number % len(COLORS)], str(number)
+        fill, words = look.groups[number % len(look.groups)], str(number)
     elif exercise.values:
         words = f"{exercise.values[position]:g}"
-    cell = f'<rect x="{left}" y="{top}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="{LIGHT.background}" stroke-width="2"/>'
-    return cell + _text(left, top, words, LIGHT.ink[0])
+    cell = f'<rect x="{left}" y="{top}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="{look.grid}" stroke-width="{look.line}"/>'
+    return cell + _text(left, top, words, look.ink)
 
 
 def _text(left: int, top: int, words: str, color: str) -> str:
@@ -175,7 +199,7 @@ class Item:
         return next((option.text for option in self.options if option.right), f"{self.number:g}")
 
 
-def item(exercise: Exercise, app: str = "") -> Item:
+def item(exercise: Exercise, app: str = "", look: Look = COLORED) -> Item:
     """The exercise as a question; ``app`` is the address of the app that its link opens."""
     is_number = exercise.about.form == NUMBER
     options = [
@@ -191,8 +215,8 @@ def item(exercise: Exercise, app: str = "") -> Item:
     return Item(
         exercise.id,
         exercise.prompt_of_choice,
-        svg(exercise),
-        svg(exercise, answered=True) if exercise.about.form == MARK else "",
+        svg(exercise, look=look),
+        svg(exercise, answered=True, look=look) if exercise.about.form == MARK else "",
         spoken(exercise),
         () if is_number else tuple(options),
         float(exercise.answer) if is_number else 0.0,  # type: ignore[arg-type]
