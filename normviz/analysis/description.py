@@ -1,6 +1,6 @@
 """What one layer does to one x: which elements share a mean, a variance, a gamma and a beta, and with which numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -11,6 +11,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from normviz.analysis.forward import Trace, Values, as_tensor, check_types, largest_difference, run_module, trace
+from normviz.analysis.on_demand import OnDemand
 from normviz.layers import arguments, fit, sharing, torch_errors
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
 from normviz.layers.layer import IncompleteError, Layer, check_is_object
@@ -41,6 +42,7 @@ class Description:
     x        the tensor; None if only a shape was given
     values   the module's gamma, beta and running statistics; None if no module was given
     name     for its title, instead of the layer
+    on_demand  "x", "gamma" and "beta" where they are too large to hold: their values are computed where they are needed
     """
 
     norm: Norm
@@ -51,6 +53,7 @@ class Description:
     x: Tensor | None = field(default=None, repr=False)
     values: Values | None = field(default=None, repr=False)
     name: str = field(default="", repr=False)
+    on_demand: Mapping[str, OnDemand] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -164,11 +167,27 @@ class Description:
         tensor([[-1.,  1.]])
         """
         if self.x is None:
-            raise NormvizError(
-                "there are no values: x was given as the shape {shape}. Give a tensor, such as torch.randn{shape}.",
-                shape=self.shape,
-            )
+            raise self.no_values
         return trace(self.norm, self.x, self.layer_values())
+
+    @property
+    def no_values(self) -> NormvizError:
+        """The error where values are needed and only a shape was given."""
+        return NormvizError(
+            "there are no values: x was given as the shape {shape}. Give a tensor, such as torch.randn{shape}.",
+            shape=self.shape,
+        )
+
+    @property
+    def has_values(self) -> bool:
+        """Whether x has values, in memory or on demand."""
+        return self.x is not None or bool(self.on_demand)
+
+    @cached_property
+    def sources(self) -> Mapping[str, OnDemand]:
+        """x, gamma, beta, running_mean and running_var, in memory or on demand, as far as there are any."""
+        held = self.layer_values().tensors | ({} if self.x is None else {"x": self.x})
+        return {name: OnDemand.held(tensor) for name, tensor in held.items()} | dict(self.on_demand)
 
     def layer_values(self) -> Values:
         """gamma, beta and running statistics: from the module, or as in a new layer (1, 0, 0, 1; gamma is 0 if the layer multiplies by 1 + gamma).

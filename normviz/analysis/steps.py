@@ -5,91 +5,16 @@ A layer has only the steps that it needs: RMSNorm subtracts nothing, and running
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
 from torch import Tensor
 
-from normviz.analysis import description, forward, sentences
+from normviz.analysis import forward, sentences
+from normviz.analysis.description import Description
+from normviz.analysis.excerpt import Excerpt, excerpt, moments
+from normviz.layers.norm import Norm
 from normviz.texts.messages import _, format_number, join_sentences
-
-# The mean and the variance of each statistics group, before and after every step. ``normalized = (x - m) / s`` with one m and one s for
-# each group, so the moments after a step follow from those before it. They are computed in float64 from these rules: a mean that is 0 in
-# exact arithmetic is 0 here.
-
-Take = Callable[["Tensor"], "Tensor"]
-SHORT = 16  # elements of a group
-
-
-@dataclass(frozen=True)
-class Moments:
-    """The mean and the biased variance of each statistics group, float64, broadcastable to x."""
-
-    mean: Tensor
-    var: Tensor
-
-    @property
-    def mean_square(self) -> Tensor:
-        return self.var + self.mean.square()
-
-    def shifted(self, by: Tensor | float) -> Moments:
-        return Moments(self.mean + by, self.var)
-
-    def scaled(self, by: Tensor | float) -> Moments:
-        return Moments(self.mean * by, self.var * by * by)
-
-
-def moments(e: description.Description, take: Take = lambda values: values) -> dict[str, Moments]:
-    """The moments of "x", "centered", "normalized" and, for a layer with gamma, "output".
-
-    take  a part of each tensor; by default all of it
-
-    Raises NormvizError if only a shape was given.
-
-    >>> from normviz import explain
-    >>> import torch
-    >>> found = moments(explain("LayerNorm(2, eps=12)", torch.tensor([[1.0, 5.0]])))
-    >>> {key: (float(each.mean), float(each.var)) for key, each in found.items()}
-    {'x': (3.0, 4.0), 'centered': (0.0, 4.0), 'normalized': (0.0, 0.25), 'output': (0.0, 0.25)}
-    """
-    trace, norm = e.trace, e.norm
-    assert e.x is not None  # the trace raises an error without x
-    before = _measured(e, e.x, take)
-    if norm.running:
-        centered, divisor = before.shifted(-take(trace.mean).double()), take(trace.var).double()
-    elif norm.center:
-        centered, divisor = Moments(before.mean * 0, before.var), before.var
-    else:
-        centered, divisor = before, before.mean_square
-    normalized = centered.scaled((divisor + trace.eps).rsqrt())
-    found = {"x": before, "centered": centered, "normalized": normalized}
-    return found if norm.params is None else found | {"output": _output_moments(e, normalized, take)}
-
-
-def _measured(e: description.Description, values: Tensor, take: Take) -> Moments:
-    wide = values.double()
-    mean = forward.group_statistic(e.norm, wide, _mean)
-    return Moments(take(mean), take(forward.group_statistic(e.norm, (wide - mean).square(), _mean)))
-
-
-def _mean(values: Tensor, axes: tuple[int, ...]) -> Tensor:
-    """The mean over the last axes."""
-    flat = values.flatten(axes[0])
-    size = flat.shape[-1]
-    if size > SHORT:
-        return flat.mean(-1)
-    return flat @ flat.new_ones(size) / size  # a reduction of torch takes several times as long
-
-
-def _output_moments(e: description.Description, normalized: Moments, take: Take) -> Moments:
-    """By the rule for one gamma and one beta, else measured."""
-    held = e.layer_values()
-    if any(value is not None and not bool((value == value.flatten()[0]).all()) for value in (held.gamma, held.beta)):
-        return _measured(e, e.trace.output, take)
-    assert held.gamma is not None  # without gamma, "normalized" is the output
-    scaled = normalized.scaled(forward.factor(e.norm, held.gamma.flatten()[0].double()))
-    return scaled.shifted(0.0 if held.beta is None else held.beta.flatten()[0].double())
 
 
 @dataclass(frozen=True)
@@ -127,21 +52,23 @@ class Step:
     links: str = "stats"
 
 
-def steps(e: description.Description) -> tuple[Step, ...]:
+def steps(e: Description, shown: Excerpt | None = None) -> tuple[Step, ...]:
     """The steps of ``e``, in order. Raises NormvizError if only a shape was given.
+
+    shown  the elements whose values the steps have; by default all
 
     >>> from normviz import explain
     >>> import torch
     >>> [step.key for step in steps(explain("RMSNorm(2)", torch.tensor([[3.0, 4.0]])))]
     ['x', 'squared', 'var', 'normalized', 'output']
     """
-    statistics = _statistics(e)  # computes the trace, which raises an error without x
+    shown = shown or excerpt(e)
     formula = f"{'(x − mean)' if _subtracts_mean(e) else 'x'} / √({_denominator(e)} + eps)"
-    normalized = Step("normalized", _("normalized"), formula, e.trace.normalized, _moments_after(e))
-    return (_input(e), *statistics, normalized, *_output(e))
+    normalized = Step("normalized", _("normalized"), formula, shown.trace.normalized, _moments_after(e, shown))
+    return (_input(e, shown), *_statistics(e, shown), normalized, *_output(e, shown))
 
 
-def whole_formula(e: description.Description) -> tuple[Token, ...]:
+def whole_formula(e: Description) -> tuple[Token, ...]:
     """``y = (x - mean) / sqrt(var + eps) * gamma + beta`` in tokens."""
     deviation, scaled, output = ("centered", "squared", "normalized", "output"), ("normalized", "output"), ("output",)
     numerator = [Token("x", ("x", "squared", *scaled), "x", "x")]
@@ -167,16 +94,15 @@ def whole_formula(e: description.Description) -> tuple[Token, ...]:
     return tuple(tokens)
 
 
-def _subtracts_mean(e: description.Description) -> bool:
+def _subtracts_mean(e: Description) -> bool:
     return e.norm.center or e.norm.running
 
 
-def _denominator(e: description.Description) -> str:
+def _denominator(e: Description) -> str:
     return "var" if _subtracts_mean(e) else _("mean of x²")
 
 
-def _input(e: description.Description) -> Step:
-    assert e.x is not None
+def _input(e: Description, shown: Excerpt) -> Step:
     if e.norm.running:
         shared = _("a running mean and a running variance")
     else:
@@ -185,12 +111,13 @@ def _input(e: description.Description) -> Step:
         "The input; the color of a cell shows its value. Select an element: those that share {shared} with it keep their color.",
         shared=shared,
     )
-    return Step("x", "x", _("the input"), e.x, why)
+    return Step("x", "x", _("the input"), shown.x, why)
 
 
-def _statistics(e: description.Description) -> tuple[Step, ...]:
+def _statistics(e: Description, shown: Excerpt) -> tuple[Step, ...]:
     """The steps from x to the variance."""
-    mean, var, centered, squared = e.trace.mean, e.trace.var, e.trace.centered, e.trace.centered.square()
+    mean, var, centered = shown.trace.mean, shown.trace.var, shown.trace.centered
+    squared = centered.square()
     if e.norm.running:
         stored = _("Stored in training; not computed from this input.")
         deviation = _("How far each element is from the running mean that it uses.")
@@ -216,21 +143,25 @@ def _statistics(e: description.Description) -> tuple[Step, ...]:
     )
 
 
-def _moments_after(e: description.Description) -> str:
+def _moments_after(e: Description, shown: Excerpt) -> str:
     """The mean and the variance of the groups after normalization, in exact arithmetic."""
-    found = moments(e)["normalized"]
+    found = moments(shown.part)["normalized"]
     if e.norm.running:
-        return _(
+        said = _(
             "With running statistics, the groups of this x get means of {means} and variances of {variances}, in general not 0 and 1.",
             means=_range(found.mean, 4),
             variances=_range(found.var, 4),
         )
-    if e.norm.center:
-        return _("Every group now has mean 0 and variance var / (var + eps): {variances}.", variances=_range(found.var))
-    return _(
-        "The mean square of every group is now ms / (ms + eps): {squares}. No mean was subtracted, so the means are not 0 in general.",
-        squares=_range(found.mean_square),
-    )
+    elif e.norm.center:
+        said = _("Every group now has mean 0 and variance var / (var + eps): {variances}.", variances=_range(found.var))
+    else:
+        said = _(
+            "The mean square of every group is now ms / (ms + eps): {squares}. No mean was subtracted, so the means are not 0 in general.",
+            squares=_range(found.mean_square),
+        )
+    if shown.part.counts.statistics == e.counts.statistics:
+        return said
+    return join_sentences([said, _("The numbers are those of the groups that are computed here.")])
 
 
 def _range(values: Tensor, digits: int = 6) -> str:
@@ -239,15 +170,15 @@ def _range(values: Tensor, digits: int = 6) -> str:
     return low if low == high else _("{low} to {high}", low=low, high=high)
 
 
-def _output(e: description.Description) -> tuple[Step, ...]:
+def _output(e: Description, shown: Excerpt) -> tuple[Step, ...]:
     if e.norm.params is None:
         return ()
     title = _("scaled and shifted") if e.norm.bias else _("scaled")
-    why = join_sentences((_regrouping(e), _without_effect(e)))
-    return (Step("output", title, sentences.scaling(e), e.trace.output, why, links="params"),)
+    why = join_sentences((_regrouping(e), _without_effect(e.norm, (shown.part if e.on_demand else e).layer_values())))
+    return (Step("output", title, sentences.scaling(e), shown.trace.output, why, links="params"),)
 
 
-def _regrouping(e: description.Description) -> str:
+def _regrouping(e: Description) -> str:
     """How the groups that share a gamma differ from those that share a mean."""
     sizes, shared = e.norm.axis_sizes(e.shape), _("a gamma and a beta") if e.norm.bias else _("a gamma")
     statistics, parameters = (
@@ -265,12 +196,11 @@ def _regrouping(e: description.Description) -> str:
     return _("The groups change: each now has the elements that share {shared}.", shared=shared)
 
 
-def _without_effect(e: description.Description) -> str:
+def _without_effect(norm: Norm, held: forward.Values) -> str:
     """Says that gamma and beta change nothing, if they are as in a new layer; else empty."""
-    held = e.layer_values()
-    if held.gamma is None or not bool((forward.factor(e.norm, held.gamma) == 1).all()):
+    if held.gamma is None or not bool((forward.factor(norm, held.gamma) == 1).all()):
         return ""
-    number = int(e.norm.new_gamma)
+    number = int(norm.new_gamma)
     if held.beta is None:
         return _("Every gamma is {number}, as in a new layer, so no value changes yet.", number=number)
     unchanged = _(

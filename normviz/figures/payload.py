@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from normviz.analysis import description, forward, sentences
-from normviz.analysis.steps import Token, moments, steps, whole_formula
+from normviz.analysis import description, sentences
+from normviz.analysis.excerpt import Excerpt, GroupValues, excerpt
+from normviz.analysis.steps import Token, steps, whole_formula
 from normviz.code.programs import code
 from normviz.figures.wire import Payload, left_out
 from normviz.layers.sharing import check_groups
@@ -187,6 +188,37 @@ class MomentsData(Payload):
     var: Packed
 
 
+@dataclass(frozen=True)
+class Histogram(Payload):
+    """How many values are in each of as many bins of the same width as there are counts.
+
+    low   the lower end of the first bin
+    high  the upper end of the last bin
+    """
+
+    low: float
+    high: float
+    counts: list[int]
+
+
+@dataclass(frozen=True)
+class GroupData(Payload):
+    """The values of the selected group of a tensor that is not drawn whole, by stage: "x", "normalized", "output".
+
+    id        the number of the group
+    count     the number of values; of a sample, they are fewer than the group has
+    elements  the index of each value, if there are few
+    values    of each stage, if there are few
+    bins      of each stage, if there are many
+    """
+
+    id: int
+    count: int
+    elements: Sequence[Index]
+    values: dict[str, Packed]
+    bins: dict[str, Histogram]
+
+
 @dataclass(frozen=True, kw_only=True)
 class LayerValues(Payload):
     """Mean, variance, gamma and beta as they broadcast over the drawn elements, and eps."""
@@ -230,7 +262,9 @@ P = TypeVar("P", bound=PanelData)
 class Linked(Payload):
     """What all figures of panels have that show one tensor.
 
-    at  the selected element
+    at        the selected element
+    group     the values of its group, if x is not drawn whole
+    computed  the ids of the groups whose means and variances are known; left out: of all
     """
 
     kind: str
@@ -238,6 +272,8 @@ class Linked(Payload):
     grid: Grid
     panels: Sequence[Panel]
     values: LayerValues | None = None
+    group: GroupData | None = left_out(None)
+    computed: Sequence[int] | None = left_out(None)
     at: Index | None = None
     editable: bool = False
 
@@ -357,13 +393,13 @@ def view_payload(
     opened    the names of parts that are open
     """
     sharing = [replace(panel, toggles=toggles[panel.key]) if toggles else panel for panel in sharing_panels(e)]
+    shown = excerpt(e, drawing.indices, at) if e.has_values else None
     return ViewPayload(
         **_on(drawing, at),
-        panels=[*sharing, *value_panels(e, drawing)],
-        values=values_data(e, drawing) if e.x is not None else None,
+        panels=[*sharing, *(value_panels(e, shown) if shown else ())],
+        **_of_values(shown),
         editable=editable,
         **_of_layer(e),
-        moments=moments_data(e, drawing),
         formula=whole_formula(e),
         loops=loops_data(e),
         facts=counts(e),
@@ -386,7 +422,7 @@ def values_payload(
     of_layer = _of_layer(e)
     if name != "x":
         of_layer["layer"] = ""
-    panels = [value_panel(each, drawing) for each in values]
+    panels = [_value_panel(replace(each, values=drawing.take(each.values))) for each in values]
     return ValuesPayload(**_on(drawing, at), panels=panels, **of_layer, name=name, of_element=of_element, square=square)
 
 
@@ -394,17 +430,16 @@ def steps_payload(
     e: description.Description, drawing: Grid, *, step: int = 0, at: Index | None = None, scaled: bool = False
 ) -> StepsPayload:
     """The forward pass in steps: the values that each step makes, the formula in tokens, and the loops. ``step`` is shown first."""
-    panels = []
-    for each in steps(e):
+    panels, shown = [], excerpt(e, drawing.indices, at)
+    for each in steps(e, shown):
         links = each.links if e.norm.params is not None else "stats"
-        values = PanelValues(each.key, each.title, each.formula, each.values.float().expand(e.shape), links)
-        panels.append(StepData(**vars(value_panel(values, drawing)), why=each.why))
+        values = PanelValues(each.key, each.title, each.formula, each.values.float().expand(drawing.extent), links)
+        panels.append(StepData(**vars(_value_panel(values)), why=each.why))
     return StepsPayload(
         **_on(drawing, at),
         panels=_on_one_scale(panels),
-        values=values_data(e, drawing),
+        **_of_values(shown),
         **_of_layer(e),
-        moments=moments_data(e, drawing),
         groups=sharing_panels(e)[0],
         formula=whole_formula(e),
         loops=loops_data(e),
@@ -504,24 +539,21 @@ def sharing_panels(e: description.Description) -> list[PanelData]:
     ]
 
 
-def value_panels(e: description.Description, drawing: Grid) -> list[PanelData]:
-    """x, normalized and output; no panels if only the shape is known."""
-    if e.x is None:
-        return []
-    trace = e.trace
+def value_panels(e: description.Description, shown: Excerpt) -> list[PanelData]:
+    """x, normalized and output."""
     above = "(x − mean)" if e.norm.center or e.norm.running else "x"
     below = "var" if e.norm.center or e.norm.running else _("mean of x²")
     steps = (
-        PanelValues("x", "x", _("the input"), e.x),
-        PanelValues("normalized", _("normalized"), f"{above} / √({below} + eps)", trace.normalized),
+        PanelValues("x", "x", _("the input"), shown.x),
+        PanelValues("normalized", _("normalized"), f"{above} / √({below} + eps)", shown.trace.normalized),
         PanelValues(
             "output",
             _("output"),
             sentences.scaling(e) if e.norm.params is not None else _("as normalized"),
-            trace.output,
+            shown.trace.output,
         ),
     )
-    return _on_one_scale([value_panel(each, drawing) for each in steps])
+    return _on_one_scale(list(map(_value_panel, steps)))
 
 
 def _on_one_scale(panels: Sequence[P]) -> list[P]:
@@ -532,9 +564,9 @@ def _on_one_scale(panels: Sequence[P]) -> list[P]:
     return [replace(panel, low=-most[panel.key], high=most[panel.key]) for panel in panels]
 
 
-def value_panel(given: PanelValues, drawing: Grid) -> PanelData:
+def _value_panel(given: PanelValues) -> PanelData:
     """The values, colored from blue below zero to brown above."""
-    drawn = as_array(drawing.take(given.values))
+    drawn = as_array(given.values)
     finite = np.abs(drawn[np.isfinite(drawn)])
     most = given.most or (float(finite.max()) if finite.size and finite.max() > 0 else 1.0)
     return PanelData(
@@ -626,29 +658,57 @@ def loops_data(e: description.Description) -> Loops:
     return Loops(code(e, "loops"), _indices(e, e.norm.pattern.reduced))
 
 
-def values_data(e: description.Description, drawing: Grid) -> LayerValues:
-    trace, held = e.trace, e.layer_values()
+class OfValues(TypedDict):
+    """The numbers of the layer at the drawn elements; None without values."""
 
-    def drawn(parameter: Tensor | None) -> Packed | None:
-        return None if parameter is None else taken(forward.broadcast(e.norm, e.shape, parameter))
+    values: LayerValues | None
+    moments: dict[str, MomentsData] | None
+    group: GroupData | None
+    computed: Sequence[int] | None
 
-    def taken(values: Tensor) -> Packed:
-        return as_array(drawing.take(values))
 
-    return LayerValues(
-        mean=taken(trace.mean), var=taken(trace.var), gamma=drawn(held.gamma), beta=drawn(held.beta), eps=trace.eps
-    )
+def _of_values(shown: Excerpt | None) -> OfValues:
+    if shown is None:
+        return {"values": None, "moments": None, "group": None, "computed": None}
+    trace = shown.trace
+    gamma, beta = (None if one is None else as_array(one) for one in (shown.gamma, shown.beta))
+    return {
+        "values": LayerValues(
+            mean=as_array(trace.mean), var=as_array(trace.var), gamma=gamma, beta=beta, eps=trace.eps
+        ),
+        "moments": {
+            stage: MomentsData(as_array(each.mean), as_array(each.var)) for stage, each in shown.moments.items()
+        },
+        "group": None if shown.group is None else _group_data(shown.group),
+        "computed": shown.computed,
+    }
+
+
+def _group_data(group: GroupValues) -> GroupData:
+    """Each value of a small group, or a histogram of a large one."""
+    arrays = {stage: as_array(values) for stage, values in group.stages.items()}
+    if group.elements:
+        return GroupData(group.number, group.count, group.elements, arrays, {})
+    return GroupData(group.number, group.count, (), {}, {stage: histogram(array) for stage, array in arrays.items()})
+
+
+BINS = 120
+
+
+def histogram(values: Packed) -> Histogram:
+    """The finite values, from the lowest to the highest.
+
+    >>> histogram(np.array([0.0, 1.0, 1.0, np.inf], np.float32)).counts[:: BINS - 1]
+    [1, 2]
+    """
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+    high = high if high > low else low + 1
+    places = ((finite - np.float32(low)) * np.float32(BINS / (high - low))).astype(np.int32)
+    return Histogram(low, high, np.bincount(places.clip(0, BINS - 1), minlength=BINS).tolist())
 
 
 def as_array(tensor: Tensor) -> NDArray[np.float32]:
     """The numbers that the browser gets."""
     array: NDArray[np.float32] = tensor.float().cpu().numpy()
     return array
-
-
-def moments_data(e: description.Description, drawing: Grid) -> dict[str, MomentsData] | None:
-    """By stage ("x", "centered", "normalized", "output"): mean and variance as they broadcast over the drawn elements; None without values."""
-    if e.x is None:
-        return None
-    found = moments(e, drawing.take)
-    return {stage: MomentsData(as_array(each.mean), as_array(each.var)) for stage, each in found.items()}

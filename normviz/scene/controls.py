@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeVar
 
-from normviz.analysis.checks import MOST_ELEMENTS
+from normviz.analysis.on_demand import MOST_HELD
 from normviz.analysis.sentences import axes_in_words
 from normviz.layers import arguments, axes, catalogue, pasted
 from normviz.layers.layer import Layer
@@ -205,9 +205,9 @@ def _first_layouts(view: Changeable) -> list[Input]:
     layout = view.scene.layout
     options = Segments({each: layout_axes(each) for each in _including(FIRST_LAYOUTS, layout)})
     limit = ngettext(
-        "Values are computed up to {n:,} element; counts and patterns hold for any size.",
-        "Values are computed up to {n:,} elements; counts and patterns hold for any size.",
-        MOST_ELEMENTS,
+        "Above {n:,} element, values are computed for what is drawn and for the selected group.",
+        "Above {n:,} elements, values are computed for what is drawn and for the selected group.",
+        MOST_HELD,
     )
     help_text = join_sentences([axes_in_words(map(scenes.axes_of, options.options)), limit])
     return [

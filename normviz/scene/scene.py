@@ -18,10 +18,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from normviz.analysis.checks import LARGEST_VALUE, MOST_ELEMENTS, SEEDS
+from normviz.analysis.checks import LARGEST_VALUE, SEEDS
 from normviz.analysis.description import Description, describe_shape
-from normviz.analysis.examples import DATA, PARAMETERS, example, from_values, parameters
+from normviz.analysis.examples import (
+    DATA,
+    PARAMETERS,
+    example,
+    example_on_demand,
+    from_values,
+    parameters,
+    parameters_on_demand,
+)
 from normviz.analysis.forward import Values
+from normviz.analysis.on_demand import MOST_HELD, OnDemand
 from normviz.layers import arguments, catalogue, fit, pasted, sharing
 from normviz.layers.axes import MAX_RANK, layout_text, parse_layout
 from normviz.layers.layer import Layer
@@ -285,6 +294,30 @@ def _layer_values(on_shape: Description, params: str, seed: int, x: Tensor) -> V
     return values
 
 
+def _on_demand(scene: Scene) -> Description:
+    """The layer on an example that is too large to hold."""
+    on_shape, norm = scene.shape_description, scene.shape_description.norm
+    brings = scene.own.values if scene.own else None
+    found = {"x": example_on_demand(scene.shown_data, scene.shape, scene.axes, scene.seed)}
+    if brings is not None and scene.shown_params == OWN:
+        values = brings
+        found = {"x": found["x"].to(next(iter(brings.tensors.values()), torch.empty(0)))}
+    else:
+        kept = [norm.axis_sizes(scene.shape)[name] for name in norm.pattern.right] if norm.running else []
+        values = Values(None, None, torch.zeros(kept), torch.ones(kept)) if norm.running else Values()
+        if (shape := on_shape.counts.gamma_shape) is not None:
+            gamma, beta = parameters_on_demand(scene.shown_params, shape, scene.seed, norm.new_gamma)
+            found |= {"gamma": gamma} | ({"beta": beta} if norm.bias else {})
+    shapes = {name: tuple(held.shape) for name, held in (values.tensors | found).items()}
+    for_all = {"gamma": scene.gamma, "beta": scene.beta}
+    found |= {
+        name: OnDemand.constant(shapes[name], one)
+        for name, one in for_all.items()
+        if one is not None and name in shapes
+    }
+    return replace(on_shape, on_demand=found, values=values)
+
+
 _small = lru_cache(maxsize=MOST_SMALL)(_described)
 _large = lru_cache(maxsize=MOST_LARGE)(_described)
 
@@ -419,9 +452,9 @@ class Scene:
         return (self.gamma, self.beta) != (None, None)
 
     @property
-    def computable(self) -> bool:
-        """Whether x is small enough to compute with, or the reader's own."""
-        return prod(self.shape) <= MOST_ELEMENTS or self.shown_data == OWN
+    def is_held(self) -> bool:
+        """Whether x is in memory: it is small, or the reader's own. The values of others are computed where they are needed."""
+        return prod(self.shape) <= MOST_HELD or self.shown_data == OWN
 
     @cached_property
     def shape_description(self) -> Description:
@@ -443,9 +476,9 @@ class Scene:
 
     @property
     def description(self) -> Description:
-        """The layer on the values of x, or on its shape alone if x is too large to compute with."""
-        if not self.computable:
-            return self.shape_description
+        """The layer on the values of x."""
+        if not self.is_held:
+            return _on_demand(self)
         compute = _small if prod(self.shape) <= SMALL else _large
         for_all = (self.gamma, self.beta)
         return compute(

@@ -50,7 +50,7 @@ WRONG = {
     "export -o page.html": "nothing to show; name a layer",
     "export LayerNorm([3,4,4]) --shape 2,3,4,5 -o page.html": "normalized_shape must be the last sizes of x, here",
     "export LayerNorm(96) --shape 8,96,56,56 -o page.html": "to normalize over it, move it to the end (x.movedim(1, -1)), or use a module of your own (ChannelsFirstLayerNorm here; torch.nn has none).",
-    "export --page step_by_step --shape 1000,1000,1000 -o page.html": "This tensor is too large to compute values here; make it smaller to see the steps.",
+    "export --page step_by_step LayerNorm(4) --shape 1099511627776,1099511627776,4 -o page.html": "groups are too many to number",
     "export batchnorm2d(3) -o page.html": "'batchnorm2d' is not a layer of the catalogue. Did you mean BatchNorm2d?",
     "export --link /?shap=2,3 -o page.html": "'shap' is not a setting of a link. Did you mean shape?",
     "export --link /comparee -o page.html": "does not name a page. Did you mean compare?",

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from normviz import explain
 from normviz.analysis.description import describe
+from normviz.analysis.excerpt import excerpt
 from normviz.figures.payload import sharing_panels, value_panels, view_payload
 from normviz.figures.plotly_figure import cell_values
 from normviz.layers.norm import Norm
@@ -23,7 +24,7 @@ def drawn(e, start=()):
 
 def by_hand(layer, x=X):
     e = explain(layer, x)
-    return {panel.key: panel for panel in (*sharing_panels(e), *value_panels(e, drawn(e)))}
+    return {panel.key: panel for panel in (*sharing_panels(e), *value_panels(e, excerpt(e)))}
 
 
 def test_layer_norm_on_a_matrix():

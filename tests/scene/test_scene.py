@@ -135,12 +135,12 @@ def test_up_to_128_elements_can_be_edited_the_default_among_them():
     assert not read({"shape": "129"}).scene.editable
 
 
-def test_above_2_to_the_20_elements_only_counts_are_computed():
+def test_above_2_to_the_20_elements_values_are_computed_where_they_are_needed():
     small, large = read({"shape": "1024,1024"}).scene, read({"shape": "1025,1024"}).scene
-    assert small.computable
     assert small.description.x is not None
-    assert not large.computable
+    assert not small.description.on_demand
     assert large.description.x is None
+    assert list(large.description.on_demand) == ["x", "gamma", "beta"]
     assert large.description.counts.statistics == 1025
 
 

@@ -201,7 +201,7 @@ def test_the_sum_of_a_group_that_is_drawn_in_part_is_that_of_the_whole_group():
     assert lines[1] == ["mean", "1000000 / 1,000", "1000"]
 
 
-STATISTICS = "(({ stats, values, grid }) => listStatistics(stats, values, grid))(decodeData(args[0]))"
+STATISTICS = "((data) => listStatistics(data, data.values, data.grid))(decodeData(args[0]))"
 TABLES = [
     ("LayerNorm(3)", [[[0], 3, 14 / 3], [[1], 4, 0]]),
     ("BatchNorm1d(3)", [[[0], 2.5, 2.25], [[1], 3, 1], [[2], 5, 1]]),

@@ -124,6 +124,22 @@ interface MomentsData {
   var: PackedArray;
 }
 
+/** How many values are in each of as many bins of the same width as there are counts. */
+interface Histogram {
+  low: number; // the lower end of the first bin
+  high: number; // the upper end of the last bin
+  counts: number[];
+}
+
+/** The values of the selected group of a tensor that is not drawn whole, by stage: "x", "normalized", "output". */
+interface GroupData {
+  id: number; // the number of the group
+  count: number; // the number of values; of a sample, they are fewer than the group has
+  elements: number[][]; // the index of each value, if there are few
+  values: Record<string, PackedArray>; // of each stage, if there are few
+  bins: Record<string, Histogram>; // of each stage, if there are many
+}
+
 /** Mean, variance, gamma and beta as they broadcast over the drawn elements, and eps. */
 interface LayerValues {
   mean: PackedArray;
@@ -158,6 +174,8 @@ interface Linked {
   grid: GridData;
   panels: (PanelData | CubePanel)[];
   values: LayerValues | null;
+  group?: GroupData; // the values of its group, if x is not drawn whole
+  computed?: number[]; // the ids of the groups whose means and variances are known; left out: of all
   at: number[] | null; // the selected element
   editable: boolean;
 }

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from normviz.analysis.description import Description
+from normviz.analysis.excerpt import sample_note
 from normviz.analysis.sentences import groups_note, pairs_note, sentence
 from normviz.figures.payload import NearLayer, Toggles, view_payload
 from normviz.layers.layer import Layer
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
-from normviz.parts.part import Caption, HowMany, LayerNote, Link, Note, Panels, Part, Sentence, code_parts, part_or_note
+from normviz.parts.part import Caption, HowMany, LayerNote, Link, Panels, Part, Sentence, code_parts, part_or_note
 from normviz.parts.titles import EXPLORE, LOOK_UP, TITLES
 from normviz.scene.controls import ARGUMENTS, FILE_CHOICES
 from normviz.scene.edits import with_layer
@@ -56,7 +57,7 @@ def parts(
     if toggles is not None and not e.norm.running:
         yield HowMany(e.counts.statistics, e.norm.center)
     yield Sentence(sentence(e))
-    for note in filter(None, (groups_note(e), pairs_note(e))):
+    for note in filter(None, (groups_note(e), pairs_note(e), sample_note(e))):
         yield Caption(note)
     changes = {"editable": scene.editable, "scaled": scene.scaled}
     yield part_or_note(
@@ -65,8 +66,6 @@ def parts(
             ("select", "edit", "scale", "toggle"),
         )
     )
-    if not scene.computable:
-        yield Note(_("This tensor is too large to compute values here. The patterns, counts and code still apply."))
     yield code_parts(e, "code" in opened)
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from normviz.analysis.excerpt import sample_note
 from normviz.analysis.sentences import sentence
 from normviz.figures.payload import steps_payload
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
-from normviz.parts.part import Details, LayerNote, Note, Panels, Part, Sentence, course_pair, part_or_note
+from normviz.parts.part import Caption, Details, LayerNote, Panels, Part, Sentence, course_pair, part_or_note
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.controls import FILE_CHOICES
 from normviz.scene.scene import compact
@@ -20,11 +21,9 @@ def view_parts(view: View) -> Iterator[Part]:
     scene, step = view.scene, view.settings["step"]
     e = scene.description
     yield from map(LayerNote, e.notes)
-    if scene.computable:
-        chosen = {"step": step, "at": scene.at, "scaled": scene.scaled}
-        yield part_or_note(lambda: Panels(steps_payload(e, scene.grid, **chosen), ("select", "step", "scale")))
-    else:
-        yield Note(_("This tensor is too large to compute values here; make it smaller to see the steps."))
+    chosen = {"step": step, "at": scene.at, "scaled": scene.scaled}
+    yield part_or_note(lambda: Panels(steps_payload(e, scene.grid, **chosen), ("select", "step", "scale")))
+    yield from map(Caption, filter(None, [sample_note(e)]))
     yield Sentence(sentence(e))
     title = _("As CS231n writes it: {signature}", signature="layernorm_forward(x, gamma, beta, ln_param) -> out, cache")
     yield Details(title, course_pair())

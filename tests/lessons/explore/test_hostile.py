@@ -61,12 +61,12 @@ HUGE = [
 
 
 @pytest.mark.parametrize("link", HUGE)
-def test_a_tensor_that_is_too_large_to_compute_still_has_counts_and_code(link):
+def test_a_tensor_of_any_size_has_counts_code_and_values(link):
     app = opened("explore", link)
     assert not app.exception
     assert not problems(app)
     assert sentence_text(app) == expected(scene(app))
-    assert any("too large to compute values here" in note for note in notes(app))
     assert sum("import" in text for text in tabs(app).values()) > 2
     refused = any("groups are too many to number" in note for note in notes(app))
     assert refused == (figures(app) == [])
+    assert refused or figures(app)[0]["group"]["count"] <= 2**18

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support.driver import check, figure_data, open_explore, query, scene, send_event, sentence_text
+from tests.support.shown import captions
 
 
 def test_the_reader_moves_the_slices_and_the_counts_are_of_the_whole_tensor():
@@ -33,9 +34,11 @@ def test_slices_stay_within_the_tensor(start, drawn):
     assert scene(app).grid.start == drawn
 
 
-def test_a_tensor_beyond_the_largest_that_is_computed_has_a_schematic():
+def test_a_tensor_that_no_memory_holds_has_a_schematic_with_values():
     app = open_explore(f"shape=2,{2**40}")
     check(app)
     data = figure_data(app)
     assert data["grid"]["indices"] == [[0, 1], [0, 1, 2, 3, 4, 2**40 - 1]]
-    assert [panel["key"] for panel in data["panels"]] == ["stats", "params"]
+    assert [panel["key"] for panel in data["panels"]] == ["stats", "params", "x", "normalized", "output"]
+    assert (data["group"]["count"], data["stats"]["size"]) == (2**18, 2**40)
+    assert any(f"from a sample of **{2**18:,}** of the **{2**40:,}** elements" in text for text in captions(app))

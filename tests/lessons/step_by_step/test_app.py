@@ -64,11 +64,13 @@ def test_a_step_beyond_the_last_becomes_the_last(step, nearest):
     assert query(app) == {"step": nearest}
 
 
-def test_a_note_replaces_the_steps_if_the_tensor_is_too_large():
+def test_a_large_tensor_has_steps_and_a_note_replaces_them_if_its_groups_cannot_be_numbered():
     app = open_page("step_by_step", "shape=100000,100000")
     check_no_errors(app)
+    assert figures(app)[0]["group"]["count"] == 100000
+    app = open_page("step_by_step", "shape=1099511627776,1099511627776,4&layer=LayerNorm([4])")
     assert figures(app) == []
-    assert any("too large to compute" in note for note in notes(app))
+    assert any("groups are too many to number" in note for note in notes(app))
 
 
 def test_the_functions_of_the_course_are_shown():

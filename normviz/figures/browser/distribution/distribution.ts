@@ -5,7 +5,7 @@ import { groupColor } from "../common/color.ts";
 import { button, html, svg } from "../common/dom.ts";
 import { formatElement, formatShort, roundedFor } from "../common/format.ts";
 import { _, joinSentences, ngettext } from "../common/messages.ts";
-import { groupOf, rankGroups, sameIndex, tensorIndex } from "../tensor/sharing.ts";
+import { groupOf, isComputed, rankGroups, sameIndex, tensorIndex } from "../tensor/sharing.ts";
 import { sentPlace } from "../tensor/slices.ts";
 import { DotSlider, valueInWords, type Dot } from "./dot_slider.ts";
 import { GammaAndBetaSliders } from "./gamma_beta.ts";
@@ -99,7 +99,7 @@ export class Distribution {
 
   /** Draws the group of the selected element. ``step`` of the forward pass; later stages are not drawn yet. */
   draw(step?: string) {
-    const { view } = this, { data } = view, at = view.at && sentPlace(data, view.at) ? view.at : null;
+    const { view } = this, { data } = view, at = view.at && sentPlace(data, view.at) && isComputed(data, view.at) ? view.at : null;
     this.root.hidden = !data.values || (data.hidden ?? []).includes("distribution");
     if (!view.changes.held) this.width = this.root.clientWidth - 2; // reading it again in every frame of a drag takes time
     this.root.hidden ||= this.width < 80;
@@ -130,7 +130,7 @@ export class Distribution {
     const holds = Boolean(changes.held) && sameIndex(at, this.at);
     this.at = at;
     if (!holds) { // of all stages: no dot moves when a row is added; the axis stays while a value is dragged
-      this.range = rangeOf(stages.flatMap(({ values, mean, spread }) => [...values, mean, ...spread]), slides ? ROOM_TO_DRAG : AXIS_MARGIN);
+      this.range = rangeOf(stages.flatMap(({ values, bins, mean, spread }) => [...values, ...(bins ? [bins.low, bins.high] : []), mean, ...spread]), slides ? ROOM_TO_DRAG : AXIS_MARGIN);
       this.levels.clear();
     }
     const { range } = this;
@@ -190,15 +190,16 @@ export class Distribution {
   }
 
   /** One dot per value; of many values, a histogram and the dot of the selected element. */
-  drawDots({ key, values }: Stage, { others }: Group, top: number, fill: string, selected: number) {
-    const row = this.rows[this.rows.length - 1], many = values.length > MOST_DOTS;
+  drawDots({ key, values, bins }: Stage, { others }: Group, top: number, fill: string, selected: number) {
+    const row = this.rows[this.rows.length - 1], many = Boolean(bins) || values.length > MOST_DOTS;
     if (many) {
-      const counts = countsOf(values.map(this.place), 2 * RADIUS), most = Math.max(...counts.values());
-      const bars = [...counts].map(([column, count]) => {
-        const bar = Math.max(1, (STRIP * count) / most);
-        return `M${column * 2 * RADIUS - RADIUS + 0.5},${top + STRIP - bar}h${2 * RADIUS - 1}v${bar}h${1 - 2 * RADIUS}z`;
+      const bars = bins ? this.barsOf(bins) : [...countsOf(values.map(this.place), 2 * RADIUS)].map(([column, count]) => [column * 2 * RADIUS - RADIUS, 2 * RADIUS, count]);
+      const most = Math.max(...bars.map(([, , count]) => count));
+      const shapes = bars.filter(([, , count]) => count).map(([left, width, count]) => {
+        const bar = Math.max(1, (STRIP * count) / most), gap = Math.min(1, width / 4);
+        return `M${left + gap / 2},${top + STRIP - bar}h${width - gap}v${bar}h${gap - width}z`;
       });
-      svg("path", { class: "nv-dot-shape", fill, d: bars.join("") }, this.drawing);
+      svg("path", { class: "nv-dot-shape", fill, d: shapes.join("") }, this.drawing);
       row.dots = row.dots.map((dot, number) => (dot && number === selected ? { ...dot, y: top + STRIP - RADIUS } : null));
     }
     const order = [...row.dots.keys()].filter((number) => number !== selected && !many);
@@ -211,6 +212,12 @@ export class Distribution {
       shapes[number] = svg("path", { class: `nv-dot-shape${look}`, ...(others[number] ? {} : { fill }), d }, this.drawing);
     }
     this.dots.set(key, shapes);
+  }
+
+  /** The left end, the width and the count of each bar. */
+  barsOf({ low, high, counts }: Histogram) {
+    const left = this.place(low), width = (this.place(high) - left) / counts.length;
+    return counts.map((count, number) => [left + number * width, width, count]);
   }
 
   /** The mean as a tick, the spread as a bar, once the steps have computed them. */

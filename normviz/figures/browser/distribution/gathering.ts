@@ -42,7 +42,9 @@ export class Gathering {
     this.root = root;
     const [chipX, chipY] = this.inView(card.left + card.width / 2, card.bottom);
     for (const number of someOf(group.peers.length)) {
-      const dot = html("i", "nv-traveller", root), from = fields(group.peers[number]), to = strip?.(number);
+      const peer = group.peers[number];
+      if (!peer) continue;
+      const dot = html("i", "nv-traveller", root), from = fields(peer), to = strip?.(number);
       dot.style.background = fill;
       const [there, chip] = [from, [chipX, chipY]].map(([left, top]) => `translate(${left}px, ${top}px)`);
       dot.animate([

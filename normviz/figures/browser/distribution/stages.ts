@@ -2,7 +2,8 @@
 
 import { formatCount, formatNumber } from "../common/format.ts";
 import { _, joinSentences, ngettext } from "../common/messages.ts";
-import { broadcastAt, drawnPeers, factorName, factorOf } from "../tensor/sharing.ts";
+import { decodeFloats } from "../tensor/arrays.ts";
+import { broadcastAt, drawnPeers, factorName, factorOf, groupOf, placeOf, tensorIndex } from "../tensor/sharing.ts";
 
 export interface Stage {
   key: string;
@@ -11,29 +12,41 @@ export interface Stage {
   moments: string; // its mean and its variance, or mean square, in words
   meanAlone: string; // its mean in words
   values: number[]; // of the peers
+  bins?: Histogram; // of all values of a large group, of which the peers are only those that are drawn
   mean: number;
   variance: number;
   spread: [number, number]; // one standard deviation to each side of the mean (RMSNorm: one root mean square of 0)
 }
 
-/** ``others``: which peers are of another example */
-export type Group = { peers: Index[]; others: boolean[]; complete: boolean; size: number; stages: Stage[] };
+/** ``peers``: where the values are drawn, null where they are not. ``others``: which of them are of another example. ``count``: the values known */
+export type Group = { peers: (Index | null)[]; others: boolean[]; count: number; size: number; stages: Stage[] };
 
 /** The group of an element. */
 export function groupStages(source: ValueSource, index: Index): Group {
-  const { data } = source, { stats, params } = data, peers = drawnPeers(data, index);
+  const { data } = source, { stats, params } = data, sent = sentGroup(data, index), drawn = drawnPeers(data, index);
+  const peers = sent?.elements.length ? sent.elements.map((element) => placeOf(data, element)) : drawn;
   const values = data.values as DecodedValues, mean = broadcastAt(values.mean, index);
   const root = Math.sqrt(broadcastAt(values.var, index) + values.eps);
-  const stage = (key: string, title: string, rule: string, value: (peer: Index) => number) => ({ key, title, rule, values: peers.map(value), ...momentsOf(data, key, index) });
-  const stages = [stage("x", "x", _("the input"), (peer) => source.valueAt("x", peer))];
+  const stage = (key: string, title: string, rule: string, from = key, minus = 0) => {
+    const values = sent?.elements.length ? [...decodeFloats(sent.values[from])] : drawn.map((peer) => source.valueAt(from, peer)), bins = sent?.bins[from];
+    return {
+      key, title, rule, values: values.map((value) => value - minus), ...momentsOf(data, key, index),
+      bins: bins && { ...bins, low: bins.low - minus, high: bins.high - minus },
+    };
+  };
+  const stages = [stage("x", "x", _("the input"))];
   const subtracted = { mean: formatNumber(mean) };
   const centering = stats.running ? _("minus the running mean {mean}", subtracted) : _("minus the mean {mean}", subtracted);
-  if (stats.center) stages.push(stage("centered", _("centered"), centering, (peer) => source.valueAt("x", peer) - mean));
-  stages.push(stage("normalized", _("normalized"), dividingRule(data, root), (peer) => source.valueAt("normalized", peer)));
-  if (params) stages.push(stage("output", _("output"), parameterRule(data, peers), (peer) => source.valueAt("output", peer)));
-  const batch = batchAxis(data.axes), others = peers.map((peer) => batch >= 0 && peer[batch] !== index[batch]);
-  return { peers, others, complete: peers.length === stats.size, size: stats.size, stages };
+  if (stats.center) stages.push(stage("centered", _("centered"), centering, "x", mean));
+  stages.push(stage("normalized", _("normalized"), dividingRule(data, root)));
+  if (params) stages.push(stage("output", _("output"), parameterRule(data, drawn)));
+  const batch = batchAxis(data.axes), own = tensorIndex(data, index)[batch], examples = sent?.elements.length ? sent.elements : drawn.map((peer) => tensorIndex(data, peer));
+  const others = examples.map((element) => batch >= 0 && element[batch] !== own);
+  return { peers, others, count: sent?.count ?? peers.length, size: stats.size, stages };
 }
+
+/** What was sent of the group of an element that is not drawn whole. */
+const sentGroup = ({ group, stats }: DecodedData, index: Index) => (group && group.id === groupOf(stats.tables, index) ? group : null);
 
 /** The number of the axis of examples, as normviz.layers.axes.example_axis finds it; -1 if x has none. */
 const batchAxis = (axes: string[]) => (axes[0] === "b" && !axes.includes("n") && (axes.includes("c") || axes.includes("d")) ? 0 : axes.indexOf("n"));
@@ -85,14 +98,16 @@ function parameterRule({ values: given, params }: DecodedData, peers: Index[]) {
 }
 
 /** What the marks mean, if they are drawn, and what does not hold for this group. */
-export function notesOf({ stats }: DecodedData, { peers, others, complete, size }: Group, marked = true) {
+export function notesOf({ stats }: DecodedData, { others, count, size, stages: [{ bins }] }: Group, marked = true) {
   const legend = stats.center
     ? _("Tick: the mean. Bar: one standard deviation to each side.")
     : _("Tick: the mean. Bar: one root mean square to each side of 0.");
   const notes = marked ? [legend] : [];
-  if (others.includes(true)) notes.push(_("Hollow dots: other examples."));
-  if (!complete)
-    notes.push(ngettext("Dots: the {drawn} of {n} value that are drawn above.", "Dots: the {drawn} of {n} values that are drawn above.", size, { drawn: formatCount(peers.length) }), _("The numbers are for the whole group."));
+  if (others.includes(true) && !bins) notes.push(_("Hollow dots: other examples."));
+  if (count < size && bins)
+    notes.push(ngettext("Estimated from a sample of {count} of the {n} value of the group.", "Estimated from a sample of {count} of the {n} values of the group.", size, { count: formatCount(count) }));
+  else if (count < size)
+    notes.push(ngettext("Dots: the {drawn} of {n} value that are drawn above.", "Dots: the {drawn} of {n} values that are drawn above.", size, { drawn: formatCount(count) }), _("The numbers are for the whole group."));
   if (stats.running)
     notes.push(_("The running mean and variance were not computed from this group: its mean need not become 0, nor its variance 1."));
   return joinSentences(notes);

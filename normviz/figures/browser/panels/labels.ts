@@ -2,7 +2,7 @@
 
 import { formatShort } from "../common/format.ts";
 import { _ } from "../common/messages.ts";
-import { broadcastAt } from "../tensor/sharing.ts";
+import { broadcastAt, isComputed } from "../tensor/sharing.ts";
 import { cutAxes, facetAxes, gapsBefore, listSlices } from "../tensor/slices.ts";
 import type { DrawnPanel } from "../tensor/drawn_panel.ts";
 
@@ -31,7 +31,7 @@ export function numberedName({ center, running }: Sharing & Partial<Statistics>,
 function momentsAt({ data, figure: { key, links } }: DrawnPanel, index: Index) {
   const stage = links === "stats" && data.moments?.[key === "output" && !data.params ? "normalized" : key], { grid, sent } = data;
   const known = stage && stage.mean.shape.every((size, axis) => size === 1 || sent.indices[axis].includes(grid.indices[axis][index[axis]]));
-  return known ? { mean: broadcastAt(stage.mean, index), var: broadcastAt(stage.var, index) } : null;
+  return known && isComputed(data, index) ? { mean: broadcastAt(stage.mean, index), var: broadcastAt(stage.var, index) } : null;
 }
 
 /** Where the moments of groups are written: those of every row of a matrix at the right, of every column below, or of one group below it. */

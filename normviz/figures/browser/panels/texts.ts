@@ -3,8 +3,7 @@
 import { rectanglesOf, type Rectangle } from "../motion/outlines.ts";
 import { readableInk } from "../common/color.ts";
 import { formatShort } from "../common/format.ts";
-import { firstOfGroups, groupName } from "../tensor/sharing.ts";
-import { sentPlace } from "../tensor/slices.ts";
+import { firstOfGroups, groupName, hasStatistics } from "../tensor/sharing.ts";
 import type { DrawnPanel } from "../tensor/drawn_panel.ts";
 
 const MOST_TEXTS = 1200; // texts in one panel
@@ -36,7 +35,7 @@ function writeValues(panel: DrawnPanel, write: Write) {
   if (geometry.facets * geometry.rows * geometry.columns > MOST_TEXTS) return;
   panel.each((index) => {
     const value = panel.valueAt(index);
-    if (!Number.isNaN(value) || sentPlace(panel.data, index)) texts.push([index, formatShort(value)]);
+    if (!Number.isNaN(value) || hasStatistics(panel.data, index)) texts.push([index, formatShort(value)]);
   });
   const size = Math.min(SIZE, cellH * 0.62, (cellW - 3) / (LETTER * Math.max(...texts.map(([, text]) => text.length))));
   if (size < SMALLEST) return;

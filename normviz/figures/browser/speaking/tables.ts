@@ -3,8 +3,7 @@
 import { button, html } from "../common/dom.ts";
 import { formatElement, formatNumber } from "../common/format.ts";
 import { _ } from "../common/messages.ts";
-import { groupName, groupOf, sameIndex, tensorIndex } from "../tensor/sharing.ts";
-import { sentPlace } from "../tensor/slices.ts";
+import { groupName, groupOf, hasStatistics, sameIndex, tensorIndex } from "../tensor/sharing.ts";
 import { openModal, showKeys } from "./dialogs.ts";
 import { kindOf } from "./moves.ts";
 import type { DrawnPanel, PanelHost } from "../tensor/drawn_panel.ts";
@@ -82,7 +81,7 @@ function textOf(panel: DrawnPanel, index: Index) {
   if (panel.figure.scale === "none") return _("none");
   const value = panel.valueAt(index);
   if (panel.isId && panel.sharing) return groupName(panel.sharing, value);
-  return Number.isNaN(value) && !sentPlace(panel.data, index) ? "–" : formatNumber(value);
+  return Number.isNaN(value) && !hasStatistics(panel.data, index) ? "–" : formatNumber(value);
 }
 
 // A chart: a row for each x, a column for each series.

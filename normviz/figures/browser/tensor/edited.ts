@@ -89,6 +89,18 @@ export function withGammaAndBeta(data: DecodedData, { gamma, beta: wanted }: Gam
     panels: data.panels.map((panel) => panel.key !== "output" ? panel : {
       ...panel, z: { shape: normalized.z?.shape ?? [], data: "", values: output }, low: -most, high: most,
     }),
+    group: data.group && scaledGroup(data.group, factor, beta),
     moments: before ? { ...moments, output: { mean: changed(before.mean, scaled), var: changed(before.var, spread) } } : moments,
+  };
+}
+
+/** The values of a group with another output. */
+function scaledGroup(group: GroupData, factor: number, beta: number): GroupData {
+  const { values: { normalized: values }, bins: { normalized: bins } } = group, ends = bins && [bins.low, bins.high].map((end) => factor * end + beta).sort((a, b) => a - b);
+  const output = values && { ...values, data: "", values: decodeFloats(values).map((value) => factor * value + beta) };
+  return {
+    ...group,
+    values: values ? { ...group.values, output } : {},
+    bins: bins ? { ...group.bins, output: { low: ends[0], high: ends[1], counts: factor < 0 ? [...bins.counts].reverse() : bins.counts } } : {},
   };
 }

@@ -95,6 +95,15 @@ export function positionsOf(table: number[], value: number) {
   return table.flatMap((entry, position) => (entry === value ? [position] : []));
 }
 
+type Computed = { stats: Tabled<Statistics>, computed?: number[] | null };
+
+/** Whether the values of an element's statistics group were computed. */
+export const isComputed = ({ stats, computed }: Computed, index: Index) => !computed || computed.includes(groupOf(stats.tables, index));
+
+/** Whether the mean and the variance that an element uses are known here, and so its output. */
+export const hasStatistics = (data: Computed & { grid: GridData, sent: GridData }, index: Index) =>
+  Boolean(sentPlace(data, index)) && (data.stats?.running || isComputed(data, index));
+
 /** The elements of an element's statistics group, as far as their values were sent; itself among them. */
 export function drawnPeers(data: { stats: Tabled<Statistics>, grid: GridData, sent: GridData }, index: Index) {
   const { stats } = data, positions = stats.tables.map((table, axis) => positionsOf(table, table[index[axis]]));
@@ -110,7 +119,7 @@ export function groupOfElement(data: DecodedData, index: Index) {
 }
 
 /** The statistics of each group whose values were sent, up to ``most`` groups: their index, mean and variance. */
-export function listStatistics(stats: Statistics, values: DecodedValues, grid: GridData, most = 100) {
+export function listStatistics({ stats, computed }: Computed, values: DecodedValues, grid: GridData, most = 100) {
   const tables = tablesOf(stats.axes, grid), firsts = tables.map((table) => table.flatMap((id, position) => (table.indexOf(id) === position ? [position] : [])));
   const groups = new Map<number, Index>();
   const visit = (index: Index): void => {
@@ -119,7 +128,8 @@ export function listStatistics(stats: Statistics, values: DecodedValues, grid: G
     else for (const position of firsts[index.length]) visit([...index, position]);
   };
   visit([]);
-  return [...groups.values()].map((index) => ({
+  const known = [...groups].flatMap(([id, index]) => (!computed || stats.running || computed.includes(id) ? [index] : []));
+  return known.map((index) => ({
     index: indexAlong(stats.axes, { grid }, index),
     mean: broadcastAt(values.mean, index),
     variance: broadcastAt(values.var, index),

@@ -3,8 +3,7 @@
 import { html } from "../common/dom.ts";
 import { formatCount, formatElement, formatNumber, parenthesize } from "../common/format.ts";
 import { _ } from "../common/messages.ts";
-import { broadcastAt, groupOfElement, indexAlong, tensorIndex } from "../tensor/sharing.ts";
-import { sentPlace } from "../tensor/slices.ts";
+import { broadcastAt, groupOfElement, indexAlong, hasStatistics, tensorIndex } from "../tensor/sharing.ts";
 import { writePieces, type Piece, type Term } from "./terms.ts";
 
 const MOST_TERMS = 5;
@@ -104,7 +103,7 @@ export function writeArithmetic(section: HTMLElement, source: ValueSource, at: I
   section.replaceChildren();
   section.hidden = !source.data.values;
   if (section.hidden) return;
-  if (!at || !sentPlace(source.data, at)) {
+  if (!at || !hasStatistics(source.data, at)) {
     html("h2", "nv-heading", section, _("Worked out by hand"));
     html("p", "", section, _("Select an element (click it, or press Enter on it) to see its arithmetic."));
     return;

@@ -3,8 +3,7 @@
 import { html } from "../common/dom.ts";
 import { formatNumber, parenthesize } from "../common/format.ts";
 import { _ } from "../common/messages.ts";
-import { broadcastAt, indexAlong } from "../tensor/sharing.ts";
-import { sentPlace } from "../tensor/slices.ts";
+import { broadcastAt, indexAlong, hasStatistics } from "../tensor/sharing.ts";
 import { markedLines } from "./marks.ts";
 import { writePieces, type Piece } from "./terms.ts";
 
@@ -18,7 +17,7 @@ export class Formula {
   write(source: ValueSource, index: Index | null, step?: string) {
     const { data } = source, tokens = data.formula ?? [];
     writePieces(this.symbols, formulaPieces(tokens, step), true);
-    const isKnown = index && data.values && sentPlace(data, index);
+    const isKnown = index && data.values && hasStatistics(data, index);
     writePieces(this.numbers, isKnown ? formulaPieces(withNumbers(source, tokens, step, index), step) : []);
   }
 }

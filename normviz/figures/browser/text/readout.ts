@@ -3,7 +3,7 @@
 import { html } from "../common/dom.ts";
 import { formatCount, formatElement, formatNumber } from "../common/format.ts";
 import { _, ngettext, words } from "../common/messages.ts";
-import { broadcastAt, indexAlong, tensorIndex } from "../tensor/sharing.ts";
+import { broadcastAt, indexAlong, hasStatistics, tensorIndex } from "../tensor/sharing.ts";
 import { sentPlace } from "../tensor/slices.ts";
 
 const STATISTICS: Record<string, Record<string, (others: number) => string>> = {
@@ -44,9 +44,9 @@ const gammaAlone = (others: number) => others
 /** What an element shares, in phrases. */
 export function describeElement(source: ValueSource, index: Index | null): Phrase[] {
   if (!index) return [[_("Point at an element to see which elements share its mean, variance, gamma and beta.")]];
-  const { data } = source, { stats, params } = data, values = sentPlace(data, index) ? data.values : null, name = formatElement("x", tensorIndex(data, index));
+  const { data } = source, { stats, params } = data, sent = sentPlace(data, index) && data.values, values = hasStatistics(data, index) ? data.values : null, name = formatElement("x", tensorIndex(data, index));
   const kind = stats.running ? "running" : stats.center ? "mean" : "meanSquare", others = stats.size - 1;
-  const phrases: Phrase[] = [[{ code: values ? `${name} = ${formatNumber(source.valueAt("x", index))}` : name }]];
+  const phrases: Phrase[] = [[{ code: sent ? `${name} = ${formatNumber(source.valueAt("x", index))}` : name }]];
   const numbers = values && { mean: formatNumber(broadcastAt(values.mean, index)), variance: formatNumber(broadcastAt(values.var, index)) };
   phrases.push(words(STATISTICS[values ? "values" : "shape"][kind](others), { ...numbers, others: { strong: formatCount(others) } }));
   phrases.push(params ? describeParameters(source, params, index) : [_("this layer has no gamma and no beta")]);

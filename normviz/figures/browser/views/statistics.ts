@@ -31,7 +31,7 @@ export class StatisticsTable {
       : ngettext("The mean and the variance as a table", "All {n} means and variances as a table", stats.count);
     this.body.replaceChildren();
     if (!this.root.open) return;
-    const rows = listStatistics(stats, data.values, data.sent), table = html("table", "", this.body);
+    const rows = listStatistics(data, data.values, data.sent), table = html("table", "", this.body);
     const place = stats.axes.map((axis) => axis.name).join(", ") || _("all");
     const heads = [place, ...(meanSquare ? [_("mean square")] : [_("mean"), _("variance")]), _("elements")];
     const headRow = html("tr", "", html("thead", "", table)), body = html("tbody", "", table);

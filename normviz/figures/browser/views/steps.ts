@@ -5,8 +5,7 @@ import { formatElement } from "../common/format.ts";
 import { _ } from "../common/messages.ts";
 import { Panel } from "../panels/panel.ts";
 import { decodeFloats } from "../tensor/arrays.ts";
-import { tensorIndex } from "../tensor/sharing.ts";
-import { sentPlace } from "../tensor/slices.ts";
+import { hasStatistics, tensorIndex } from "../tensor/sharing.ts";
 import { stepArithmetic, writeLine } from "../text/arithmetic.ts";
 import { FigureView } from "./view.ts";
 
@@ -136,7 +135,7 @@ export class StepsView extends FigureView {
 
   writeArithmetic() {
     this.arithmetic.replaceChildren();
-    if (!this.at || !sentPlace(this.data, this.at)) {
+    if (!this.at || !hasStatistics(this.data, this.at)) {
       html("p", "", this.arithmetic, _("Select an element to see its arithmetic."));
       return;
     }

@@ -1,0 +1,373 @@
+"""What a figure shows of a layer on an x of any size: the forward pass at the drawn elements, and in the group of the selected one.
+
+The elements of a statistics group are a product of indices, one set for each axis, and so are those of all groups that the drawing meets. The layer on
+these elements alone is a layer on a smaller tensor, with the same patterns and the same means and variances. So values cost as much as the groups
+do, however large x is. Of a group that is too large for that, some elements are drawn as a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import product
+from math import prod
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from normviz.analysis import forward
+from normviz.analysis.description import Description
+from normviz.analysis.forward import Trace, Values
+from normviz.analysis.on_demand import MOST_HELD, hashes
+from normviz.texts.messages import _
+
+Index = tuple[int, ...]
+Indices = NDArray[np.int64]
+Coordinates = Mapping[str, Indices]  # of a product of elements, by the names of the pattern
+MOST_OF_A_GROUP = 2**18  # elements of the selected group; of a larger one, a sample
+MOST_AROUND = 2**19  # elements of all groups that are drawn; if they have more, only the selected group is computed
+MOST_DOTS = 400  # values of a group that are drawn one by one
+SHORT = 16  # elements of a group
+
+Take = Callable[["Tensor"], "Tensor"]
+
+# The mean and the variance of each statistics group, before and after every step. ``normalized = (x - m) / s`` with one m and one s for
+# each group, so the moments after a step follow from those before it. They are computed in float64 from these rules: a mean that is 0 in
+# exact arithmetic is 0 here.
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The mean and the biased variance of each statistics group, float64, broadcastable to x."""
+
+    mean: Tensor
+    var: Tensor
+
+    @property
+    def mean_square(self) -> Tensor:
+        return self.var + self.mean.square()
+
+    def shifted(self, by: Tensor | float) -> Moments:
+        return Moments(self.mean + by, self.var)
+
+    def scaled(self, by: Tensor | float) -> Moments:
+        return Moments(self.mean * by, self.var * by * by)
+
+
+def moments(e: Description, take: Take = lambda values: values) -> dict[str, Moments]:
+    """The moments of "x", "centered", "normalized" and, for a layer with gamma, "output".
+
+    take  a part of each tensor; by default all of it
+
+    Raises NormvizError if only a shape was given.
+
+    >>> from normviz import explain
+    >>> import torch
+    >>> found = moments(explain("LayerNorm(2, eps=12)", torch.tensor([[1.0, 5.0]])))
+    >>> {key: (float(each.mean), float(each.var)) for key, each in found.items()}
+    {'x': (3.0, 4.0), 'centered': (0.0, 4.0), 'normalized': (0.0, 0.25), 'output': (0.0, 0.25)}
+    """
+    norm = e.norm
+    if e.x is None:
+        raise e.no_values
+    before = _measured(e, e.x, take)
+    if norm.running:
+        centered, divisor = before.shifted(-take(e.trace.mean).double()), take(e.trace.var).double()
+    elif norm.center:
+        centered, divisor = Moments(before.mean * 0, before.var), before.var
+    else:
+        centered, divisor = before, before.mean_square
+    normalized = centered.scaled((divisor + forward.used_eps(norm, e.x)).rsqrt())
+    found = {"x": before, "centered": centered, "normalized": normalized}
+    return found if norm.params is None else found | {"output": _output_moments(e, normalized, take)}
+
+
+def _measured(e: Description, values: Tensor, take: Take) -> Moments:
+    wide = values.double()
+    mean = forward.group_statistic(e.norm, wide, _mean)
+    return Moments(take(mean), take(forward.group_statistic(e.norm, (wide - mean).square(), _mean)))
+
+
+def _mean(values: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """The mean over the last axes."""
+    flat = values.flatten(axes[0])
+    size = flat.shape[-1]
+    if size > SHORT:
+        return flat.mean(-1)
+    return flat @ flat.new_ones(size) / size  # a reduction of torch takes several times as long
+
+
+def _output_moments(e: Description, normalized: Moments, take: Take) -> Moments:
+    """By the rule for one gamma and one beta, else measured."""
+    held = e.layer_values()
+    if any(value is not None and not bool((value == value.flatten()[0]).all()) for value in (held.gamma, held.beta)):
+        return _measured(e, e.trace.output, take)
+    assert held.gamma is not None  # without gamma, "normalized" is the output
+    scaled = normalized.scaled(forward.factor(e.norm, held.gamma.flatten()[0].double()))
+    return scaled.shifted(0.0 if held.beta is None else held.beta.flatten()[0].double())
+
+
+@dataclass(frozen=True, eq=False)
+class GroupValues:
+    """The values of one statistics group, or of some of its elements as a sample.
+
+    number    the id of the group
+    size      the number of its elements
+    elements  the index of each value, if they are at most 400
+    stages    "x", "normalized" and "output": the values in one dimension
+    """
+
+    number: int
+    size: int
+    elements: tuple[Index, ...]
+    stages: dict[str, Tensor]
+
+    @property
+    def count(self) -> int:
+        """The number of values."""
+        return self.stages["x"].numel()
+
+
+@dataclass(frozen=True, eq=False)
+class Excerpt:
+    """The forward pass at the drawn elements. Its tensors have the shape of the drawing, or broadcast to it.
+
+    x, trace     the values, and every step
+    gamma, beta  of the drawn elements
+    moments      of the groups, by stage
+    part         the layer on the elements from which the statistics are computed
+    group        the selected group; None if every element is drawn
+    computed     the ids of the groups whose statistics are computed; None: of all. Elsewhere, numbers that follow from a group are NaN.
+    """
+
+    x: Tensor
+    trace: Trace
+    gamma: Tensor | None
+    beta: Tensor | None
+    moments: dict[str, Moments]
+    part: Description
+    group: GroupValues | None = None
+    computed: tuple[int, ...] | None = None
+
+
+def excerpt(e: Description, drawn: Sequence[Sequence[int]] | None = None, at: Sequence[int] | None = None) -> Excerpt:
+    """The forward pass of ``e`` at the drawn indices of each axis, by default everywhere; and the group of the element ``at``.
+
+    Raises NormvizError if only a shape was given.
+
+    >>> from normviz import explain
+    >>> import torch
+    >>> found = excerpt(explain("LayerNorm(2, eps=0.0)", torch.tensor([[1.0, 3.0], [2.0, 6.0]])), [[1], [0, 1]])
+    >>> found.x.tolist(), found.trace.mean.tolist(), found.trace.output.tolist()
+    ([[2.0, 6.0]], [[4.0]], [[-1.0, 1.0]])
+    """
+    if drawn is None or not e.has_values or (e.x is not None and tuple(map(len, drawn)) == e.shape):
+        trace, held = e.trace, e.layer_values()
+        assert e.x is not None  # the trace raises an error without x
+        gamma, beta = (
+            None if one is None else forward.broadcast(e.norm, e.shape, one) for one in (held.gamma, held.beta)
+        )
+        return Excerpt(e.x, trace, gamma, beta, moments(e), e)
+    indices = [np.array(along, dtype=np.int64) for along in drawn]
+    group = _group(e, [along[0] for along in drawn] if at is None else at)
+    return _at_drawn(e, indices, _around(e, indices) or group, None if at is None else _values_of(group))
+
+
+def sample_note(e: Description) -> str:
+    """Says that the numbers of a group are estimated; "" if they are computed from all of its elements."""
+    size = e.counts.elements_per_statistic
+    if not e.has_values or size <= MOST_OF_A_GROUP or _is_small(e):
+        return ""
+    count = prod(map(len, _sampled(e).values()))
+    if e.norm.running:
+        return _(
+            "The distribution shows a sample of **{count:,}** of the **{size:,}** elements of the group.",
+            count=count,
+            size=size,
+        )
+    return _(
+        "The statistics are estimated from a sample of **{count:,}** of the **{size:,}** elements of the group: they and the output are approximate.",
+        count=count,
+        size=size,
+    )
+
+
+# Some elements of x, which are a product of indices.
+
+
+def _is_small(e: Description) -> bool:
+    """Whether x is computed whole."""
+    return e.x is not None and e.x.numel() <= MOST_HELD
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The layer on some elements of x.
+
+    layer  on these elements alone
+    along  their indices along each name of the pattern
+    axes   their indices along each axis of x
+    group  the id of its only group; None: it has every group that is drawn
+    size   the number of elements of a group of x
+    """
+
+    layer: Description
+    along: Mapping[str, Indices]
+    axes: Sequence[Indices]
+    group: int | None
+    size: int
+
+
+def _part(e: Description, along: Mapping[str, Indices], group: int | None = None) -> _Part:
+    """The layer on the elements with these indices along each name of the pattern."""
+    norm, sizes = e.norm, e.norm.axis_sizes(e.shape)
+    axes = [
+        reduce(lambda index, name: np.add.outer(index * sizes[name], along[name]).ravel(), parts, np.zeros(1, np.int64))
+        for parts in norm.pattern.left
+    ]
+    named = {**along, **dict(zip(norm.axes, axes, strict=True))}
+
+    def taken(name: str, names: Sequence[str]) -> Tensor | None:
+        source = e.sources.get(name)
+        return None if source is None else source.at(np.ix_(*(named[each] for each in names)))
+
+    x, kept = taken("x", norm.axes), norm.pattern.right
+    assert x is not None
+    values = Values(
+        taken("gamma", norm.gamma_axes),
+        taken("beta", norm.gamma_axes),
+        taken("running_mean", kept),
+        taken("running_var", kept),
+    )
+    smaller = replace(norm, sizes={name: len(along[name]) for name in norm.split_sizes})
+    layer = Description(smaller, tuple(x.shape), e.axes, x=x, values=values)
+    return _Part(layer, along, axes, group, e.counts.elements_per_statistic)
+
+
+def _around(e: Description, indices: Sequence[Indices]) -> _Part | None:
+    """All groups that are drawn; of a small x, all of it. None if they have too many elements."""
+    names, kept, sizes = e.norm.pattern.names, e.norm.pattern.right, e.norm.axis_sizes(e.shape)
+    if _is_small(e):
+        return _Part(e, {name: np.arange(sizes[name]) for name in names}, [], None, e.counts.elements_per_statistic)
+    drawn = _along_names(e, indices)
+    along = {name: np.unique(drawn[name]) for name in kept}
+    if prod(map(len, along.values())) * e.counts.elements_per_statistic > MOST_AROUND:
+        return None
+    return _part(e, {name: along[name] if name in kept else np.arange(sizes[name]) for name in names})
+
+
+def _group(e: Description, at: Sequence[int]) -> _Part:
+    """The group of an element; if it is large, a sample of it."""
+    sizes, kept = e.norm.axis_sizes(e.shape), e.norm.pattern.right
+    own = _along_names(e, [np.array([index], dtype=np.int64) for index in at])
+    along = _sampled(e) | {name: own[name] for name in kept}
+    return _part(e, along, reduce(lambda group, name: group * sizes[name] + int(own[name][0]), kept, 0))
+
+
+def _sampled(e: Description) -> dict[str, Indices]:
+    """The indices along the reduced axes: all of them, or some if a group is large."""
+    sizes, most = e.norm.axis_sizes(e.shape), MOST_OF_A_GROUP
+    found: dict[str, Indices] = {}
+    reduced = sorted(e.norm.pattern.reduced, key=sizes.__getitem__)
+    for number, name in enumerate(reduced):
+        count = min(sizes[name], int(most ** (1 / (len(reduced) - number)) + 1e-9))
+        found[name], most = _some_of(sizes[name], count), most // count
+    return found
+
+
+def _some_of(size: int, count: int) -> Indices:
+    """``count`` indices of an axis: one somewhere in each of as many stretches."""
+    starts = np.arange(count + 1) * size // count
+    offsets = hashes(count, (np.arange(count),)) % np.diff(starts).astype(np.uint64)
+    return starts[:-1] + offsets.astype(np.int64)
+
+
+def _along_names(e: Description, indices: Sequence[Indices]) -> dict[str, Indices]:
+    """Indices along each axis of x as indices along each name of the pattern."""
+    sizes = e.norm.axis_sizes(e.shape)
+    found: dict[str, Indices] = {}
+    for parts, index in zip(e.norm.pattern.left, indices, strict=True):
+        found |= dict(zip(parts, np.unravel_index(index, [sizes[name] for name in parts]), strict=True))
+    return found
+
+
+# What a figure shows of them.
+
+
+def _values_of(part: _Part) -> GroupValues:
+    """The values of the only group of a part."""
+    trace, x = part.layer.trace, part.layer.x
+    assert x is not None
+    assert part.group is not None
+    elements = product(*(index.tolist() for index in part.axes)) if x.numel() <= MOST_DOTS else ()
+    stages = {"x": x, "normalized": trace.normalized, "output": trace.output}
+    flat = {stage: values.flatten() for stage, values in stages.items()}
+    return GroupValues(part.group, part.size, tuple(elements), flat)
+
+
+def _at_drawn(e: Description, indices: Sequence[Indices], part: _Part, group: GroupValues | None) -> Excerpt:
+    """The forward pass at the drawn elements, by the statistics of a part."""
+    norm, take = e.norm, _taker(e, indices, part)
+    found = moments(part.layer, take)
+    x, gamma, beta, *stored = (_source_at(e, name, indices) for name in ("x", *forward.ATTRIBUTES))
+    assert x is not None
+    wide, eps = x.to(forward.computes_in(norm, x.dtype)), forward.used_eps(norm, x)
+    if norm.running:  # known everywhere
+        mean, var = (torch.zeros(()) if one is None else one for one in stored)
+    elif part.layer is e:
+        mean, var = take(e.trace.mean), take(e.trace.var)
+    else:
+        mean, var = found["x"].mean, found["x"].var if norm.center else found["x"].mean_square
+    mean, var = (mean if norm.center else torch.zeros_like(mean)).to(wide), var.to(wide)
+    centered = wide - mean if norm.center or norm.running else wide
+    output = normalized = centered / torch.sqrt(var + eps)
+    if gamma is not None:
+        output = output * forward.factor(norm, gamma.to(wide))
+    if beta is not None:
+        output = output + beta.to(wide)
+    trace = Trace(mean, var, centered, normalized, output.to(x.dtype), eps)
+    computed = None if part.group is None else (part.group,)
+    return Excerpt(x, trace, gamma, beta, found, part.layer, group, computed)
+
+
+def _taker(e: Description, indices: Sequence[Indices], part: _Part) -> Take:
+    """What takes the numbers of the drawn elements from numbers of the groups of a part, as they broadcast; NaN in other groups."""
+    names, rank = _along_names(e, indices), len(indices)
+    places, is_known = [], []
+    for axis, parts in enumerate(e.norm.pattern.left):
+        place, known = np.zeros(len(indices[axis]), np.int64), np.ones(len(indices[axis]), bool)
+        for name in parts:
+            held = part.along[name]
+            at = np.zeros(len(place), np.int64)
+            if name in e.norm.pattern.right:
+                at = np.minimum(np.searchsorted(held, names[name]), len(held) - 1)
+                known &= held[at] == names[name]
+            place = place * len(held) + at
+        places.append(place)
+        is_known.append(torch.from_numpy(known).reshape([-1 if other == axis else 1 for other in range(rank)]))
+    unknown = [each for each in is_known if not bool(each.all())]
+
+    def take(values: Tensor) -> Tensor:
+        at = (place if size > 1 else np.zeros(1, np.int64) for place, size in zip(places, values.shape, strict=True))
+        taken = values[np.ix_(*at)]
+        for known in unknown:
+            taken = torch.where(known.to(taken.device), taken, torch.nan)
+        return taken
+
+    return take
+
+
+def _source_at(e: Description, name: str, indices: Sequence[Indices]) -> Tensor | None:
+    """x, gamma, beta or a running statistic at the drawn elements, as it broadcasts to them."""
+    source, norm, rank = e.sources.get(name), e.norm, len(indices)
+    if source is None:
+        return None
+    named = {**_along_names(e, indices), **dict(zip(norm.axes, indices, strict=True))}
+    axis_of = {name: axis for axis, parts in enumerate(norm.pattern.left) for name in (norm.axes[axis], *parts)}
+    axes = norm.axes if name == "x" else norm.pattern.right if name.startswith("running") else norm.gamma_axes
+    at = tuple(named[each].reshape([-1 if axis == axis_of[each] else 1 for axis in range(rank)]) for each in axes)
+    found = source.at(at)
+    return found if at else found.reshape([1] * rank)
