@@ -304,11 +304,11 @@ SINGLE = [
     Mutation("use", "", "({part}) + x", "adds x to its output"),
     Mutation("use", "y", "y.clamp(-1.5, 1.5)", "clips the normalized"),
     # gradients
-    Mutation("mean", "", "({part}).detach()", "mean as a constant|not its gradient", "center"),
-    Mutation("var", "", "({part}).detach()", "(variance|mean of x.2) as a constant|not its gradient"),
-    Mutation("root", "", "({part}).detach()", "(variance|mean of x.2) as a constant|not its gradient"),
-    Mutation("use", "{weight}", "{weight}.detach()", "not its gradient: dgamma"),
-    Mutation("use", "{bias}", "{bias}.detach()", "not its gradient: dbeta", "center"),
+    Mutation("mean", "", "({part}).detach()", "mean as a constant|not its gradient|of its output: ", "center"),
+    Mutation("var", "", "({part}).detach()", "(variance|mean of x.2) as a constant|not its gradient|of its output: "),
+    Mutation("root", "", "({part}).detach()", "(variance|mean of x.2) as a constant|not its gradient|of its output: "),
+    Mutation("use", "{weight}", "{weight}.detach()", "(not its gradient|of its output): .*dgamma"),
+    Mutation("use", "{bias}", "{bias}.detach()", "(not its gradient|of its output): .*dbeta", "center"),
     Mutation("first", "", "x = x.detach()", "gradient"),
     # memory, sizes, calls
     Mutation("first", "", "x = x.mul_(2) / 2", "writes into x"),
@@ -353,7 +353,7 @@ class Whole:
                 yield one.replaced(old2, new2), (told, told2)
 
 
-GRADIENT = "not its gradient|no gradient"
+GRADIENT = "not its gradient|of its output: |no gradient"
 RUNNING_VAR, RUNNING_MEAN = "running_var", "running_mean"
 WHOLES = [
     Whole(Implementation("a BatchNorm2d", """

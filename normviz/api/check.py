@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
-
-from torch import nn
 
 from normviz.analysis.description import Array, Description, X
 from normviz.api.result import Result, on_cpu, usual_device
 from normviz.layers.axes import layout_text
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.measuring.as_it_is import arguments_for, compare_as_it_is
 from normviz.measuring.check import (
     Checked,
+    Expected,
     compare,
     compare_backward,
     expect,
     expected_of,
     kind_and_tensor,
     measure,
+    name_of,
     norm_of,
     with_usual_formula,
 )
-from normviz.measuring.probe import check_callable, isolated
+from normviz.measuring.probe import check_callable, isolated, kind_of
 from normviz.measuring.turn import measuring
 from normviz.texts.errors import NormvizError, checked_call, echo
 from normviz.texts.messages import _, join_sentences, ngettext
@@ -40,7 +42,7 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 def check(
     fn: Callable[..., object],
     x: X | Array,
-    like: str | Layer | Norm | nn.Module | None = None,
+    like: str | Layer | Norm | Callable[..., object] | None = None,
     *,
     layout: str | None = None,
     params: Mapping[str, object] | None = None,
@@ -60,8 +62,9 @@ def check(
             of a tuple
     x       a tensor, an array of NumPy or JAX, or a shape: fn is called with x, and with other values of its shape, on its device. If
             x is a shape, fn is called on the device of the parameters
-    like    what fn should be: the text of a layer, a module, or a ``Norm``. A module gives its layer: the values of its gamma and beta
-            do not matter.
+    like    what fn should be: the text of a layer, a ``Norm``, a module, or another function. A module gives its layer: the values of its
+            gamma and beta do not matter. A function, and a module with a forward of its own, is called with those of params that it
+            takes; where no Norm describes it, the two outputs are compared, in both modes if both are modules.
     layout  axis letters, ``"NHWC"``; default: the axes of ``like``. Layers of channels, such as BatchNorm2d, are expected to use the
             axis C, wherever it is.
     params  further arguments of fn by name; gamma and beta are found among them, also in lists and dictionaries, by name or by what they
@@ -78,7 +81,7 @@ def check(
     Afterwards x, modules that fn uses, params, the random state and the settings of torch and NumPy are as before; what else fn writes
     to, such as a list or a NumPy array outside of it, has changed. Checks in several threads wait for each other. A check that takes
     more than two seconds shows how often it has called fn; Ctrl-C ends it. Where the parts of the formula are measured, only some
-    elements are moved above 4,096, and above 262,144, a smaller tensor is measured where fn and like take it; the text says so.
+    elements are moved above 4,096 (with ``like`` above 150), and above 262,144, a smaller tensor is measured where fn and like take it; the text says so.
 
     Raises NormvizError if fn raises, is random, or returns something else than a tensor of the shape of x, if ``like``
     does not take an x of this shape or of one of ``shapes``.
@@ -105,12 +108,26 @@ def check(
         raise NormvizError("batch_invariant compares with a layer; give like, such as like='LayerNorm(6)'.")
     with _ShortTraceback(), measuring(timeout), usual_device() as usual:
         kind, tensor = kind_and_tensor(fn, x, params)
-        expected = None if like is None else expected_of(like, tensor, layout)
-        with isolated(fn, tensor, kind, params or {}, fused=expected is not None, usual=usual) as function:
-            if expected is None:
+        own = {} if like is None else arguments_for(like, params or {})
+        expected = Expected(None) if like is None else expected_of(like, tensor, layout, own)
+        layer, other = expected.layer, None
+        with ExitStack() as stack:
+            if expected.as_it_is and callable(like):
+                other = stack.enter_context(isolated(like, tensor, kind_of(like, tensor), own, usual=usual))
+                other.restore()  # it may have the tensors of fn
+            fused = layer is not None and other is None
+            function = stack.enter_context(isolated(fn, tensor, kind, params or {}, fused=fused, usual=usual))
+            found = None
+            if other is not None:
+                found = compare_as_it_is(
+                    function, other, tensor, name_of(like), layer, shapes, backward, batch_invariant
+                )
+            elif layer is None:
                 found = measure(function, tensor, layout)
-            else:
-                found = compare(function, tensor, expected, shapes, backward, batch_invariant)
+            if layer is not None and (found is None or any(one.what == "values" for one in found.differences)):
+                told = compare(function, tensor, layer, shapes, backward, batch_invariant)
+                found = told if found is None or told.differences else found
+            assert found is not None
     return Check(**vars(found))
 
 
@@ -118,7 +135,7 @@ def check(
 def check_backward(
     backward: Callable[..., object],
     x: X | Array,
-    like: str | Layer | Norm | nn.Module,
+    like: str | Layer | Norm | Callable[..., object],
     *,
     forward: Callable[..., object],
     layout: str | None = None,
@@ -150,7 +167,12 @@ def check_backward(
     with _ShortTraceback(), measuring(timeout), usual_device() as usual:
         check_callable(backward)
         kind, tensor = kind_and_tensor(forward, x, params)
-        expected = expected_of(like, tensor, layout)
+        expected = expected_of(like, tensor, layout, arguments_for(like, params or {})).layer
+        if expected is None:
+            raise NormvizError(
+                "like={like} is a function whose gradients are not known; give a layer, such as like='LayerNorm(6)'.",
+                like=echo(name_of(like)),
+            )
         with isolated(forward, tensor, kind, params or {}, usual=usual) as function:
             found = compare_backward(backward, function, tensor, expected)
     return Check(**vars(found))

@@ -10,11 +10,11 @@ from torch import Tensor
 
 from normviz.analysis.forward import broadcast, factor, group_mean, used_eps
 from normviz.measuring import probe
-from normviz.measuring.formula import parameters_of
+from normviz.measuring.formula import generic_values, parameters_of
 from normviz.measuring.probe import Function
 from normviz.measuring.report import Difference, also
 from normviz.measuring.turn import ENDS
-from normviz.measuring.verdict import Error, GammaBeta, LayerComparison, Reference, compare, signed_values
+from normviz.measuring.verdict import Error, GammaBeta, LayerComparison, Made, Reference, Role, compare, signed_values
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, _, join_sentences, ngettext
 
@@ -87,6 +87,74 @@ def compare_gradients(
     except RuntimeError as error:
         return Unjudged(_(NOT_DIFFERENTIABLE, error=str(error).splitlines()[0].rstrip(".")))
     return []
+
+
+# Of x and of parameters, where the gradient of a wrong output is compared with differences of it.
+STEPS = (1e-5, 3e-5, 1e-2)
+SAME, SMOOTH = 1e-3, 0.2  # relative, of these
+
+
+def inconsistent_gradients(compared: LayerComparison) -> list[Difference]:
+    """Whether the gradients are those of the function's own output, which need not be right: by differences of it, in float64.
+
+    All steps must give the same difference: of a function that rounds, or has an edge there, nothing is told.
+    """
+    function, roles = compared.function, _named_roles(compared.function)
+    if function.kind != probe.TENSORS or function.converts or function.dtype != torch.float64:
+        return []
+    shape = compared.expected.shape
+    x, values = probe.generic(shape, torch.float64, 15), generic_values(parameters_of(function), seed=5)
+    dout = probe.generic(shape, torch.float64, 16) - 0.5
+    try:
+        values = values if function.takes(shape, values) else {}
+        own = _own_gradients(function, roles, x, values, dout)
+    except (NormvizError, RuntimeError, _NoGradientError):
+        return []
+    wrong = list[str]()
+    for name, gradient in own.items():
+        role = None if name == "x" else getattr(roles, name)
+        short, longer, far = (_slope(function, x, values, dout, role, step) for step in STEPS)
+        along = float((gradient.double() * _direction(gradient.shape)).sum())
+        size = max(abs(along), abs(short), abs(far))
+        is_smooth = abs(short - longer) < 0.1 * SAME * size and abs(short - far) < SMOOTH * size
+        if is_smooth and abs(along - short) > SAME * size > 0:
+            wrong.append(name)
+    if not wrong:
+        return []
+    names = listed([NAMES[name] for name in wrong], "and")
+    text = ngettext(
+        "Its gradient is not that of its output: {names} is wrong.",
+        "Its gradients are not those of its output: {names} are wrong.",
+        len(wrong),
+        names=names,
+    )
+    return [Difference("backward", _("another {names}", names=names), names, text)]
+
+
+def _named_roles(function: Function) -> GammaBeta:
+    """Its parameters that have the name of a gamma or a beta, whatever their shapes are. A number has no gradient."""
+    learned = [i for i in parameters_of(function) if id(function.tensors[i]) not in function.numbers]
+    meant = {probe.meaning(function.names[i]): i for i in learned if i in function.names}
+    roles = [meant.get(name) for name in ("gamma", "beta")]
+    return GammaBeta(*(None if i is None else Role(i, None, tuple(function.tensors[i].shape)) for i in roles))
+
+
+def _direction(shape: Sequence[int]) -> Tensor:
+    return probe.generic(tuple(shape), torch.float64, 19) - 0.5
+
+
+def _slope(
+    function: Function, x: Tensor, values: Mapping[int, Tensor], dout: Tensor, role: Role | Made | None, step: float
+) -> float:
+    """How much the output, weighted with dout, grows with a small step of x, or of a parameter."""
+    outputs = []
+    for sign in (step, -step):
+        if role is None:
+            outputs.append(function(x + sign * _direction(x.shape), values))
+        else:
+            own = function.with_values(values)[role.position]
+            outputs.append(function(x, {**values, role.position: own + sign * _direction(own.shape)}))
+    return float(((outputs[0] - outputs[1]) * dout).sum()) / (2 * step)
 
 
 class _NoGradientError(Exception):

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -34,17 +34,17 @@ from normviz.measuring.formula import (
 )
 from normviz.measuring.groups import Axis, from_ids, same_partition, smaller_shape
 from normviz.measuring.probe import Function
-from normviz.measuring.reasons import UNKNOWN, just_updated, made_from_condition, reasons
+from normviz.measuring.reasons import UNKNOWN, fast_variance, just_updated, made_from_condition, reasons
 from normviz.measuring.report import (
     TRIED,
     Difference,
+    also,
     differs_by,
     divisor_difference,
     from_x_instead,
     imprecise,
     not_normalization,
     other_dtype,
-    other_size,
     stored_instead,
     text,
     unexplained,
@@ -57,9 +57,9 @@ from normviz.measuring.trials import (
     Trial,
     TrialResult,
     Trials,
+    kept_by_shape,
     own_dtypes,
     repeated,
-    shapes_text,
     wrong_strides,
 )
 from normviz.measuring.turn import CPU, measuring
@@ -71,6 +71,9 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 
 LAYOUTS = {1: "D", 2: "ND", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
 USUAL_EPS = 1e-5  # assumed where eps cannot be measured, as with stored statistics that no module has
+
+
+Like = str | Layer | Norm | Callable[..., object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +126,10 @@ def measure(function: Function, x: Tensor, layout: str | None, whole: bool = Fal
         found.reach.reduced,
         differs,
         found.is_sampled or found.instead is not None,
-        _notes(function),
+        notes_of(function),
         None,
         found,
-        join_sentences([text(found, None, differs, axes, similar), *_notes(function)]),
+        join_sentences([text(found, None, differs, axes, similar), *notes_of(function)]),
     )
 
 
@@ -135,7 +138,7 @@ def compare(
     x: Tensor,
     expected: Description,
     shapes: Sequence[Sequence[int]],
-    backward: bool | None,
+    backward: bool | None = None,
     batch_invariant: bool = False,
 ) -> Checked:
     """How the function differs from the expected layer."""
@@ -158,15 +161,15 @@ def compare(
     on, on_norm = partial(_on_or_none, expected), partial(_on_norm, expected)
     subject = Subject(compared, verdict, on, on_norm, others, backward, batch_invariant)
     result, tried = trials.run(TRIALS, subject)
-    is_of_values = bool(result.differences) and TRIALS[len(tried) - 1].what in VALUES
-    is_same_again = all(one.what != "repeat" for one in result.differences)
-    example = example_of(subject, result.shape) if is_of_values and is_same_again else None
-    differs, found, notes = list(result.differences), result.measured, [*_notes(function), *result.notes]
+    example = example_of(subject, result.shape) if has_example(result.differences, tried) else None
+    if any(one.trial == "modes" and one.result == "differs" for one in tried):
+        example = example or _example_in_other_mode(subject)
+    differs, found, notes = list(result.differences), result.measured, [*notes_of(function), *result.notes]
     forward_ok = verdict.right and verdict.given is not None and verdict.given.ok
     expected = result.expected or expected
     if not reference.is_known and not differs:
         notes.append(_("Its stored statistics are not compared: none are named running_mean and running_var."))
-    if verdict.dtype is not None and differs[0].what != "dtype":
+    if verdict.dtype is not None and all(one.what != "dtype" for one in differs):
         differs.insert(0, other_dtype(*verdict.dtype))
     differs = [with_remedy(one, expected) if one.what in TRIED else one for one in differs]
     norm = (
@@ -186,7 +189,7 @@ def compare(
     return Checked(
         norm,
         None if layer is None else str(layer),
-        _reduced(expected) if found is None else found.reach.reduced,
+        reduced_axes(expected) if found is None else found.reach.reduced,
         tuple(differs),
         found is not None and (found.is_sampled or found.instead is not None),
         tuple(notes),
@@ -223,7 +226,7 @@ def compare_backward(backward: Callable[..., object], function: Function, x: Ten
     return Checked(
         expected.norm,
         None if expected.layer is None else str(expected.layer),
-        _reduced(expected),
+        reduced_axes(expected),
         tuple(differs),
         False,
         tuple(notes),
@@ -266,7 +269,8 @@ def _known_layers(fn: object) -> list[Layer]:
     return [] if known is None else [known]
 
 
-def _notes(function: Function) -> tuple[str, ...]:
+def notes_of(function: Function) -> tuple[str, ...]:
+    """What is said of the way in which the function was called."""
     if not function.switched:
         return ()
     if function.kind == probe.JAX:
@@ -311,11 +315,15 @@ def _wrong_output(subject: Subject) -> TrialResult:
     expected, is_known = compared.expected, compared.reference.is_known
     if is_known and (again := repeated(compared)) is not None:
         return TrialResult((just_updated(compared) or again,))
-    if verdict.given is not None and not verdict.given.ok and (strides := _of_strides(compared, x)) is not None:
+    if is_known and verdict.given is not None and verdict.given.ok and (kept := kept_by_shape(subject)) is not None:
+        return TrialResult((kept,))
+    if verdict.given is not None and not verdict.given.ok and (strides := of_strides(compared, x)) is not None:
         return TrialResult((strides,))
     if verdict.right and verdict.own_right and verdict.given is not None:
-        return TrialResult((imprecise(verdict.given, x.dtype, verdict.only_near),))
-    found = measure_function(function, x, partial(_takes, expected))
+        with own_dtypes(function):
+            cause = fast_variance(compared, verdict.given) if is_known else ""
+        return TrialResult((imprecise(verdict.given, x.dtype, verdict.only_near, cause),))
+    found = measure_function(function, x, partial(_takes, expected), probe.FEW_INPUTS)
     if expected.shape != found.shape:
         expected = _on(expected, found.shape)
         compared = compared.on(expected)
@@ -325,23 +333,23 @@ def _wrong_output(subject: Subject) -> TrialResult:
 
 def _other_shapes(subject: Subject) -> TrialResult:
     """The output on other shapes, and why it is wrong there, if that can be told."""
-    compared, tried = subject.compared, list[tuple[int, ...]]()
-    for shape, error in on_shapes(compared, subject.shapes, subject.on):
-        tried.append(shape)
-        if not error.ok:
-            found = _on_other_size(compared, shape, error)
-            return replace(found, tried=shapes_text(tried), shape=shape)
-    if not tried:
-        return TrialResult(left_out=_("{layer} and the function take no other shape", layer=compared.expected.title))
-    return TrialResult(tried=shapes_text(tried))
+    compared = subject.compared
+    found = trials.on_other_shapes(subject, on_shapes(compared, subject.shapes, subject.on))
+    if found.shape is None or found.error is None:
+        return found
+    why = _on_other_size(compared, found.shape, found.error)
+    return replace(
+        found, differences=(*found.differences, *why.differences), measured=why.measured, expected=why.expected
+    )
 
 
 def _on_other_size(compared: LayerComparison, shape: tuple[int, ...], error: Error) -> TrialResult:
-    """What differs on another size, and why, if that can be told."""
-    told = other_size(tuple(compared.x.shape), shape, error)
+    """Why the output is wrong on another size, if that can be told."""
     expected = _on(compared.expected, shape)
     other = compared.on(expected)
-    found = measure_function(compared.function, other.alike(shape, 18).to(compared.x.dtype))
+    found = measure_function(
+        compared.function, other.alike(shape, 18).to(compared.x.dtype), most_inputs=probe.FEW_INPUTS
+    )
     differs, measured = _why(other, found, error, True)
     m = Groups(other.expected.stat_ids).elements
     differs = [divisor_difference(str(m - 1), m) if one.found == UNBIASED else one for one in differs]  # m of this size
@@ -351,49 +359,83 @@ def _on_other_size(compared: LayerComparison, shape: tuple[int, ...], error: Err
         one.what not in unlike and one.sentence not in map(_, UNKNOWN) and one.found != another for one in differs
     )
     is_known = is_known and (found.ids is None or from_ids(found.ids) is not None)
-    return TrialResult((told, *differs), measured=measured, expected=expected) if is_known else TrialResult((told,))
+    return TrialResult(tuple(differs), measured=measured, expected=expected) if is_known else TrialResult()
 
 
 def _modes(subject: Subject) -> TrialResult:
-    """A module in its other mode, its gradients there, and its running statistics after two batches."""
+    """A module in its other mode, and its running statistics after two batches."""
+    module, compared = subject.function.fn, subject.compared
+    if (unknown := _no_other_mode(subject)) is not None:
+        return unknown
+    assert isinstance(module, nn.Module)
+    return TrialResult(tuple(mode_differences(module, compared)))
+
+
+def _no_other_mode(subject: Subject) -> TrialResult | None:
+    """Why the other mode is not compared; None if it is."""
     module, compared = subject.function.fn, subject.compared
     if not isinstance(module, nn.Module):
         return TrialResult(left_out=_("it is not a module"))
-    stored = any(name.rpartition(".")[2] in probe.STATISTICS for name, _buffer in module.named_buffers())
+    stored = any(probe.meaning(name) in probe.STATISTICS for name, _buffer in module.named_buffers())
     if compared.best.is_made or (compared.expected.layer is None and stored):
         reason = _("{layer} does not say what to compute in that mode", layer=compared.expected.title)
         return TrialResult((), (_("The other mode is not compared: {reason}.", reason=reason),), left_out=reason)
-    differs = tuple(mode_differences(module, compared))
-    if not differs and subject.backward is not False:
-        differs = tuple(_gradients_in_other_mode(module, compared))
-    return TrialResult(differs)
+    return None
 
 
-def _gradients_in_other_mode(module: nn.Module, compared: LayerComparison) -> Iterator[Difference]:
-    """The differences of the gradients in the mode in which the module is not; its outputs there are right."""
-    expected, x = compared.expected, compared.x
+def _gradients_in_modes(subject: Subject) -> TrialResult:
+    """The gradients of a module in its other mode."""
+    if (unknown := _no_other_mode(subject)) is not None:
+        return replace(unknown, notes=())
+    if subject.backward is False:
+        return TrialResult(left_out="backward=False")
+    subject.function.restore()
+    return TrialResult(tuple(_gradients_in_other_mode(subject.function.fn, subject.compared)))
+
+
+@contextmanager
+def _in_other_mode(module: nn.Module, compared: LayerComparison) -> Iterator[LayerComparison]:
+    """The comparison of the module in the mode in which it is not, of a smaller x if x is large."""
+    expected, x, own = compared.expected, compared.x, compared.function
     training = not module.training
     if expected.layer is not None:
         expected = _on(replace(expected, layer=expected.layer.with_(training=training)), expected.shape)
-    own = compared.function
     shape = smaller_shape(own, expected.shape, partial(_takes, expected))
     if shape != expected.shape:
         expected, x = _on(expected, shape), compared.alike(shape, 27).to(x.dtype)
     own.restore()
     module.train(training)  # until its function restores it
-    isolated = probe.isolated(module, x.to(own.device), own.kind, own.given_params, usual=own.usual)
-    with suppress(NormvizError), isolated as function:
-        reference = reference_of(function, expected)
-        if reference.is_known:
-            in_mode = LayerComparison(function, expected, reference, x)
-            in_mode.near = compared.near
+    with probe.isolated(module, x.to(own.device), own.kind, own.given_params, usual=own.usual) as function:
+        in_mode = LayerComparison(function, expected, reference_of(function, expected), x, compared.best)
+        in_mode.near = compared.near
+        yield in_mode
+
+
+def _gradients_in_other_mode(module: nn.Module, compared: LayerComparison) -> Iterator[Difference]:
+    """The differences of the gradients in the mode in which the module is not; its outputs there are right."""
+    training = module.training
+    with suppress(NormvizError), _in_other_mode(module, compared) as in_mode:
+        function, shape = in_mode.function, in_mode.expected.shape
+        if in_mode.reference.is_known:
             values = signed_values(parameters_of(function), seed=26)
-            if not in_mode.agrees(in_mode.alike(expected.shape, 26).to(function.dtype), values, function.dtype).ok:
+            if not in_mode.agrees(in_mode.alike(shape, 26).to(function.dtype), values, function.dtype).ok:
                 return  # statistics that are frozen in train mode, too
             found = compare_gradients(in_mode)
-            only = _("This is the gradient in train mode.") if training else _("This is the gradient in eval mode.")
+            only = _("This is the gradient in eval mode.") if training else _("This is the gradient in train mode.")
             for one in [] if isinstance(found, Unjudged) else found:
-                yield replace(one, sentence=join_sentences([one.sentence, only]))
+                yield also(one, only)
+
+
+def _example_in_other_mode(subject: Subject) -> Example | None:
+    """The smallest x on which the output of a module is wrong in the mode in which it is not."""
+    module = subject.function.fn
+    assert isinstance(module, nn.Module)
+    subject.function.restore()
+    with suppress(NormvizError), _in_other_mode(module, subject.compared) as compared:
+        on, on_norm = partial(_on_or_none, compared.expected), partial(_on_norm, compared.expected)
+        mode = "train" if module.training else "eval"
+        return example_of(replace(subject, compared=compared, on=on, on_norm=on_norm), mode=mode)
+    return None
 
 
 def _why(
@@ -417,10 +459,10 @@ def _why(
         return told, found if explained.measured or agrees else None
     if not found.reach.is_elementwise and (updated := just_updated(compared)) is not None:
         return [updated], None
-    return list(unexplained(found, expected, _shown(compared, error))), found
+    return list(unexplained(found, expected, shown(compared, error))), found
 
 
-def _shown(compared: LayerComparison, error: Error) -> Difference:
+def shown(compared: LayerComparison, error: Error) -> Difference:
     """By how much the output differs on the given x, and where."""
     function, x = compared.function, compared.x
     own = wanted = float("nan")
@@ -437,6 +479,10 @@ def _shown(compared: LayerComparison, error: Error) -> Difference:
 
 
 VALUES = ("values", "precision", "strides", "sizes")  # what the trials find that have an example
+# A trial is left away if one of these differs already.
+OUTPUT = frozenset({"values", "repeat"})
+MEMORY = OUTPUT | {"in_place"}
+PLACES = MEMORY | {"sizes", "strides"}
 TRIALS = (
     Trial("given x", "values", N_("the given x, as it is, with the gamma and beta of the function"), _given_x),
     Trial(
@@ -444,47 +490,99 @@ TRIALS = (
         "values",
         N_("other values of x, gamma and beta, and an x so small that eps counts"),
         _other_values,
+        OUTPUT,
     ),
-    Trial("other shapes", "sizes", N_("other sizes of the axes that the layer leaves free"), _other_shapes),
+    Trial("other shapes", "sizes", N_("other sizes of the axes that the layer leaves free"), _other_shapes, OUTPUT),
     Trial(
-        "equal values", "precision", N_("equal values in half precision, where a small eps is 0"), trials.equal_values
+        "equal values",
+        "precision",
+        N_("equal values in half precision, where a small eps is 0"),
+        trials.equal_values,
+        OUTPUT,
     ),
-    Trial("unlike values", "", N_("an x much farther from zero, a much larger and a much smaller one"), trials.unlike),
-    Trial("gradients", "backward", N_("the gradients of x, gamma and beta"), trials.gradients),
-    Trial("dtype", "dtype", N_("the dtype of the output"), trials.dtype),
+    Trial(
+        "unlike values",
+        "",
+        N_("an x much farther from zero, a much larger and a much smaller one"),
+        trials.unlike,
+        PLACES | {"precision"},
+    ),
+    Trial("gradients", "backward", N_("the gradients of x, gamma and beta"), trials.gradients, frozenset({"repeat", "training"})),
+    Trial("dtype", "dtype", N_("the dtype of the output"), trials.dtype, OUTPUT),
     Trial(
         "in place",
         "in_place",
         N_("x is as it was after the call, and the output has memory of its own"),
         trials.in_place,
-    ),
-    Trial("strides", "strides", N_("the same values transposed in memory, and as a slice with a step"), trials.strides),
-    Trial(
-        "sizes", "sizes", N_("1, 3 and 65 rows; one feature or channel more and less, 17 and 100 of them"), trials.sizes
+        frozenset({"repeat"}),
     ),
     Trial(
-        "gradients elsewhere", "backward", N_("the gradients at these sizes and strides"), trials.gradients_elsewhere
+        "strides",
+        "strides",
+        N_("the same values transposed in memory, and as a slice with a step"),
+        trials.strides,
+        MEMORY | {"strides"},
+    ),
+    Trial(
+        "sizes",
+        "sizes",
+        N_("1, 3 and 65 rows; one feature or channel more and less, 17 and 100 of them"),
+        trials.sizes,
+        PLACES,
+    ),
+    Trial(
+        "gradients elsewhere",
+        "backward",
+        N_("the gradients at these sizes and strides"),
+        trials.gradients_elsewhere,
+        PLACES | {"backward"},
     ),
     Trial(
         "residual",
         "residual",
         N_("a residual that is not zero: x + residual is normalized, and returned"),
         trials.residual,
+        MEMORY,
     ),
     Trial(
-        "batch", "batch", N_("a row alone and in other batches, bit by bit, with `batch_invariant=True`"), trials.batch
+        "batch",
+        "batch",
+        N_("a row alone and in other batches, bit by bit, with `batch_invariant=True`"),
+        trials.batch,
+        PLACES,
     ),
     Trial(
-        "half precision", "", N_("values of 300 in float16, whose square is too large for it"), trials.half_precision
+        "half precision",
+        "",
+        N_("values of 300 in float16, whose square is too large for it"),
+        trials.half_precision,
+        PLACES | {"precision"},
     ),
-    Trial("repeat", "repeat", N_("the same x again, earlier outputs, other values at the same address"), trials.repeat),
     Trial(
-        "modes",
-        "training",
-        N_("a module in its other mode, also its gradients; with running statistics after two batches"),
-        _modes,
+        "repeat",
+        "repeat",
+        N_("the same x again, earlier outputs, other values at the same address"),
+        trials.repeat,
+        PLACES,
+    ),
+    Trial(
+        "modes", "training", N_("a module in its other mode; with running statistics after two batches"), _modes, MEMORY
+    ),
+    Trial(
+        "gradients in modes",
+        "backward",
+        N_("the gradients of a module in its other mode"),
+        _gradients_in_modes,
+        MEMORY | {"backward", "training", "running"},
     ),
 )
+
+
+def has_example(differs: Sequence[Difference], tried: Trials) -> bool:
+    """Whether the first difference is one of values, so that an x shows it."""
+    kinds = {one.name: one.what for one in TRIALS}
+    first = [kinds[one.trial] for one in tried if one.result == "differs"][:1]
+    return bool({*first} & {*VALUES}) and all(one.what != "repeat" for one in differs)
 
 
 def _forgotten(function: Function, found: Measurement, axes: Sequence[str]) -> Difference | None:
@@ -513,7 +611,7 @@ def _norm_of_pass(expected: Description, compared: LayerComparison) -> Norm:
     return replace(norm, bias=norm.bias and roles.beta is not None)
 
 
-def _reduced(expected: Description) -> tuple[int, ...]:
+def reduced_axes(expected: Description) -> tuple[int, ...]:
     """The axes along which elements share statistics."""
     norm, sizes = expected.norm, expected.norm.axis_sizes(expected.shape)
     if norm.running:
@@ -528,9 +626,7 @@ def _reduced(expected: Description) -> tuple[int, ...]:
 # What a function should be: ``like`` on the axes of x.
 
 
-def expect(
-    like: str | Layer | Norm | nn.Module, shape: tuple[int, ...], layout: str | None, name: str = ""
-) -> Description:
+def expect(like: Like, shape: tuple[int, ...], layout: str | None, name: str = "") -> Description:
     """``like`` on an x of this shape. A layer of channels uses the axis C of the layout, wherever it is.
 
     >>> expect("BatchNorm1d(5)", (3, 4, 5), "NLC").norm.stats
@@ -547,15 +643,48 @@ def expect(
     return replace(moved, norm=moved.norm.permuted(back), shape=shape, axes=axes, name=name)
 
 
-def expected_of(like: str | Layer | Norm | nn.Module, x: Tensor, layout: str | None) -> Description:
-    """What ``like`` does to an x of this shape. A module that torch.nn does not know is measured."""
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What a function should do.
+
+    nearest   the layer, or the Norm that was measured; None if there is none
+    is_whole  whether that is all that ``like`` does; a factor of 2, for example, is not in a Norm
+    as_it_is  whether the function is compared with ``like`` itself
+    """
+
+    nearest: Description | None
+    is_whole: bool = True
+    as_it_is: bool = False
+
+    @property
+    def layer(self) -> Description | None:
+        """The layer that does the same; None if there is none."""
+        return self.nearest if self.is_whole else None
+
+
+def expected_of(like: Like, x: Tensor, layout: str | None, params: Mapping[str, object]) -> Expected:
+    """What ``like`` does to an x of this shape. A function, and a module that torch.nn does not know, is measured. ``params``: its further arguments."""
     shape = tuple(x.shape)
-    if not isinstance(like, nn.Module) or _known(like):
-        return expect(like, shape, layout)
-    found, name = measure_module(like, x, layout), type(like).__name__
-    if found.norm is None:
-        raise NormvizError("like={like} is not one normalization. {text}", like=echo(name), text=found.text)
-    return expect(found.norm, shape, layout, name)
+    if isinstance(like, str | Layer | Norm | type) or not callable(like) or _known(like):
+        return Expected(expect(like, shape, layout))
+    name = name_of(like)
+    with probe.isolated(like, x, probe.kind_of(like, x), params) as function:
+        found = measure(function, x, layout)
+        measured = found.measured
+        if measured is None or measured.affine or (measured.reach.is_elementwise and not measured.running):
+            raise NormvizError("like={like} is not one normalization. {text}", like=echo(name), text=found.text)
+        if found.norm is None:
+            return Expected(None, as_it_is=True)
+        expected = expect(found.norm, shape, layout, name)
+        reference = reference_of(function, expected)
+        is_same = reference.is_known and judge(function, expected, reference, x)[0].right
+        has_modes = found.norm.running or {*map(probe.meaning, function.names.values())} & {*probe.STATISTICS}
+    return Expected(expected, is_same, not is_same or bool(has_modes))
+
+
+def name_of(like: object) -> str:
+    """The name of a function, or of the class of a module."""
+    return str(getattr(like, "__name__", type(like).__name__))
 
 
 def _on(expected: Description, shape: tuple[int, ...]) -> Description:
@@ -573,7 +702,7 @@ def _on_norm(expected: Description, shape: tuple[int, ...]) -> Description | Non
         return None
 
 
-def _of_strides(compared: LayerComparison, x: Tensor) -> Difference | None:
+def of_strides(compared: LayerComparison, x: Tensor) -> Difference | None:
     """Whether the given x is wrong only for its strides."""
     if x.is_contiguous():
         return None

@@ -17,7 +17,7 @@ from normviz.measuring.formula import parameters_of
 from normviz.measuring.groups import Index
 from normviz.measuring.probe import Function
 from normviz.measuring.trials import Subject, own_dtypes, with_strides
-from normviz.measuring.verdict import EPS_SCALES, TIMES, TOLERANCES, LayerComparison, signed_values
+from normviz.measuring.verdict import EPS_SCALES, TIMES, TOLERANCES, LayerComparison, other_statistics, signed_values
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _
 
@@ -120,8 +120,12 @@ class _Search:
         return None
 
 
-def example_of(subject: Subject, shape: Index | None = None) -> Example | None:
-    """The smallest x found on which the output differs; None if none was found. ``shape``: of an x on which it differs, if not that of the given x."""
+def example_of(subject: Subject, shape: Index | None = None, mode: str = "") -> Example | None:
+    """The smallest x found on which the output differs; None if none was found.
+
+    shape  of an x on which it differs, if not that of the given x
+    mode   of the module in the test, if not that of the given one
+    """
     if not subject.compared.alive or not subject.compared.reference.is_known:
         return None
     search, function = _Search(), subject.function
@@ -140,7 +144,8 @@ def example_of(subject: Subject, shape: Index | None = None) -> Example | None:
         expected = subject.compared.expected
         is_other = expected.layer is not None and case.compared.expected.layer is None
         title = _("{layer}, for x of this size", layer=expected.title) if is_other else expected.title
-        test = _test(case, *shown, title)
+        is_in_eval = isinstance(function.fn, nn.Module) and not function.fn.training
+        test = _test(case, *shown, title, mode or ("eval" if is_in_eval else ""))
         return Example(case.arranged(case.x), *shown, test)
 
 
@@ -155,8 +160,10 @@ def _beginnings(subject: Subject, shape: Index) -> Iterator[_Case]:
             return
         compared, resized = compared.resized(expected, sizes)
         several = [resized]
-    elif all(_can_be_set(function, i) for i in parameters_of(function)):
-        several.append({i: (10 * one).round() / 10 for i, one in signed_values(parameters_of(function), 4).items()})
+    else:
+        others = signed_values(parameters_of(function), 4) | other_statistics(function, compared.reference, 4)
+        if all(_can_be_set(function, i) for i in others):
+            several.append({i: (10 * one).round() / 10 for i, one in others.items()})
     eps = compared.reference.norm.eps or 0.0
     small = probe.generic(shape, torch.float64, 13) - 0.5
     inputs = [] if shape != tuple(given.shape) else [given.contiguous()]
@@ -263,16 +270,15 @@ def _registered(function: Function) -> dict[int, str]:
     return {i: names[id(tensor)] for i, tensor in enumerate(function.tensors) if id(tensor) in names}
 
 
-def _test(case: _Case, got: Tensor, expected: Tensor, layer: str) -> str:
-    """The text of a test that fails for the function and passes for the layer."""
+def _test(case: _Case, got: Tensor, expected: Tensor, layer: str, mode: str) -> str:
+    """The text of a test that fails for the function and passes for the layer. ``mode``: into which it puts the module, or ""."""
     function, x = case.compared.function, case.arranged(case.x)
     returned = function.raw(x, case.values)  # afterwards its tensors have these values
     imports, lines = [_LIBRARIES[function.kind]], _lines_of_x(case.x, function)
     if not x.is_contiguous():
         places = 1 + sum(step * (size - 1) for step, size in zip(x.stride(), x.shape, strict=True))
         lines.append(f"x = torch.ones({places}, device=x.device).as_strided({tuple(x.shape)}, {x.stride()}).copy_(x)")
-    if isinstance(function.fn, nn.Module) and not function.fn.training:
-        lines.append("module.eval()")
+    lines += [f"module.{mode}()"] if mode else []
     at, shown = "", expected
     if x.numel() > MANY_ELEMENTS:
         index = np.unravel_index(int((got.double() - expected).abs().nan_to_num(torch.inf).argmax()), got.shape)

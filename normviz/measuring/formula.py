@@ -401,8 +401,9 @@ class Measurement:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether x has so many elements that only some of them were moved. Of fewer elements, the formula gave all outputs if some were moved."""
-        return self.reach.is_sampled and prod(self.shape) > probe.MOST_INPUTS
+        """Whether only some elements were moved, of many, or without a formula that gives all outputs."""
+        is_explained = self.formula is not None and self.formula.exact
+        return self.reach.is_sampled and (prod(self.shape) > probe.MOST_INPUTS or not is_explained)
 
     @cached_property
     def elements(self) -> int:

@@ -9,6 +9,7 @@ import functools
 import inspect
 import operator
 import random
+import re
 import warnings
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,8 +35,13 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 SEED = 20
 GAMMA_NAMES, BETA_NAMES = ("weight", "gamma", "scale"), ("bias", "beta", "shift")
 STATISTICS = ("running_mean", "running_var")
+OTHER_STATISTICS = {
+    "moving_mean": STATISTICS[0],
+    "moving_variance": STATISTICS[1],
+    "moving_var": STATISTICS[1],
+}  # of Keras
 OF_NUMBERS = ("weight", "gamma", "bias", "beta")  # a number with the name scale may be any factor
-KNOWN_NAMES = (*GAMMA_NAMES, *BETA_NAMES, *STATISTICS)  # of tensors in a dictionary
+KNOWN_NAMES = (*GAMMA_NAMES, *BETA_NAMES, *STATISTICS, *OTHER_STATISTICS)  # of tensors in a dictionary
 TENSORS, ARRAYS, JAX = "tensors", "arrays", "jax"  # what a function takes
 FEW_INPUTS = 150  # up to so many elements of x are moved one by one at first
 MOST_INPUTS = 4096  # elements of x that are moved one by one; above, a sample of them
@@ -43,6 +49,18 @@ SAMPLE, SMALL_SAMPLE = 24, 8  # elements in a sample; the smaller number if x ha
 LARGE = 2**18
 MOST_ELEMENTS = 2**28  # of an x of which the shape is given: 1 GiB in float32
 FEW = 2**16  # up to so many elements, synchronizing threads takes longer than the computation
+
+
+def meaning(name: str) -> str:
+    """What the tensor of a function is, by its name: a running statistic, as torch calls it, gamma or beta; else the name.
+
+    >>> meaning("norm.moving_variance"), meaning("weight"), meaning("bias")
+    ('running_var', 'gamma', 'beta')
+    """
+    name = re.split("[./]", name)[-1]
+    if name in GAMMA_NAMES:
+        return "gamma"
+    return "beta" if name in BETA_NAMES else OTHER_STATISTICS.get(name, name)
 
 
 def generic(shape: tuple[int, ...], dtype: torch.dtype, seed: int = 0) -> Tensor:
@@ -327,7 +345,9 @@ class Function:
     def _own(self, value: Any, name: str, is_parameter: bool = True) -> Any:
         """A number array as a tensor of its own, in dictionaries those with a known name; a number that is gamma or beta as a tensor, too."""
         if type(value) is dict:
-            return {one: self._own(each, one, one in KNOWN_NAMES) for one, each in value.items()}
+            return {
+                one: self._own(each, known := _name_in(value, one), known in KNOWN_NAMES) for one, each in value.items()
+            }
         if type(value) in (list, tuple):
             return type(value)(self._own(each, "", is_parameter) for each in value)
         if type(value) in (int, float) and name in OF_NUMBERS:
@@ -346,8 +366,12 @@ class Function:
 
     @property
     def names(self) -> dict[int, str]:
-        """The names of its tensors, by position: of parameters, arguments and variables."""
-        return {i: self.named[id(tensor)] for i, tensor in enumerate(self.tensors) if id(tensor) in self.named}
+        """The names of its tensors, by position: of parameters, arguments and variables. Running statistics have torch's names."""
+        named = {i: self.named[id(tensor)] for i, tensor in enumerate(self.tensors) if id(tensor) in self.named}
+        short = {
+            i: name.rpartition("/")[2] for i, name in named.items()
+        }  # Keras writes the name of the layer before it
+        return {i: OTHER_STATISTICS.get(name, name) for i, name in short.items()}
 
     def fix_numbers(self, names: Iterable[str]) -> None:
         """Numbers with these names are constants."""
@@ -738,12 +762,19 @@ def _named_tensors(value: Any, name: str = "", is_parameter: bool = True) -> Ite
     """The tensors among params with their names, or without one in a list; in dictionaries those with a known name."""
     if type(value) is dict:
         for one, each in value.items():
-            yield from _named_tensors(each, one, not name or one in KNOWN_NAMES)
+            known = _name_in(value, one)
+            yield from _named_tensors(each, known, not name or known in KNOWN_NAMES)
     elif type(value) in (list, tuple):
         for each in value:
             yield from _named_tensors(each, "", is_parameter)
     elif isinstance(value, Tensor) and is_parameter:
         yield name, value
+
+
+def _name_in(several: Mapping[str, Any], name: str) -> str:
+    """The name of a tensor in a dictionary: the two statistics of Flax are called mean and var."""
+    is_of_flax = several.keys() == {"mean", "var"}
+    return f"running_{name}" if is_of_flax else name
 
 
 def _own_tensor(value: object) -> Any:

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from normviz.analysis.forward import broadcast, factor
+from normviz.analysis.forward import broadcast, dtype_name, factor
 from normviz.layers.norm import Norm
 from normviz.measuring import probe
 from normviz.measuring.formula import (
@@ -35,7 +35,7 @@ from normviz.measuring.formula import (
     learned_offset,
     parameters_of,
 )
-from normviz.measuring.groups import refines, same_partition
+from normviz.measuring.groups import from_ids, refines, same_partition
 from normviz.measuring.report import (
     CLOSE,
     Difference,
@@ -567,7 +567,9 @@ def _of_parameters(
         if ids is None:
             yield unexpected("gamma", expected)
             return
-        other = not same_partition(gamma.ids, ids)
+        # A function of gamma, such as one that clips it, gives some elements the same factor.
+        is_of_gamma = gamma.zero_centered is None and from_ids(gamma.ids) is None and refines(ids, gamma.ids)
+        other = not is_of_gamma and not same_partition(gamma.ids, ids)
         if other:
             yield other_pattern(N_("It has one gamma {own}; {layer} has one {wanted}."), gamma, expected)
         if gamma.zero_centered == (not norm.zero_centered_gamma):
@@ -920,7 +922,8 @@ def just_updated(compared: LayerComparison) -> Difference | None:
     values = signed_values(parameters_of(function), seed=7)
     output, tensors = function(x, values).double(), probe.floats(function.with_values(values))
     for module in function.modules:
-        mean, var = (getattr(module, name, None) for name in probe.STATISTICS)
+        own = {probe.meaning(name): buffer for name, buffer in module.named_buffers(recurse=False)}
+        mean, var = map(own.get, probe.STATISTICS)
         if isinstance(mean, Tensor) and isinstance(var, Tensor) and mean.numel() == var.numel() == x.shape[channel]:
             shape = [size if axis == channel else 1 for axis, size in enumerate(x.shape)]
             mean, var = (one.detach().double().reshape(shape) for one in (mean, var))
@@ -933,6 +936,24 @@ def just_updated(compared: LayerComparison) -> Difference | None:
                 return Difference("training", _("running statistics"), _("the statistics of x"), text)
             return None
     return None
+
+
+def fast_variance(compared: LayerComparison, error: Error) -> str:
+    """Whether the output for x is imprecise because the variance is E[x^2] - E[x]^2, as a sentence: it gives nearly the same output; else ""."""
+    function, x, norm = compared.function, compared.x, compared.reference.norm
+    shape, dtype = tuple(x.shape), torch.promote_types(x.dtype, torch.float32)
+    if not norm.center or norm.running or shape != compared.expected.shape:
+        return ""
+    output, groups, y = function(x).double(), Groups(compared.expected.stat_ids), x.to(dtype)
+    gamma, beta = affine(norm, shape, compared.best.values(dict(enumerate(function.values))))
+    for how in (torch.mean, lambda rows, axis: rows.sum(axis) / rows.shape[axis]):
+        mean, square = groups.reduced(y, how), groups.reduced(y * y, how)
+        if mean is not None and square is not None:
+            for variance in (square - mean * mean, (square - mean * mean).clamp(min=0)):
+                fast = ((y - mean) / (variance + (norm.eps or 0.0)).sqrt()).double() * gamma + beta
+                if bool(((fast - output).abs().nan_to_num() < 0.1 * error.largest).all()):
+                    return _("It computes the variance as E[x^2] - E[x]^2 in {dtype}.", dtype=dtype_name(dtype))
+    return ""
 
 
 def made_from_condition(compared: LayerComparison) -> GammaBeta | None:

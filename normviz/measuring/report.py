@@ -147,9 +147,13 @@ def unexplained(found: Measurement, expected: Description, shown: Difference) ->
         is_expected = same_partition(found.ids, ids)
     if not is_expected:
         yield groups_difference(found, expected)
+    is_shared = is_expected and found.elements > 1 and not found.running
+    holds = _("Its groups are those of {layer}.", layer=expected.title) if is_shared else ""
     other = not_normalization(found)
-    words = join_sentences([other.sentence, shown.sentence])
-    yield replace(other, sentence=words) if found.formula is None else shown
+    if found.formula is None:
+        yield replace(other, sentence=join_sentences([other.sentence, holds, shown.sentence]))
+    else:
+        yield also(shown, holds)
 
 
 def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
@@ -352,8 +356,8 @@ def replaced(sentence: str) -> Difference:
     return Difference("values", _("other values"), _("those of the formula"), sentence)
 
 
-def imprecise(error: Error, dtype: torch.dtype, only_near: bool = False) -> Difference:
-    """Right in float64, or near zero, and wrong on x in its dtype."""
+def imprecise(error: Error, dtype: torch.dtype, only_near: bool = False, cause: str = "") -> Difference:
+    """Right in float64, or near zero, and wrong on x in its dtype. ``cause``: why, or ""."""
     name = dtype_name(dtype)
     right = _("It is right for x near zero.") if only_near else _("It is right in float64.")
     if isfinite(error.largest):
@@ -369,7 +373,7 @@ def imprecise(error: Error, dtype: torch.dtype, only_near: bool = False) -> Diff
         "precision",
         _("rounding errors in {dtype}", dtype=name),
         _("the precision of torch"),
-        join_sentences([right, wrong]),
+        join_sentences([right, wrong, cause]),
     )
 
 

@@ -12,14 +12,12 @@ from torch.nn.modules.batchnorm import _NormBase
 
 from normviz.analysis.description import Description
 from normviz.measuring.formula import parameters_of
-from normviz.measuring.probe import Function
+from normviz.measuring.probe import STATISTICS, Function, meaning
 from normviz.measuring.report import Difference
 from normviz.measuring.verdict import LayerComparison, compare, signed_values
 from normviz.texts.messages import N_, _
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
-
-STATISTICS = ("running_mean", "running_var")
 
 
 def mode_differences(module: nn.Module, compared: LayerComparison) -> Iterator[Difference]:
@@ -55,7 +53,7 @@ def _other_mode(
     module: nn.Module, compared: LayerComparison, x: Tensor, training: bool, values: Mapping[int, Tensor]
 ) -> Iterator[Difference]:
     """A layer without running statistics does the same in both modes."""
-    output = _run(module.train(training), x, compared.function)
+    output = run_module(module.train(training), x, compared.function)
     if output is None or not compared.error_of(output, x, compared.best, values, x.dtype, strict=True).ok:
         mode = "train" if training else "eval"
         sentence = _(
@@ -66,7 +64,8 @@ def _other_mode(
         yield Difference("training", _("another output in {mode} mode", mode=mode), _("the same output"), sentence)
 
 
-def _run(module: nn.Module, x: Tensor, function: Function) -> Tensor | None:
+def run_module(module: nn.Module, x: Tensor, function: Function) -> Tensor | None:
+    """The output of the module of the function, in the state that it has now; None if it raises."""
     try:
         with torch.set_grad_enabled(module.training):
             return function.run(x.to(function.device, copy=True)).detach().to(function.home)
@@ -110,7 +109,7 @@ def _named(module: nn.Module, channels: int) -> dict[str, Tensor]:
     """The buffers with the names of torch's running statistics, in its order; empty unless there is one of each."""
     found: dict[str, Tensor] = {}
     for name in STATISTICS:
-        one = [b for full, b in module.named_buffers() if full.rpartition(".")[2] == name and b.numel() == channels]
+        one = [b for full, b in module.named_buffers() if meaning(full) == name and b.numel() == channels]
         if len(one) != 1:
             return {}
         found[name] = one[0].detach().to(torch.empty(0).device, torch.float64, copy=True).flatten()
@@ -151,7 +150,7 @@ def _tracking(
     # The same layer in the dtype of x has rounding errors, too.
     low = copy.deepcopy(reference).to(dtype if dtype.itemsize < 4 else torch.float32)
     for batch in batches[:2]:
-        output = _run(module, batch, compared.function)
+        output = run_module(module, batch, compared.function)
         if output is None or not _is_output(output, reference, low, expected, batch):
             sentence = _("In train mode, its output is not that of {layer}.", layer=expected.title)
             yield Difference("training", _("another output in train mode"), _("the same output"), sentence)
@@ -170,7 +169,7 @@ def _tracking(
     module.eval()
     reference.eval()
     low.eval()
-    output = _run(module, batches[2], compared.function)
+    output = run_module(module, batches[2], compared.function)
     if output is None or not _is_output(output, reference, low, expected, batches[2]):
         yield _in_eval(output, reference, expected, batches[2])
         return
@@ -188,7 +187,7 @@ def _is_frozen(
     before = _named(module, reference.num_features)
     frozen = copy.deepcopy(reference).eval()
     low = copy.deepcopy(frozen).to(x.dtype if x.dtype.itemsize < 4 else torch.float32)
-    output = _run(module, x, compared.function)
+    output = run_module(module, x, compared.function)
     right = output is not None and _is_output(output, frozen, low, expected, x)
     return right and all(
         torch.equal(before[name], value) for name, value in _named(module, reference.num_features).items()
@@ -200,7 +199,8 @@ def _is_output(output: Tensor, reference: nn.Module, low: nn.Module, expected: D
     return compare(output, exact, rounded, rounded.dtype).ok
 
 
-def _close(output: Tensor, wanted: Tensor, dtype: torch.dtype) -> bool:
+def close(output: Tensor, wanted: Tensor, dtype: torch.dtype) -> bool:
+    """Whether an output is the wanted one, up to rounding."""
     scale = max(1.0, float(wanted.abs().max()))
     limit = {torch.float16: 5e-3, torch.bfloat16: 4e-2}.get(dtype, 1e-5)
     return bool(((output.double() - wanted).abs() <= limit * scale).all())
@@ -208,7 +208,7 @@ def _close(output: Tensor, wanted: Tensor, dtype: torch.dtype) -> bool:
 
 def _in_eval(output: Tensor | None, reference: _NormBase, expected: Description, x: Tensor) -> Difference:
     reference.train()
-    if output is not None and _close(output, _on_channels(reference, expected, x), x.dtype):
+    if output is not None and close(output, _on_channels(reference, expected, x), x.dtype):
         sentence = _("In eval mode it uses the statistics of x, not the running ones.")
     else:
         sentence = _("In eval mode, after two batches, its output is not that of {layer}.", layer=expected.title)
@@ -239,7 +239,7 @@ def _wrong_statistics(
             continue
         sentence = _("Its {name} after two batches differs from that of {layer}.", name=name, layer=expected.title)
         for mistake, value in _mistaken(name, begin[name], reference, expected, batches):
-            if _close(end[name], value, dtype):
+            if close(end[name], value, dtype):
                 sentence = _(MISTAKES[mistake], name=name)
                 break
         yield Difference("running", _("another {name}", name=name), name, sentence)

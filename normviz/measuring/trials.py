@@ -1,12 +1,13 @@
 """The trials of a check: what is tried of a function, and the result of each trial.
 
-A ``Trial`` is a function from a ``Subject`` to a ``TrialResult``: the differences that it finds, notes, or why it was left out. The first
-trial that finds a difference ends the check. ``TRIALS`` in ``check`` is the table of them, from which the documentation is made.
+A ``Trial`` is a function from a ``Subject`` to a ``TrialResult``: the differences that it finds, notes, or why it was left out. After one
+that finds a difference, those are left away that would find it again. ``TRIALS`` in ``check`` is the table of them, from which the documentation
+is made.
 """
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Self
@@ -16,7 +17,7 @@ from torch import Tensor
 
 from normviz.analysis.description import Description
 from normviz.measuring import probe
-from normviz.measuring.backward import Unjudged, compare_gradients
+from normviz.measuring.backward import Unjudged, compare_gradients, inconsistent_gradients
 from normviz.measuring.formula import Measurement
 from normviz.measuring.groups import Index
 from normviz.measuring.probe import Function
@@ -78,6 +79,7 @@ class TrialResult:
     measured  the parts of the formula, if they were measured to explain the differences
     expected  the layer with which these are compared, if not on the given x
     shape     of the x on which the output is wrong; None for that of the given x
+    error     there
     """
 
     differences: tuple[Difference, ...] = ()
@@ -87,6 +89,7 @@ class TrialResult:
     measured: Measurement | None = None
     expected: Description | None = None
     shape: Index | None = None
+    error: Error | None = None
 
 
 @dataclass(frozen=True)
@@ -96,12 +99,14 @@ class Trial:
     name   in the documentation
     what   of the differences that it finds
     tries  what is tried, as a message
+    needs  what must not differ: a difference that was found before it might be found again
     """
 
     name: str
     what: str
     tries: str
     run: Callable[[Subject], TrialResult]
+    needs: frozenset[str] = frozenset()
 
 
 OUTCOMES = {
@@ -170,13 +175,15 @@ class Trials(tuple[Tried, ...]):
 
 
 def run(trials: Sequence[Trial], subject: Subject) -> tuple[TrialResult, Trials]:
-    """What the trials find, up to the first one that finds a difference; and the result of each for the reader.
+    """What the trials find, and the result of each for the reader. A trial is left away if it would only find again what differs already.
 
     Of a layer whose stored statistics are not known, only what the function computes is measured, in the first trial.
     """
-    notes, tried, found = list[str](), list[Tried](), TrialResult()
+    notes, tried, first, differs, found = list[str](), list[Tried](), TrialResult(), list[Difference](), set[str]()
     unknown = "" if subject.compared.reference.is_known else _("its stored statistics are not known")
     for trial in trials:
+        if found & trial.needs:
+            continue
         result = TrialResult(left_out=unknown) if unknown and tried else trial.run(subject)
         # A function that keeps something from call to call may be wrong anywhere.
         again = repeated(subject.compared) if result.differences and trial.what in ("sizes", "strides") else None
@@ -185,11 +192,11 @@ def run(trials: Sequence[Trial], subject: Subject) -> tuple[TrialResult, Trials]
         if unknown and not result.differences:
             result = replace(result, left_out=unknown)
         tried.append(Tried.of(trial, result))
-        if result.differences or len(tried) == 1:  # the first one may have measured
-            found = result
-        if result.differences:
-            break
-    return replace(found, notes=tuple(notes)), Trials(tried)
+        if len(tried) == 1 or (result.differences and not differs):  # the first one may have measured
+            first = result
+        differs += result.differences
+        found |= {trial.what, *(one.what for one in result.differences)} if result.differences else set()
+    return replace(first, differences=tuple(differs), notes=tuple(notes)), Trials(tried)
 
 
 @contextmanager
@@ -224,9 +231,15 @@ def equal_values(subject: Subject) -> TrialResult:
 
 
 def gradients(subject: Subject) -> TrialResult:
-    """Whether the gradients are right; a note if they cannot be compared, or a difference if they were asked for."""
+    """Whether the gradients are right; a note if they cannot be compared, or a difference if they were asked for.
+
+    Of a wrong output, whether they are those of this output.
+    """
     if subject.backward is False:
         return TrialResult(left_out="backward=False")
+    verdict = subject.verdict
+    if not verdict.right or verdict.given is None or not verdict.given.ok:
+        return TrialResult(tuple(inconsistent_gradients(subject.compared)), tried=_("the gradients of its own output"))
     found = compare_gradients(subject.compared)
     if not isinstance(found, Unjudged):
         return TrialResult(tuple(found))
@@ -351,6 +364,20 @@ def sizes(subject: Subject) -> TrialResult:
     return TrialResult(tried=shapes_text(tried))
 
 
+def on_other_shapes(subject: Subject, errors: Iterable[tuple[Index, Error]]) -> TrialResult:
+    """The first wrong output among those on other shapes."""
+    tried = list[Index]()
+    for shape, error in errors:
+        tried.append(shape)
+        if not error.ok:
+            told = other_size(tuple(subject.x.shape), shape, error)
+            return TrialResult((told,), tried=shapes_text(tried), shape=shape, error=error)
+    if not tried:
+        layer = subject.compared.expected.title
+        return TrialResult(left_out=_("{layer} and the function take no other shape", layer=layer))
+    return TrialResult(tried=shapes_text(tried))
+
+
 def shapes_text(shapes: Sequence[Index]) -> str:
     """The shapes of x that were tried."""
     return _("an x of shape {shapes}", shapes=", ".join(map(str, shapes)))
@@ -410,6 +437,27 @@ def repeated(compared: LayerComparison) -> Difference | None:
         except Exception as error:  # of the function
             wrong = _("The same x raises after other calls: {error}", error=str(error))
     return None if not wrong else unexpected_change("repeat", *words, wrong)
+
+
+def kept_by_shape(subject: Subject) -> Difference | None:
+    """Whether the function is right for the first x of a shape, and not for the next one."""
+    compared, shape, dtype = subject.compared, tuple(subject.x.shape), subject.function.dtype
+    for rows in (shape[0] + 2, shape[0] + 3):  # of which one may have been tried
+        expected = subject.on_norm((rows, *shape[1:]))
+        if expected is None:
+            return None
+        other, values = compared.resized(expected, {shape[0]: rows})
+        try:
+            several = [other.agrees(other.alike(expected.shape, seed).to(dtype), values, dtype).ok for seed in (51, 52)]
+        except NormvizError:
+            return None
+        if several == [True, False]:
+            words = _("another output for the next x"), _("the output of the layer")
+            text = _(
+                "It is right for the first x of a shape, but not for the next one: it keeps results by the shape of x."
+            )
+            return unexpected_change("repeat", *words, text)
+    return None
 
 
 def _later(function: Function, x: Tensor) -> str:

@@ -508,7 +508,7 @@ def signed_values(tensors: Mapping[int, Tensor], seed: int) -> dict[int, Tensor]
 
 def other_statistics(function: Function, reference: Reference, seed: int) -> dict[int, Tensor]:
     """Other values of stored statistics, by position: a mean of 0 and a variance of 1 would hide how they are used."""
-    if not reference.norm.running or reference.stats is None:
+    if reference.stats is None:
         return {}
     mean, var = ({i: function.values[i]} for i in reference.stats)
     return signed_values(mean, seed) | generic_values(var, seed)

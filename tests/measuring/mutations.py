@@ -866,7 +866,7 @@ WRONG += mutated(BACKWARD, [
     ("dbeta = dout.sum(0)", "dbeta = -dout.sum(0)", "backward"),
     ("dx, dgamma, dbeta", "dx, dbeta, dgamma", "backward"),
     ("dgamma, dbeta", "None, dbeta", "backward"),
-    ("* gamma + beta", "* beta + gamma", "gamma beta"),
+    ("* gamma + beta", "* beta + gamma", "gamma beta backward"),  # the gradients are still those of the right output
 ])  # fmt: skip
 
 BLOCKS = Implementation("a padded kernel", """

@@ -1,5 +1,6 @@
 """The formula of a function, its parameters and its eps, found on small tensors."""
 
+from dataclasses import replace
 from functools import partial
 from math import sqrt
 
@@ -328,7 +329,9 @@ def test_groups_that_are_unknown_have_no_elements():
 
 
 def test_a_large_x_is_sampled():
-    assert not Measurement(Reach((64, 64), {}), torch.float64, None).is_sampled
+    formula = Formula(None, torch.ones(64, 64), torch.zeros(64, 64))
+    assert not Measurement(Reach((64, 64), {}), torch.float64, None, formula).is_sampled
+    assert Measurement(Reach((64, 64), {}), torch.float64, None, replace(formula, exact=False)).is_sampled
     assert Measurement(Reach((64, 65), {}), torch.float64, None).is_sampled
 
 

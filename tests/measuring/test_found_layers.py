@@ -295,11 +295,11 @@ def test_the_description_of_a_layer_has_its_reduced_axes():
 def test_like_is_a_layer_of_torch_or_is_measured():
     """OnePlus is an RMSNorm that multiplies by 1 + gamma."""
     x = torch.zeros(2, 4, 5)
-    known = checks.expected_of(nn.LayerNorm(5), x, None)
+    known = checks.expected_of(nn.LayerNorm(5), x, None, {}).layer
     assert (str(known.layer), known.norm.stats) == ("LayerNorm([5])", "n l c -> n l")
-    assert checks.expected_of(nn.BatchNorm1d(5), x, "NLC").norm.stats == "n l c -> c"
-    assert checks.expected_of("BatchNorm1d(5)", x, "NLC").norm.stats == "n l c -> c"
-    own = checks.expected_of(OnePlus(5), x, None)
+    assert checks.expected_of(nn.BatchNorm1d(5), x, "NLC", {}).layer.norm.stats == "n l c -> c"
+    assert checks.expected_of("BatchNorm1d(5)", x, "NLC", {}).layer.norm.stats == "n l c -> c"
+    own = checks.expected_of(OnePlus(5), x, None, {}).layer
     assert (own.name, own.layer, own.norm.stats, own.norm.eps, own.norm.zero_centered_gamma) == (
         "OnePlus",
         None,
@@ -307,7 +307,7 @@ def test_like_is_a_layer_of_torch_or_is_measured():
         1e-6,
         True,
     )
-    assert checks.expected_of(type("Own", (nn.Module,), {"forward": lambda self, x: F.layer_norm(x, (5,))})(), x, "NCL").norm.stats == "n c l -> n c"  # fmt: skip
+    assert checks.expected_of(type("Own", (nn.Module,), {"forward": lambda self, x: F.layer_norm(x, (5,))})(), x, "NCL", {}).layer.norm.stats == "n c l -> n c"  # fmt: skip
 
 
 def test_another_divisor_and_another_use_are_both_told():

@@ -63,7 +63,7 @@ NOTHING = [
         "not_normalization",
         "another function",
         "a normalization",
-        "It is not a normalization: no mean and variance, and no mean of squares, gives its output. Its output differs from that of LayerNorm(5) by up to 1.78: at [1, 1] it is 0.05849, and it must be -1.717.",
+        "It is not a normalization: no mean and variance, and no mean of squares, gives its output. Its groups are those of LayerNorm(5). Its output differs from that of LayerNorm(5) by up to 1.78: at [1, 1] it is 0.05849, and it must be -1.717.",
     )
 ]
 FORMULAS = [

@@ -330,6 +330,7 @@ def test_the_result_of_a_check_has_plain_values():
         "trials": found.trials.to_dict(),
         "example": found.example.to_dict(),
     }  # fmt: skip
-    assert [(one["trial"], one["result"]) for one in found.to_dict()["trials"]] == [("given x", "differs")]
+    results = [(one["trial"], one["result"]) for one in found.to_dict()["trials"]]
+    assert results == [("given x", "differs"), ("gradients", "right"), ("in place", "right")]
     assert found.to_dict()["example"]["x"] == [[0.0, 0.0, 0.0, 0.0, 1.0]]
     assert json.loads(json.dumps(found.to_dict())) == found.to_dict()

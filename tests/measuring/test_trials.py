@@ -52,11 +52,12 @@ def test_a_pass_says_what_was_tried_and_what_was_left_out():
         "batch",
         "half precision",
         "modes",
+        "gradients in modes",
     ]
     lines = str(trials).splitlines()
     assert lines[0] == "right: the given x, as it is, with the gamma and beta of the function"
     assert "right: an x of shape (1, 16), (3, 16), (65, 16), (4, 17), (4, 15), (4, 100)" in lines
-    assert lines[-1].startswith("left out: a module in its other mode")
+    assert lines[-2].startswith("left out: a module in its other mode")
     assert lines[-1].endswith("(it is not a module)")
     assert repr(trials) == str(trials)
     assert trials.to_dict()[0] == {"trial": "given x", "tried": trials[0].tried, "result": "right", "reason": ""}
@@ -323,3 +324,126 @@ def test_few_rows_are_tried_in_the_interpreter_of_triton(monkeypatch):
     assert "(65, 6)" not in tried()
     monkeypatch.setenv("TRITON_INTERPRET", "0")
     assert "(65, 6)" in tried()
+
+
+# Differences that can be told together
+
+
+def detached(x, gamma, beta):
+    """A wrong divisor, and a mean that is a constant for autograd."""
+    y = (x - x.mean(-1, keepdim=True).detach()) / (x.var(-1, keepdim=True) + 1e-5).sqrt()
+    return y * gamma + beta
+
+
+def test_a_wrong_output_does_not_hide_wrong_gradients():
+    params = {"gamma": torch.rand(16) + 0.5, "beta": torch.rand(16)}
+    found = nv.check(detached, SHAPE, LIKE, params=params)
+    assert [one.what for one in found.differences] == ["variance", "backward"]
+    assert str(found).endswith("Its gradient is not that of its output: dx is wrong.")
+    assert whats(lambda x, gamma, beta: rows(x) * gamma.detach() * 2 + beta, params=params) == ["gamma", "backward"]
+    assert [one.what for one in nv.check(detached, SHAPE, LIKE, params=params, backward=False).differences] == [
+        "variance"
+    ]
+    assert whats(lambda x: rows(x).half().to(x.dtype)) == ["precision"]  # no gradient is that of a staircase
+    assert whats(lambda x: rows(x).relu()) == ["values"]
+
+
+def test_a_wrong_output_does_not_hide_that_x_changes():
+    found = nv.check(lambda x: rows(x.mul_(2) / 2) + 1, SHAPE, LIKE)
+    assert [one.what for one in found.differences] == ["offset", "in_place"]
+
+
+class Detached(nn.BatchNorm1d):
+    """The gradient is wrong, and the output in eval mode."""
+
+    def forward(self, x):
+        if not self.training:
+            return F.batch_norm(x, 0 * self.running_mean, self.running_var, self.weight, self.bias)
+        y = super().forward(x)
+        return (x - x.mean(0)) * ((y - self.bias) / self.weight / (x - x.mean(0))).detach() * self.weight + self.bias
+
+
+def test_a_wrong_gradient_does_not_hide_another_mode():
+    found = nv.check(Detached(5), (8, 5), "BatchNorm1d(5)")
+    assert [one.what for one in found.differences] == ["backward", "running"]
+
+
+# Examples in the other mode, and what is said where nothing explains the output
+
+
+class InOneMode(nn.LayerNorm):
+    def __init__(self, right):
+        super().__init__(4)
+        self.right = right
+
+    def forward(self, x):
+        return super().forward(x) * (1 if self.training == self.right else 1.1)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_mode_that_is_wrong_has_an_example(training):
+    module = InOneMode(training).train(training)
+    example = nv.check(module, (3, 4), "LayerNorm(4)").example
+    assert torch.allclose(example.got, 1.1 * example.expected)
+    assert f"    module.{'eval' if training else 'train'}()\n" in str(example)
+    scope = {"module": module}
+    exec(str(example), scope)
+    with pytest.raises(AssertionError):
+        scope["test_module"]()
+    module.right = module.training
+    scope["test_module"]()
+
+
+def test_an_output_without_a_reason_says_what_holds():
+    text = str(nv.check(lambda x: F.softmax(x, -1), SHAPE, LIKE))
+    assert "gives its output. Its groups are those of LayerNorm(16)" in text
+    assert "Its groups" not in str(nv.check(lambda x: F.softmax(x, 0), SHAPE, LIKE))
+
+
+def test_a_variance_of_squares_in_float32_is_told_far_from_zero():
+    def fast(x, of=lambda x: x):
+        mean = x.mean(-1, keepdim=True)
+        return (x - mean) / ((of(x) * of(x)).mean(-1, keepdim=True) - of(mean) * of(mean) + 1e-5).sqrt()
+
+    far = torch.randn(4, 16, generator=torch.Generator().manual_seed(1)) + 300
+    told = "It computes the variance as E[x^2] - E[x]^2 in float32."
+    assert str(nv.check(fast, far, "LayerNorm(16)")).endswith(told)
+    noisy = nv.check(lambda x: rows(x) + (1e-2 * x.cos() if x.dtype == torch.float32 else 0), far, "LayerNorm(16)")
+    assert not noisy
+    assert told not in str(noisy)
+
+
+def test_a_failure_has_few_calls():
+    calls = []
+    found = nv.check(lambda x: calls.append(1) or F.softmax(x, -1) + x.sin(), (20, 30), "LayerNorm(30)")
+    assert not found
+    assert len(calls) <= 600
+    assert found.sampled
+
+
+def test_results_that_are_kept_by_shape_are_told():
+    kept = {}
+
+    def cached(x):
+        root = kept.setdefault(x.shape, (x.square().mean(-1, keepdim=True) + 1e-6).rsqrt())
+        return x * root
+
+    found = nv.check(cached, SHAPE, "RMSNorm(16, eps=1e-6)")
+    assert [one.what for one in found.differences] == ["repeat"]
+    assert str(found).endswith("it keeps results by the shape of x.")
+
+
+def test_a_function_of_gamma_that_gives_equal_factors_is_no_other_pattern():
+    params = {"gamma": torch.rand(16) + 0.5, "beta": torch.rand(16)}
+    found = nv.check(lambda x, gamma, beta: rows(x) * gamma.clamp(0, 1) + beta, SHAPE, LIKE, params=params)
+    assert str(found) == "It uses gamma, but not as one factor."
+
+
+def test_stored_statistics_that_are_used_otherwise_have_an_example():
+    class HalfOfTheMean(nn.BatchNorm1d):
+        def forward(self, x):
+            return F.batch_norm(x, self.running_mean / 2, self.running_var, self.weight, self.bias)
+
+    found = nv.check(HalfOfTheMean(5).eval(), (8, 5), "BatchNorm1d(5).eval()")
+    assert found.example is not None
+    assert "groups" not in str(found)

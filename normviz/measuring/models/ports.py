@@ -696,7 +696,7 @@ def expected(row_layer: str | None, kept: Kept, x: Tensor, training: bool) -> De
             return expect(
                 layer.with_(training=training) if layer.tracks and not kept.is_function else layer, tuple(x.shape), None
             )
-        return expected_of(runnable(kept).train(training), x, None)
+        return expected_of(runnable(kept).train(training), x, None, {}).nearest
     except NormvizError:
         return None
 
@@ -718,9 +718,13 @@ def reasons(module: nn.Module, x: Tensor, wanted: Description, only: Collection[
     except NormvizError:
         return []
     told, elsewhere = [], [unexpected(role, wanted).sentence for role in only]
+    # Of the values on this x, these say nothing.
+    beside = {"strides", "repeat", "in_place", "residual", "batch", "sizes"}
+    if any(one.what in beside for one in found.differences[:1]):
+        return []
     for one in found.differences:
-        if one.what in ("strides", "repeat", "in_place", "residual", "batch", "sizes"):
-            return []
+        if one.what in beside:
+            continue
         sentence = one.sentence
         if one.what == "statistics" and wanted.title in sentence:  # this sentence speaks of "your function"
             sentence = _(

@@ -1,0 +1,237 @@
+"""A function compared with another one as it is: with a module or a function that no Norm describes, such as one with running statistics.
+
+Parameters and buffers with the same meaning, by their names, have the same values in both; all others keep their own.
+"""
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from normviz.analysis.description import Description
+from normviz.layers.norm import Norm
+from normviz.measuring import probe, trials
+from normviz.measuring.check import TRIALS, Checked, has_example, notes_of, of_strides, reduced_axes, shown
+from normviz.measuring.example import example_of
+from normviz.measuring.groups import Index
+from normviz.measuring.probe import Function
+from normviz.measuring.report import Difference, imprecise, text
+from normviz.measuring.running import close, run_module
+from normviz.measuring.trials import Subject, TrialResult, repeated
+from normviz.measuring.verdict import Reference, judge, on_shapes
+from normviz.texts.errors import NormvizError
+from normviz.texts.messages import _, join_sentences
+
+__tracebackhide__ = True  # pytest shows the frame of the caller
+
+EPS = 1e-5  # of which the outputs for small x are compared
+
+
+@dataclass(frozen=True)
+class AsItIs(Reference):
+    """Another function in place of a layer.
+
+    other   the function
+    shared  for the positions of its tensors: those of the compared function with the same meaning
+    """
+
+    other: Function | None = None
+    shared: Mapping[int, int] | None = None
+
+    def __call__(self, x: Tensor, given: Mapping[str, Tensor], values: Mapping[int, Tensor] | None = None) -> Tensor:
+        """Its output in the dtype of x. A function that does not take float64 is called in float32."""
+        assert self.other is not None
+        try:
+            return self._run(x, values or {})
+        except NormvizError:
+            if x.dtype != torch.float64:
+                raise
+            return self._run(x.float(), values or {}).double()
+
+    def _run(self, x: Tensor, values: Mapping[int, Tensor]) -> Tensor:
+        other, shared = self.other, self.shared or {}
+        assert other is not None
+        other.use(x.dtype)
+        own = {i: values[j].reshape(other.values[i].shape).to(x.dtype) for i, j in shared.items() if j in values}
+        return other.with_graph(x, own) if x.requires_grad else other(x, own)
+
+    def rounding(self, x: Tensor, given: Mapping[str, Tensor], values: Mapping[int, Tensor] | None = None) -> Tensor:
+        """No error is expected beside that of the function itself."""
+        return torch.zeros_like(x, dtype=torch.float64)
+
+
+def arguments_for(like: object, params: Mapping[str, object]) -> dict[str, object]:
+    """Those of the arguments that ``like`` takes."""
+    try:
+        taken = inspect.signature(like.forward if isinstance(like, nn.Module) else like).parameters  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return {}
+    has_any = any(one.kind == inspect.Parameter.VAR_KEYWORD for one in taken.values())
+    return {name: value for name, value in params.items() if has_any or name in taken}
+
+
+def compare_as_it_is(
+    function: Function,
+    other: Function,
+    x: Tensor,
+    name: str,
+    known: Description | None,
+    shapes: Sequence[Sequence[int]],
+    backward: bool | None,
+    batch_invariant: bool = False,
+) -> Checked:
+    """How the function differs from another one. ``name``: of the other one; ``known``: the Norm that describes it in its own mode."""
+    axes = tuple(f"d{number}" for number in range(x.dim()))
+
+    def on(shape: Index) -> Description | None:
+        is_taken = shape == tuple(x.shape) or other.takes(shape)
+        each = Norm(f"{' '.join(axes)} -> {' '.join(axes)}", None, eps=EPS)  # its statistics are not known
+        return Description(each, shape, axes, name=name) if is_taken else None
+
+    expected = on(tuple(x.shape))
+    assert expected is not None
+    meant, theirs = ({probe.meaning(one): i for i, one in each.names.items()} for each in (function, other))
+    shared = {
+        i: meant[one]
+        for one, i in theirs.items()
+        if one in meant and other.tensors[i].numel() == function.tensors[meant[one]].numel()
+    }
+    mean, var = (meant.get(one) for one in probe.STATISTICS)
+    stats = None if mean is None or var is None or not {mean, var} <= {*shared.values()} else (mean, var)
+    reference = AsItIs(expected.norm, stats, other, shared)
+    verdict, compared = judge(function, expected, reference, x)
+    for shape in shapes:
+        other(probe.generic(tuple(shape), x.dtype))  # raises if it does not take this shape
+    subject = Subject(compared, verdict, on, on, list(map(tuple, shapes)), backward, batch_invariant)
+    own = {
+        "given x": _given_x,
+        "other values": _other_values,
+        "other shapes": _other_shapes,
+        "gradients": _gradients,
+        "modes": _modes,
+    }
+    table = [replace(one, run=own.get(one.name, one.run)) for one in TRIALS if one.name != "gradients in modes"]
+    result, tried = trials.run(table, subject)
+    differs = result.differences
+    notes = (*notes_of(function), *result.notes)
+    words = text(None, known, differs, axes, "") if known else join_sentences(one.sentence for one in differs)
+    is_same = known is not None and not differs
+    return Checked(
+        known.norm if known is not None and is_same else None,
+        None,
+        reduced_axes(known) if known is not None and is_same else (),
+        differs,
+        False,
+        notes,
+        known,
+        text=join_sentences([words or _("Your function does what {layer} does.", layer=name), *notes]),
+        trials=tried,
+        example=example_of(subject, result.shape) if has_example(differs, tried) else None,
+    )
+
+
+def _given_x(subject: Subject) -> TrialResult:
+    """The output for the given x."""
+    return TrialResult() if subject.verdict.given and subject.verdict.given.ok else _wrong(subject)
+
+
+def _other_values(subject: Subject) -> TrialResult:
+    """The outputs for other values."""
+    return TrialResult() if subject.verdict.right else _wrong(subject)
+
+
+def _wrong(subject: Subject) -> TrialResult:
+    """By how much the output is wrong."""
+    compared, verdict, x = subject.compared, subject.verdict, subject.x
+    assert verdict.given is not None
+    found = repeated(compared) or (None if verdict.given.ok else of_strides(compared, x))
+    if found is None and verdict.right and verdict.own_right:
+        found = imprecise(verdict.given, x.dtype, verdict.only_near)
+    return TrialResult((found or shown(compared, verdict.given),))
+
+
+def _other_shapes(subject: Subject) -> TrialResult:
+    """The output on other shapes."""
+    return trials.on_other_shapes(subject, on_shapes(subject.compared, subject.shapes, subject.on))
+
+
+def _gradients(subject: Subject) -> TrialResult:
+    """The gradient of x alone: the two functions may have other parameters."""
+    return replace(trials.gradients(subject), tried=_("the gradient of x"))
+
+
+# Modules in both modes
+
+
+def _modes(subject: Subject) -> TrialResult:
+    """Two modules in train mode on two batches, their running statistics, and then their outputs in eval mode."""
+    function, reference, name = subject.function, subject.compared.reference, subject.compared.expected.title
+    assert isinstance(reference, AsItIs)
+    assert reference.other is not None
+    other, shared = reference.other, reference.shared or {}
+    if not isinstance(function.fn, nn.Module) or not isinstance(other.fn, nn.Module):
+        return TrialResult(left_out=_("it is not a module"))
+    batches = [subject.compared.alike(tuple(subject.x.shape), seed).to(subject.x.dtype) for seed in (21, 22, 23)]
+    with trials.own_dtypes(function), trials.own_dtypes(other):
+        given = {i: function.values[j].reshape(other.values[i].shape) for i, j in shared.items()}
+        own, wanted = _InModes.of(function, {}, batches), _InModes.of(other, given, batches)
+    if own.is_frozen != wanted.is_frozen:
+        reason = _("one of the two has the same statistics in both modes")
+        return TrialResult((), (_("The other mode is not compared: {reason}.", reason=reason),), left_out=reason)
+    for number, (found, right) in enumerate(zip(own.outputs, wanted.outputs, strict=True)):
+        wrong = list(_statistics(own, wanted, name, subject.x.dtype)) if number == 2 else []
+        if right is None:
+            return TrialResult(left_out=_("{layer} raises in the other mode", layer=name))
+        if wrong or found is None or not close(found, right.double(), subject.x.dtype):
+            return TrialResult(tuple(wrong) or (_in_mode(number < 2, name),))
+    return TrialResult()
+
+
+@dataclass(frozen=True, eq=False)
+class _InModes:
+    """What a module does in both modes.
+
+    is_frozen   whether it does the same in both, and keeps its buffers
+    outputs     of two batches in train mode and one in eval mode; None if it raises
+    statistics  after the two batches
+    """
+
+    is_frozen: bool
+    outputs: list[Tensor | None]
+    statistics: dict[str, Tensor]
+
+    @classmethod
+    def of(cls, function: Function, values: Mapping[int, Tensor], batches: Sequence[Tensor]) -> "_InModes":
+        """``values``: of its tensors. The module itself is run, and restored."""
+        module, first = function.fn, batches[0]
+        function.renew(values)
+        before = {name: buffer.clone() for name, buffer in module.named_buffers()}
+        both = [run_module(module.train(training), first, function) for training in (True, False)]
+        is_same = both[0] is not None and both[1] is not None and close(both[0], both[1].double(), first.dtype)
+        is_frozen = is_same and all(torch.equal(before[name], one) for name, one in module.named_buffers())
+        function.renew(values)
+        outputs = [run_module(module.train(), batch, function) for batch in batches[:2]]
+        after = {probe.meaning(name): buffer.clone() for name, buffer in module.named_buffers()}
+        outputs.append(run_module(module.eval(), batches[2], function))
+        function.restore()
+        return cls(is_frozen, outputs, {name: after[name] for name in probe.STATISTICS if name in after})
+
+
+def _in_mode(training: bool, layer: str) -> Difference:
+    if training:
+        text = _("In train mode, its output is not that of {layer}.", layer=layer)
+        return Difference("training", _("another output in train mode"), _("the same output"), text)
+    text = _("In eval mode, after two batches, its output is not that of {layer}.", layer=layer)
+    words = _("another output in eval mode"), _("the output with running statistics")
+    return Difference("running", *words, text)
+
+
+def _statistics(own: _InModes, wanted: _InModes, layer: str, dtype: torch.dtype) -> Iterator[Difference]:
+    """The running statistics that differ after two batches."""
+    for name, one in own.statistics.items():
+        found, right = one.flatten(), wanted.statistics.get(name, one[:0]).flatten()
+        if found.numel() == right.numel() and not close(found, right.double(), dtype):
+            sentence = _("Its {name} after two batches differs from that of {layer}.", name=name, layer=layer)
+            yield Difference("running", _("another {name}", name=name), name, sentence)
