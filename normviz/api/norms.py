@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 from torch import nn
 
 from normviz.api.result import Result, on_cpu
+from normviz.measuring.models.decay import Decayed, decayed
 from normviz.measuring.models.diff import Differences, differences
 from normviz.measuring.models.names import common_name, name_pattern
-from normviz.measuring.models.norms import NormRow, normalizations
+from normviz.measuring.models.norms import NOT_PLAIN, NormRow, normalizations, number_heads
 from normviz.texts.columns import align
 from normviz.texts.errors import NormvizError, checked_call, echo
-from normviz.texts.messages import _, format_count, ngettext
+from normviz.texts.messages import _, ngettext
 
 if TYPE_CHECKING:
     from normviz.export.output import Options, Output
@@ -129,6 +130,7 @@ class Norms(Sequence[NormRow], Result):
                 of_parameter=common_name([row.of_parameter for row in rows]),
                 parameters=sum(row.parameters for row in rows),
                 buffers=sum(row.buffers for row in rows),
+                learned={name: one for row in rows for name, one in row.learned.items()},
                 calls=sum(row.calls for row in rows),
                 notes=tuple(dict.fromkeys(note for row in rows for note in row.notes)),
             )
@@ -161,6 +163,28 @@ class Norms(Sequence[NormRow], Result):
                 other=type(other).__name__,
             )
         return differences(self, other, weights, names)
+
+    @checked_call
+    def decayed(self, optimizer: object) -> Decayed:
+        """Which gammas and betas of these norms an optimizer decays: those in a param group whose weight_decay is not 0.
+
+        optimizer  of torch, such as AdamW or SGD, that trains the model
+
+        A parameter without requires_grad is not decayed. Raises NormvizError if ``optimizer`` is something else, and if it has none of the
+        parameters of these norms.
+
+        >>> import torch
+        >>> model = nn.Sequential(nn.Linear(4, 8), nn.LayerNorm(8))
+        >>> print(norms(model, torch.ones(2, 4)).decayed(torch.optim.AdamW(model.parameters())))
+        parameter  role   weight_decay
+        1.weight   gamma  0.01
+        1.bias     beta   0.01
+        <BLANKLINE>
+        AdamW decays 2 of 2 parameters of the norms.
+        Weight decay pulls gamma and beta to 0, not to the identity, which has gamma = 1 and beta = 0.
+        To leave them out, give them a param group of their own, with weight_decay=0.
+        """
+        return decayed(self.rows, optimizer)
 
     def to_dict(self) -> dict[str, Any]:
         """The list as plain values, for JSON. The keys are the names of its attributes.
@@ -195,7 +219,8 @@ class Norms(Sequence[NormRow], Result):
             raise NormvizError(
                 "to_pandas() needs {module}, which is not installed; install it, or use to_dict().", module=error.name
             ) from error
-        columns = ["name", "title", *(one.name for one in fields(NormRow) if one.name not in ("name", "kept"))]
+        own = [one.name for one in fields(NormRow) if one.name not in ("name", *NOT_PLAIN)]
+        columns = ["name", "title", *own, "mean_error", "var_error"]
         table = pandas.DataFrame([[getattr(row, column) for column in columns] for row in self.rows], columns=columns)
         return table.assign(norm=list(map(repr, table["norm"])))
 
@@ -263,16 +288,9 @@ class Norms(Sequence[NormRow], Result):
 
     def __str__(self) -> str:
         table = [
-            (_("name"), _("layer"), _("shape"), _("reduced axes"), _("statistics"), _("parameters")),
+            (_("name"), _("layer"), _("shape"), _("reduced axes"), *number_heads()),
             *(
-                (
-                    name,
-                    row.title,
-                    row.shapes_text,
-                    str(row.reduced),
-                    format_count(row.statistics),
-                    format_count(row.parameters),
-                )
+                (name, row.title, row.shapes_text, str(row.reduced), *row.numbers)
                 for name, row in zip(self.names, self.rows, strict=True)
             ),
         ]

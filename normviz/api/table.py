@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, ClassVar
 
+from normviz.measuring.models.norms import NormRow, number_heads
 from normviz.parts.part import Part
 from normviz.parts.titles import app_of_files
 from normviz.scene.scene import query_of
@@ -16,7 +17,6 @@ from normviz.texts.languages import with_language
 from normviz.texts.messages import _, format_count
 
 if TYPE_CHECKING:
-    from normviz.measuring.models.norms import NormRow
     from normviz.parts.html import Body
 
 CELL = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
@@ -25,7 +25,7 @@ NUMBER = "padding:2px 12px 2px 0;text-align:right;vertical-align:top"
 
 def table(rows: Sequence[NormRow], names: Sequence[str], remarks: Sequence[str]) -> str:
     """The table, and below it the remarks: what it adds up to, and the notes."""
-    columns = [_("name"), _("layer"), _("shape"), _("reduced axes"), _("statistics"), _("parameters"), _("calls")]
+    columns = [_("name"), _("layer"), _("shape"), _("reduced axes"), *number_heads(), _("calls")]
     head = "".join(f'<th scope="col" style="{CELL}">{escape(column)}</th>' for column in columns)
     lines = "".join(f"<tr>{''.join(_cells(row, name))}</tr>" for row, name in zip(rows, names, strict=True))
     how = "" if app_of_files() or not rows else _("norms.explore(0) shows the linked view of the first row.")
@@ -44,9 +44,7 @@ def _cells(row: NormRow, name: str) -> Iterator[str]:
         title = f'<a href="{address}" target="_blank" rel="noopener">{title}</a>'
     yield f'<td style="{CELL}">{escape(name)}</td><td style="{CELL}">{title}</td>'
     yield from (f'<td style="{CELL}">{escape(text)}</td>' for text in (row.shapes_text, str(row.reduced)))
-    yield from (
-        f'<td style="{NUMBER}">{format_count(number)}</td>' for number in (row.statistics, row.parameters, row.calls)
-    )
+    yield from (f'<td style="{NUMBER}">{number}</td>' for number in (*row.numbers, format_count(row.calls)))
 
 
 def view_query(row: NormRow) -> dict[str, str]:

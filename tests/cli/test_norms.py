@@ -50,7 +50,7 @@ def models(tmp_path, monkeypatch):
 
 @cases_in_torch
 @pytest.mark.parametrize(("arguments", "lines"), [
-    ("images --input 1,3,4,5", ["* x 2  BatchNorm2d(8).eval()  (1, 8, 4, 5)  ()            8           32"]),
+    ("images --input 1,3,4,5", ["* x 2  BatchNorm2d(8).eval()  (1, 8, 4, 5)  ()            8           20        22 %           32 %               32"]),
     ("images --input 1,3,4,5 --all --device cpu --train", ["1     BatchNorm2d(8)  (1, 8, 4, 5)", "2     BatchNorm2d(8)"]),
     ("Text --input 1,16:int64 --input 1,16,1", ["norm  LayerNorm([8])  (1, 16, 8)", "3.8 % of the model"]),
     ("ready --input 2,8", ["0     LayerNorm([8])  (2, 8)"]),

@@ -226,20 +226,20 @@ def cause_of_statistics(
         sentence = ngettext(
             "the stored statistics of {name} are not finite in {n:,} channel of {all:,} ({channels}).",
             "the stored statistics of {name} are not finite in {n:,} channels of {all:,} ({channels}).",
-            len(channels), name=name, all=len(mean), channels=_named(channels),
+            len(channels), name=name, all=len(mean), channels=named(channels),
         )  # fmt: skip
         remedy = _(
             "Find the batch with NaN or infinite values; then reset and update the statistics: {update}.", update=UPDATE
         )
         return Cause("not finite", sentence, remedy, channels)
     found = deviation(mean, var, measured, eps, USUAL_MOMENTUM)
-    if where.momentum is not None and where.momentum > HIGHEST_MOMENTUM:
-        own = deviation(mean, var, measured, eps, min(where.momentum, 1.0))
+    if has_high_momentum(where):
+        own = deviation(mean, var, measured, eps, min(where.momentum or 0.0, 1.0))
         beyond_chance = 1 + CHANCE / math.sqrt(
             len(mean)
         )  # the mean of 2 * len(mean) squares of normal numbers, whose variance is 2
         if found.squares > beyond_chance and own.squares < EXPLAINED:
-            return _momentum(name, where.momentum, found)
+            return _momentum(name, where, found)
     small = found.outside and found.size > SMALL
     if small and bool((mean == 0).all() and (var == 1).all()):
         sentence = _(
@@ -273,14 +273,30 @@ def _update() -> str:
     return _("Update the statistics: {update}.", update=UPDATE)
 
 
-def _momentum(name: str, momentum: float, found: Deviation) -> Cause:
+def has_high_momentum(where: Stored) -> bool:
+    """Whether most of the stored statistics comes from the last batch."""
+    return where.momentum is not None and where.momentum > HIGHEST_MOMENTUM
+
+
+def _momentum(name: str, where: Stored, found: Deviation) -> Cause:
+    momentum = where.momentum or 0.0
+    other = float(f"{1 - momentum:.3g}") or USUAL_MOMENTUM
+    if not where.is_of_torch:
+        sentence = _(
+            "{name} gives a new batch the weight {momentum:.3g}, so that most of the stored statistics comes from one batch; {differs}.",
+            name=name, momentum=momentum, differs=_differs(found),
+        )  # fmt: skip
+        remedy = _(
+            "Give a new batch the weight {other:g}. Then update the statistics: {update}.", other=other, update=UPDATE
+        )
+        return Cause("momentum", sentence, remedy, found.outside)
     sentence = _(
         "momentum={momentum:g} of {name} is the weight of the last batch, so that most of the stored statistics comes from one batch; {differs}.",
         momentum=momentum, name=name, differs=_differs(found),
     )  # fmt: skip
     remedy = _(
         "Write momentum={other:g}: in torch, momentum is the weight of a new batch. Then update the statistics: {update}.",
-        other=float(f"{1 - momentum:.3g}") or USUAL_MOMENTUM, update=UPDATE,
+        other=other, update=UPDATE,
     )  # fmt: skip
     return Cause("momentum", sentence, remedy, found.outside)
 
@@ -301,14 +317,18 @@ def _start_share(
         expected = (1 - momentum) ** updates
     if updates and where.count and momentum is None:  # the mean of all batches has no share of the start values
         return None
-    if not 0.02 < share < 0.98 or (expected is not None and expected < share / 2):
-        return None
     if expected is None and not found.is_large:  # a small deviation alone proves nothing
         return None
-    mixed = replace(
-        measured, mean=(1 - share) * measured.mean, var=share + (1 - share) * measured.var
-    )  # the statistics that this share of the start values gives
-    return share if deviation(mean, var, mixed, eps, USUAL_MOMENTUM).size < 0.3 * found.size else None
+    shares = [share] if 0.02 < share < 0.98 and (expected is None or expected > share / 2) else []
+    shares += [expected] if expected is not None and expected <= 0.02 else []  # small, but not beside a small variance
+    explained = (
+        0.15 if expected is None else 0.3
+    ) * found.size  # without a number of updates, only what fits well is believed
+    for one in shares:  # the statistics that this share of the start values gives
+        mixed = replace(measured, mean=(1 - one) * measured.mean, var=one + (1 - one) * measured.var)
+        if deviation(mean, var, mixed, eps, USUAL_MOMENTUM).size < explained:
+            return one
+    return None
 
 
 def _differs(found: Deviation) -> str:
@@ -334,8 +354,9 @@ def _differs(found: Deviation) -> str:
     return f"{text}, {count}" if found.outside else text
 
 
-def _named(channels: Sequence[int]) -> str:
-    return ", ".join([*map(str, channels[:MOST_NAMED]), *["..."] * (len(channels) > MOST_NAMED)])
+def named(items: Sequence[int | str]) -> str:
+    """The first channels or names."""
+    return ", ".join([*map(str, items[:MOST_NAMED]), *["..."] * (len(items) > MOST_NAMED)])
 
 
 def cause_of_batch(name: str, measured: Measured) -> Cause | None:
@@ -365,7 +386,7 @@ def cause_of_dead_channels(name: str, measured: Measured, eps: float) -> Cause |
     sentence = ngettext(
         "{n:,} channel of {all:,} of {name} has a variance near 0 ({channels}): eps={eps:g} decides its output.",
         "{n:,} channels of {all:,} of {name} have a variance near 0 ({channels}): eps={eps:g} decides their output.",
-        len(channels), all=len(measured.var), name=name, channels=_named(channels), eps=eps,
+        len(channels), all=len(measured.var), name=name, channels=named(channels), eps=eps,
     )  # fmt: skip
     remedy = _("Look at the layer before: in such a channel, its output does not depend on the data.")
     return Cause("dead channel", sentence, remedy, channels)

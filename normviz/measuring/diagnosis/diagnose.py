@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -26,6 +26,8 @@ from normviz.measuring.diagnosis.causes import (
     cause_of_mode,
     cause_of_statistics,
     deviation,
+    has_high_momentum,
+    named,
     not_a_norm,
     one_value,
 )
@@ -34,6 +36,7 @@ from normviz.measuring.diagnosis.passes import (
     Inputs,
     ModePass,
     OneValueError,
+    Stored,
     Watch,
     calls_of,
     copied,
@@ -43,7 +46,7 @@ from normviz.measuring.models.recording import sealed, unchanged, unwrapped
 from normviz.measuring.own_modules import check_has_shapes
 from normviz.measuring.turn import has_reader, same_random_states
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import _
+from normviz.texts.messages import _, ngettext
 
 SAME = 1e-3  # a relative difference that rounding may make
 MOST_LAYERS = 50  # for which a share is computed
@@ -124,7 +127,7 @@ def diagnosed(model: nn.Module, batches: Iterable[Any], steps: int, other: nn.Mo
         )
     with same_random_states():
         reading = _Reading(model)
-        for number, batch in enumerate(_progress(islice(batches, steps), batches, steps)):
+        for number, batch in enumerate(_progress(_read(batches, steps), batches, steps)):
             reading.read(batch, number)
         found = reading.result()
     if other is None:
@@ -153,6 +156,21 @@ def _check(model: object, batches: object, steps: object) -> None:
         raise NormvizError("the model is on the device meta, where tensors have no values; give one with its weights.")
 
 
+def _read(batches: Iterable[Any], steps: int) -> Iterator[Any]:
+    """The first batches. An error of the caller's iterator is told as such."""
+    number = 0
+    try:
+        for batch in islice(batches, steps):
+            yield batch
+            number += 1
+    except Exception as error:
+        raise NormvizError(
+            "batches raises {kind} when batch {number} is read, before the model gets it: {error}. Every batch "
+            "must be readable; read them without the model, with list(itertools.islice(batches, {steps})).",
+            kind=type(error).__name__, number=number, error=error, steps=steps,
+        ) from error  # fmt: skip
+
+
 def _progress(read: Iterator[Any], batches: Iterable[Any], steps: int) -> Iterable[Any]:
     from tqdm import tqdm
 
@@ -175,6 +193,7 @@ class _Reading:
         self.outputs: dict[str, Distance] = {}
         self.sums: dict[str, Sums] = {}
         self.changed: set[str] = set()
+        self.weights: dict[str, float] = {}
         self.one_value: dict[str, None] = {}
         self.call = 0  # the number of the first way to call the model with a batch that it accepts
         self.first: tuple[Inputs, ModePass, ModePass] | None = None  # the first batch, in train mode and in eval mode
@@ -188,11 +207,14 @@ class _Reading:
     def read(self, batch: object, number: int) -> None:
         """Run the model on one batch in both modes."""
         state = torch.get_rng_state()
-        evaluated, inputs = self._evaluated(batch, number)
-        torch.set_rng_state(state)
         self.batches += 1
         try:
-            trained = self._run(inputs, True, number)
+            with unchanged(
+                self.model
+            ):  # once for both modes, because it takes longer than a small model; eval mode stores nothing
+                evaluated, inputs = self._evaluated(batch, number)
+                torch.set_rng_state(state)
+                trained = self._run(inputs, True, number)
         except OneValueError as error:
             self.one_value[error.name] = None
             return
@@ -205,6 +227,7 @@ class _Reading:
             for statistics in seen.batches:
                 self.sums.setdefault(name, Sums()).add(statistics)
         self.changed |= trained.changed
+        self.weights |= trained.weights
         if self.first is None:
             self.first = inputs, trained, evaluated
             self.state = state
@@ -241,6 +264,7 @@ class _Reading:
         if not self.batches:
             raise NormvizError("batches is empty; give at least one batch. A generator that was read before is empty.")
         measured = {name: sums.measured() for name, sums in self.sums.items()}
+        self.changed |= set(self._without_updates())
         causes = list(self._causes(measured))
         concerned = list(dict.fromkeys(name for name, _cause in causes))
         shares = {name: self._share({name}) for name in concerned[:MOST_LAYERS] if name in self.sums}
@@ -257,7 +281,7 @@ class _Reading:
             self._left(statistics),
             layers,
             tuple(findings),
-            tuple(self._notes(measured)),
+            tuple(self._notes(measured, concerned)),
             self.batches,
             self.model,
             statistics,
@@ -287,7 +311,7 @@ class _Reading:
         for name in self.one_value:
             yield name, one_value(name)
         for name, one in measured.items():
-            module, stored = self.watch.norms[name], self.watch.stored[name]
+            module, stored = self.watch.norms[name], self._stored(name)
             eps = _eps(module)
             values = stored.values(module)
             uses_batch = self._uses_batch(name)
@@ -299,21 +323,44 @@ class _Reading:
             found.append(cause_of_dead_channels(name, one, eps))
             yield from ((name, cause) for cause in found if cause is not None)
 
+    def _stored(self, name: str) -> Stored:
+        """Where a norm stores its statistics, with the momentum of a norm of one's own as it was measured."""
+        stored = self.watch.stored[name]
+        return stored if stored.is_of_torch else replace(stored, momentum=self.weights.get(name))
+
     def _uses_batch(self, name: str) -> bool:
         """Whether it uses the statistics of the batch in train mode: a norm does that updates its stored statistics, or has momentum 0."""
         return name in self.changed or getattr(self.watch.norms[name], "momentum", None) == 0
 
+    def _without_updates(self) -> Iterator[str]:
+        """The norms of one's own that use the statistics of the batch in train mode, and do not update those that they store."""
+        if self.first is None:
+            return
+        inputs, trained, _evaluated = self.first
+        own = [name for name, stored in self.watch.stored.items() if not stored.is_of_torch and name in trained.seen]
+        for name in [name for name in own if name not in self.changed and self.modes["train"][name]][:MOST_LAYERS]:
+            frozen = self._again(inputs, True, in_eval=name).seen[name]
+            if distance(trained.seen[name].outputs[:1], frozen.outputs[:1]) > SAME:  # from the same input
+                yield name
+
     def _wrong_modes(self) -> Iterator[tuple[str, bool]]:
         """The norms whose mode is not that of the model, with their mode. A norm that train() leaves in eval mode is frozen on purpose."""
+        training = self._mode()
         for name, module in self.watch.norms.items():
             is_of_torch = isinstance(module, nn.modules.batchnorm._NormBase)
             if name not in self.watch.stored or not (is_of_torch or name in self.changed):
                 continue
             own, in_train, in_eval = (self.modes[mode][name] for mode in ("own", "train", "eval"))
-            if in_eval or (own and not self.model.training):
+            if in_eval or (own and not training):
                 yield name, True
-            elif in_train and not own and self.model.training and not _is_frozen(module):
+            elif in_train and not own and training and not _is_frozen(module):
                 yield name, False
+
+    def _mode(self) -> bool:
+        """Whether the model is in train mode. A new module around a model, such as DataParallel, is in train mode whatever the model is."""
+        parts = [one for name, one in self.model.named_modules() if name not in self.watch.norms]
+        modes = {one.training for one in parts if next(one.parameters(recurse=False), None) is not None}
+        return modes.pop() if len(modes) == 1 else self.model.training
 
     def _share(self, names: set[str]) -> float:
         """The part of the difference that goes away if, in eval mode, these norms use the statistics of the first batch."""
@@ -322,15 +369,23 @@ class _Reading:
         inputs, trained, evaluated = self.first
         put = {name: _of_batch(trained, name) for name in names if trained.seen[name].batches}
         before = distance(trained.returned, evaluated.returned)
-        after = distance(trained.returned, self._again(inputs, put).returned)
+        after = distance(trained.returned, self._again(inputs, False, put).returned)
         if not math.isfinite(before):
             return 1.0 if math.isfinite(after) else 0.0
         return 1 - after / before if before > 0 and math.isfinite(after) else 0.0
 
-    def _again(self, inputs: Inputs, put: Mapping[str, tuple[Tensor, Tensor]]) -> ModePass:
-        """Run the first batch in eval mode with other statistics, and with the same random numbers."""
+    def _again(
+        self,
+        inputs: Inputs,
+        training: bool,
+        put: Mapping[str, tuple[Tensor, Tensor]] | None = None,
+        everything: bool = False,
+        in_eval: str | None = None,
+    ) -> ModePass:
+        """Run the first batch once more, with the same random numbers; the arguments are those of ``Watch.run``."""
         torch.set_rng_state(self.state)
-        return self.watch.run(copied(inputs), False, put)
+        with unchanged(self.model):
+            return self.watch.run(copied(inputs), training, put, everything, in_eval)
 
     def _left(self, statistics: Mapping[str, Measured]) -> float:
         """The difference that remains on the first batch with the measured statistics in the buffers."""
@@ -340,7 +395,7 @@ class _Reading:
         if not statistics:
             return distance(trained.returned, evaluated.returned)
         put = {name: (one.mean, one.var) for name, one in statistics.items()}
-        return distance(trained.returned, self._again(inputs, put).returned)
+        return distance(trained.returned, self._again(inputs, False, put).returned)
 
     def _other_module(self, findings: list[Finding]) -> Iterator[Finding]:
         """Where the difference starts, if no norm makes most of it."""
@@ -352,12 +407,10 @@ class _Reading:
             return
         inputs, trained, _evaluated = self.first
         put = {name: _of_batch(trained, name) for name in names}
-        torch.set_rng_state(self.state)
-        in_train = self.watch.run(copied(inputs), True, everything=True)
-        torch.set_rng_state(self.state)
-        both = in_train, self.watch.run(copied(inputs), False, put, everything=True)
-        for name, seen in both[0].seen.items():
-            other = both[1].seen.get(name)
+        in_train = self._again(inputs, True, everything=True)
+        in_eval = self._again(inputs, False, put, everything=True)
+        for name, seen in in_train.seen.items():
+            other = in_eval.seen.get(name)
             if other is None:
                 continue
             # The first call of each: the later inputs of a shared module follow from its earlier outputs.
@@ -370,7 +423,7 @@ class _Reading:
                 yield Finding(name, cause.cause, share, cause.sentence, cause.remedy)
             return
 
-    def _notes(self, measured: Mapping[str, Measured]) -> Iterator[str]:
+    def _notes(self, measured: Mapping[str, Measured], concerned: Collection[str]) -> Iterator[str]:
         if self.first is not None and math.isnan(self.whole.value):
             yield _(
                 "The outputs in train mode and in eval mode have no floating-point tensors of the same shape, so they cannot be compared. The norms are compared."
@@ -389,6 +442,23 @@ class _Reading:
                     "{name}: the stored variance is on average {percent:.2g} % smaller than that of the data, as if it were divided by m = {m} instead of m - 1.",
                     name=name, percent=100 * biased, m=measured[name].elements,
                 )  # fmt: skip
+        high: dict[float, list[str]] = {}
+        for name in measured:
+            stored = self._stored(name)
+            if self._uses_batch(name) and name not in concerned and has_high_momentum(stored):
+                high.setdefault(float(f"{stored.momentum or 0.0:.3g}"), []).append(name)
+        for momentum, names in high.items():
+            yield ngettext(
+                "{names}: a new batch has the weight {momentum:g} in the stored statistics, where torch's default is 0.1. Their deviation from your data is within chance.",
+                "{names}: a new batch has the weight {momentum:g} in the stored statistics of each of these {n:,} norms, where torch's default is 0.1. Their deviation from your data is within chance.",
+                len(names), names=named(names), momentum=momentum,
+            )  # fmt: skip
+        of_instances = [name for name in measured if self.watch.stored[name].per_instance and self._uses_batch(name)]
+        if of_instances and self.whole.value > SAME:
+            yield _(
+                "{names}: an InstanceNorm with stored statistics takes those of each instance in train mode and the stored ones in eval mode, so its output differs with right statistics, too. Without track_running_stats, it takes those of each instance in both modes.",
+                names=named(of_instances),
+            )
 
 
 def _biased(var: Tensor, measured: Measured) -> float:

@@ -1,6 +1,7 @@
 """One batch in one mode: what a model returns, and what its norms take in, give back and store.
 
-``Watch`` has the norms of a model. ``Watch.run`` runs the model with hooks on them and changes nothing.
+``Watch`` has the norms of a model. ``Watch.run`` runs the model with hooks on them, in ``unchanged(model)``: what the run changes is undone
+at its end.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _NormBase
 
-from normviz.measuring.models.recording import layer_of, run_eagerly, unchanged
+from normviz.measuring.models.recording import layer_of, run_eagerly
 from normviz.texts.errors import NormvizError, echo
 
 SAMPLE = 2**14  # elements of a tensor that are kept and compared
@@ -32,7 +33,7 @@ class Stored:
     mean, var     the names of its buffers, each with one element for each channel
     per_instance  its train mode takes the statistics of each instance, as InstanceNorm does
     momentum      the weight of a new batch; None for the mean of all batches, or if it is unknown
-    count         the name of the buffer with the number of updates, or empty
+    count         the name of the buffer with the number of updates; empty in a norm of one's own
     """
 
     mean: str
@@ -40,6 +41,10 @@ class Stored:
     per_instance: bool = False
     momentum: float | None = None
     count: str = ""
+
+    @property
+    def is_of_torch(self) -> bool:
+        return bool(self.count)
 
     @classmethod
     def of(cls, module: nn.Module) -> Stored | None:
@@ -53,7 +58,9 @@ class Stored:
         for mean, means in buffers.items():
             for var, variances in buffers.items():
                 if "mean" in mean and "var" in var and means.shape == variances.shape and means.numel() > 0:
-                    return cls(mean, var)  # a momentum of its own may be the weight of the old statistics
+                    return cls(
+                        mean, var
+                    )  # its momentum is measured: one of its own may be the weight of the old statistics
         return None
 
     def values(self, module: nn.Module) -> tuple[Tensor, Tensor]:
@@ -135,11 +142,13 @@ class ModePass:
     returned  the floating point tensors that the model returned
     seen      by the name of the module, in the order in which they ended
     changed   the names of the norms whose stored statistics the run would have changed
+    weights   the weight that such a norm of one's own gave to the batch, by its name, where one weight explains the change of the mean
     """
 
     returned: tuple[Tensor, ...]
     seen: Mapping[str, Watched]
     changed: frozenset[str]
+    weights: Mapping[str, float]
 
 
 class OneValueError(Exception):
@@ -172,19 +181,23 @@ class Watch:
         training: bool,
         put: Mapping[str, tuple[Tensor, Tensor]] | None = None,
         everything: bool = False,
+        in_eval: str | None = None,
     ) -> ModePass:
-        """Run the model in a mode.
+        """Run the model in a mode, within ``unchanged(model)``.
 
         put         statistics that norms have during the run, by the name of the norm
         everything  watch all modules instead of the norms
+        in_eval     the name of a norm that is in eval mode in any case
 
         Raises OneValueError for one element per statistic in train mode. An error of the model is raised as it is.
         """
         modules = dict(self.model.named_modules()) if everything else self.norms
         seen: dict[str, Watched] = {}
-        with unchanged(self.model), ExitStack() as stack, torch.no_grad():
+        with ExitStack() as stack, torch.no_grad():
             run_eagerly(self.model, stack)
             self.model.train(training)
+            if in_eval is not None:
+                self.norms[in_eval].eval()
             for name, (mean, var) in (put or {}).items():
                 self.stored[name].put(self.norms[name], mean, var)
             before = {name: stored.values(self.norms[name]) for name, stored in self.stored.items()} if training else {}
@@ -201,15 +214,16 @@ class Watch:
                 if alone is not None:
                     raise OneValueError(alone) from error
                 raise
-            changed = frozenset(
-                name
-                for name, (mean, var) in before.items()
-                if not all(
-                    torch.equal(*pair)
-                    for pair in zip(self.stored[name].values(self.norms[name]), (mean, var), strict=True)
-                )
-            )
-        return ModePass(tuple(one.detach().clone() for one in tensors_of(returned)), seen, changed)
+            after = {name: self.stored[name].values(self.norms[name]) for name in before}
+        changed = [name for name in before if not all(map(torch.equal, before[name], after[name]))]
+        weights = {
+            name: weight
+            for name in changed
+            if name in seen and not isinstance(self.norms[name], _NormBase)
+            if (weight := _weight(before[name][0], after[name][0], seen[name].batches)) is not None
+        }
+        returned = tuple(one.detach().clone() for one in tensors_of(returned))
+        return ModePass(returned, seen, frozenset(changed), weights)
 
     def _before(self, name: str, current: dict[str, Watched], training: bool) -> Callable[..., None]:
         stored, module = self.stored.get(name), self.norms.get(name)
@@ -238,6 +252,17 @@ class Watch:
             seen[name] = one
 
         return hook
+
+
+def _weight(before: Tensor, after: Tensor, batches: Sequence[Batch]) -> float | None:
+    """The weight w of the batch in a stored mean, before + w * (mean of the batch - before); None if no w explains the change."""
+    if len(batches) != 1:
+        return None
+    change, distance_to_batch = after - before, batches[0].mean - before
+    squares = float(distance_to_batch.square().sum())
+    weight = float((change * distance_to_batch).sum()) / squares if squares > 0 else math.nan
+    rest = change - weight * distance_to_batch
+    return weight if float(rest.square().sum()) < 1e-4 * float(change.square().sum()) else None
 
 
 def sample(x: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ The calls are recorded in ``recording``; a module that torch.nn does not have is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -25,9 +26,10 @@ from normviz.measuring.models.recording import Call, Failure, Shape, layer_of, r
 from normviz.measuring.own_modules import check_has_shapes
 from normviz.measuring.turn import one_at_a_time
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _
+from normviz.texts.messages import _, format_count
 
 MOST_SHAPES = 8  # in the table
+NOT_PLAIN = ("kept", "learned")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class NormRow:
     shapes        of all its inputs, each once, in the order of the calls
     of_parameter  the name of the parameter of the model that it normalizes, as in weight standardization; empty for activations
     departures    what it does otherwise than the layer, such as an eps outside the root, as sentences
+    elements      m, the elements of x for each mean and variance; of stored statistics, those of a batch of this shape in train mode
     """
 
     name: str
@@ -66,7 +69,11 @@ class NormRow:
     shapes: tuple[Shape, ...] = ()
     of_parameter: str = ""
     departures: tuple[str, ...] = ()
+    elements: int = 0
     kept: Kept | None = field(default=None, repr=False, compare=False)
+    learned: Mapping[str, nn.Parameter] = field(
+        default_factory=dict, repr=False, compare=False
+    )  # gammas and betas, by name
 
     @property
     def title(self) -> str:
@@ -78,6 +85,26 @@ class NormRow:
     @property
     def _layer_title(self) -> str:
         return self.layer or repr(self.norm)
+
+    @property
+    def mean_error(self) -> float | None:
+        """The standard error of a mean of ``elements`` independent elements, in standard deviations; None without a mean."""
+        return self.elements**-0.5 if self.norm.center and self.elements else None
+
+    @property
+    def var_error(self) -> float | None:
+        """The standard error of a variance of ``elements`` independent normal elements, as a share of the variance; None for one element."""
+        free = self.elements - self.norm.center
+        return math.sqrt(2 / free) if free > 0 else None
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The cells of a table: statistics, elements of each, the standard errors of a mean and a variance, parameters."""
+        errors = (
+            "" if one is None else f"{float(f'{100 * one:.2g}'):g} %" for one in (self.mean_error, self.var_error)
+        )
+        elements = format_count(self.elements) if self.elements else ""
+        return format_count(self.statistics), elements, *errors, format_count(self.parameters)
 
     @property
     def shapes_text(self) -> str:
@@ -95,9 +122,16 @@ class NormRow:
         plain = {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in vars(self).items()
-            if name != "kept"
+            if name not in NOT_PLAIN
         }
-        return plain | {"title": self.title, "norm": repr(self.norm), "shapes": [list(shape) for shape in self.shapes]}
+        errors = {"mean_error": self.mean_error, "var_error": self.var_error}
+        shapes = [list(shape) for shape in self.shapes]
+        return plain | errors | {"title": self.title, "norm": repr(self.norm), "shapes": shapes}
+
+
+def number_heads() -> tuple[str, ...]:
+    """Those of ``NormRow.numbers``."""
+    return _("statistics"), _("elements"), _("error of mean"), _("error of variance"), _("parameters")
 
 
 # What is legal in a model and seldom intended, and what to do when its forward pass fails.
@@ -324,7 +358,9 @@ def _row(call: Call, layer: Layer | Norm, model_trains: bool, probed: Found | No
         (call.shape,),
         call.of_parameter,
         _departures(call) if probed is None else probed.departures,
+        described.counts.elements_per_statistic,
         call.kept,
+        call.learned if call.function else dict(call.module.named_parameters(call.name)),
     )
     return row if norm.running else replace(row, reduced=_axes(row))
 

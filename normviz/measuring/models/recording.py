@@ -148,6 +148,7 @@ class Call:
     trail         where the input comes from
     called        a function with its tensors, as a module
     around        the module that calls it, if that may multiply its output by a gamma of its own
+    learned       the gamma and beta of a function that are parameters of the model, by name
     """
 
     name: str
@@ -165,6 +166,7 @@ class Call:
     trail: Trail = field(default=Trail(()), repr=False)
     called: Called | None = field(default=None, repr=False)
     around: "Call | None" = field(default=None, repr=False)
+    learned: Mapping[str, nn.Parameter] = field(default_factory=dict, repr=False)
 
     @property
     def kept(self) -> Kept | None:
@@ -275,6 +277,10 @@ class Recorder(TorchFunctionMode):
                     self.names[id(module)], module, shape, shape, name, layer,
                     parameters=parameters, buffers=buffers, of_parameter=self._parameter(x),
                     called=None if x.is_meta or self._is_inside else Called(ALIASES.get(func, func), given),
+                    learned={
+                        self.parameters[one][0]: one for one in map(given.get, ("weight", "bias"))
+                        if isinstance(one, nn.Parameter) and one in self.parameters
+                    },
                 ),
                 x,
             )  # fmt: skip

@@ -264,7 +264,7 @@ class Own(nn.Module):
 
     def __init__(self, channels):
         super().__init__()
-        self.gamma = nn.Parameter(torch.ones(channels))
+        self.gamma, self.weight = nn.Parameter(torch.ones(channels)), 0.1
         self.register_buffer("moving_mean", torch.zeros(channels))
         self.register_buffer("moving_var", torch.ones(channels))
 
@@ -272,8 +272,8 @@ class Own(nn.Module):
         mean, var = self.moving_mean, self.moving_var
         if self.training:
             mean, var = x.mean(0), x.var(0, correction=0)
-            self.moving_mean = 0.9 * self.moving_mean + 0.1 * mean.detach()
-            self.moving_var = 0.9 * self.moving_var + 0.1 * var.detach()
+            self.moving_mean = torch.lerp(self.moving_mean, mean.detach(), self.weight)
+            self.moving_var = torch.lerp(self.moving_var, var.detach(), self.weight)
         return (x - mean) / torch.sqrt(var + 1e-5) * self.gamma
 
 
@@ -294,6 +294,80 @@ def test_the_mode_and_the_momentum_of_a_norm_of_ones_own(data):
     assert [(one.layer, one.cause) for one in nv.diagnose(model, data).findings] == [("7", "train in eval")]
     part(model.train(), "7").eval()
     assert [(one.layer, one.cause) for one in nv.diagnose(model, data).findings] == [("7", "eval in train")]
+
+
+def test_the_weight_of_a_batch_in_a_norm_of_ones_own_is_measured(data):
+    model = made(last=Own)
+    part(model, "7").weight = 0.9
+    trained(model, batches(80, 5))
+    (found,) = nv.diagnose(model, data).findings
+    assert (found.layer, found.cause) == ("7", "momentum")
+    assert found.sentence.startswith("7 gives a new batch the weight 0.9, so that most")
+    assert found.remedy.startswith("Give a new batch the weight 0.1.")
+    part(model, "7").moving_mean += 3 * part(model, "7").moving_var.sqrt()
+    assert [(one.layer, one.cause) for one in nv.diagnose(model, data).findings] == [("7", "other data")]
+
+
+class Forgets(Own):
+    """It uses the statistics of the batch in train mode and does not store them."""
+
+    def forward(self, x):
+        kept = self.moving_mean, self.moving_var
+        y = super().forward(x)
+        self.moving_mean, self.moving_var = kept
+        return y
+
+
+class Constant(Own):
+    """It has the stored statistics in both modes, as the frozen norms of detectors."""
+
+    def forward(self, x):
+        return (x - self.moving_mean) / torch.sqrt(self.moving_var + 1e-5) * self.gamma
+
+
+def test_a_norm_of_ones_own_that_stores_no_statistics(data):
+    model = trained(made(last=Forgets), batches(20, 5))
+    assert [(one.layer, one.cause) for one in nv.diagnose(model, data).findings] == [("7", "never updated")]
+    assert nv.diagnose(trained(made(last=Constant), batches(20, 5)), data).findings == ()
+
+
+def test_other_data_are_no_start_values_in_a_norm_of_ones_own(data):
+    model = trained(made(last=Own), batches(80, 5))
+    own = part(model, "7")
+    own.moving_var *= 1 / own.moving_var.median()  # near the start values, but not between them and the data
+    assert [(one.layer, one.cause) for one in nv.diagnose(model, data).findings] == [("7", "other data")]
+
+
+def test_a_small_share_of_the_start_values_beside_a_small_variance(healthy, data):
+    model = copy.deepcopy(healthy)
+    with torch.no_grad():
+        part(model, "3").weight *= 0.003
+        part(model, "3").bias *= 0.003
+    updated(model, "4", 50, 0.1)  # 0.9^50 = 0.005
+    found = nv.diagnose(model, data).findings[0]
+    assert (found.layer, found.cause) == ("4", "few updates")
+    assert "still have 0.52 % of the start values" in found.sentence
+
+
+class Wrapped(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.module = model
+
+    def forward(self, x):
+        return self.module(x)
+
+
+def test_a_new_module_around_a_model_does_not_change_its_mode(healthy, data):
+    model = copy.deepcopy(healthy)
+    assert nv.diagnose(Wrapped(model), data).findings == ()
+    assert nv.diagnose(nn.DataParallel(model), data).findings == ()
+    part(model, "4").train()
+    found = nv.diagnose(Wrapped(model), data).findings
+    assert [(one.layer, one.cause) for one in found] == [("module.4", "train in eval")]
+    alone = nn.Sequential(nn.BatchNorm1d(4))
+    alone[0].eval()
+    assert nv.diagnose(alone, [torch.randn(64, 4)]).findings[0].cause == "eval in train"
 
 
 class Shared(nn.Module):
@@ -433,6 +507,11 @@ def test_batches_are_read_once_and_no_more_than_steps(healthy):
     assert len(list(source)) == 7
 
 
+def breaks():
+    yield torch.ones(2, 3, 8, 8)
+    raise OSError("no disk")
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")  # of torch.jit
 @pytest.mark.parametrize(
     ("call", "words"),
@@ -445,12 +524,15 @@ def test_batches_are_read_once_and_no_more_than_steps(healthy):
         (lambda model: nv.diagnose(model, [{"image": torch.ones(2, 3, 8, 8)}]), "in eval mode on batch 0"),
         (lambda model: nv.diagnose(copy.deepcopy(model).to("meta"), [torch.ones(2, 3, 8, 8)]), "is on the device meta"),
         (lambda model: nv.diagnose(torch.jit.script(model), []), "is scripted, traced or exported"),
+        (lambda model: nv.diagnose(model, breaks()), "batches raises OSError when batch 1 is read, before the model gets it: no disk. Every batch must be readable"),
         (lambda model: nv.diagnose(model, [torch.ones(2, 3, 8, 8)], other="ema"), "other=str is not a torch.nn.Module"),
     ],
 )  # fmt: skip
 def test_an_invalid_call_says_the_rule_and_the_remedy(healthy, call, words):
+    before = copy.deepcopy(healthy.state_dict())
     with pytest.raises(nv.NormvizError, match=words):
         call(healthy)
+    torch.testing.assert_close(healthy.state_dict(), before, rtol=0, atol=0)
 
 
 # What is also told.
@@ -469,6 +551,23 @@ def test_notes(healthy, data):
     assert "7: the stored statistics of the other model differ: means by up to 2 standard deviations" in differs
     assert differs.endswith("Those of the model are nearer to the data.")
     assert nv.diagnose(model, data, other=model).notes == (frozen,)
+
+
+def test_a_high_momentum_within_chance_is_a_note(healthy, data):
+    model = copy.deepcopy(healthy)
+    update_bn([x for x, _y in data], model)
+    part(model, "4").momentum = part(model, "7").momentum = 0.9
+    found = nv.diagnose(model, data)
+    assert found.findings == ()
+    assert found.notes[0].startswith("4, 7: a new batch has the weight 0.9 in the stored statistics of each of these 2")
+    assert found.notes[0] in str(found)
+
+
+def test_an_instance_norm_with_stored_statistics_is_a_note(data):
+    model = nn.Sequential(nn.InstanceNorm2d(3, track_running_stats=True)).eval()
+    twin = nv.diagnose(model, data).fixed()
+    (note,) = nv.diagnose(twin, data).notes
+    assert note.startswith("0: an InstanceNorm with stored statistics takes those of each instance in train mode")
 
 
 def test_a_variance_that_is_divided_by_m_is_told(healthy):

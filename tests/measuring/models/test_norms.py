@@ -203,8 +203,8 @@ def test_only_names_that_differ_in_numbers_are_grouped():
 
 def test_the_text_is_a_table():
     assert str(nv.norms(nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8)), torch.zeros(2, 8))) == (
-        "name  layer           shape   reduced axes  statistics  parameters\n"
-        "1     LayerNorm([8])  (2, 8)  (1,)          2           16\n"
+        "name  layer           shape   reduced axes  statistics  elements  error of mean  error of variance  parameters\n"
+        "1     LayerNorm([8])  (2, 8)  (1,)          2           8         35 %           53 %               16\n"
         "\n"
         "1 normalization, 16 parameters, 18 % of the model"
     )
@@ -398,7 +398,7 @@ def test_a_list_as_plain_values():
     row = plain["rows"][0]
     assert (row["layer"], row["shape"], row["reduced"], row["calls"]) == ("LayerNorm([8])", [2, 5, 8], [2], 2)
     assert row["norm"] == repr(found[0].norm)
-    assert set(row) == {"title", *vars(found[0])} - {"kept"}
+    assert set(row) == {"title", "mean_error", "var_error", *vars(found[0])} - {"kept", "learned"}
 
 
 def test_a_list_as_a_table_of_pandas():

@@ -111,9 +111,9 @@ def test_a_list_is_a_table_with_remarks():
     )
     found = Norms(rows, 3000, ("About the model.",), "It failed.")
     assert str(found) == repr(found) == (
-        "name     layer           shape         reduced axes  statistics  parameters\n"
-        "0        BatchNorm2d(8)  (2, 8, 4, 4)  (0, 2, 3)     8           16\n"
-        "- (F.x)  BatchNorm2d(8)                (0, 2, 3)     8           1,234\n"
+        "name     layer           shape         reduced axes  statistics  elements  error of mean  error of variance  parameters\n"
+        "0        BatchNorm2d(8)  (2, 8, 4, 4)  (0, 2, 3)     8                                                       16\n"
+        "- (F.x)  BatchNorm2d(8)                (0, 2, 3)     8                                                       1,234\n"
         "\n"
         "2 normalizations, 1,250 parameters, 42 % of the model\n"
         "0: A note.\n"
@@ -129,6 +129,7 @@ def test_a_list_is_a_table_with_remarks():
         "name": "0", "layer": "BatchNorm2d(8)", "shape": [2, 8, 4, 4], "reduced": [0, 2, 3], "norm": "Norm('n c h w -> c', 'c')",
         "statistics": 8, "parameters": 16, "buffers": 17, "calls": 1, "notes": ["A note."], "function": "", "kind": "BatchNorm2d",
         "shapes": [[2, 8, 4, 4]], "of_parameter": "", "departures": [], "title": "BatchNorm2d(8)",
+        "elements": 0, "mean_error": None, "var_error": None,
     }  # fmt: skip
 
 
