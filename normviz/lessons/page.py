@@ -14,7 +14,7 @@ from normviz.figures.payload import ViewPayload
 from normviz.figures.wire import Payload, left_out
 from normviz.layers.layer import Layer
 from normviz.lessons.tours import stop_shown
-from normviz.parts.part import Link, Note, Panels, Part, visible_parts
+from normviz.parts.part import Note, Panels, Part, visible_parts
 from normviz.parts.titles import HOME, VIEWS
 from normviz.scene.controls import (
     ARGUMENTS,
@@ -129,13 +129,12 @@ def _why_no_mode(view: View) -> str:
 SCENE_ROWS = (
     ControlRow(
         "controls",
-        ((TENSOR, SIZES), (LAYER,)),
+        ((TENSOR, SIZES), (NAMES, ARGUMENTS)),
         "xsmall",
-        more=(MORE_ABOUT_X, (PATTERN, *MORE_ABOUT_LAYER)),
+        more=((LAYER, PATTERN, *MORE_ABOUT_X), MORE_ABOUT_LAYER),
         note=_why_no_mode,
         reset=True,
     ),
-    ControlRow("names", ((NAMES, ARGUMENTS),), "xsmall"),
 )
 
 
@@ -374,7 +373,9 @@ class Page:
 
     def summary(self, view: View) -> str:
         """What the controls have chosen, in a few words. On a narrow screen these words stand in place of the controls."""
-        has_layer = self.uses == "tensor" and any(LAYER in group for row in self.rows(view) for group in row.groups)
+        has_layer = self.uses == "tensor" and any(
+            LAYER in group for row in self.rows(view) for group in (*row.groups, *row.more)
+        )
         return _("{layer} on {shape}", layer=view.scene.layer, shape=view.scene.shape) if has_layer else ""
 
     def share_title(self, view: View) -> str:
@@ -387,10 +388,6 @@ class Page:
         """What the title of a file says besides the page."""
         e = view.scene.shape_description
         return _("{layer} on {shape}", layer=e.title, shape=e.shape) if self.uses == "tensor" else ""
-
-    def greeting(self, view: View) -> Sequence[Link]:
-        """Links next to the title, until the reader chooses something."""
-        return ()
 
     def data(self, view: View) -> dict[str, str]:
         """What the browser gets besides the parts."""

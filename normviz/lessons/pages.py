@@ -107,11 +107,9 @@ def view_tabs(page: Page, view: View) -> str:
     """The views of one tensor as tabs that keep it; "" on a page that is none of them."""
     if page.name not in VIEWS:
         return ""
-    links = "".join(
-        f'<a href="./{name}{escape(link(view.whole_scene_query()))}" data-page="{name}"{" aria-current=page" if name == page.name else ""}>'
-        f"{escape(PAGES[name].title)}</a>"
-        for name in VIEWS
-    )
+    query = escape(link(view.whole_scene_query()))
+    places = {name: "aria-current=page" if name == page.name else f'href="./{name}{query}"' for name in VIEWS}
+    links = "".join(f'<a {place} data-page="{name}">{escape(PAGES[name].title)}</a>' for name, place in places.items())
     return f'<nav class="nv-views" aria-label="{escape(_("Views of this tensor"))}">{links}</nav>'
 
 

@@ -507,7 +507,13 @@ TRIALS = (
         trials.unlike,
         PLACES | {"precision"},
     ),
-    Trial("gradients", "backward", N_("the gradients of x, gamma and beta"), trials.gradients, frozenset({"repeat", "training"})),
+    Trial(
+        "gradients",
+        "backward",
+        N_("the gradients of x, gamma and beta"),
+        trials.gradients,
+        frozenset({"repeat", "training"}),
+    ),
     Trial("dtype", "dtype", N_("the dtype of the output"), trials.dtype, OUTPUT),
     Trial(
         "in place",

@@ -29,7 +29,7 @@ from normviz.scene.view import PANELS, Display
 from normviz.texts.columns import WIDEST, align
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, _, format_count, format_difference, ngettext, plain
-from normviz.texts.searching import ideas, matches
+from normviz.texts.searching import ideas, matches, ranking, simplified
 
 Hides = Callable[["Part", str], bool]
 Index = tuple[int, ...]
@@ -627,6 +627,7 @@ class AskedQuestion(Part):
 
 NOTHING_FOUND = N_("No question has these words. Below are all questions.")
 CORE_PATH = N_("The core path")
+MOST_BEST = 5
 
 
 def search_field(name: str, count: int, longest: int) -> str:
@@ -689,7 +690,20 @@ class QuestionList(Part):
             field = f'<div class="nv-search">{search_field(body.unique("search"), count, self.longest)}</div>'
         found = f'<div class="nv-found">{body.html(self.found)}</div>' if self.found else ""
         by_topic = f'<h2 class="nv-by-topic">{escape(_("All questions by topic"))}</h2>' if self.path else ""
-        return f'{field}{found}{self._path(body)}{by_topic}{none}\n<div class="nv-topics">{topics}</div>'
+        return (
+            f'{field}{found}{self._path(body)}{self._best(body)}{by_topic}{none}\n<div class="nv-topics">{topics}</div>'
+        )
+
+    def _best(self, body: Body) -> str:
+        """The questions that answer a search best, if it finds several; of two that are as good, the one of the core path."""
+        entries = list(dict.fromkeys([*self.path, *(entry for *_names, entries in self.topics for entry in entries)]))
+        titles = [simplified(plain(entry.link.text)) for entry in entries]
+        places = ranking(self.typed, titles, [entry.words for entry in entries]) if self.typed.strip() else []
+        items = "".join(_item(entries[place], body) for place in places[:MOST_BEST] if len(places) > 1)
+        return (
+            f'<section class="nv-best"{_hidden(not items)}><h2>{escape(_("Best matches"))}</h2>'
+            f'<ol class="nv-links nv-links-path">{items}</ol></section>'
+        )
 
     @cached_property
     def _listed(self) -> frozenset[str]:

@@ -174,7 +174,6 @@ def on_argument(name: str) -> Callable[[Any, Any], Any]:
 
 # The controls of the scene
 
-FIRST_LAYOUTS = ("ND", "NLC", "NCL", "NCHW")
 LAYOUTS = ("ND", "NLC", "NCL", "LNC", "NCHW", "NHWC", "NCDHW", "D", "CL", "CHW", "CDHW")
 FLAG_LABELS = {
     "affine": N_("affine: gamma, beta"),
@@ -201,24 +200,10 @@ def layout_axes(layout: str) -> str:
     return ", ".join(scenes.axes_of(layout)).upper()
 
 
-def _first_layouts(view: Changeable) -> list[Input]:
+def _layouts(view: Changeable) -> list[Input]:
     layout = view.scene.layout
-    options = Segments({each: layout_axes(each) for each in _including(FIRST_LAYOUTS, layout)})
-    limit = ngettext(
-        "Above {n:,} element, values are computed for what is drawn and for the selected group.",
-        "Above {n:,} elements, values are computed for what is drawn and for the selected group.",
-        MOST_HELD,
-    )
-    help_text = join_sentences([axes_in_words(map(scenes.axes_of, options.options)), limit])
-    return [
-        Input("layout", _("Tensor"), layout, options, on_scene(edits.with_layout), help=help_text, in_file="layouts")
-    ]
-
-
-def _all_layouts(view: Changeable) -> list[Input]:
-    layout = view.scene.layout
-    options = Choice({each: f"({layout_axes(each)})" for each in _including(LAYOUTS, layout)})
-    return [Input("more_layout", _("Layout"), layout, options, on_scene(edits.with_layout))]
+    options = Choice({each: layout_axes(each) for each in _including(LAYOUTS, layout)})
+    return [Input("layout", _("Tensor"), layout, options, on_scene(edits.with_layout), 148, in_file="layouts")]
 
 
 def _sizes(view: Changeable) -> list[Input]:
@@ -376,7 +361,13 @@ def _data(view: Changeable) -> list[Input]:
     if edited:
         options = {EDITED: _("edited by hand"), **options}
     value = EDITED if edited else view.scene.shown_data
-    return [Input("data", _(scenes.DATA_SETTING.label), value, Choice(options), on_scene(_with_data))]
+    limit = ngettext(
+        "Above {n:,} element, values are computed for what is drawn and for the selected group.",
+        "Above {n:,} elements, values are computed for what is drawn and for the selected group.",
+        MOST_HELD,
+    )
+    help_text = join_sentences([axes_in_words(map(scenes.axes_of, LAYOUTS)), limit])
+    return [Input("data", _(scenes.DATA_SETTING.label), value, Choice(options), on_scene(_with_data), help=help_text)]
 
 
 def _with_data(scene: scenes.Scene, name: str) -> Reading:
@@ -446,7 +437,7 @@ def _mode(view: Changeable) -> list[Input]:
     return [Input("training", _("Mode"), layer.training, options, on_argument("training"), in_file="switch")]
 
 
-TENSOR = Control("tensor", N_("Tensor"), _first_layouts)
+TENSOR = Control("tensor", N_("Tensor"), _layouts)
 SIZES = Control("sizes", N_("Sizes"), _sizes)
 NAMES = Control("layer", N_("Layer"), _names)
 LAYER = Control("layer", N_("Layer"), _layer_as_code)
@@ -455,7 +446,6 @@ PATTERN = Control("pattern", N_("Your own pattern"), _pattern)
 EPS = Control("eps", "eps", _eps)
 MODE = Control("mode", N_("Mode"), _mode)
 MORE_ABOUT_X = (
-    Control("layout", N_("Layout"), _all_layouts),
     Control("data", scenes.DATA_SETTING.label, _data),
     Control(scenes.SEED.name, scenes.SEED.label, _seed),
     Control(scenes.PARAMS.hidden_by, scenes.PARAMS.label, _params),

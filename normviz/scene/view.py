@@ -92,7 +92,7 @@ MOST_CAPTION = 300
 MOST_STOPS = 99
 ALL, ALL_CONTROLS = "all", "controls"
 CAPTION = "caption"  # the name of the caption in the checks of what is hidden; no link hides a caption alone
-RETIRED = ("paste",)  # names of controls that no longer exist, in links that people have
+RETIRED = ("paste", "layout")  # names of controls that no longer exist, in links that people have
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,9 @@ def simplified(text: str) -> str:
 
 
 NEAR = 0.8  # of the weight of the best text
+STEM = 4  # letters that a word and its plural have in common
+CHINESE = re.compile("[\u3400-\u9fff]")
+IN_TITLE = 3  # a word in a title weighs so much more
 
 
 def matches(typed: str, texts: Sequence[str]) -> list[bool]:
@@ -69,34 +72,71 @@ def matches(typed: str, texts: Sequence[str]) -> list[bool]:
     >>> matches("layer normalization", texts), matches("batchnorm vs layernorm", texts), matches("zzz", texts)
     ([True, False, False], [True, True, False], [False, False, False])
     """
-    parts, silent = _parts(typed), {word for idea in ideas() if idea.says_nothing for word in idea.words}
-    wanted = [_meanings(part) for part in [part for part in parts if part not in silent] or parts]
-    has = [[any(word in text for word in words) for words in wanted] for text in texts]
+    has = _found_in(_wanted(typed), texts)
     if any(map(all, has)):
         return [all(words) for words in has]
-    counts = [sum(column) for column in zip(*has, strict=True)]
-    weights = [log((len(texts) + 1) / count) if count else 0.0 for count in counts]
-    scores = [sum(weight for weight, is_there in zip(weights, words, strict=True) if is_there) for words in has]
+    scores = _scores(has, _weights(has))
     return [0 < score >= NEAR * max(scores) for score in scores]
 
 
+def ranking(typed: str, titles: Sequence[str], texts: Sequence[str]) -> list[int]:
+    """The places of the simplified texts that a search finds, the best first. A word in a title weighs more than one in its text.
+
+    >>> ranking("layernorm", ["gamma", "layernorm", "eps"], ["a layernorm", "layernorm and eps", "eps"])
+    [1, 0]
+    """
+    wanted = _wanted(typed)
+    has = _found_in(wanted, texts)
+    weights = _weights(has)
+    scores = _scores(has, weights)
+    titled = _scores(_found_in(wanted, titles), weights)
+    found = [place for place, one in enumerate(matches(typed, texts)) if one]
+    return sorted(found, key=lambda place: -scores[place] - IN_TITLE * titled[place])
+
+
+def _wanted(typed: str) -> list[list[str]]:
+    """The words that a search wants: each with those that mean the same."""
+    parts, silent = _parts(typed), {word for idea in ideas() if idea.says_nothing for word in idea.words}
+    return [_meanings(part) for part in [part for part in parts if part not in silent] or parts]
+
+
+def _found_in(wanted: Sequence[Sequence[str]], texts: Sequence[str]) -> list[list[bool]]:
+    return [[any(word in text for word in words) for words in wanted] for text in texts]
+
+
+def _weights(has: Sequence[Sequence[bool]]) -> list[float]:
+    counts = [sum(column) for column in zip(*has, strict=True)]
+    return [log((len(has) + 1) / count) if count else 0.0 for count in counts]
+
+
+def _scores(has: Sequence[Sequence[bool]], weights: Sequence[float]) -> list[float]:
+    return [sum(weight for weight, is_there in zip(weights, words, strict=True) if is_there) for words in has]
+
+
 def _meanings(part: str) -> list[str]:
-    """The part, and the names of the ideas that it means. While it is typed, it is the beginning of what it means; a name means itself."""
+    """The part, and the names of the ideas that it means. While it is typed, it is the beginning of what it means; a name means itself and its plural."""
     known = [idea for idea in ideas() if not idea.says_nothing]
-    if any(part in idea.names for idea in known):
-        return [part]
+    if same := [idea for idea in known if part in idea.names]:
+        names = (name for idea in same for name in idea.names)
+        return [part, *(name for name in names if len(name) > len(part) and name[:STEM] == part[:STEM])]
     exact = [idea for idea in known if part in idea.words]
     meant = exact or [idea for idea in known if any(word.startswith(part) for word in idea.words)]
     return [part, *(name for idea in meant for name in idea.names)]
 
 
 def _parts(typed: str) -> list[str]:
-    """The parts of a search: what people call an idea is one part, also if it has several words."""
+    """The parts of a search: what people call an idea is one part, also if it has several words, or no space around it, as in Chinese.
+
+    >>> _parts("batch normalization or LN"), _parts("layernorm\u548cbatchnorm")
+    (['batch normalization', 'or', 'ln'], ['layernorm\u548cbatchnorm'])
+    """
     rest, parts = f" {simplified(typed)} ", []
-    for phrase in sorted((word for idea in ideas() for word in idea.words if " " in word), key=len, reverse=True):
-        if f" {phrase} " in rest:
+    known = {word for idea in ideas() for word in (*idea.words, *idea.names)}
+    for phrase in sorted(known, key=lambda word: (-len(word), word)):
+        whole = phrase if CHINESE.search(phrase) else f" {phrase} "
+        if (" " in phrase or whole == phrase) and whole in rest:
             parts.append(phrase)
-            rest = rest.replace(f" {phrase} ", " ")
+            rest = rest.replace(whole, " ")
     return parts + rest.split()
 
 

@@ -167,7 +167,7 @@ def draw_controls(page: Page, rows: Sequence[InputRow]) -> None:
                 st.fragment(_draw_group, key=key)(page, key, number, place, [inputs])
             if row.more:
                 _more(page, number)  # always in the same place among the groups: the browser finds it by its place
-            if row.reset:
+            if row.reset and not row.more:
                 _draw_reset(page)
 
 
@@ -187,6 +187,10 @@ def _draw_group(known: Session, page: Page, key: str, row: int, place: int, give
 @in_session
 def _draw_reset(_known: Session, page: Page) -> None:
     """In a fragment, because the browser is not told about the run of its callback then."""
+    _reset_button(page)
+
+
+def _reset_button(page: Page) -> None:
     label = _("Back to the start")
     st.button(label, icon=":material/restart_alt:", key="reset", help=label, on_click=_reset, args=(page,))
 
@@ -220,3 +224,5 @@ def _more(known: Session, page: Page, row: int) -> None:
                             draw(known, page, field, only_changes=True)
                         if shown_row.note and inputs is shown_row.more[-1]:
                             st.caption(shown_row.note)
+            if shown_row.reset:
+                _reset_button(page)

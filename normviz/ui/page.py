@@ -50,18 +50,19 @@ class Frame(Payload):
     """What is around a page.
 
     languages  the name of each in a link, its name in the language itself, and its tag
+    report     where reports of errors go, or ""
     """
 
     share: SharePayload | None
     languages: list[tuple[str, str, str]]
+    report: str
 
 
 @dataclass(frozen=True)
 class Header(Payload):
-    """What the controls have chosen, links as HTML, and the query of the scene for the tabs."""
+    """What the controls have chosen, and the query of the scene for the tabs."""
 
     summary: str | None
-    greeting: str
     scene: str
 
 
@@ -93,7 +94,7 @@ _mount = st.components.v2.component(
 
 
 def show_page(known: Session, drawn_view: pages.PageView) -> None:
-    """The parts of the page, Share, the summary of the controls and the greeting; in an embedded view, or one with hidden parts, a link to the full app.
+    """The parts of the page, Share, and the summary of the controls; in an embedded view, or one with hidden parts, a link to the full app.
 
     The figures return the number of the last event that the server received (``turn``), so that they can ignore a response to an older one.
     """
@@ -104,11 +105,11 @@ def show_page(known: Session, drawn_view: pages.PageView) -> None:
         data["open"] = sent(app_link(drawn_view))
     if has_frame(view):
         share = share_data(drawn_view) if page.group else None  # the address of the front page has no view
-        data |= sent(Frame(share, [(name, one.name, one.tag) for name, one in languages().items()]))
+        named = [(name, one.name, one.tag) for name, one in languages().items()]
+        data |= sent(Frame(share, named, REPORT_TO))
     if not st.context.is_embedded:
-        links = page.greeting(view) if view.display == Display() else ()
         summary = None if view.display.hide else page.summary(view)
-        data |= sent(Header(summary, " ".join(link.html(body) for link in links), query_text(view.whole_scene_query())))
+        data |= sent(Header(summary, query_text(view.whole_scene_query())))
     _show(data, KEY, **CALLBACKS)
 
 
@@ -125,11 +126,8 @@ def has_frame(view: View) -> bool:
 
 
 def show_more(drawn_view: pages.PageView, parts: Sequence[part.Part]) -> None:
-    """Parts of the page that do not depend on the selected element, and a button that reports an error."""
-    data = sent(pages.page_data(drawn_view.page, html.Body(prefix="more-", app=""), parts))
-    if has_frame(drawn_view.view):
-        data["report"] = REPORT_TO
-    _show(data, "more_parts")
+    """Parts of the page that do not depend on the selected element."""
+    _show(sent(pages.page_data(drawn_view.page, html.Body(prefix="more-", app=""), parts)), "more_parts")
 
 
 def _show(data: dict[str, Json], key: str, **callbacks: Any) -> None:
@@ -329,7 +327,7 @@ def _rest(known: Session, drawing: Drawing) -> None:
         made = drawing.page_view or drawing.make(known, view)
         drawing.page_view = known.rows = None  # to save memory
         parts = made.parts[len(_first_parts(made)) :]
-        if parts or has_frame(made.view):
+        if parts:
             show_more(made, parts)
 
 

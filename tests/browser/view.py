@@ -154,7 +154,7 @@ class View:
 
     def focus_start(self) -> None:
         """Move the focus to the last control before the panels."""
-        self.page.get_by_role("button", name="Back to the start").focus()
+        self.page.get_by_role("button", name="More", exact=True).focus()
 
     # Parts of it
 
@@ -205,12 +205,12 @@ class View:
     def more(self) -> None:
         """Open the popover."""
         self.page.get_by_role("button", name="More", expanded=False).click()
-        self.page.get_by_role("combobox", name="Layout").wait_for()
+        self.page.get_by_role("combobox", name="Values of x").wait_for()
 
     def less(self) -> None:
         """Close it."""
         self.page.get_by_role("button", name="More", expanded=True).click()
-        self.page.get_by_role("combobox", name="Layout").wait_for(state="detached")
+        self.page.get_by_role("combobox", name="Values of x").wait_for(state="detached")
 
     # Elements
 

@@ -29,7 +29,7 @@ CASES = [
     ),
     (TRAIN_AND_EVAL, f"{TRAINING}&batch=8", {"name": "train", "norm": "what", "batch": "3"}, {"batch": "2"}),
     (EXPLORE, SHAPE, {"name": "input", "key": "size_d", "value": 5}, {"shape": "2,5"}),
-    (EXPLORE, SHAPE, {"name": "input", "key": "layout", "value": 3}, {"shape": "2,4,3,5"}),  # the number of an option
+    (EXPLORE, SHAPE, {"name": "input", "key": "layout", "value": 4}, {"shape": "2,4,3,5"}),  # the number of an option
     (EXPLORE, SHAPE, {"name": "scale", "gamma": 1.8, "beta": -0.5}, {"gamma": "1.8", "beta": "-0.5"}),
     (EXPLORE, SHAPE, {"name": "scale", "gamma": 2, "beta": None}, {"gamma": "2", "beta": None}),
     (EXPLORE, f"{SHAPE}&gamma=2&beta=1", {"name": "scale", "gamma": None, "beta": None}, {"gamma": None, "beta": None}),

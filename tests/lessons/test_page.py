@@ -194,10 +194,3 @@ def test_a_document_from_which_no_link_leads_to_the_questions_has_none():
 def test_a_page_without_questions_asks_none():
     for name in ("start", "questions", "practice"):
         assert not any(isinstance(part, AskedQuestion) for part in page_of(name, "").parts)
-
-
-def test_explore_makes_newcomers_one_offer_until_they_choose_something():
-    assert [not PAGES["explore"].greeting(view_of_link(PAGES["explore"], query)) for query in ("", "at=1,2,3,1", "layer=BatchNorm2d(3)", "shape=2,6")] == [
-        False, False, True, True,
-    ]  # fmt: skip
-    assert [link.page for link in PAGES["explore"].greeting(view_of_link(PAGES["explore"], ""))] == ["start"]

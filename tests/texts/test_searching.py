@@ -7,14 +7,15 @@ from html import unescape
 
 import pytest
 
-from normviz.lessons.questions.page import QUESTIONS
-from normviz.lessons.questions.question import search_text
+from normviz.lessons.questions.page import QUESTIONS, question_list
+from normviz.lessons.questions.question import prose, search_text
+from normviz.parts.html import Body
 from normviz.parts.part import search_field
 from normviz.scene.view import read, typed_query
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text
-from normviz.texts.messages import in_language
-from normviz.texts.searching import ENTRY, ideas, matches, named, simplified
+from normviz.texts.messages import in_language, plain
+from normviz.texts.searching import ENTRY, ideas, matches, named, ranking, simplified
 from tests.support.javascript import PARTS, evaluate
 from tests.support.needs import cases_in_torch
 
@@ -71,7 +72,7 @@ def test_questions_are_found_by_the_words_of_the_language(language, typed, about
 PHRASES = [
     ("en", "layernorm vs batchnorm", {"s1b", "s3a"}), ("en", "difference between layernorm and batchnorm", {"s1b", "s3a"}), ("es", "diferencia entre LayerNorm y BatchNorm", {"s1b", "s3a"}),
     ("pt", "diferença entre LayerNorm e BatchNorm", {"s1b", "s3a"}), ("zh", "层归一化 与 批归一化 区别", {"s1b", "s3a"}), ("en", "CNN", {"s3a", "q8"}), ("zh", "卷积", {"s3a"}), ("en", "NLP", {"s3a", "q4"}),
-    ("en", "HW parameters", {"s0f", "q9"}), ("en", "pseudo code", {"s3", "s3c"}), ("es", "pseudocódigo", {"s3", "s3c"}), ("en", "why gamma per feature", {"s1"}),
+    ("en", "HW parameters", {"s0c", "s0d", "s0f"}), ("en", "pseudo code", {"s3", "s3c"}), ("es", "pseudocódigo", {"s3", "s3c"}), ("en", "why gamma per feature", {"s1"}),
     ("en", "model.eval() gives different results", {"q16"}), ("en", "fine-tuning with frozen bn", {"q18", "q35"}), ("en", "DDP", {"q27"}), ("en", "how many parameters does layernorm have", {"s0"}),
 ]  # fmt: skip
 
@@ -137,3 +138,45 @@ def test_the_field_for_a_layer_takes_the_words_of_the_language(language, typed, 
 def test_words_for_an_idea_are_no_layer():
     with in_language("es"), pytest.raises(NormvizError, match="media móvil"):
         typed_query("media móvil")
+
+
+# What students type, and the questions of which one must come first.
+FIRST = [
+    ("en", "layernorm vs batchnorm", "s3a s1b"), ("en", "difference between layernorm and batchnorm", "s3a s1b"), ("en", "CNN", "q3 s3a s0h"), ("en", "NLP", "q4 s3a"),
+    ("en", "why gamma per feature", "s1"), ("en", "HW parameters", "s0c s0d"), ("en", "pseudo code", "s3c s3"), ("en", "model.eval() gives different results", "q16"),
+    ("en", "batch size 1", "s2r q14"), ("en", "how many gammas", "s0b s0g s0"), ("en", "E[x^2] - E[x]^2", "q24 s2o"), ("en", "layernorm transformer", "q4"), ("en", "momentum keras", "q11"),
+    ("en", "freeze batchnorm", "q18 q35"), ("en", "groupnorm vs layernorm", "q6"), ("en", "weight decay", "q41 q40"), ("en", "what does eps do", "q22"), ("en", "rmsnorm vs layernorm", "q23"),
+    ("en", "fp16", "q48 q46"), ("en", "layernorm over channels only", "q1 q3 s0h"), ("en", "small batch", "s2c s2r s2s q37"), ("en", "padding", "q21"), ("en", "DDP", "q27 q49"),
+    ("es", "diferencia entre layernorm y batchnorm", "s3a s1b"), ("es", "lote pequeño", "s2c s2r s2s q37"), ("es", "media móvil", "s3k s3l s2a"), ("es", "cuántas gammas", "s0b s0g s0"),
+    ("es", "modo eval resultados distintos", "q16"), ("es", "épsilon", "q22"), ("es", "imagen o texto", "s3a"),
+    ("pt", "diferença entre layernorm e batchnorm", "s3a s1b"), ("pt", "lote de 1", "s2r q14"), ("pt", "imagem e texto", "s3a"), ("pt", "decaimento de peso", "q40 q41"), ("pt", "parâmetros HW", "s0c s0d"),
+    ("zh", "layernorm和batchnorm的区别", "s3a s1b"), ("zh", "小批量", "s2c s2r s2s q37"), ("zh", "滑动平均", "s3k s3l"), ("zh", "多少个 gamma", "s0 s0b s0g s1 s1b"), ("zh", "eval 结果不同", "q16 s1c"),
+]  # fmt: skip
+
+
+def shown_first(typed: str, language: str) -> str:
+    with in_language(language):
+        html = question_list(QUESTIONS, typed).html(Body(app=""))
+    best = re.search(r'<section class="nv-best".*?</section>', html, re.DOTALL)
+    assert best
+    items = re.findall(r'<li data-question="(\w+)"', best[0]) or re.findall(
+        r'<li data-question="(\w+)" data-words="[^"]*">', html
+    )
+    return items[0]
+
+
+@pytest.mark.parametrize(("language", "typed", "asked"), FIRST)
+def test_what_a_student_means_comes_first(language, typed, asked):
+    assert shown_first(typed, language) in asked.split()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_browser_ranks_in_the_same_order(language):
+    searches = [typed for name, typed, _asked in FIRST if name == language]
+    with in_language(language):
+        titles = [simplified(plain(prose(key).title)) for key in QUESTIONS]
+        given = [list(texts(language).values()), titles]
+        expected = [ranking(typed, titles, given[0]) for typed in searches]
+        known = [[idea.names, idea.words] for idea in ideas()]
+    script = "args[0].map((typed) => ranking(typed, args[1], args[3], args[2]))"
+    assert evaluate(script, searches, known, *given, entry=LIST, language=language) == expected

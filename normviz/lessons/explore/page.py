@@ -10,7 +10,7 @@ from normviz.figures.payload import NearLayer, Toggles, view_payload
 from normviz.layers.layer import Layer
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
-from normviz.parts.part import Caption, HowMany, LayerNote, Link, Panels, Part, Sentence, code_parts, part_or_note
+from normviz.parts.part import Caption, HowMany, LayerNote, Panels, Part, Sentence, code_parts, part_or_note
 from normviz.parts.titles import EXPLORE, LOOK_UP, TITLES
 from normviz.scene.controls import ARGUMENTS, FILE_CHOICES
 from normviz.scene.edits import with_layer
@@ -73,12 +73,7 @@ class ExplorePage(Page):
     """The page: the toggles in the titles of its two panels stand for some of its controls."""
 
     has_two_panels = True
-    in_toggles = ("num_groups", "dim")
-
-    def greeting(self, view: View) -> tuple[Link, ...]:
-        """A link to Start here, which the browser removes for those who were there."""
-        is_chosen = not set(view.scene.query()) <= {"at"}
-        return () if is_chosen else (Link(_("New here, or coming from BatchNorm? Start here"), "start"),)
+    in_toggles = ("depth", "num_groups", "dim")
 
 
 PAGE = ExplorePage(

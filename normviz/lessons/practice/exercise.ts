@@ -8,13 +8,13 @@ import { drawTensor } from "../../parts/browser/tensor.ts";
 import { makeField } from "./fields.ts";
 
 const ROUNDING = 1e-6; // relative error of a typed number
+const DRAWN_BY_FIELD = ["mark", "build"]; // forms whose field has the tensor
 const MOST_NAMED = 6; // marked elements that a summary names
 export const MOST_TRIES = 2;
 
 export class ExerciseView {
   exercise: PracticeExercise;
   options: ExerciseOptions;
-  tensor?: HTMLDivElement;
   field: PracticeField;
   hint: HTMLDivElement;
   feedback: HTMLDivElement;
@@ -33,8 +33,8 @@ export class ExerciseView {
     });
     Object.assign(this.prompt, { id: `nv-exercise-${uniqueNumber()}`, tabIndex: -1 });
     writeWithCode(this.prompt, exercise.prompt, exercise.layer.replace(/\.eval\(\)$/, ""));
-    if (exercise.form !== "mark") this.tensor = drawTensor(this.root, exercise);
-    this.field = makeField(this.root, exercise, { label: this.prompt.id, draft: options.draft, tensor: this.tensor, onChange: () => this.changed() });
+    if (!DRAWN_BY_FIELD.includes(exercise.form)) drawTensor(this.root, exercise);
+    this.field = makeField(this.root, exercise, { label: this.prompt.id, draft: options.draft, onChange: () => this.changed() });
     this.hint = html("div", "nv-exercise-hint", this.root, "", { role: "status" });
     this.feedback = html("div", "nv-exercise-feedback", this.root, "", { role: "status", tabIndex: -1 });
     this.actions = html("div", "nv-exercise-actions", this.root);

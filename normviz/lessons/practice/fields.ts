@@ -3,14 +3,14 @@
 import { findAll, html } from "../../figures/browser/common/dom.ts";
 import { _, ngettext } from "../../figures/browser/common/messages.ts";
 import { askNumber, readNumber } from "../../figures/browser/common/numbers.ts";
-import { makeItem, showItem } from "../../figures/browser/panels/toggles.ts";
 import { Marking } from "../../parts/browser/marking.ts";
+import { SharingPanel } from "../../parts/browser/sharing_panel.ts";
 import { indexOf, positionOf } from "../../figures/browser/tensor/sharing.ts";
 
 const WITH_CODE = ["code", "pattern"]; // kinds whose options are calls, patterns or layers
 
 /** The field of an exercise, with what the reader has entered before. ``label``: the id of the prompt. */
-export function makeField(parent: HTMLElement, exercise: PracticeExercise, options: { label: string, draft: PracticeAnswer | null, tensor?: HTMLElement, onChange: () => void }): PracticeField {
+export function makeField(parent: HTMLElement, exercise: PracticeExercise, options: { label: string, draft: PracticeAnswer | null, onChange: () => void }): PracticeField {
   if (exercise.steps) return new BuildField(parent, exercise, options);
   if (exercise.options) return new ChoiceField(parent, exercise, options);
   return Array.isArray(exercise.answer) ? new MarkField(parent, exercise, options) : new NumberField(parent, exercise, options);
@@ -130,85 +130,52 @@ class MarkField {
   }
 }
 
-/** Toggles, one for each axis, that say over which axes the mean is taken; the figure outlines the elements that then share it. */
+/** The toy of the front page, asked for a group: its toggles say over which axes the mean is taken, and the elements that then share it are outlined. */
 class BuildField {
   exercise: PracticeExercise;
-  cells: HTMLElement[];
-  root: HTMLDivElement;
-  items: HTMLElement[];
-  line: HTMLParagraphElement;
-  standing: number[];
+  panel: SharingPanel;
   needed = "";
 
-  constructor(parent: HTMLElement, exercise: PracticeExercise, { label, draft, tensor, onChange }: FieldOptions) {
-    const { names, steps = [] } = exercise;
+  constructor(parent: HTMLElement, exercise: PracticeExercise, { label, draft, onChange }: FieldOptions) {
+    const { steps = [], labels = [], target = [] } = exercise;
     this.exercise = exercise;
-    this.cells = tensor ? findAll(tensor, "[data-position]") : [];
-    this.root = html("div", "nv-toggles nv-build", parent, "", { role: "group" });
-    this.root.setAttribute("aria-labelledby", label);
-    html("span", "", this.root, _("mean over"));
-    const group = html("span", "nv-toggle-group", this.root);
-    this.items = names.map((axis, number) =>
-      makeItem(group, { axis, groups: Number(this.isGrouped(number)) }, (by = 1) => {
-        this.press(number, by);
+    this.panel = new SharingPanel(html("div", "nv-build", parent), { ...exercise, steps, labels }, {
+      scale: () => "", // the style fills the target
+      onPoint: () => {},
+      onPress: (standing) => {
+        this.update(standing);
         onChange();
-      }));
-    this.line = html("p", "nv-small nv-build-line", parent, "", { role: "status" });
-    for (const cell of this.cells) cell.classList.toggle("nv-build-target", exercise.target?.includes(Number(cell.dataset.position)));
-    this.standing = steps.map(([first]) => first);
+      },
+    });
+    html("span", "", this.panel.head, _("mean over"));
+    for (const position of target) this.panel.cells[position].classList.add("nv-build-target");
+    this.panel.toggles.root.setAttribute("aria-labelledby", label);
     const kept = typeof draft === "string" ? draft.split(",").map(Number) : [];
-    if (kept.length === steps.length && kept.every((one, axis) => steps[axis].includes(one))) this.standing = kept;
-    this.update();
+    this.update(kept.length === steps.length && kept.every((one, axis) => steps[axis].includes(one)) ? kept : steps.map(([first]) => first));
   }
 
   get draft() {
-    return this.standing.join();
+    return this.panel.standing.join();
   }
 
   get value() {
     return this.draft;
   }
 
-  /** Whether the toggle of an axis counts groups. */
-  isGrouped(axis: number) {
-    return !this.exercise.steps?.[axis].includes(0);
-  }
-
-  press(axis: number, by: number) {
-    const { steps = [] } = this.exercise, possible = steps[axis];
-    this.standing[axis] = possible[(possible.indexOf(this.standing[axis]) + by) % possible.length];
-    this.update();
-  }
-
-  update() {
-    const { names, shape, at = [], target = [], steps = [], labels = [] } = this.exercise;
-    for (const [axis, one] of this.items.entries()) {
-      const parts = this.standing[axis], isGrouped = this.isGrouped(axis);
-      const buttons = showItem(one, { axis: names[axis], name: labels[axis], pressed: parts === 1, groups: isGrouped ? parts : 0 });
-      if (isGrouped) for (const [number, last] of [steps[axis][0], steps[axis].at(-1)].entries()) buttons[number].disabled = parts === last;
-    }
-    const shared = sharing(this.standing, shape, at);
-    for (const cell of this.cells) cell.classList.toggle("nv-build-group", shared.includes(Number(cell.dataset.position)));
+  update(standing: number[]) {
+    const { panel, exercise: { shape, at = [], target = [] } } = this, framed = positionOf(at, shape);
+    panel.set(standing);
+    panel.point(framed);
+    const shared = panel.groups.flatMap((group, position) => (group === panel.groups[framed] ? [position] : []));
     const filled = shared.filter((position) => target.includes(position)).length, others = shared.length - filled;
-    this.line.textContent = ngettext(
+    panel.caption.textContent = ngettext(
       "The outlined elements share one mean: {filled} of the {all} filled ones, and {n} other.",
       "The outlined elements share one mean: {filled} of the {all} filled ones, and {n} others.", others, { filled, all: target.length });
   }
 
   reveal(answer: PracticeAnswer, isRight: boolean) {
-    if (!isRight) this.standing = String(answer).split(",").map(Number);
-    this.update();
-    for (const one of findAll(this.root, "button") as HTMLButtonElement[]) one.disabled = true;
+    if (!isRight) this.update(String(answer).split(",").map(Number));
+    for (const { root } of this.panel.toggles.buttons) root.disabled = true;
     return null;
   }
-}
-
-/**
- * The positions of the elements that share a mean with the one at an index, itself among them.
- * @param standing of the toggles: for each axis the number of groups along it; 0: a mean for each index
- */
-export function sharing(standing: number[], shape: number[], at: Index) {
-  const all = [...Array(shape.reduce((product, size) => product * size, 1)).keys()], sizes = shape.map((size, axis) => size / (standing[axis] || size));
-  const group = (index: Index): string => index.map((i, axis) => Math.floor(i / sizes[axis])).join();
-  return all.filter((position) => group(indexOf(position, shape)) === group(at));
 }

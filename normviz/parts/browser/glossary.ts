@@ -1,4 +1,5 @@
-// Words of the glossary: the first occurrence of each on a page is a button, which explains it in a popover.
+// Words of the glossary: the first occurrence of each on a page is a button, which explains it in a popover; where the page has enough buttons, it
+// explains itself to the pointer.
 
 import { button, findAll, html } from "../../figures/browser/common/dom.ts";
 
@@ -20,6 +21,7 @@ export class Glossary {
   terms = new Map<string, Term>(); // by each form, in lower case
   pattern: RegExp | null = null;
   opener: HTMLElement | null = null; // the button whose explanation is open
+  quiet = false; // whether the words of the sentence are no buttons
   root: HTMLElement;
   box: HTMLDivElement;
   close;
@@ -77,7 +79,7 @@ export class Glossary {
       const term = this.terms.get(found[0].toLowerCase());
       if (!term || seen.has(term)) continue;
       seen.add(term);
-      const word = this.word(found[0], term), start = found.index + found[0].length;
+      const isQuiet = this.quiet && text.parentElement?.closest(".nv-sentence"), word = isQuiet ? abbreviation(found[0], term) : this.word(found[0], term), start = found.index + found[0].length;
       const sign = whole.slice(start).match(SIGN)?.[0] ?? "", shown = sign ? html("span", "nv-term-end") : word;
       if (sign) shown.append(word, sign); // a line may break next to a button, but not between a word and its comma
       parts.push(whole.slice(end, found.index), shown);
@@ -86,7 +88,7 @@ export class Glossary {
     if (parts.length) text.replaceWith(...parts, whole.slice(end));
   }
 
-  word(text: string, term: Term) {
+  word(text: string, term: Term): HTMLElement {
     const word = button("nv-term", null, text, () => {});
     word.dataset.term = term.forms[0];
     word.setAttribute("aria-expanded", "false");
@@ -125,4 +127,13 @@ export class Glossary {
     document.removeEventListener("scroll", this.close, true);
     this.box.remove();
   }
+}
+
+function abbreviation(text: string, term: Term) {
+  const word = html("abbr", "nv-term", null, text);
+  word.dataset.term = term.forms[0];
+  word.innerHTML = term.about;
+  word.title = word.textContent ?? "";
+  word.textContent = text;
+  return word;
 }

@@ -18,13 +18,31 @@ const RESULT_SIGNS: Record<Result, [string, () => string]> = { right: ["\u2713",
 export function filterLinks(root: ParentNode, search: HTMLElement | null = root.querySelector(".nv-search")) {
   if (!search) return;
   const text = fieldOf(search).value.trim(), isError = root.querySelector(".nv-found") !== null;
-  const items = findAll(root, "[data-words]"), isFound = matches(text, JSON.parse(fieldOf(search).dataset.ideas ?? "[]"), items.map((item) => simplified(item.dataset.words ?? "")));
+  const items = findAll(root, "[data-words]"), ideas = JSON.parse(fieldOf(search).dataset.ideas ?? "[]"), texts = items.map((item) => simplified(item.dataset.words ?? ""));
+  const isFound = matches(text, ideas, texts);
   const count = isFound.filter(Boolean).length, showsAll = !count && !isError;
   items.forEach((item, at) => (item.hidden = !isFound[at] && !showsAll));
   showTopics(findAll(root, ".nv-topic, .ns-topic"), text !== "" && !showsAll);
   for (const path of findAll(root, ".nv-path, .nv-by-topic")) path.hidden = Boolean(text);
+  showBest(root, count > 1 ? text : "", ideas);
   find(search, "[role=status]").textContent = text && (count || !isError) ? ngettext("{n} found", "{n} found", count) : "";
   find(root, ".nv-none").hidden = !showsAll;
+}
+
+/** Copies the questions that answer a search best; of two that are as good, the one of the core path. ``text``: "" without a search */
+function showBest(root: ParentNode, text: string, ideas: Ideas) {
+  const best = root.querySelector<HTMLElement>(".nv-best"), core = findAll(root, ".nv-path li").map(({ dataset }) => dataset.question);
+  if (!best) return;
+  const place = ({ dataset: { question } }: HTMLElement) => (core.indexOf(question) + core.length + 1) % (core.length + 1); // the others are last
+  const items = findAll(root, "[data-words][data-question]").sort((one, other) => place(one) - place(other));
+  const titles = items.map((item) => simplified(item.textContent ?? "")), texts = items.map((item) => simplified(item.dataset.words ?? ""));
+  const copies = (text ? ranking(text, ideas, titles, texts) : []).slice(0, MOST_BEST).map((one) => items[one].cloneNode(true) as HTMLElement);
+  for (const copy of copies) {
+    delete copy.dataset.words;
+    copy.hidden = false;
+  }
+  best.hidden = !copies.length;
+  find(best, "ol").replaceChildren(...copies);
 }
 
 const fieldOf = (search: HTMLElement) => find(search, "input") as HTMLInputElement;
@@ -36,32 +54,60 @@ export const searchField = (root: ParentNode) => root.querySelector(".nv-search 
 export const needsServer = (text: string, root: HTMLElement) => (/\d/.test(text) && text.split(/\s+/).length > 2) || root.querySelector(".nv-found") !== null;
 
 const NEAR = 0.8; // of the weight of the best text
+const STEM = 4; // letters that a word and its plural have in common
+const IN_TITLE = 3; // a word in a title weighs so much more
+const CHINESE = /[\u3400-\u9fff]/;
+const MOST_BEST = 5;
+
+type Ideas = [string[], string[]][];
 
 /**
  * Whether a search finds each of the texts: ``normviz/texts/searching.py`` has the same rule.
  * @param ideas the names of each in the texts, and what else people call it; the words of "-" say nothing
  */
-export function matches(typed: string, ideas: [string[], string[]][], texts: string[]): boolean[] {
-  let rest = ` ${simplified(typed)} `;
-  const parts = [], phrases = ideas.flatMap(([, words]) => words).filter((word) => word.includes(" ")).sort((one, other) => other.length - one.length);
-  for (const phrase of phrases)
-    if (rest.includes(` ${phrase} `)) {
-      parts.push(phrase);
-      rest = rest.replaceAll(` ${phrase} `, " ");
-    }
-  parts.push(...rest.split(" ").filter(Boolean));
-  const silent = new Set(ideas.flatMap(([[name], words]) => (name === "-" ? words : []))), telling = parts.filter((part) => !silent.has(part));
-  const known = ideas.filter(([[name]]) => name !== "-"), wanted = (telling.length ? telling : parts).map((part) => [part, ...meanings(part, known)]);
-  const has = texts.map((text) => wanted.map((words) => words.some((word) => text.includes(word))));
+export function matches(typed: string, ideas: Ideas, texts: string[]): boolean[] {
+  const has = foundIn(wantedBy(typed, ideas), texts);
   if (has.some((words) => words.every(Boolean))) return has.map((words) => words.every(Boolean));
-  const counts = wanted.map((_words, at) => has.filter((words) => words[at]).length);
-  const scores = has.map((words) => words.reduce((sum, isThere, at) => sum + (isThere ? Math.log((texts.length + 1) / counts[at]) : 0), 0));
+  const scores = scoresOf(has, weightsOf(has));
   return scores.map((score) => score > 0 && score >= NEAR * Math.max(...scores));
 }
 
-/** The names of the ideas that a part of a search means. While it is typed, it is the beginning of what it means; a name means itself. */
-function meanings(part: string, ideas: [string[], string[]][]) {
-  if (ideas.some(([names]) => names.includes(part))) return [];
+/** The places of the texts that a search finds, the best first. */
+export function ranking(typed: string, ideas: Ideas, titles: string[], texts: string[]): number[] {
+  const wanted = wantedBy(typed, ideas), has = foundIn(wanted, texts), weights = weightsOf(has);
+  const scores = scoresOf(has, weights), titled = scoresOf(foundIn(wanted, titles), weights), weight = (place: number) => scores[place] + IN_TITLE * titled[place];
+  return matches(typed, ideas, texts).flatMap((isFound, place) => (isFound ? [place] : [])).sort((one, other) => weight(other) - weight(one));
+}
+
+/** The words that a search wants: each with those that mean the same. */
+function wantedBy(typed: string, ideas: Ideas) {
+  let rest = ` ${simplified(typed)} `;
+  const parts = [], known = [...new Set(ideas.flatMap(([names, words]) => [...words, ...names]))];
+  for (const phrase of known.sort((one, other) => other.length - one.length || (one < other ? -1 : 1))) {
+    const whole = CHINESE.test(phrase) ? phrase : ` ${phrase} `;
+    if (!(phrase.includes(" ") || whole === phrase) || !rest.includes(whole)) continue;
+    parts.push(phrase);
+    rest = rest.replaceAll(whole, " ");
+  }
+  parts.push(...rest.split(" ").filter(Boolean));
+  const silent = new Set(ideas.flatMap(([[name], words]) => (name === "-" ? words : []))), telling = parts.filter((part) => !silent.has(part));
+  const meaning = ideas.filter(([[name]]) => name !== "-");
+  return (telling.length ? telling : parts).map((part) => [part, ...meanings(part, meaning)]);
+}
+
+const foundIn = (wanted: string[][], texts: string[]) => texts.map((text) => wanted.map((words) => words.some((word) => text.includes(word))));
+
+const weightsOf = (has: boolean[][]) => (has[0] ?? []).map((_one, at) => {
+  const count = has.filter((words) => words[at]).length;
+  return count ? Math.log((has.length + 1) / count) : 0;
+});
+
+const scoresOf = (has: boolean[][], weights: number[]) => has.map((words) => words.reduce((sum, isThere, at) => sum + (isThere ? weights[at] : 0), 0));
+
+/** The names of the ideas that a part of a search means. While it is typed, it is the beginning of what it means; a name means itself and its plural. */
+function meanings(part: string, ideas: Ideas) {
+  const same = ideas.filter(([names]) => names.includes(part));
+  if (same.length) return same.flatMap(([names]) => names.filter((name) => name.length > part.length && name.slice(0, STEM) === part.slice(0, STEM)));
   const exact = ideas.filter(([, words]) => words.includes(part));
   const meant = exact.length ? exact : ideas.filter(([, words]) => words.some((word) => word.startsWith(part)));
   return meant.flatMap(([names]) => names);

@@ -114,6 +114,7 @@ export class PageView {
     this.showSearch(field);
     showProgress(this.root);
     this.glossary.set(data.terms ?? []);
+    this.glossary.quiet = data.figures.some((figure) => (figure as Partial<ViewPayload>).panels?.some(({ toggles }) => toggles));
     this.glossary.mark(focused);
     for (const [selector, Extra] of EXTRAS)
       for (const place of findAll(this.root, selector)) if (!this.extras.has(place)) this.extras.set(place, new Extra(place, this));

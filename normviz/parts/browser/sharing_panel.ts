@@ -10,8 +10,8 @@ import { combinations, upTo } from "./tensor.ts";
 /** What a panel needs to know of its tensor. ``steps``: how each toggle may stand. */
 export type ToggledTensor = Pick<SmallTensor, "shape" | "names" | "facets" | "row" | "col"> & { labels: string[], steps: number[][] };
 
-/** ``inverse``: a pressed toggle separates the elements along its axis; ``scale``: of the colors */
-type Options = { inverse?: boolean, scale: "groups" | "parameters", onPress: (standing: number[]) => void, onPoint: (position: number | null) => void };
+/** ``inverse``: a pressed toggle separates the elements along its axis; ``scale``: of the colors, or the color of each element */
+type Options = { inverse?: boolean, scale: "groups" | "parameters" | ((position: number) => string), onPress: (standing: number[]) => void, onPoint: (position: number | null) => void };
 
 export class SharingPanel {
   tensor: ToggledTensor;
@@ -89,8 +89,11 @@ export class SharingPanel {
     this.toggles.show(standing);
     this.groups = groupsOf(standing.map((one, axis) => (inverse ? 1 - one : steps[axis].includes(0) ? one : one % shape[axis])), shape);
     const last = this.count - 1, placeOf = (group: number) => (last ? group / last : 0.5);
-    const colorOf = (group: number) => (scale === "groups" ? groupColorOf(group) : rampColor(placeOf(group)));
-    this.cells.forEach((cell, place) => (cell.style.background = isEmpty ? "var(--nv-none)" : colorOf(this.groups[place])));
+    const colorOf = (place: number) => {
+      const group = this.groups[place];
+      return typeof scale === "function" ? scale(place) : scale === "groups" ? groupColorOf(group) : rampColor(placeOf(group));
+    };
+    this.cells.forEach((cell, place) => (cell.style.background = isEmpty ? "var(--nv-none)" : colorOf(place)));
   }
 
   /** Shows who shares with an element; null: nobody is pointed at. */

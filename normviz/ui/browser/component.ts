@@ -16,19 +16,12 @@ import { markApp, PageHead } from "./head.ts";
 import { addLanguages, applyLanguage, rememberLinked } from "./language.ts";
 import { correctStreamlit, markGroup } from "./streamlit.ts";
 
-/** ``report``: where reports of errors go, or "" */
-type Sharing = Partial<Frame & Header> & { open?: any; report?: string; language: ReaderLanguage };
+type Sharing = Partial<Frame & Header> & { open?: any; language: ReaderLanguage };
 
 correctStreamlit();
 
 /** By the element. In another language, this script is another module: it replaces the page. */
 const pages: WeakMap<HTMLElement, { destroy(): void }> = ((window as any).normvizPages ??= new WeakMap());
-
-/** The view that the app shows; the parts below the figure are a component without it. */
-let shown: SharePayload | undefined;
-
-/** The view for the report of an error. */
-const reported = () => (shown ? { title: shown.title, link: viewUrl(appAddress(shown.page), shown, {}) } : { title: document.title, link: location.href });
 
 class AppPage implements PageHost {
   data: PageData & Sharing;
@@ -66,7 +59,6 @@ class AppPage implements PageHost {
     if (data.summary !== undefined) (this.head ??= new PageHead(this)).set(data, mode);
     this.view.hold(); // the summary of the controls may have another length
     if (data.present !== undefined) {
-      shown = data.share ?? undefined;
       markGroup(data.group ?? "");
       markApp("presents", Boolean(data.present));
       markApp("shares", Boolean(data.share));
@@ -80,7 +72,7 @@ class AppPage implements PageHost {
     if (data.languages) this.corner ??= this.addCorner();
     if (data.share) this.share?.set(data.share);
     if (this.projector) this.projector.hidden = !data.projector;
-    if (data.report !== undefined) this.report ??= new ReportButton(this.root, data.report, reported);
+    if (data.languages && !data.share) this.report ??= this.addReport(this.root);
     else this.report = this.report?.remove() ?? null;
     if (data.open && window.parent !== window) this.sent ??= sendHeight(find(document, "[data-testid=stMainBlockContainer]"));
   }
@@ -100,10 +92,22 @@ class AppPage implements PageHost {
     const corner = html("div", "nvs-root nvs-corner", this.head?.root ?? this.root);
     addLanguages(corner, this.data.languages ?? [], this.data.language, this.data.page);
     if (!this.data.share) return corner;
-    this.share = new ShareButton(corner, "nvs-button nvs-opener", (parent, data, onClose) => new AppDialog(parent, this.view.asEntered(data), onClose));
+    this.share = new ShareButton(corner, "nvs-button nvs-opener", (parent, data, onClose) => {
+      const dialog = new AppDialog(parent, this.view.asEntered(data), onClose);
+      this.addReport(dialog.root);
+      return dialog;
+    });
     this.projector = button("nvs-button nvs-projector", corner, _("Project"), () => this.present(true));
     this.projector.title = _("Show only the figure, as large as the window, for a projector");
     return corner;
+  }
+
+  /** A report of an error in what is shown. */
+  addReport(parent: HTMLElement) {
+    return new ReportButton(parent, this.data.report ?? "", () => {
+      const { share } = this.data;
+      return share ? { title: share.title, link: viewUrl(appAddress(share.page), share, {}) } : { title: document.title, link: location.href };
+    });
   }
 
   removeCorner() {

@@ -1,10 +1,9 @@
-// What comes between the heading and the controls of a page: a greeting, Share, and on a narrow screen the contents and the button that unfolds the controls.
+// What comes between the heading and the controls of a page: Share, and on a narrow screen the contents and the button that unfolds the controls.
 
 import { button, findAll, html } from "../../figures/browser/common/dom.ts";
 import { _ } from "../../figures/browser/common/messages.ts";
 import { applyColors } from "../../figures/browser/common/theme.ts";
 import { Fold } from "../../lessons/browser/fold.ts";
-import { readStart } from "../../lessons/start/start.ts";
 
 const LONG_PAGE = 3000, PHONE = 760, BELOW_READOUT = 8; // px
 /** What is listed, and how it is called. */
@@ -22,19 +21,17 @@ const TABS = ".nv-views > a";
 const ABOVE_CONTROLS = '[data-testid="stLayoutWrapper"]:has(> :is(.st-key-heading, .st-key-hidden_heading))';
 
 /** Names a state of the page for the style of Streamlit's elements. ``:has()`` would be evaluated again at every change of the page. */
-export const markApp = (state: "greets" | "presents" | "shares" | "translates" | "unfolded", is: boolean) => document.documentElement.classList.toggle(`nv-app-${state}`, is);
+export const markApp = (state: "presents" | "shares" | "translates" | "unfolded", is: boolean) => document.documentElement.classList.toggle(`nv-app-${state}`, is);
 
 export class PageHead {
   contents?: Contents;
   host: PageHost;
   fold: Fold;
   root = html("div", "nv-doc nv-app nv-above");
-  greeting = html("p", "nv-greeting", this.root);
 
   constructor(host: PageHost) {
     this.host = host;
     this.root.dataset.mounted = "yes";
-    this.greeting.addEventListener("click", (event) => this.follow(event));
     document.addEventListener("click", this.followTab);
     this.fold = new Fold(this.root, (isOpen) => markApp("unfolded", isOpen));
   }
@@ -43,19 +40,16 @@ export class PageHead {
    * Streamlit draws what follows. The head is put back if Streamlit has made the page or its heading again.
    * @param data with the summary of the controls; null: the view hides some of them
    */
-  set({ parts, summary, greeting = "", scene = "" }: PageData & Partial<Header>, mode: Mode) {
+  set({ parts, summary, scene = "" }: PageData & Partial<Header>, mode: Mode) {
     const main = document.querySelector(MAIN) as HTMLElement | null;
     const above = main?.querySelector(ABOVE_CONTROLS);
     if (above && above.nextElementSibling !== this.root) above.after(this.root);
     if (main) this.contents ??= new Contents(this.root, main);
     this.root.dataset.mode = mode;
     applyColors(this.root, mode);
-    this.greeting.innerHTML = greeting;
-    if (readStart()) this.greeting.querySelector("[data-page=start]")?.remove();
-    const tabs = findAll(document.body, TABS);
-    for (const tab of tabs) tab.dataset.query = scene;
-    for (const link of [...findAll(this.greeting, "a"), ...tabs]) link.setAttribute("href", this.host.address?.(...targetOf(link)) ?? "");
-    for (const tab of tabs) {
+    for (const tab of findAll(document.body, TABS)) {
+      tab.dataset.query = scene;
+      if (!tab.ariaCurrent) tab.setAttribute("href", this.host.address?.(...targetOf(tab)) ?? "");
       const row = tab.parentElement as HTMLElement; // a narrow one scrolls
       if (tab.ariaCurrent) row.scrollLeft = tab.offsetLeft + tab.offsetWidth - row.offsetLeft - row.clientWidth;
     }
@@ -63,18 +57,13 @@ export class PageHead {
     this.fold.root.hidden = summary === null;
     // An error is about a control.
     if (summary === null || parts.some(([key]) => key.startsWith("problem"))) this.fold.show(true);
-    markApp("greets", Boolean(this.greeting.childNodes.length));
   }
 
   /** The tabs are in the heading, which Streamlit draws. */
   followTab = (event: MouseEvent) => {
-    if ((event.target as Element).closest(TABS)) this.follow(event);
+    const tab = (event.target as Element).closest<HTMLElement>(`${TABS}[href]`);
+    if (tab && !event.ctrlKey && !event.metaKey && !event.shiftKey && this.host.go?.(...targetOf(tab))) event.preventDefault();
   };
-
-  follow(event: MouseEvent) {
-    const link = (event.target as Element).closest("a") as HTMLElement | null;
-    if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey && this.host.go?.(...targetOf(link))) event.preventDefault();
-  }
 
   remove() {
     document.removeEventListener("click", this.followTab);

@@ -11,12 +11,12 @@ interface OnScreen {
 interface Frame {
   share: SharePayload | null;
   languages: [string, string, string][]; // the name of each in a link, its name in the language itself, and its tag
+  report: string; // where reports of errors go, or ""
 }
 
-/** What the controls have chosen, links as HTML, and the query of the scene for the tabs. */
+/** What the controls have chosen, and the query of the scene for the tabs. */
 interface Header {
   summary: string | null;
-  greeting: string;
   scene: string;
 }
 

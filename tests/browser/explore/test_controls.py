@@ -59,7 +59,7 @@ def test_the_keyboard_keeps_its_place_when_a_change_makes_the_controls_again(pag
     expect(page.locator(".nv-sentence")).to_contain_text(f"(2, {field.input_value()}, 4, 4)")
     field.fill("6")
     field.press("Tab")
-    following = page.locator(".nv-control-more > summary")  # H and W are fixed in this file
+    following = page.get_by_label("Layer", exact=True)  # H and W are fixed in this file
     expect(following).to_be_focused()
     expect(page.locator(".nv-sentence")).to_contain_text("(2, 6, 4, 4)")
     expect(following).to_be_focused()

@@ -179,6 +179,7 @@ def test_dragging_a_cell_makes_its_group_follow(look):
 
 
 def index_field(view: View) -> Locator:
+    view.unfold(".nv-ask")
     return view.page.get_by_label("Index of the selected element")
 
 
@@ -210,6 +211,7 @@ def test_an_element_that_is_not_drawn_is_drawn_when_its_index_is_typed(look):
 
 def test_gamma_and_beta_of_the_sliders_are_in_the_link(look):
     view = look(ROWS)
+    view.page.get_by_role("button", name="Show all four").click()
     for name, value in (("gamma", "1.8"), ("beta", "-0.5")):
         view.find(f".nv-slider:has-text('{name}') input").evaluate(
             "(input, value) => { input.value = value; for (const name of ['input', 'change']) input.dispatchEvent(new Event(name)); }",
@@ -217,6 +219,8 @@ def test_gamma_and_beta_of_the_sliders_are_in_the_link(look):
         )
         view.wait_for_address(**{name: value})
     look(f"{ROWS}&gamma=1.8&beta=-0.5")
+    if view.page.get_by_role("button", name="Show all four").is_visible():  # another figure
+        view.page.get_by_role("button", name="Show all four").click()
     expect(view.find(".nv-slider output")).to_have_text(["1.8 for every element", "−0.5 for every element"])
     assert_readout(view.readout, view.scene, (0, 3))
     view.page.get_by_role("button", name="The layer's own").click()

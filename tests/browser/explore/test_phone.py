@@ -63,7 +63,7 @@ def test_the_controls_are_one_line_until_they_are_asked_for_or_a_link_has_an_err
     first = phone.find(".nv-panel-stats").bounding_box()  # above it, the names of the layers and the sentence
     assert first["y"] + first["height"] < PHONE["height"]
     fold.click()
-    phone.write(phone.page.get_by_role("combobox", name="Layer"), "InstanceNorm2d(3)")
+    phone.segment("Layer", "InstanceNorm")
     phone.wait_for_view(layer="InstanceNorm2d(3)")
     expect(phone.find(".nv-fold")).to_have_text("InstanceNorm2d(3) on (2, 3, 4, 4) Close")
     phone.find(".nv-fold").click()

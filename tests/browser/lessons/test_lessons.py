@@ -196,6 +196,7 @@ def test_the_buttons_and_names_of_the_steps_change_panels_and_address(lesson: Le
     expect_step(0)
     lesson.page.go_back()
     expect_step(6)
+    lesson.page.get_by_role("button", name="More", exact=True).click()
     lesson.page.get_by_role("button", name="Back to the start").click()
     expect(lesson.find(".nv-chip.nv-now")).to_have_text(made[1].title)
 

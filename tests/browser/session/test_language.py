@@ -5,8 +5,6 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.view import View
-
 pytestmark = pytest.mark.browser
 
 COOKIE = "normviz-language"
@@ -42,19 +40,3 @@ def test_the_list_in_the_header_changes_every_text_and_the_next_pages_keep_the_l
     expect(html).to_have_attribute("lang", "en")
     expect(page.locator("#root .nv-doc").first).to_be_visible()
     assert [cookie["value"] for cookie in page.context.cookies() if cookie["name"] == COOKIE] == ["es"]
-
-
-def test_the_invitation_to_start_here_does_not_cover_the_controls(page: Page, server: str) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
-    view = View(page, server)
-    for language in ("es", "pt"):
-        view.visit(f"explore?lang={language}")
-        page.wait_for_function("language => document.documentElement.lang.startsWith(language)", arg=language)
-        view.wait_until_drawn()
-        greeting = page.locator(".nv-greeting").first
-        for text in (greeting.inner_text(), f"{greeting.inner_text()} {'?' * 20}"):  # the second has two lines
-            greeting.locator("a").evaluate("(link, text) => { link.textContent = text }", text)
-            box, label = greeting.bounding_box(), page.locator(".st-key-controls label:visible").first.bounding_box()
-            assert box
-            assert label
-            assert box["y"] + box["height"] <= label["y"] + 2

@@ -33,8 +33,8 @@ def test_a_reload_keeps_the_state(look):
 def test_back_undoes_one_change_and_forward_redoes_it(look):
     view = look("?shape=2,3,4,4")
     queries = [view.query]
-    view.segment("normalized_shape", "W")
-    queries.append(view.wait_for_view(layer="LayerNorm([4])").query)
+    view.segment("Layer", "RMSNorm")
+    queries.append(view.wait_for_view(layer="RMSNorm([3,4,4])").query)
     view.write("C", "5")
     queries.append(view.wait_for_view(shape="2,5,4,4").query)
     view.click("stats", (0, 0, 0, 0))
@@ -64,7 +64,7 @@ def test_back_works_when_it_also_closes_a_popover(look):
 
 def test_an_edited_address_changes_the_view(look):
     view = look("?layer=BatchNorm2d(3)")
-    view.segment("Tensor", "N, D")
+    view.choose("Tensor", "N, D")
     view.wait_for_view(shape="4,6")
     view.open("?shape=3,5&layer=nn.LayerNorm(5, bias=False)&at=2,4")
     assert view.scene.shape == (3, 5)
@@ -119,8 +119,8 @@ def slow_tab(browser, server):
 def test_plotly_js_is_requested_once_per_visit_and_not_again_on_a_reload(slow_tab):
     view, line, watch = slow_tab
     line.delay = 0
-    view.segment("normalized_shape", "W")
-    view.wait_for_view(layer="LayerNorm([5])")
+    view.segment("Layer", "RMSNorm")
+    view.wait_for_view(layer="RMSNorm([4,3,5])")
     assert line.request_count("plotly") == 1
     view.page.reload()
     view.wait_for_scene()
@@ -145,28 +145,28 @@ class TestOverASlowLine:
 
     def test_two_quick_changes_are_both_applied(self, slow):
         """Two controls; a click and a control; a click, and a control that moves the selected element."""
-        slow.segment("normalized_shape", "W")
+        slow.segment("Layer", "RMSNorm")
         slow.write("C", "5")
-        slow.wait_for_view(layer="LayerNorm([4])", shape="2,5,4,4")
+        slow.wait_for_view(layer="RMSNorm([5,4,4])", shape="2,5,4,4")
         slow.click("stats", (0, 1, 2, 3))
         slow.segment("Layer", "BatchNorm")
         slow.wait_for_view(at="0,1,2,3", layer="BatchNorm2d(5)")
         assert slow.marked("params") == (0, 1, 2, 3)
         slow.click("stats", (0, 0, 1, 1))
-        slow.segment("Tensor", "N, D")
+        slow.choose("Tensor", "N, D")
         slow.wait_for_view(shape="4,6")
         expect(slow.find(".nv-readout")).to_contain_text(str(list(slow.scene.at)))
         assert slow.marked("stats") == slow.scene.at
 
     def test_a_change_that_is_undone_at_once_leaves_address_and_view_in_agreement(self, slow):
-        slow.segment("normalized_shape", "H, W")
-        slow.segment("normalized_shape", "C, H, W")
+        slow.segment("Layer", "RMSNorm")
+        slow.segment("Layer", "LayerNorm")
         slow.write("H", "3")
         slow.wait_for_view(shape="2,3,3,4", layer="LayerNorm([3,3,4])")
-        slow.page.go_back()  # to the start, or to (H, W) if the server answered that before the reader went on
+        slow.page.go_back()  # to the start, or to RMSNorm if the server answered that before the reader went on
         slow.page.wait_for_function("!location.search.includes('shape=2%2C3%2C3%2C4')")
         assert slow.query["shape"] == "2,3,4,4"
-        assert slow.query.get("layer") in (None, "LayerNorm([3,4,4])", "LayerNorm([4,4])")
+        assert slow.query.get("layer") in (None, "LayerNorm([3,4,4])", "RMSNorm([3,4,4])")
         slow.wait_for_scene()
 
     def test_quick_changes_back_to_an_earlier_view_work(self, slow):

@@ -12,8 +12,6 @@ from PIL import Image
 from playwright.sync_api import Page, WebSocketRoute
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from normviz.scene.controls import family_label
-from normviz.scene.scene import PATTERN_FAMILY
 from tests.browser.conftest import SCREEN
 from tests.browser.scripts import PAINTED
 from tests.browser.view import View
@@ -64,25 +62,21 @@ def scroll(view: View, to: int) -> None:
     )
 
 
-AS_CODE = "Layer as code, or an error of torch"
-
 CHANGES = {
     # the start address, the action, and the resulting address
-    "argument": ("?shape=2,3,4,4", lambda view: view.segment("normalized_shape", "H, W"), {"layer": "LayerNorm([4,4])"}),
     "size": ("?shape=2,3,4,4", lambda view: view.write("C", "4"), {"shape": "2,4,4,4"}),
     "layer": ("?shape=2,3,4,4", lambda view: view.segment("Layer", "GroupNorm"), {"layer": "GroupNorm(3,3)"}),
-    "tensor": ("?", lambda view: view.segment("Tensor", "N, L, C"), {"shape": "2,5,4"}),
+    "tensor": ("?", lambda view: view.choose("Tensor", "N, L, C"), {"shape": "2,5,4"}),
     "element": ("?shape=2,3,4,4", lambda view: view.click("stats", (0, 0, 3, 3)), {"at": "0,0,3,3"}),
     "a note comes": ("?shape=2,4,4,4&layer=GroupNorm(2,4)", lambda view: view.write("C", "5"), {"shape": "2,5,4,4"}),
     "a note goes": ("?shape=2,4,3&layer=BatchNorm1d(4)&layout=NLC", lambda view: view.segment("Layer", "LayerNorm"), {"layer": "LayerNorm([3])"}),
-    "a warning goes": ("?shape=2,3,4,4&data=x", lambda view: view.segment("normalized_shape", "W"), {"layer": "LayerNorm([4])"}),
-    "a row of controls comes": ("?", lambda view: view.choose(AS_CODE, family_label(PATTERN_FAMILY)), {"layer": "Norm('n c h w -> n','c h w')"}),
+    "a warning goes": ("?shape=2,3,4,4&data=x", lambda view: view.segment("Layer", "RMSNorm"), {"layer": "RMSNorm([3,4,4])"}),
     "a slider comes": ("?shape=2,3,128,4", lambda view: view.write("C", "128"), {"shape": "2,128,128,4"}),
 }  # fmt: skip
 
 
 def test_a_change_keeps_the_view_opaque_drawn_and_in_place(look):
-    start, act, query = CHANGES["a row of controls comes"]
+    start, act, query = CHANGES["tensor"]
     view = look(start)
     scroll(view, 40)  # the controls are still visible
     with assert_steady(view):
@@ -117,11 +111,11 @@ def test_no_painted_frame_is_blank(look):
 
     session.on("Page.screencastFrame", keep)
     session.send("Page.startScreencast", {"format": "png"})
-    view.segment("Tensor", "N, L, C")
+    view.choose("Tensor", "N, L, C")
     view.wait_for_view(shape="2,5,3")
     view.write("C", "6")
     view.wait_for_view(shape="2,5,6")
-    view.segment("Tensor", "N, C, H, W")
+    view.choose("Tensor", "N, C, H, W")
     view.wait_for_view(shape="2,6,3,5")
     session.send("Page.stopScreencast")
     session.detach()

@@ -44,8 +44,8 @@ def test_a_view_with_hidden_parts_offers_the_full_app_and_a_hidden_panel_is_show
 
 def test_hidden_parts_stay_hidden_after_changes_reload_and_back(view):
     view.go("?hide=layer,facts,code&open=worked&caption=Here")
-    view.segment("normalized_shape", "W")
-    view.wait_for_view(layer="LayerNorm([5])", hide="layer,facts,code", caption="Here")
+    view.write("C", "5")
+    view.wait_for_view(shape="2,5,3,5", hide="layer,facts,code", caption="Here")
     view.forget_app()
     view.page.reload()
     view.wait_for_scene()
@@ -53,4 +53,4 @@ def test_hidden_parts_stay_hidden_after_changes_reload_and_back(view):
     expect(view.find(".nv-counts")).to_be_hidden()
     expect(view.find(".nv-worked")).to_be_visible()
     view.page.go_back()
-    view.wait_for_view(layer=None, hide="layer,facts,code")
+    view.wait_for_view(shape=None, hide="layer,facts,code")

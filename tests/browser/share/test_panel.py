@@ -262,7 +262,7 @@ def test_the_exported_file_shows_the_view(view, share):
 
 
 def test_a_report_is_copied_with_the_link_of_the_view(view, share):
-    share().dialog.get_by_role("button", name="Close").click()
+    share()
     view.page.get_by_role("button", name="Report an error in this page").click()
     expect(view.find(".nvs-report [role=status]")).to_contain_text("Copied. Paste it into a message")
     report = view.page.evaluate("navigator.clipboard.readText()")

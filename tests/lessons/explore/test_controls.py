@@ -10,6 +10,7 @@ from tests.support.driver import (
     expected,
     figure_data,
     open_explore,
+    open_more,
     query,
     scene,
     send_event,
@@ -27,13 +28,13 @@ CONTROLS = [
     ("", "layout", "ND", "LayerNorm(6)", (4, 6), "ND"),
     ("", "layout", "NLC", "LayerNorm(4)", (2, 5, 4), "NLC"),
     ("shape=2,6", "layout", "NCHW", "LayerNorm([4, 3, 5])", (2, 4, 3, 5), "NCHW"),
-    ("", "more_layout", "NHWC", "LayerNorm(4)", (2, 3, 5, 4), "NHWC"),
+    ("", "layout", "NHWC", "LayerNorm(4)", (2, 3, 5, 4), "NHWC"),
     ("shape=2,3,4,4", "layout", "NLC", "LayerNorm(3)", (2, 5, 3), "NLC"),
     ("", "layout", "NCL", "ChannelsFirstLayerNorm(4)", (2, 4, 5), "NCL"),
     ("layer=GroupNorm(3,3)", "layout", "NCL", "GroupNorm(3, 3)", (2, 3, 5), "NCL"),
     ("layer=GroupNorm(2,4)", "layout", "NLC", "ChannelsLastGroupNorm(2, 4)", (2, 5, 4), "NLC"),
     ("layer=BatchNorm2d(4)", "layout", "NLC", "ChannelsLastBatchNorm(4)", (2, 5, 4), "NLC"),
-    ("layer=InstanceNorm2d(4)", "more_layout", "NHWC", "ChannelsLastInstanceNorm(4)", (2, 3, 5, 4), "NHWC"),
+    ("layer=InstanceNorm2d(4)", "layout", "NHWC", "ChannelsLastInstanceNorm(4)", (2, 3, 5, 4), "NHWC"),
     ("shape=2,5,4&layout=NLC", "family", "BatchNorm", "ChannelsLastBatchNorm(4)", (2, 5, 4), "NLC"),
     ("shape=2,5,4&layout=NLC", "family", "InstanceNorm", "ChannelsLastInstanceNorm(4)", (2, 5, 4), "NLC"),
     ("shape=2,5,4&layout=NLC", "family", "GroupNorm", "ChannelsLastGroupNorm(2, 4)", (2, 5, 4), "NLC"),
@@ -49,10 +50,10 @@ CONTROLS = [
     ("shape=2,3,4,4", "family", "InstanceNorm", "InstanceNorm2d(3)", (2, 3, 4, 4), "NCHW"),
     ("shape=2,4,3,3", "family", "GroupNorm", "GroupNorm(2, 4)", (2, 4, 3, 3), "NCHW"),
     ("shape=2,3,4,4&layer=BatchNorm2d(3)", "family", "LayerNorm", "LayerNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
-    ("shape=2,3,4,4", "depth", 2, "LayerNorm([4, 4])", (2, 3, 4, 4), "NCHW"),
-    ("shape=2,3,4,4", "depth", 1, "LayerNorm(4)", (2, 3, 4, 4), "NCHW"),
-    ("shape=2,3,4,4&layer=RMSNorm(4)", "depth", 3, "RMSNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
-    ("shape=2,6", "depth", 2, "LayerNorm([2, 6])", (2, 6), "ND"),
+    ("shape=2,3,4,4&hide=stats", "depth", 2, "LayerNorm([4, 4])", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4&hide=stats", "depth", 1, "LayerNorm(4)", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,3,4,4&layer=RMSNorm(4)&hide=stats", "depth", 3, "RMSNorm([3, 4, 4])", (2, 3, 4, 4), "NCHW"),
+    ("shape=2,6&hide=stats", "depth", 2, "LayerNorm([2, 6])", (2, 6), "ND"),
     ("shape=2,3,4,4", "elementwise_affine", False, "LayerNorm([3, 4, 4], elementwise_affine=False)", (2, 3, 4, 4), "NCHW"),
     ("shape=2,3,4,4", "bias", False, "LayerNorm([3, 4, 4], bias=False)", (2, 3, 4, 4), "NCHW"),
     ("shape=2,3,4,4&layer=BatchNorm2d(3)", "affine", False, "BatchNorm2d(3, affine=False)", (2, 3, 4, 4), "NCHW"),
@@ -113,10 +114,10 @@ def test_the_values_of_x_of_gamma_and_of_beta_can_be_chosen(opens, key, value, w
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout_can_be_chosen_and_changed_again(layout):
-    app = set_control(opened("explore", "shape=2,6"), "more_layout", layout)
+    app = set_control(opened("explore", "shape=2,6"), "layout", layout)
     check(app)
     assert scene(app).layout == layout
-    app = set_control(app, "more_layout", "NLC")
+    app = set_control(app, "layout", "NLC")
     assert not app.exception
     assert not problems(app)
     assert scene(app).layout == "NLC"
@@ -143,7 +144,7 @@ def test_an_invalid_eps_stays_in_its_field_and_changes_nothing_else(opens, texts
 
 def test_reset_restores_the_defaults():
     app = open_explore("shape=2,6&layer=BatchNorm1d(6)&data=counting&seed=3&at=0,0")
-    app = app.button(key="reset").click().run()
+    app = open_more(app).button(key="reset").click().run()
     check(app)
     assert query(app) == {}
     assert sentence_text(app) == sentence_text(open_explore())
@@ -182,7 +183,7 @@ def test_a_pasted_error_opens_its_view_with_links_to_what_torch_accepts():
     (message,) = problems(app)
     assert message.startswith('torch refuses: "expected 4D input (got 3D input)"')
     assert message.endswith("Shown instead: BatchNorm1d(4) on (2, 4, 5).")
-    assert app.selectbox(key="layer").value == "BatchNorm1d(4)"
+    assert app.get_by_key("layer").value == "BatchNorm1d(4)"
     (links,) = elements(app, "nv-links-choices")
     assert [text(link) for link in links.iter("a")] == [
         "BatchNorm1d(4) (shown)",
@@ -204,7 +205,7 @@ def test_a_toggle_changes_the_layer_and_the_address():
     app = send_event(open_explore("layer=BatchNorm2d(4)"), "toggle", {"row": "mean", "axis": "n", "turn": 1})
     assert str(scene(app).layer) == "InstanceNorm2d(4, affine=True)"
     assert app.query_params["layer"] == "InstanceNorm2d(4,affine=True)"
-    assert app.selectbox(key="layer").value == "InstanceNorm2d(4, affine=True)"
+    assert open_more(app).selectbox(key="layer").value == "InstanceNorm2d(4, affine=True)"
 
 
 @pytest.mark.parametrize(

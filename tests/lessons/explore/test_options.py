@@ -8,12 +8,25 @@ from tests.support.driver import open_explore, open_more, set_control
 from tests.support.needs import cases_in_torch
 
 OTHERS = ["LayerNorm, C first", "One axis (dim)", "Your own pattern"]  # the layers without a button
+LAYOUTS = [
+    "N, D",
+    "N, L, C",
+    "N, C, L",
+    "L, N, C",
+    "N, C, H, W",
+    "N, H, W, C",
+    "N, C, D, H, W",
+    "D",
+    "C, L",
+    "C, H, W",
+    "C, D, H, W",
+]
 CHOICES = [
-    ("", "layout", ["N, D", "N, L, C", "N, C, L", "N, C, H, W"]),
-    ("shape=2,4,4,3&layout=NHWC", "layout", ["N, D", "N, L, C", "N, C, L", "N, C, H, W", "N, H, W, C"]),
-    ("", "depth", ["C, H, W", "H, W", "W"]),
-    ("shape=2,3,4,4&layer=LayerNorm([2,3,4,4])", "depth", ["N, C, H, W", "C, H, W", "H, W", "W"]),
-    ("shape=6", "depth", ["D"]),
+    ("", "layout", LAYOUTS),
+    ("shape=2,4,3,5&layout=ABCD", "layout", [*LAYOUTS, "A, B, C, D"]),
+    ("hide=stats", "depth", ["C, H, W", "H, W", "W"]),
+    ("shape=2,3,4,4&layer=LayerNorm([2,3,4,4])&hide=stats", "depth", ["N, C, H, W", "C, H, W", "H, W", "W"]),
+    ("shape=6&hide=stats", "depth", ["D"]),
     ("layer=BatchNorm2d(3)", "training", ["train()", "eval()"]),
     ("", "data", list(DATA_LABELS.values())),
     ("", "params", list(PARAMETER_LABELS.values())),
@@ -33,7 +46,7 @@ def test_a_control_offers_the_valid_options(link, key, options):
 
 
 def test_the_normalized_shape_is_shown_beside_its_axes():
-    app = open_explore("layer=LayerNorm([4,4])")
+    app = open_explore("layer=LayerNorm([4,4])&hide=stats")
     assert app.get_by_key("depth").proto.label == "normalized_shape = [4, 4]"
 
 
@@ -42,11 +55,12 @@ def keys(app):
     return {widget.key for kind in kinds for widget in app.get(kind)}
 
 
-@pytest.mark.parametrize("link", ["layer=GroupNorm(2,4)", "layer=DimNorm(5)&layout=NCHW"])
+@pytest.mark.parametrize("link", ["layer=GroupNorm(2,4)", "layer=DimNorm(5)&layout=NCHW", "layer=LayerNorm([3,5])"])
 def test_what_the_toggles_choose_has_no_control_unless_their_panel_is_hidden(link):
-    assert {"num_groups", "dim"}.isdisjoint(keys(open_explore(link)))
-    assert {"num_groups", "dim"} & keys(open_explore(f"{link}&hide=stats"))
-    assert {"num_groups", "dim"}.isdisjoint(keys(open_explore(f"{link}&hide=stats,arguments")))
+    arguments = {"depth", "num_groups", "dim"}
+    assert arguments.isdisjoint(keys(open_explore(link)))
+    assert arguments & keys(open_explore(f"{link}&hide=stats"))
+    assert arguments.isdisjoint(keys(open_explore(f"{link}&hide=stats,arguments")))
 
 
 def test_counting_data_has_no_seed_and_a_layer_without_gamma_has_no_choice_of_parameters():
@@ -63,11 +77,11 @@ def test_bias_can_be_chosen_only_if_there_is_a_gamma():
 def test_the_controls_under_more_are_created_when_it_opens_and_show_the_current_scene():
     app = open_explore("data=counting")
     closed = keys(app)
-    assert {"more_layout", "data", "eps"}.isdisjoint(closed)
+    assert {"layer", "data", "eps", "reset"}.isdisjoint(closed)
     assert set_control(app, "data", "scales").selectbox(key="data").value == "scales"
     app.session_state[MORE] = False
     assert keys(app.run()) == closed
-    assert open_more(app.get_by_key("reset").click().run()).selectbox(key="data").value == "normal"
+    assert open_more(app).get_by_key("reset").click().run().selectbox(key="data").value == "normal"
 
 
 def test_more_says_why_a_layer_has_no_mode():

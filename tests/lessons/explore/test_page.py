@@ -53,7 +53,7 @@ def test_unusual_valid_addresses_work(opens, link):
     app = set_control(app, "family", "Norm")
     check(app)
     assert not problems(app)
-    app = set_control(app, "more_layout", "NLC")
+    app = set_control(app, "layout", "NLC")
     assert not app.exception
     assert scene(app).layout == "NLC"
     assert sentence_text(app) == expected(scene(app))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from normviz.figures.wire import sent
@@ -9,7 +10,7 @@ from normviz.lessons.practice.bank import bank, choose
 from normviz.lessons.practice.settings import FORMS, LEVELS
 from tests.support.javascript import LESSONS, evaluate
 
-PRACTICE = LESSONS / "practice"
+PRACTICE, SHARING = LESSONS / "practice", LESSONS.parent / "parts" / "browser" / "sharing_panel.ts"
 RIGHT, SECOND, WRONG, SHOWN = ["right"], ["wrong", "right"], ["wrong", "wrong"], [None]
 
 
@@ -180,8 +181,10 @@ def test_every_accepted_position_of_toggles_is_right_and_the_figure_outlines_its
     data = sent(each.data())
     for accepted in data["accepted"]:
         assert result(data, accepted)["isRight"]
-        shared = "sharing(args[0].split(',').map(Number), args[1], args[2])"
-        assert evaluate(shared, accepted, data["shape"], data["at"], entry=PRACTICE / "fields.ts") == data["target"]
+        standing = [int(one) for one in accepted.split(",")]
+        groups = evaluate("groupsOf(args[0], args[1])", standing, data["shape"], entry=SHARING)
+        framed = groups[np.ravel_multi_index(data["at"], data["shape"])]
+        assert [position for position, group in enumerate(groups) if group == framed] == data["target"]
     confusion, position = data["wrong"][0]
     assert result(data, position)["confusion"] == confusion
 

@@ -107,7 +107,7 @@ def test_a_control_that_changes_no_other_draws_the_page_below_the_controls_and_n
 
 def test_a_control_that_changes_others_draws_them_too(websocket):
     async def visit() -> tuple[Ran, Session]:
-        session = Session(websocket, "explore")
+        session = Session(websocket, "step_by_step")
         await session.open()
         ran = await session.change(session.widgets["Layer"], ["GroupNorm"])
         await session.close()

@@ -148,6 +148,9 @@ def test_the_views_of_one_tensor_are_tabs_that_keep_it(app: Starlette, page: str
     assert [link["data-page"] for link in links] == list(TABS)
     assert [link["data-page"] for link in links if "aria-current" in link] == [page]
     for link in links:
+        if link["data-page"] == page:
+            assert "href" not in link
+            continue
         address = urlsplit(link["href"])
         assert address.path == f"./{link['data-page']}"
         scene = PAGES[link["data-page"]].view(address.query).scene

@@ -27,7 +27,7 @@ def control_names(name, link):
 
 def test_nothing_is_hidden_by_default():
     app = open_more(open_explore())
-    assert {"layout", "size_n", "family", "depth", "data", "seed", "params", "eps", "reset"} <= keys(app)
+    assert {"layout", "layer", "size_n", "family", "data", "seed", "params", "eps", "reset"} <= keys(app)
     assert "open" not in page_data(app)
 
 
@@ -35,13 +35,11 @@ HIDDEN = [
     ("layer", {"family", "layer"}),
     ("tensor", {"layout"}),
     ("sizes", {"size_n", "size_c", "size_h", "size_w"}),
-    ("arguments", {"depth"}),
     ("data", {"data"}),
     ("data,seed,parameters", {"data", "seed", "params"}),
     ("eps,bias,elementwise_affine", {"eps", "bias", "elementwise_affine"}),
-    ("layout", {"more_layout"}),
     ("reset", {"reset"}),
-    ("more", {"more_layout", "data", "seed", "params", "eps", "bias", "elementwise_affine"}),
+    ("more", {"layer", "data", "seed", "params", "eps", "bias", "elementwise_affine"}),
 ]
 
 
@@ -56,7 +54,7 @@ def test_a_hidden_control_is_not_drawn_and_all_others_are_drawn(all_keys, hide, 
 
 
 def test_the_more_button_is_hidden_if_all_its_controls_are_hidden():
-    inside = "layout,data,seed,parameters,eps,elementwise_affine,bias"
+    inside = "layer,data,seed,parameters,eps,elementwise_affine,bias"
     assert len(open_explore(f"hide={inside}").get("popover")) == 0
     assert len(open_explore(f"hide={inside.removesuffix(',bias')}").get("popover")) == 1
 
@@ -109,7 +107,7 @@ def test_hide_and_caption_stay_after_a_change_and_are_dropped_on_another_page():
     assert query(app).items() >= (framed | {"shape": "3,4,3,5"}).items()
     app = send_event(app, "select", {"at": [0, 0, 0, 0], "turn": 1})
     assert query(app).items() >= (framed | {"at": "0,0,0,0"}).items()
-    app.get_by_key("reset").click().run()
+    open_more(app).get_by_key("reset").click().run()
     assert query(app) == framed
     assert "hide" not in query(go_to_page(app, "step_by_step"))
 

@@ -21,10 +21,9 @@ def test_a_report_names_the_view_and_has_its_link() -> None:
     assert pairs(address) == {"title": f"Error in normviz: {view['title']}", "body": text}
 
 
-def test_every_page_ends_with_a_report() -> None:
+def test_every_page_has_a_report() -> None:
     for name in PAGES:
-        data = [found.get("report") for found in components(open_page(name))]
-        assert data == [None, ""], name
+        assert [found["report"] for found in components(open_page(name)) if "report" in found] == [""], name
 
 
 @pytest.mark.parametrize("address", ["", "mailto:a@example.edu?body={text}", TO])

@@ -105,7 +105,7 @@ export class Distribution {
     this.root.hidden ||= this.width < 80;
     if (this.root.hidden) return;
     const { width } = this;
-    this.sliders.set(view.given, view.changes.choice, !step || step === "output");
+    this.sliders.set(view.given, view.changes.choice, step ? step === "output" : this.all);
     this.drawing.replaceChildren();
     this.dots.clear();
     this.rows = [];

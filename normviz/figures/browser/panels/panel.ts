@@ -12,7 +12,7 @@ import { sentPlace } from "../tensor/slices.ts";
 import { drawCells, removeCells } from "./cells.ts";
 import { NAME_HEIGHT, dragSlices, drawLabels, marginsOf, numberedName, outlineName, showDraggable, writeMoments } from "./labels.ts";
 import { drawTexts } from "./texts.ts";
-import { drawToggles } from "./toggles.ts";
+import { drawToggles, type ToggleRow } from "./toggles.ts";
 import { litBy, type DrawnPanel, type PanelHost } from "../tensor/drawn_panel.ts";
 
 const LARGEST_CORNER = 9; // px: marks an element in which a function differs from a layer
@@ -68,6 +68,7 @@ export class Panel implements DrawnPanel {
   cursor = svg("rect", { class: "nv-cursor" }, this.svg);
   labels = new SvgList(svg("g", { class: "nv-labels", "aria-hidden": "true" }, this.svg));
   momentsText = svg("text", { class: "nv-moments", "aria-hidden": "true" }, this.svg);
+  toggles: ToggleRow | null = null;
 
   constructor(parent: HTMLElement, view: PanelHost, key: string) {
     this.view = view;

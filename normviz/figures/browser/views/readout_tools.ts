@@ -1,7 +1,7 @@
-// Beside the read-out: a field that takes the index of an element, and the button that takes the last edit back.
+// A field that takes the index of an element, and, beside the read-out, the button that takes the last edit back.
 
 type ReadoutView = PanelHost & {
-  line: HTMLElement, band: HTMLElement, narrow: boolean, changes: Changes, slices: SlicesBar,
+  line: HTMLElement, changes: Changes, slices: SlicesBar,
 };
 
 import { button, html, uniqueNumber } from "../common/dom.ts";
@@ -17,19 +17,18 @@ const TYPING = "input:not([type=range])";
 
 export class ReadoutTools {
   view: ReadoutView;
-  box: HTMLElement;
-  root = html("div", "nv-ask");
-  undoButton = button("nv-button", this.root, _("Undo"), () => this.undo());
-  field = html("input", "nv-index", html("code", "", this.root));
-  message = html("div", "nv-index-message", this.root, "", { id: `nv-index-${uniqueNumber()}`, role: "alert" });
+  undoButton = button("nv-button nv-undo", null, _("Undo"), () => this.undo());
+  place = html("div", "nv-ask");
+  field = html("input", "nv-index", html("code", "", this.place));
+  message = html("div", "nv-index-message", this.place, "", { id: `nv-index-${uniqueNumber()}`, role: "alert" });
 
   constructor(view: ReadoutView) {
     this.view = view;
-    this.box = view.line;
-    view.line = html("div", "nv-said", this.box);
-    view.line.id = this.box.id;
-    this.box.removeAttribute("id");
-    this.box.append(this.root);
+    const box = view.line;
+    view.line = html("div", "nv-said", box);
+    view.line.id = box.id;
+    box.removeAttribute("id");
+    box.append(this.undoButton);
     this.undoButton.title = _("Take the last change of a value back: Ctrl+Z");
     this.field.type = "text";
     this.field.setAttribute("aria-label", _("Index of the selected element"));
@@ -50,13 +49,10 @@ export class ReadoutTools {
     });
   }
 
-  // On a narrow page, the read-out stays on the screen, and the tools below it do not.
   update() {
-    const { view, root, box, undoButton } = this, place = view.narrow ? view.root : box;
-    if (root.parentElement !== place) view.narrow ? view.band.after(root) : box.append(root);
-    const focused = undoButton.matches(":focus");
+    const { undoButton, view } = this, focused = undoButton.matches(":focus");
     undoButton.hidden = !view.changes.last;
-    if (focused && undoButton.hidden) this.field.focus();
+    if (focused && undoButton.hidden) view.panels.get("x")?.svg.focus({ preventScroll: true });
     if (!this.field.matches(":focus") && !this.message.textContent) this.write();
   }
 

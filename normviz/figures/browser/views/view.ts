@@ -50,7 +50,7 @@ export class FigureView implements PanelHost {
   beside = false;
   width = 0;
   height?: number;
-  folds?: Record<"values" | "worked", HTMLDetailsElement>;
+  numbers?: HTMLDetailsElement; // the worked numbers and the values, in a fold
   opened = "";
   valueTabs?: ValueTabs;
   observer: ResizeObserver;
@@ -153,29 +153,24 @@ export class FigureView implements PanelHost {
     this.valuesRow.hidden = !this.data.values;
     this.fold();
     updateEditButton(this);
-    if (this.data.kind === "view") this.tools ??= new ReadoutTools(this);
     writeCounts(this.counts, this.data.facts ?? []);
   }
 
-  /** The values and the worked numbers are closed until a reader, or the link, opens them. */
+  /** The worked numbers and the values are closed until a reader, or the link, opens them. */
   fold() {
     if (this.data.kind !== "view") return;
     const open = this.data.open ?? [];
-    this.folds ??= {
-      values: this.addFold(_("The values: x, normalized, output"), [this.valuesRow]),
-      worked: this.addFold(_("The numbers, worked out"), [this.counts, this.arithmetic, this.table.root]),
-    };
+    this.numbers ??= this.addFold();
     this.valueTabs ??= new ValueTabs(this);
-    if (this.opened !== open.join()) // another link, in a page that stays
-      for (const [name, fold] of Object.entries(this.folds)) fold.open = open.includes(name);
+    if (this.opened !== open.join()) this.numbers.open = open.some((name) => name !== "code"); // another link, in a page that stays
     this.opened = open.join();
-    this.folds.values.hidden = !this.data.values;
   }
 
-  addFold(title: string, content: HTMLElement[]) {
-    const fold = html("details", "nv-fold-part", this.root), first = this.root.insertBefore(fold, content[0]);
-    html("summary", "", first, title);
-    first.append(...content);
+  addFold() {
+    const fold = html("details", "nv-fold-part"), tools = (this.tools = new ReadoutTools(this));
+    this.root.insertBefore(fold, this.counts);
+    html("summary", "", fold, _("The numbers, worked out, and all values"));
+    fold.append(tools.place, this.counts, this.arithmetic, this.table.root, this.valuesRow);
     fold.addEventListener("toggle", () => fold.open && this.data && this.draw());
     return fold;
   }
@@ -183,11 +178,7 @@ export class FigureView implements PanelHost {
   /** Hides what a link leaves out. A row is as wide as its visible panels. */
   hideParts(names: string[]) {
     this.root.dataset.hidden = names.join(" ");
-    if (this.folds) {
-      const hidden = (...parts: string[]) => parts.every((part) => names.includes(part));
-      this.folds.values.hidden = !this.data.values || hidden("x", "normalized", "output");
-      this.folds.worked.hidden = hidden("worked", "facts");
-    }
+    if (this.numbers) this.numbers.hidden = ["worked", "facts", ...(this.data.values ? ["x", "normalized", "output"] : [])].every((part) => names.includes(part));
     if (this.data.kind === "steps") return; // they always show two panels
     for (const panel of this.panels.values()) panel.root.hidden = names.includes(panel.figure.row ?? panel.key);
     for (const row of [this.sharingRow, this.valuesRow]) {
@@ -310,7 +301,7 @@ export class FigureView implements PanelHost {
   }
 
   edit(index: Index, start?: string) {
-    if (this.folds) this.folds.values.open = true;
+    if (this.numbers) this.numbers.open = true;
     if (this.valueTabs && this.valueTabs.shown !== "x") this.valueTabs.choose("x");
     editValue(this, index, start);
   }
