@@ -167,27 +167,8 @@ class Description:
         tensor([[-1.,  1.]])
         """
         if self.x is None:
-            raise self.no_values
+            raise no_values(self.shape)
         return trace(self.norm, self.x, self.layer_values())
-
-    @property
-    def no_values(self) -> NormvizError:
-        """The error where values are needed and only a shape was given."""
-        return NormvizError(
-            "there are no values: x was given as the shape {shape}. Give a tensor, such as torch.randn{shape}.",
-            shape=self.shape,
-        )
-
-    @property
-    def has_values(self) -> bool:
-        """Whether x has values, in memory or on demand."""
-        return self.x is not None or bool(self.on_demand)
-
-    @cached_property
-    def sources(self) -> Mapping[str, OnDemand]:
-        """x, gamma, beta, running_mean and running_var, in memory or on demand, as far as there are any."""
-        held = self.layer_values().tensors | ({} if self.x is None else {"x": self.x})
-        return {name: OnDemand.held(tensor) for name, tensor in held.items()} | dict(self.on_demand)
 
     def layer_values(self) -> Values:
         """gamma, beta and running statistics: from the module, or as in a new layer (1, 0, 0, 1; gamma is 0 if the layer multiplies by 1 + gamma).
@@ -232,6 +213,13 @@ class Description:
         if self.layer is not None:
             notes += [note(self.layer, self.axes, self.shape) for note in (_channel_note, _layout_note)]
         return tuple(filter(None, notes))
+
+
+def no_values(shape: tuple[int, ...]) -> NormvizError:
+    """The error where values are needed and only a shape was given."""
+    return NormvizError(
+        "there are no values: x was given as the shape {shape}. Give a tensor, such as torch.randn{shape}.", shape=shape
+    )
 
 
 def _one_index(given: tuple[object, ...]) -> Any:

@@ -86,14 +86,14 @@ def _normal(at: Places, shape: tuple[int, ...], axes: tuple[str, ...], seed: int
 
 def _scales(at: Places, shape: tuple[int, ...], axes: tuple[str, ...], seed: int, noise: Noise) -> Tensor:
     """Each channel has its own mean (0, 10, 20, ...) and its own spread (1, 2, 3, ...)."""
-    channel = _along(at, _channel(axes))
+    channel = _along(at, channel_axis(axes))
     return torch.round(noise() * (1 + channel) + 10 * channel, decimals=2)
 
 
 def _images(at: Places, shape: tuple[int, ...], axes: tuple[str, ...], seed: int, noise: Noise) -> Tensor:
     """Small images with values from 0 to 1: a disc, stripes, a slope and a checkerboard, tinted by channel."""
     spatial = [i for i, axis in enumerate(axes) if axis in ("h", "w", "l")] or [len(shape) - 1]
-    channel, examples = _channel(axes), example_axis(axes)
+    channel, examples = channel_axis(axes), example_axis(axes)
     rows, columns = spatial[0], spatial[-1]
 
     def along(axis: int | None, span: float = 1.0) -> Tensor:
@@ -118,7 +118,8 @@ def _images(at: Places, shape: tuple[int, ...], axes: tuple[str, ...], seed: int
     )
 
 
-def _channel(axes: tuple[str, ...]) -> int:
+def channel_axis(axes: tuple[str, ...]) -> int:
+    """The number of the axis of channels or features; the last one if none is called so."""
     return next((axes.index(name) for name in ("c", "d") if name in axes), len(axes) - 1)
 
 

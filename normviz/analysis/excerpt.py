@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from normviz.analysis import forward
-from normviz.analysis.description import Description
+from normviz.analysis.description import Description, no_values
 from normviz.analysis.forward import Trace, Values
-from normviz.analysis.on_demand import MOST_HELD, hashes
+from normviz.analysis.on_demand import MOST_HELD, OnDemand, hashes
 from normviz.texts.messages import _
 
 Index = tuple[int, ...]
 Indices = NDArray[np.int64]
-Coordinates = Mapping[str, Indices]  # of a product of elements, by the names of the pattern
+Sources = Mapping[str, OnDemand]
 MOST_OF_A_GROUP = 2**18  # elements of the selected group; of a larger one, a sample
 MOST_AROUND = 2**19  # elements of all groups that are drawn; if they have more, only the selected group is computed
 MOST_DOTS = 400  # values of a group that are drawn one by one
@@ -72,7 +72,7 @@ def moments(e: Description, take: Take = lambda values: values) -> dict[str, Mom
     """
     norm = e.norm
     if e.x is None:
-        raise e.no_values
+        raise no_values(e.shape)
     before = _measured(e, e.x, take)
     if norm.running:
         centered, divisor = before.shifted(-take(e.trace.mean).double()), take(e.trace.var).double()
@@ -164,7 +164,7 @@ def excerpt(e: Description, drawn: Sequence[Sequence[int]] | None = None, at: Se
     >>> found.x.tolist(), found.trace.mean.tolist(), found.trace.output.tolist()
     ([[2.0, 6.0]], [[4.0]], [[-1.0, 1.0]])
     """
-    if drawn is None or not e.has_values or (e.x is not None and tuple(map(len, drawn)) == e.shape):
+    if drawn is None or not has_values(e) or (e.x is not None and tuple(map(len, drawn)) == e.shape):
         trace, held = e.trace, e.layer_values()
         assert e.x is not None  # the trace raises an error without x
         gamma, beta = (
@@ -172,14 +172,27 @@ def excerpt(e: Description, drawn: Sequence[Sequence[int]] | None = None, at: Se
         )
         return Excerpt(e.x, trace, gamma, beta, moments(e), e)
     indices = [np.array(along, dtype=np.int64) for along in drawn]
-    group = _group(e, [along[0] for along in drawn] if at is None else at)
-    return _at_drawn(e, indices, _around(e, indices) or group, None if at is None else _values_of(group))
+    sources = _sources(e)
+    group = _group(e, sources, [along[0] for along in drawn] if at is None else at)
+    part = _around(e, sources, indices) or group
+    return _at_drawn(e, sources, indices, part, None if at is None else _values_of(group))
+
+
+def has_values(e: Description) -> bool:
+    """Whether x has values, in memory or on demand."""
+    return e.x is not None or bool(e.on_demand)
+
+
+def _sources(e: Description) -> Sources:
+    """x, gamma, beta, running_mean and running_var, in memory or on demand, as far as there are any."""
+    held = e.layer_values().tensors | ({} if e.x is None else {"x": e.x})
+    return {name: OnDemand.held(tensor) for name, tensor in held.items()} | dict(e.on_demand)
 
 
 def sample_note(e: Description) -> str:
     """Says that the numbers of a group are estimated; "" if they are computed from all of its elements."""
     size = e.counts.elements_per_statistic
-    if not e.has_values or size <= MOST_OF_A_GROUP or _is_small(e):
+    if not has_values(e) or size <= MOST_OF_A_GROUP or _is_small(e):
         return ""
     count = prod(map(len, _sampled(e).values()))
     if e.norm.running:
@@ -221,7 +234,7 @@ class _Part:
     size: int
 
 
-def _part(e: Description, along: Mapping[str, Indices], group: int | None = None) -> _Part:
+def _part(e: Description, held: Sources, along: Mapping[str, Indices], group: int | None = None) -> _Part:
     """The layer on the elements with these indices along each name of the pattern."""
     norm, sizes = e.norm, e.norm.axis_sizes(e.shape)
     axes = [
@@ -231,7 +244,7 @@ def _part(e: Description, along: Mapping[str, Indices], group: int | None = None
     named = {**along, **dict(zip(norm.axes, axes, strict=True))}
 
     def taken(name: str, names: Sequence[str]) -> Tensor | None:
-        source = e.sources.get(name)
+        source = held.get(name)
         return None if source is None else source.at(np.ix_(*(named[each] for each in names)))
 
     x, kept = taken("x", norm.axes), norm.pattern.right
@@ -247,7 +260,7 @@ def _part(e: Description, along: Mapping[str, Indices], group: int | None = None
     return _Part(layer, along, axes, group, e.counts.elements_per_statistic)
 
 
-def _around(e: Description, indices: Sequence[Indices]) -> _Part | None:
+def _around(e: Description, held: Sources, indices: Sequence[Indices]) -> _Part | None:
     """All groups that are drawn; of a small x, all of it. None if they have too many elements."""
     names, kept, sizes = e.norm.pattern.names, e.norm.pattern.right, e.norm.axis_sizes(e.shape)
     if _is_small(e):
@@ -256,15 +269,15 @@ def _around(e: Description, indices: Sequence[Indices]) -> _Part | None:
     along = {name: np.unique(drawn[name]) for name in kept}
     if prod(map(len, along.values())) * e.counts.elements_per_statistic > MOST_AROUND:
         return None
-    return _part(e, {name: along[name] if name in kept else np.arange(sizes[name]) for name in names})
+    return _part(e, held, {name: along[name] if name in kept else np.arange(sizes[name]) for name in names})
 
 
-def _group(e: Description, at: Sequence[int]) -> _Part:
+def _group(e: Description, held: Sources, at: Sequence[int]) -> _Part:
     """The group of an element; if it is large, a sample of it."""
     sizes, kept = e.norm.axis_sizes(e.shape), e.norm.pattern.right
     own = _along_names(e, [np.array([index], dtype=np.int64) for index in at])
     along = _sampled(e) | {name: own[name] for name in kept}
-    return _part(e, along, reduce(lambda group, name: group * sizes[name] + int(own[name][0]), kept, 0))
+    return _part(e, held, along, reduce(lambda group, name: group * sizes[name] + int(own[name][0]), kept, 0))
 
 
 def _sampled(e: Description) -> dict[str, Indices]:
@@ -308,11 +321,13 @@ def _values_of(part: _Part) -> GroupValues:
     return GroupValues(part.group, part.size, tuple(elements), flat)
 
 
-def _at_drawn(e: Description, indices: Sequence[Indices], part: _Part, group: GroupValues | None) -> Excerpt:
+def _at_drawn(
+    e: Description, held: Sources, indices: Sequence[Indices], part: _Part, group: GroupValues | None
+) -> Excerpt:
     """The forward pass at the drawn elements, by the statistics of a part."""
     norm, take = e.norm, _taker(e, indices, part)
     found = moments(part.layer, take)
-    x, gamma, beta, *stored = (_source_at(e, name, indices) for name in ("x", *forward.ATTRIBUTES))
+    x, gamma, beta, *stored = (_source_at(e, held, name, indices) for name in ("x", *forward.ATTRIBUTES))
     assert x is not None
     wide, eps = x.to(forward.computes_in(norm, x.dtype)), forward.used_eps(norm, x)
     if norm.running:  # known everywhere
@@ -360,9 +375,9 @@ def _taker(e: Description, indices: Sequence[Indices], part: _Part) -> Take:
     return take
 
 
-def _source_at(e: Description, name: str, indices: Sequence[Indices]) -> Tensor | None:
+def _source_at(e: Description, held: Sources, name: str, indices: Sequence[Indices]) -> Tensor | None:
     """x, gamma, beta or a running statistic at the drawn elements, as it broadcasts to them."""
-    source, norm, rank = e.sources.get(name), e.norm, len(indices)
+    source, norm, rank = held.get(name), e.norm, len(indices)
     if source is None:
         return None
     named = {**_along_names(e, indices), **dict(zip(norm.axes, indices, strict=True))}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from normviz.analysis.description import Description, X
+from normviz.analysis.outliers import Outlier, outliers
 from normviz.analysis.sentences import sentence
 from normviz.api.result import Result, on_cpu
 from normviz.code.programs import code
@@ -86,6 +87,23 @@ class Explanation(Description, Result):
         y = layer(x)
         """
         return code(self, flavor)
+
+    @checked_call
+    def outliers(self) -> tuple[Outlier, ...]:
+        """The channels whose values dominate the statistics that they share, the largest share first; known from language models.
+
+        A channel is one if it makes at least 10 times its equal share of the variance (RMSNorm: of the mean square), and more than chance explains.
+        There is none where each channel has statistics of its own, as in BatchNorm, and with running statistics.
+
+        Raises NormvizError if only a shape was given.
+
+        >>> import torch
+        >>> x = torch.randn(8, 197, 768, generator=torch.Generator().manual_seed(0))
+        >>> x[..., 138] *= 40
+        >>> [(found.channel, round(found.share, 2)) for found in explain("LayerNorm(768)", x).outliers()]
+        [(138, 0.48)]
+        """
+        return outliers(self)
 
     def figure(self, theme: FigureTheme = "light") -> go.Figure:
         """Both panels - shared mean and variance, shared gamma and beta - as one plain Plotly figure.

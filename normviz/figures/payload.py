@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from normviz.analysis import description, sentences
-from normviz.analysis.excerpt import Excerpt, GroupValues, excerpt
+from normviz.analysis.excerpt import Excerpt, GroupValues, excerpt, has_values
 from normviz.analysis.steps import Token, steps, whole_formula
 from normviz.code.programs import code
 from normviz.figures.wire import Payload, left_out
@@ -393,7 +393,7 @@ def view_payload(
     opened    the names of parts that are open
     """
     sharing = [replace(panel, toggles=toggles[panel.key]) if toggles else panel for panel in sharing_panels(e)]
-    shown = excerpt(e, drawing.indices, at) if e.has_values else None
+    shown = excerpt(e, drawing.indices, at) if has_values(e) else None
     return ViewPayload(
         **_on(drawing, at),
         panels=[*sharing, *(value_panels(e, shown) if shown else ())],

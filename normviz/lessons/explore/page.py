@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from normviz.analysis.description import Description
 from normviz.analysis.excerpt import sample_note
+from normviz.analysis.outliers import outliers_note
 from normviz.analysis.sentences import groups_note, pairs_note, sentence
 from normviz.figures.payload import NearLayer, Toggles, view_payload
 from normviz.layers.layer import Layer
@@ -57,7 +58,7 @@ def parts(
     if toggles is not None and not e.norm.running:
         yield HowMany(e.counts.statistics, e.norm.center)
     yield Sentence(sentence(e))
-    for note in filter(None, (groups_note(e), pairs_note(e), sample_note(e))):
+    for note in filter(None, (groups_note(e), pairs_note(e), sample_note(e), outliers_note(e))):
         yield Caption(note)
     changes = {"editable": scene.editable, "scaled": scene.scaled}
     yield part_or_note(
