@@ -1,10 +1,13 @@
-"""The programs of package-lock.json, TypeScript and esbuild, as npm installs them into node_modules. Only who changes the browser's code needs them."""
+"""What npm has: TypeScript and esbuild of package-lock.json, which only who changes the browser's code needs, and packages that tests need."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import tarfile
+from base64 import b64encode
+from hashlib import sha512
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,6 +36,29 @@ def programs(root: Path = ROOT) -> Path:
         raise NpmError(f"npm cannot fetch the packages: {''.join(done.stderr.strip().splitlines()[:1])}")
     made.touch()
     return found
+
+
+def unpacked(name: str, version: str, integrity: str, folder: Path) -> Path:
+    """A package in a folder, without what it depends on: tests need files of it. Raises NpmError if npm cannot fetch it, or fetches another one.
+
+    integrity  npm's sha512
+    """
+    npm = shutil.which("npm")
+    if npm is None:
+        raise NpmError("npm is not installed")
+    pack = [npm, "pack", f"{name}@{version}", f"--pack-destination={folder}", "--prefer-offline", "--fetch-retries=0"]
+    try:
+        done = subprocess.run(pack, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        raise NpmError(f"npm did not fetch {name} within {TIMEOUT} s") from None
+    if done.returncode:
+        raise NpmError(f"npm cannot fetch {name}: {''.join(done.stderr.strip().splitlines()[:1])}")
+    packed = folder / f"{name}-{version}.tgz"
+    if b64encode(sha512(packed.read_bytes()).digest()).decode() != integrity:
+        raise NpmError(f"npm's {name}@{version} does not have the pinned hash")
+    with tarfile.open(packed) as archive:
+        archive.extractall(folder / name, filter="data")
+    return folder / name / "package"
 
 
 def without(what: str, error: NpmError) -> int:

@@ -24,6 +24,7 @@ QUIZZES: Mapping[str, str] = {
     "moodle": N_("Moodle XML"),
     "qti": N_("a QTI 1.2 package, for Canvas and others"),
     "anki": N_("an Anki package"),
+    "scorm": N_("a SCORM 1.2 package, for Moodle, Canvas, Blackboard, Open edX and ILIAS"),
     "paper": N_("an exam to print, and its key"),
 }
 SAME = {"--shape": "--input", "--input": "--shape"}  # options that other commands have by another name
@@ -134,7 +135,7 @@ def parser() -> Parser:
             _add_site,
         ),
         "practice": (
-            _("a set of exercises: JSON, a page, Moodle, QTI, Anki, paper"),
+            _("a set of exercises: JSON, a page, Moodle, QTI, Anki, SCORM, paper"),
             "practice:write_practice",
             "--seed 7 --count 5 --format html -o practice.html",
             _add_practice,
@@ -241,6 +242,12 @@ def _add_image(parser: Parser) -> None:
 def _add_site(parser: Parser) -> None:
     parser.add_argument("out", metavar="OUT", help=_("the directory"))
     parser.add_argument("--zip", action="store_true", help=_("write OUT.zip too"))
+    parser.add_argument(
+        "--scorm",
+        action="store_true",
+        help=_("write OUT.zip too, as a SCORM 1.2 package in which ten exercises report a score"),
+    )
+    _add_pass(parser)
     _add_theme(parser, (FOLLOW, *THEMES), FOLLOW)
     _add_language(parser, _("the language, such as es; all: one folder for each; default: NORMVIZ_LANG, or English"))
     parser.add_argument(
@@ -270,10 +277,22 @@ def _add_practice(parser: Parser) -> None:
         "--pdf", choices=("a4", "letter"), default="", help=_("with --format paper: also as PDF, on this paper")
     )
     file.add_argument("-o", "--out", metavar="FILE", help=_("without it, JSON is printed; of many sets, a directory"))
+    _add_pass(file)
     file.add_argument(
         "--app", default="", metavar="URL", help=_("address of the app that the links lead to; default: NORMVIZ_URL")
     )
     _add_language(parser)
+
+
+def _add_pass(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--pass",
+        dest="passing",
+        metavar="0.8",
+        help=_(
+            "SCORM: the share of the exercises that must be right at the first try; without it, a set is completed and not passed"
+        ),
+    )
 
 
 def _add_questions(parser: Parser) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from normviz.cli import terminal
 from normviz.export import files
 from normviz.export.pictures import checked_browser
+from normviz.export.scorm import read_mastery
 from normviz.export.sets import PAPER, PracticeSet, content, write_exam, write_sets
 from normviz.lessons.practice.bank import bank, choose
 from normviz.lessons.practice.exercise import Exercise
@@ -29,7 +30,9 @@ def write_practice(args: argparse.Namespace) -> None:
     """Write the set, a set for each student or version, or the bank. Raises NormvizError for invalid arguments."""
     app = (check_web_address("--app ", args.app) or app_of_files()).rstrip("/")
     given = {setting.name: text for setting in SETTINGS if (text := getattr(args, setting.name)) is not None}
-    chosen = _chosen(given, args.format)
+    chosen, mastery = _chosen(given, args.format), read_mastery(args.passing)
+    if mastery is not None and args.format != "scorm":
+        raise NormvizError("--pass is for a SCORM package: write it with --format scorm.")
     if args.pdf:
         if args.format != PAPER:
             raise NormvizError("--pdf is for --format paper; leave it out.")
@@ -41,13 +44,13 @@ def write_practice(args: argparse.Namespace) -> None:
     if args.key is not None and named not in (["roster"], ["versions"]):
         raise NormvizError("--key is for the sets of --roster or --versions; leave it out.")
     if not named:
-        _write_one(args, replace(chosen.practice_set, app=app))
+        _write_one(args, replace(chosen.practice_set, app=app, mastery=mastery))
     elif args.out in (None, files.STDOUT):
         raise NormvizError("--{option} writes many files; name a directory with -o DIRECTORY.", option=named[0])
     elif args.all:
         _write_bank(args, chosen, app)
     else:
-        _write_for_each(args, chosen, app)
+        _write_for_each(args, chosen, app, mastery)
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ def _write_one(args: argparse.Namespace, one: PracticeSet) -> None:
     files.print_size(args.out)
 
 
-def _write_for_each(args: argparse.Namespace, chosen: Chosen, app: str) -> None:
+def _write_for_each(args: argparse.Namespace, chosen: Chosen, app: str, mastery: float | None) -> None:
     """Write a parallel set for each student of the roster, or for each version."""
     if "seed" in chosen.query:
         raise NormvizError("--seed chooses one set; --key chooses those of a roster or of versions.")
@@ -128,6 +131,7 @@ def _write_for_each(args: argparse.Namespace, chosen: Chosen, app: str) -> None:
             {"seed": str(one.seed)} | shared,
             app,
             is_for_student=args.roster is not None,
+            mastery=mastery,
         )
         for one in found
     ]

@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 from normviz.cli import arguments, terminal, views
 from normviz.export.files import STDOUT, check_writable, print_size, short_path, write
 from normviz.export.pictures import FORMATS, save
-from normviz.export.site import Entry, build, build_all, pack
+from normviz.export.scorm import read_mastery
+from normviz.export.site import Entry, build, build_all, pack, scorm_files
 from normviz.figures.bundle import plotly_js
 from normviz.lessons.pages import PAGES
 from normviz.texts.errors import NormvizError, check_web_address, listed
@@ -60,15 +61,19 @@ def image(args: argparse.Namespace) -> None:
 def site(args: argparse.Namespace) -> None:
     if args.out == STDOUT:
         raise NormvizError("a site has many files; name a directory for them instead of -.")
-    packed = f"{args.out.rstrip('/') or '.'}.zip"
-    if args.zip:
+    packed, mastery = f"{args.out.rstrip('/') or '.'}.zip", read_mastery(args.passing)
+    if mastery is not None and not args.scorm:
+        raise NormvizError("--pass is for a SCORM package: add --scorm.")
+    if args.scorm and args.lang == arguments.ALL:
+        raise NormvizError("a SCORM package has one language; choose one with --lang.")
+    if args.zip or args.scorm:
         if Path(args.out).name in ("", "..", "."):
             raise NormvizError("--zip needs a directory with a name of its own, such as site.")
         check_writable(packed)
     write_site = build_all if args.lang == arguments.ALL else build
     made = write_site(args.out, theme=args.theme, only=args.only, force=args.force, progress=_progress)
-    if args.zip:
-        pack(args.out, made, packed)
+    if args.zip or args.scorm:
+        pack(args.out, made, packed, scorm_files(made, args.only, mastery) if args.scorm else {})
         print_size(packed)
     index = Path(args.out) / "index.html"
     print(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -39,6 +39,8 @@ def document(
     caption: str = "",
     link: str = "",
     views: dict[str, Json] | None = None,
+    app: str = "",
+    pages: Mapping[str, str] = {},
 ) -> str:
     """One HTML file.
 
@@ -48,11 +50,15 @@ def document(
     caption  a line below the figures
     link     the address of the same view in an app, or ""
     views    the views that the reader can choose (``views_data``); without them, the file shows one view
+    app      the address of an app for links to other views, or ""
+    pages    the addresses of pages next to the file, by their link in the app
 
     Raises NormvizError for an unknown theme, a text that is too long, or an invalid address.
     """
     escaped = escape(check_text("title", title))
-    body = fragment(parts, theme=theme, plotly=plotly, caption=caption, link=link, whole=True, views=views)
+    body = fragment(
+        parts, theme=theme, plotly=plotly, caption=caption, link=link, whole=True, views=views, app=app, pages=pages
+    )
     return (
         "<!doctype html>\n"
         f'<html {html_attributes()} class="nv-html" data-theme="{check_theme(theme)}">\n<head>\n<meta charset="utf-8">\n'
@@ -71,13 +77,16 @@ def fragment(
     whole: bool = False,
     views: dict[str, Json] | None = None,
     widget: str = "",
+    app: str = "",
+    pages: Mapping[str, str] = {},
 ) -> str:
     """A fragment of another page, such as a notebook; it follows that page's background.
 
     whole   it is the body of ``document``
     widget  the key of the notebook widget that answers while its kernel runs
+    app, pages: as in ``document``
     """
-    source, body = plotlyjs(plotly), Body(tables=True, carries=True)
+    source, body = plotlyjs(plotly), Body(app=app or None, pages=pages, tables=True, carries=True)
     html = body.page(parts)
     playable = bool(views or widget)
     is_needed = source.embedded and (body.figures or playable or not whole)  # other outputs of a notebook use it too

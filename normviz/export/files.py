@@ -3,11 +3,13 @@
 import os
 import stat
 import sys
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
 from types import ModuleType
+from typing import BinaryIO
 
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import format_count
@@ -99,6 +101,19 @@ def locked(folder: Path) -> Iterator[None]:
     finally:
         if handle is not None:
             os.close(handle)
+
+
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in a zip, so that the same files give the same zip
+
+
+def write_zip(place: Path | BinaryIO, contents: Iterable[tuple[str, bytes]]) -> None:
+    """Write a zip without a top folder; the same names and contents give the same zip."""
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, content in contents:
+            entry = zipfile.ZipInfo(name, EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, content)
 
 
 LONGEST_PATH = 300

@@ -14,6 +14,7 @@ from tempfile import gettempdir
 from normviz.export import files, links
 from normviz.export.output import Choices
 from normviz.export.pictures import print_pdf
+from normviz.export.scorm import scorm_package
 from normviz.lessons.practice.exercise import Exercise, PracticeExercise
 from normviz.lessons.practice.formats import paper, quiz
 from normviz.lessons.practice.page import Practice
@@ -36,6 +37,7 @@ class PracticeSet:
     query      of the page Practice that shows the same exercises; None if no link can
     app        the address of the app for links; "" for none
     is_for_student  whether ``name`` is that of a student
+    mastery    of a SCORM package, in percent
     """
 
     title: str
@@ -45,6 +47,7 @@ class PracticeSet:
     query: Mapping[str, str] | None = None
     app: str = ""
     is_for_student: bool = False
+    mastery: float | None = None
 
     def id_of(self, exercise: Exercise) -> str:
         """The id of an exercise, which no other set has."""
@@ -124,6 +127,10 @@ def _paper(one: PracticeSet) -> bytes:
     return exams([one])[""].encode()
 
 
+def _scorm(one: PracticeSet) -> bytes:
+    return scorm_package(one.data(), one.title, one.app, one.mastery)
+
+
 # The names are those of ``cli.arguments.QUIZZES``, which has a line of help for each.
 FORMATS: Mapping[str, SetFormat] = {
     "json": SetFormat("json", _json),
@@ -132,6 +139,7 @@ FORMATS: Mapping[str, SetFormat] = {
     "qti": SetFormat("zip", _qti),
     "anki": SetFormat("apkg", _anki),
     PAPER: SetFormat("html", _paper),
+    "scorm": SetFormat("zip", _scorm),
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,8 +12,9 @@ from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 
 from normviz.__version__ import __version__
+from normviz.export import scorm
 from normviz.export.document import BROWSER, check_theme, css, no_script, plotlyjs, settings
-from normviz.export.files import check_folder, locked, path_errors, short_path, whole_file
+from normviz.export.files import check_folder, locked, path_errors, short_path, whole_file, write_zip
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices
 from normviz.figures.bundle import bundle, classic, plotly_js, read_css
@@ -22,6 +22,7 @@ from normviz.figures.palette import FAVICON, FOLLOW, wordmark
 from normviz.figures.wire import Json
 from normviz.lessons.compare.page import READY_SETS, ReadySet
 from normviz.lessons.pages import PAGES
+from normviz.lessons.practice.bank import choose
 from normviz.lessons.questions.page import (
     ASKING,
     LONGEST_SEARCH,
@@ -42,7 +43,7 @@ from normviz.parts.titles import HOME, NAME, app_of_files
 from normviz.scene.view import link
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import find_language, html_attributes, languages, with_language
-from normviz.texts.messages import N_, _, in_language, language
+from normviz.texts.messages import N_, _, in_language, language, plain
 
 # Files that all pages share: plotly.js, one script and one style sheet. Their names contain a hash of the content.
 
@@ -77,6 +78,7 @@ def path_of(kind: str) -> str:
 # The pages of the site as HTML: the index, a question, a comparison.
 
 INDEX, QUESTION_LIST = "index.html", "questions"  # the file, and where its list of questions begins
+EXERCISES = "exercises.html"  # of a SCORM package
 ABOUT = N_("See which elements of a tensor share a mean and a variance, and which share a gamma and a beta.")
 
 
@@ -315,7 +317,6 @@ def _first_page(names: Sequence[str]) -> str:
 # Writing a site: into a directory, which never contains an incomplete site, and as a zip file.
 
 LIST = "site.json"  # the files of the site, so that the next one knows what it may replace
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in a zip, so that the same site gives the same zip
 Progress = Callable[[Sequence[Entry]], Iterable[Entry]]
 
 
@@ -373,18 +374,23 @@ def _put(out: str | Path, force: bool, write_files: Callable[[Path], list[str]])
     return written
 
 
-def pack(folder: str | Path, files: Iterable[str], target: str | Path) -> None:
-    """Write the files of a folder as a zip without a top folder; the same files give the same zip."""
-    with (
-        whole_file(target) as place,
-        path_errors(target),
-        zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive,
-    ):
-        for name in sorted(files):
-            entry = zipfile.ZipInfo(name, EPOCH)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, (Path(folder) / name).read_bytes())
+def pack(folder: str | Path, files: Iterable[str], target: str | Path, added: Mapping[str, bytes] = {}) -> None:
+    """Write the files of a folder, and those that are added, as a zip; the same files give the same zip."""
+    with whole_file(target) as place, path_errors(target):
+        names = sorted({*files, *added})
+        write_zip(place, ((name, added.get(name) or (Path(folder) / name).read_bytes()) for name in names))
+
+
+def scorm_files(made: Sequence[str], only: Sequence[str], mastery: float | None) -> dict[str, bytes]:
+    """What makes a SCORM package of a site: exercises that report a score, and the manifest. ``made``: the files of the site."""
+    chosen, title = entries(only), _("Ten exercises with a score")
+    exercises = scorm.exercise_page(
+        [one.data() for one in choose(0)], title, _app() or "", mastery, _question_pages(chosen)
+    )
+    scored = scorm.Item(EXERCISES, title, is_scored=True)
+    items = [scored, scorm.Item(INDEX, NAME), *(scorm.Item(entry.file, plain(entry.title)) for entry in chosen)]
+    common = [file for file in made if file not in {item.file for item in items}]
+    return {EXERCISES: exercises.encode(), scorm.MANIFEST: scorm.manifest(NAME, items, common, mastery).encode()}
 
 
 def _old_files(chosen: Sequence[Entry], only: Sequence[str]) -> dict[str, str]:

@@ -172,6 +172,11 @@ interface PracticeConfusion {
   step: [number, string] | null; // the number and the title of a step of Start here
 }
 
+/** A course that keeps the score. ``mastery``: the least score, in percent, of a set that is passed; None: each set that is done is completed. */
+interface PracticeCourse {
+  mastery: number | null;
+}
+
 /** The data of the page of practice. */
 interface PracticeData {
   set: Record<string, string>; // of the page: the value of each setting, as a link has it
@@ -184,6 +189,7 @@ interface PracticeData {
   controls: boolean; // the reader may change the set
   app: string | null; // its address, "" in the app itself; null: there is no app
   pages: Record<string, string>; // the addresses of pages next to the document, by their link in the app
+  scorm?: PracticeCourse; // the page is an object of a course
 }
 
 /** The spread of what each layer computes, by the size of the weights and the layer. */

@@ -117,6 +117,13 @@ class PracticeConfusion(Payload):
 
 
 @dataclass(frozen=True)
+class PracticeCourse(Payload):
+    """A course that keeps the score. ``mastery``: the least score, in percent, of a set that is passed; None: each set that is done is completed."""
+
+    mastery: float | None
+
+
+@dataclass(frozen=True)
 class PracticeData(Payload):
     """The data of the page of practice.
 
@@ -126,6 +133,7 @@ class PracticeData(Payload):
     controls   the reader may change the set
     app        its address, "" in the app itself; null: there is no app
     pages      the addresses of pages next to the document, by their link in the app
+    scorm      the page is an object of a course
     """
 
     set: dict[str, str]
@@ -138,6 +146,7 @@ class PracticeData(Payload):
     controls: bool
     app: str | None
     pages: Mapping[str, str]
+    scorm: PracticeCourse | None = left_out(None)
 
 
 @dataclass(frozen=True)
@@ -147,12 +156,14 @@ class Practice(Part):
     given     the exercises, if ``chosen`` does not choose them: then the reader cannot choose others
     timed     whether the reader sees the time
     controls  whether the reader may choose other exercises
+    course    keeps the score, if the page is an object of one
     """
 
     chosen: ExerciseSet
     timed: bool = False
     controls: bool = True
     given: tuple[PracticeExercise, ...] = ()
+    course: PracticeCourse | None = None
     name: ClassVar[str] = ""
 
     @property
@@ -176,6 +187,7 @@ class Practice(Part):
             controls=self.controls,
             app=body.app,
             pages=body.pages,
+            scorm=self.course,
         )
         packed = _packed_bank(language.get()) if carries else _packed(pool, _entries_of(pool)) if pool else ""
         carried = f'<script type="text/plain" class="nv-bank">{packed}</script>' if packed else ""

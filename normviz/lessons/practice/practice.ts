@@ -4,17 +4,22 @@ import { find, html } from "../../figures/browser/common/dom.ts";
 import { Memory } from "../../figures/browser/common/memory.ts";
 import { _, betweenParts, ngettext } from "../../figures/browser/common/messages.ts";
 import { EXTRAS, type PageView } from "../../parts/browser/page.ts";
+import { Splice } from "../../parts/browser/splice.ts";
 import { readStart } from "../start/start.ts";
 import { RISING, bankIn } from "./bank.ts";
 import { ExerciseView, resultOfTries, timeText } from "./exercise.ts";
 import { SetForm, setOfAddress, shareSet, writeSet } from "./form.ts";
 import { openInProgress, keepProgress } from "./progress.ts";
 import { levelAfter, nextExercise } from "./rising.ts";
+import { findScorm, ScormCourse, scoreOf } from "./scorm.ts";
 import { drawSummary, outcomeOf } from "./summary.ts";
 
 /** What a reader has answered in the last sets, the newest first. The tab keeps it, so that it is there after a reload. */
 const ATTEMPTS = new Memory("sessionStorage", "normviz.practice");
 const MOST_ATTEMPTS = 10;
+
+/** What the page around this one keeps. */
+type BookState = { attempt?: PracticeAttempt; best?: number };
 
 class Practice {
   set: PracticeSet; // the set that is shown
@@ -33,6 +38,10 @@ class Practice {
   score = html("span", "nv-practice-score", this.head);
   time = html("span", "nv-practice-time", this.head);
   form?: SetForm;
+  course: ScormCourse | null = null; // that keeps the attempt, instead of the tab
+  book: Splice | null = null; // the page around this one, which may keep the attempt, too
+  asked = ""; // the key of the set that the page was opened with
+  best = 0; // the best score at this set
   card = html("div", "nv-practice-card", this.root);
   timer = setInterval(() => this.tick(), 1000);
 
@@ -44,6 +53,9 @@ class Practice {
     root.append(this.root);
     this.time.hidden = !this.data.timed;
     if (this.data.controls) this.form = new SetForm(this.head, this.data, (set, timed) => this.open(set, timed), (set, timed) => this.linkOf(set, timed));
+    const { exercises, scorm } = this.data, api = scorm && findScorm();
+    if (api) this.course = new ScormCourse(api, this.root, exercises, scorm.mastery, (standing) => this.resume(standing));
+    else this.book = Splice.ofFrame((state) => this.recall(state as BookState));
     if (this.data.set.level === RISING && choose) void choose(this.data.set).then((pool) => this.begin(this.data.set, pool));
     else this.begin(this.data.set, this.data.exercises);
     if (!this.bank) return;
@@ -73,7 +85,8 @@ class Practice {
     this.form?.set(set, !this.time.hidden);
     this.pool = this.isRising ? exercises : [];
     const key = this.isRising ? `${RISING} ${JSON.stringify(set)}` : exercises.map(({ id }) => id).join();
-    this.attempt = anew ? newAttempt(key) : readAttempt(key, this.isRising ? Number(set.count) : exercises.length);
+    this.asked ||= key;
+    this.attempt = this.course ? { ...newAttempt(key), ...this.course.standing } : anew ? newAttempt(key) : readAttempt(key, this.isRising ? Number(set.count) : exercises.length);
     const known = new Map(this.pool.map((one) => [one.id, one]));
     this.exercises = this.isRising ? this.attempt.ids.flatMap((id) => known.get(id) ?? []) : exercises;
     if (this.isRising && this.exercises.length < this.attempt.tries.length) {
@@ -82,6 +95,29 @@ class Practice {
     }
     this.choose();
     this.show();
+  }
+
+  /** Goes on where another window has got to. */
+  resume(standing: Pick<PracticeAttempt, "at" | "tries">) {
+    Object.assign(this.attempt, standing);
+    this.show();
+  }
+
+  /** Goes on with the attempt that the page around this one has kept, unless the reader has got further here. */
+  recall({ attempt: kept, best }: BookState) {
+    const here = this.attempt as PracticeAttempt | undefined;
+    this.best = Math.max(this.best, Number(best) || 0);
+    if (!kept || (here && (kept.key !== here.key || !isPossible(kept, this.count) || kept.tries.flat().length <= here.tries.flat().length))) return;
+    keepAttempt({ ...newAttempt(kept.key), ...kept });
+    if (here) this.begin(this.set, this.isRising ? this.pool : this.exercises);
+  }
+
+  /** Tells the page around this one how far the reader is in the set that it has asked for. */
+  report() {
+    const { attempt, book } = this;
+    if (!book || attempt.key !== this.asked) return;
+    this.best = Math.max(this.best, scoreOf(this.exercises, attempt.tries, this.count));
+    book.report(this.best, { attempt: { ...attempt, draft: null }, best: this.best });
   }
 
   // The next exercise of a rising set, and its id: the result holds the ids of all.
@@ -172,7 +208,7 @@ class Practice {
     } else if (exercises.length)
       drawSummary(this.card, this.results, {
         set: this.set, data: this.data, seconds: this.time.hidden ? null : this.attempt.seconds, link: this.linkOf(this.set, !this.time.hidden), addressOf: (link) => this.addressOf(link),
-        onRestart: () => this.restart(), onNew: this.form && (() => this.form?.openNew()), onHarder: this.harder, isForNewcomers: this.isForNewcomers,
+        onRestart: this.course ? null : () => this.restart(), onNew: this.form && (() => this.form?.openNew()), onHarder: this.harder, isForNewcomers: this.isForNewcomers,
       });
     else html("p", "nv-note-box", this.card, _("No exercise has these topics at this level. Choose others."));
     this.page.glossary.markAgain();
@@ -209,6 +245,9 @@ class Practice {
     const result = this.results[attempt.at];
     this.keep(result.isDone ? null : value);
     if (result.isDone) keepProgress(result);
+    this.course?.answered(result, attempt);
+    this.book?.event("answered", { exercise: result.exercise.id, try: result.tries.length, answer: value, right: result.isRight });
+    this.report();
     this.updateHead();
     this.tell(result, true);
     this.page.glossary.markAgain();
@@ -218,12 +257,14 @@ class Practice {
     this.attempt.at += 1;
     this.choose();
     this.keep();
+    this.course?.moved(this.attempt);
+    this.report();
     this.show(true);
   }
 
   keep(draft: PracticeAnswer | null = null) {
     this.attempt.draft = draft;
-    keepAttempt(this.attempt);
+    if (!this.course) keepAttempt(this.attempt); // the next student may use the same tab
   }
 
   updateHead() {
@@ -248,7 +289,7 @@ class Practice {
     if (!this.attempt || this.time.hidden || document.hidden || this.results.filter(({ isDone }) => isDone).length >= this.count) return;
     this.attempt.seconds += 1;
     this.time.textContent = timeText(this.attempt.seconds);
-    keepAttempt(this.attempt);
+    if (!this.course) keepAttempt(this.attempt);
   }
 }
 

@@ -39,7 +39,7 @@ export function drawSummary(parent: HTMLElement, results: PracticeResult[], opti
   Object.assign(text, { readOnly: true, tabIndex: -1, ariaHidden: "true", value: summaryText(results, options) });
   if (onHarder) button("nv-practice-main", actions, _("Go on with level {level}", { level: options.data.levels[Number(set.level) + 1] }), onHarder);
   if (onNew) button(onHarder ? "nv-practice-quiet" : "nv-practice-main", actions, _("New exercises"), onNew);
-  button("nv-practice-quiet", actions, _("Do these again"), onRestart);
+  if (onRestart) button("nv-practice-quiet", actions, _("Do these again"), onRestart);
   const copy = button("nv-practice-quiet", actions, _("Copy the summary"), () => void copyFrom(copy, text));
   button("nv-practice-quiet", actions, _("Print"), () => window.print());
 }
@@ -80,7 +80,8 @@ function resultText(result: PracticeResult) {
 
 function summaryText(results: PracticeResult[], options: SummaryOptions) {
   const { set, data, link } = options;
-  const lines = [set.level === RISING ? _("Practice with normviz, a rising set") : _("Practice with normviz, seed {seed}", { seed: set.seed }), link, scoreText(results, options), ""];
+  const head = set.level === RISING ? _("Practice with normviz, a rising set") : _("Practice with normviz, seed {seed}", { seed: set.seed });
+  const lines = [...(data.scorm ? [document.title] : [head, link]), scoreText(results, options), ""]; // the address of a page in a course is no link
   for (const [number, result] of results.entries()) lines.push(`${number + 1}. ${result.exercise.prompt}`, `   ${resultText(result)}`, `   ${result.exercise.id}`);
   const found = confusionsOf(results, data);
   if (found.length) lines.push("", _("What came up"), ...found.map(({ confusion, count }) => `- ${joinSentences([timesText(confusion, count), _("Read: {title}", { title: confusion.title })])}`));

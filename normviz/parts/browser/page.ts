@@ -11,6 +11,7 @@ import { morph, parse } from "./morph.ts";
 import { filterLinks, followTopics, openTopics, rememberResult, searchField, showProgress, type Result } from "./list.ts";
 import { followTerms } from "./lights.ts";
 import { showGuess } from "./prediction.ts";
+import { QuestionScores } from "./splice.ts";
 import { drawTensors } from "./tensor.ts";
 
 const NARROW_WINDOW = 760; // px: up to this width, figures are below each other and keep their heights
@@ -36,6 +37,7 @@ export class PageView {
   held: { pressed: Element, figure: HTMLElement, top: number } | null = null; // a toggle that the reader has pressed
   resized = new ResizeObserver(() => this.hold());
   mode: Mode = "light";
+  scores: QuestionScores | null = null; // of the predictions, for a book around the page
   leave: HTMLElement | null = null; // the button that leaves the view for a projector
   root: HTMLElement;
   host: PageHost;
@@ -108,6 +110,7 @@ export class PageView {
     const terms = termsOf(data.figures.flatMap((figure) => (figure as Partial<ViewPayload>).formula ?? []));
     for (const code of findAll(this.root, ".nv-code code:not(.nv-plain)")) colorCode(code, terms);
     findAll(this.root, ".nv-tabs").forEach(showOpenTabs);
+    if (this.root.querySelector(".nv-prediction")) this.scores ??= new QuestionScores(this.root);
     if (guess !== undefined && guess !== before) this.showGuess(guess);
     openTopics(this.root);
     drawTensors(this.root);
@@ -213,6 +216,7 @@ export class PageView {
    */
   guessed(guess: string, question: string, result: Result | null) {
     if (guess && guess === this.data.guess) return;
+    this.scores?.answered(question, guess, result);
     if (result) rememberResult(question, result);
     if (!guess || this.data.guess === undefined) return;
     this.data.guess = guess;

@@ -93,7 +93,7 @@ interface SummaryOptions {
   seconds: number | null; // null where the time is hidden
   link: string;
   addressOf: (link: string) => string | null;
-  onRestart: () => void;
+  onRestart: (() => void) | null; // null: a course counts this attempt
   onNew?: () => void;
   onHarder?: (() => void) | null; // opens the next level
   isForNewcomers?: boolean;
