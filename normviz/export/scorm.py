@@ -70,7 +70,7 @@ def exercise_page(
     check_state(exercises)
     if wrong := [one.id for one in exercises if not re.fullmatch(rf"[!-~]{{1,{MOST_OF_ID}}}", one.id)]:
         raise NormvizError(
-            "the id {id} is none of SCORM: use 1 to {most} letters, digits and signs of ASCII, without spaces.",
+            "the id {id} is none of SCORM: use letters, digits and signs of ASCII without spaces, at most {most} in all.",
             id=echo(wrong[0]),
             most=MOST_OF_ID,
         )
@@ -93,8 +93,7 @@ def check_state(exercises: Sequence[PracticeExercise]) -> None:
     if size > MOST_STATE:
         fitting = next(n for n in range(len(sizes), -1, -1) if HEAD + sum(sizes[:n]) <= MOST_STATE)
         raise NormvizError(
-            "the answers to these {n} exercises may need {size} characters, and a SCORM 1.2 course keeps {most}; the first {fitting} fit: choose so many, or fewer exercises in which elements are marked.",
-            n=len(sizes),
+            "a SCORM 1.2 course cannot keep the answers to this set: its state may have a length of {size}, and the most is {most}. Choose --count {fitting}, or fewer exercises in which elements are marked.",
             size=size,
             most=MOST_STATE,
             fitting=fitting,

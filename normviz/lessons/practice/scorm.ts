@@ -117,7 +117,7 @@ export class ScormCourse {
   }
 
   makeNote() {
-    const text = _("The course does not answer, so your last answers are not saved yet. Keep this page open: they are sent again every {n} seconds.", { n: RETRY });
+    const text = _("The course does not answer, so your last answers are not saved yet. Keep this page open: it sends them again.");
     const note = html("p", "nv-note-box", null, text, { role: "alert" });
     this.root.before(note);
     return note;
