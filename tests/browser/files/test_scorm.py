@@ -126,7 +126,8 @@ class Course:
         self.tab.evaluate("document.querySelectorAll('iframe').forEach((frame) => frame.remove())")
         calls: list[list[str]] = self.tab.evaluate("calls")
         check_calls(calls)
-        assert calls[-1][0] == "LMSFinish"
+        names = [name for name, *_values in calls]
+        assert (names.count("LMSFinish"), names[-1]) == (1, "LMSFinish")
         return calls
 
 
@@ -168,6 +169,10 @@ def test_a_set_is_answered_left_resumed_and_finished(course: Course):
     choose(frame, CHOSEN, is_right=False)
     assert (course.core["lesson_status"], course.core["score"]["raw"]) == ("incomplete", "25")
     assert results(course.leave()) == ["correct", "wrong"]
+    assert (course.core["lesson_status"], course.core["score"]["raw"]) == (
+        "incomplete",
+        "",
+    )  # a course would say "failed"
 
     frame = course.visit()
     expect(frame.locator(".nv-practice-place")).to_have_text("2 of 4")
@@ -212,9 +217,10 @@ def test_a_lost_connection_and_a_second_window_lose_no_answer(course: Course):
     expect(frame.locator(".nv-exercise-feedback")).to_be_visible()
     assert len(course.kept["interactions"]) == 3
     assert course.core["score"]["raw"] == "50"
+    popup.goto("about:blank")  # the session is not the popup's to end
     popup.close()
-    expect(note).to_have_count(0)
     press(frame, "Next exercise")
+    expect(note).to_have_count(0)
     assert course.core["lesson_status"] == "incomplete"
 
     other = Course(course.tab.context.new_page(), course.files)  # the same page of the course, in a session of its own
