@@ -36,7 +36,7 @@ def scorm_package(
     Raises NormvizError if a course cannot keep the answers.
     """
     page = exercise_page(exercises, title, app, mastery)
-    contents = {MANIFEST: manifest(title, [Item(INDEX, title, is_scored=True)], (), mastery), INDEX: page}
+    contents = {MANIFEST: manifest(title, [CoursePage(INDEX, title, is_scored=True)], (), mastery), INDEX: page}
     packed = BytesIO()
     write_zip(packed, ((name, text.encode()) for name, text in contents.items()))
     return packed.getvalue()
@@ -110,7 +110,7 @@ METADATA = "<metadata><schema>ADL SCORM</schema><schemaversion>1.2</schemaversio
 
 
 @dataclass(frozen=True)
-class Item:
+class CoursePage:
     """A page of a course. ``is_scored``: it reports a score."""
 
     file: str
@@ -118,7 +118,7 @@ class Item:
     is_scored: bool = False
 
 
-def manifest(title: str, items: Sequence[Item], common: Sequence[str], mastery: float | None) -> str:
+def manifest(title: str, items: Sequence[CoursePage], common: Sequence[str], mastery: float | None) -> str:
     """The manifest of a package. ``common``: the files besides those of the items."""
     name = sha256("\n".join([title, *(item.file for item in items)]).encode()).hexdigest()[:12]
     listed = "\n".join(_item(number, item, mastery) for number, item in enumerate(items, 1))
@@ -136,12 +136,12 @@ def manifest(title: str, items: Sequence[Item], common: Sequence[str], mastery: 
     )
 
 
-def _item(number: int, item: Item, mastery: float | None) -> str:
+def _item(number: int, item: CoursePage, mastery: float | None) -> str:
     passed = f"<adlcp:masteryscore>{mastery:g}</adlcp:masteryscore>" if item.is_scored and mastery is not None else ""
     return f'<item identifier="item{number}" identifierref="page{number}"><title>{escape(item.title)}</title>{passed}</item>'
 
 
-def _resource(number: int, item: Item, has_common: bool) -> str:
+def _resource(number: int, item: CoursePage, has_common: bool) -> str:
     kind = "sco" if item.is_scored else "asset"
     needs = f'<dependency identifierref="{COMMON}"/>' if has_common else ""
     return (

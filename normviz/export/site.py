@@ -387,8 +387,12 @@ def scorm_files(made: Sequence[str], only: Sequence[str], mastery: float | None)
     exercises = scorm.exercise_page(
         [one.data() for one in choose(0)], title, _app() or "", mastery, _question_pages(chosen)
     )
-    scored = scorm.Item(EXERCISES, title, is_scored=True)
-    items = [scored, scorm.Item(INDEX, NAME), *(scorm.Item(entry.file, plain(entry.title)) for entry in chosen)]
+    scored = scorm.CoursePage(EXERCISES, title, is_scored=True)
+    items = [
+        scored,
+        scorm.CoursePage(INDEX, NAME),
+        *(scorm.CoursePage(entry.file, plain(entry.title)) for entry in chosen),
+    ]
     common = [file for file in made if file not in {item.file for item in items}]
     return {EXERCISES: exercises.encode(), scorm.MANIFEST: scorm.manifest(NAME, items, common, mastery).encode()}
 
