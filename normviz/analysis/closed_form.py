@@ -68,7 +68,7 @@ class ClosedForm:
 def closed_column(e: Description, at: Sequence[int], autograd: Tensor | None = None) -> ClosedForm:
     """d y_i / d x[at] for all i, term by term: gamma_i / sigma * (delta_ij - 1/m - xhat_i xhat_j / m).
 
-    e         a description with values, of at most 4,096 elements.
+    e         a description with values, of at most 262,144 elements.
     at        the index of the input.
     autograd  ``column(e, at)``, if it has been computed.
 
@@ -238,13 +238,13 @@ class ParameterSum:
 def parameter_sum(e: Description, at: Sequence[int], dout: object) -> ParameterSum:
     """The elements that are summed for the gradient of the gamma and beta that x[at] uses: its parameter group.
 
-    e     a description with values, of at most 4,096 elements.
+    e     a description with values, of at most 65,536 elements.
     at    the index of an element.
     dout  the gradient of the loss with respect to the output: tensor or array of x's shape.
 
     Raises NormvizError like ``backward_terms``, and if there is no gamma or no such element.
     """
-    wide, dout = _wide(e, dout, MOST_ELEMENTS)
+    wide, dout = _wide(e, dout)
     if e.param_ids is None:
         raise NormvizError("{layer} has no gamma, so there is no sum; choose a layer with affine=True.", layer=e.title)
     elements = torch.tensor(e.param_ids == e.param_ids[check_index(at, e.shape)])
@@ -312,7 +312,7 @@ def vanishing_input(norm: Norm, shape: tuple[int, ...], name: str = "outlier") -
     """An x whose Jacobian has zero entries within every statistics group.
 
     norm   the layer.
-    shape  x's shape, at most 4,096 elements.
+    shape  x's shape, at most 262,144 elements.
     name   "outlier": the last element of each group is m and the rest are 0. Its column is 0: xhat_j^2 = m - 1 and
            xhat_i xhat_j = -1 (without centering: m and 0).
            "signs": -1 and 1 alternate. Entries between different values are 0; in groups of two, all entries are.

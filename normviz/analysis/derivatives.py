@@ -19,7 +19,7 @@ from normviz.layers.sharing import check_index
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import N_, _, ngettext
 
-MOST_ELEMENTS = 4096  # elements of x for a column or a perturbation
+MOST_ELEMENTS = 2**18  # elements of x for a column or a perturbation
 MOST_IN_MATRIX = 256  # elements of x for a full Jacobian
 LARGEST_STEP = 1e6
 
@@ -46,7 +46,7 @@ def jacobian(e: Description) -> Tensor:
 def column(e: Description, at: Sequence[int]) -> Tensor:
     """The derivative of every output with respect to x[at]: d y_i / d x[at] for all i.
 
-    e   a description with values, of at most 4,096 elements.
+    e   a description with values, of at most 262,144 elements.
     at  the index of the input.
 
     Returns float64, x's shape. Two backward passes: v J is linear in v, and its derivative with respect to v is J's column.
@@ -95,7 +95,7 @@ class Perturbation:
 def perturb(e: Description, at: Sequence[int], h: float = 1e-6) -> Perturbation:
     """Change x[at] by ``h`` and compare the outputs: (f(x + h e_at) - f(x)) / h.
 
-    e   a description with values, of at most 4,096 elements.
+    e   a description with values, of at most 262,144 elements.
     at  the index of the input.
     h   the step: not 0, from -10^6 to 10^6.
 

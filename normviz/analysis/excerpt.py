@@ -189,6 +189,36 @@ def _sources(e: Description) -> Sources:
     return {name: OnDemand.held(tensor) for name, tensor in held.items()} | dict(e.on_demand)
 
 
+@dataclass(frozen=True, eq=False)
+class Neighborhood:
+    """The layer on whole groups of a large x.
+
+    layer  on their elements alone
+    at     the index of the selected element among them
+    take   takes the drawn elements from a tensor of the layer's shape
+    """
+
+    layer: Description
+    at: Index
+    take: Take
+
+
+def neighborhood(e: Description, drawn: Sequence[Sequence[int]], at: Sequence[int], most: int) -> Neighborhood | None:
+    """The layer on the groups that are drawn and on that of the element ``at``; None if they have more elements than ``most``.
+
+    Raises NormvizError if only a shape was given.
+    """
+    if not has_values(e):
+        raise no_values(e.shape)
+    indices = [np.unique([*along, index]) for along, index in zip(drawn, at, strict=True)]
+    part = _groups(e, _sources(e), indices, most)
+    if part is None:
+        return None
+    places = np.ix_(*(np.searchsorted(held, along) for held, along in zip(part.axes, drawn, strict=True)))
+    own = (int(np.searchsorted(held, index)) for held, index in zip(part.axes, at, strict=True))
+    return Neighborhood(part.layer, tuple(own), lambda values: values[places])
+
+
 def sample_note(e: Description) -> str:
     """Says that the numbers of a group are estimated; "" if they are computed from all of its elements."""
     size = e.counts.elements_per_statistic
@@ -262,12 +292,19 @@ def _part(e: Description, held: Sources, along: Mapping[str, Indices], group: in
 
 def _around(e: Description, held: Sources, indices: Sequence[Indices]) -> _Part | None:
     """All groups that are drawn; of a small x, all of it. None if they have too many elements."""
-    names, kept, sizes = e.norm.pattern.names, e.norm.pattern.right, e.norm.axis_sizes(e.shape)
     if _is_small(e):
-        return _Part(e, {name: np.arange(sizes[name]) for name in names}, [], None, e.counts.elements_per_statistic)
-    drawn = _along_names(e, indices)
-    along = {name: np.unique(drawn[name]) for name in kept}
-    if prod(map(len, along.values())) * e.counts.elements_per_statistic > MOST_AROUND:
+        sizes = e.norm.axis_sizes(e.shape)
+        along = {name: np.arange(sizes[name]) for name in e.norm.pattern.names}
+        return _Part(e, along, [], None, e.counts.elements_per_statistic)
+    return _groups(e, held, indices, MOST_AROUND)
+
+
+def _groups(e: Description, held: Sources, indices: Sequence[Indices], most: int) -> _Part | None:
+    """All groups of the elements at these indices; None if they have more elements than ``most``."""
+    names, kept, sizes = e.norm.pattern.names, e.norm.pattern.right, e.norm.axis_sizes(e.shape)
+    found = _along_names(e, indices)
+    along = {name: np.unique(found[name]) for name in kept}
+    if prod(map(len, along.values())) * e.counts.elements_per_statistic > most:
         return None
     return _part(e, held, {name: along[name] if name in kept else np.arange(sizes[name]) for name in names})
 

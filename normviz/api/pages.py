@@ -235,7 +235,7 @@ def all_layers(layer: AnyLayer, x: X | None = None, **settings: Unpack[keywords.
 def gradients(layer: AnyLayer, x: X | None = None, **settings: Unpack[keywords.GradientsSettings]) -> Output:
     """Derivatives of the outputs: by one element of x, by all of them, by gamma and beta, and the backward pass.
 
-    layer, x  as for ``explore``; up to 4,096 elements
+    layer, x  as for ``explore``; of a large x, the groups that are drawn have up to 262,144 elements
 
     Raises NormvizError for an invalid or unknown argument, for one that does nothing here, if torch refuses the layer on x, and if x is too
     large.

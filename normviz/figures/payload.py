@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from normviz.analysis import description, sentences
-from normviz.analysis.excerpt import Excerpt, GroupValues, excerpt, has_values
+from normviz.analysis.excerpt import Excerpt, GroupValues, Take, excerpt, has_values
 from normviz.analysis.steps import Token, steps, whole_formula
 from normviz.code.programs import code
 from normviz.figures.wire import Payload, left_out
@@ -417,12 +417,16 @@ def values_payload(
     at: Index | None = None,
     of_element: bool = False,
     square: bool = False,
+    take: Take | None = None,
 ) -> ValuesPayload:
-    """A panel for each of ``values``, all of x's shape and linked by the sharing of ``e``; ``name`` is the tensor's name."""
+    """A panel for each of ``values``, linked by the sharing of ``e``; ``name`` is the tensor's name.
+
+    take  takes the drawn elements from the values; by default they are of x's shape
+    """
     of_layer = _of_layer(e)
     if name != "x":
         of_layer["layer"] = ""
-    panels = [_value_panel(replace(each, values=drawing.take(each.values))) for each in values]
+    panels = [_value_panel(replace(each, values=(take or drawing.take)(each.values))) for each in values]
     return ValuesPayload(**_on(drawing, at), panels=panels, **of_layer, name=name, of_element=of_element, square=square)
 
 

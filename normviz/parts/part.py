@@ -16,6 +16,7 @@ from math import isfinite
 from typing import ClassVar
 
 from normviz.analysis.description import Description
+from normviz.analysis.excerpt import Take
 from normviz.code import cs231n
 from normviz.code.programs import FLAVOR_LABELS, FLAVORS, code, framework_names
 from normviz.figures.charts import Lines, chart_payload
@@ -306,15 +307,21 @@ def part_or_note(make: Callable[[], Part]) -> Part:
 
 
 def value_part(
-    e: Description, drawing: Grid, at: Index | None, values: Iterable[PanelValues], of_element: bool = False
+    e: Description,
+    drawing: Grid,
+    at: Index | None,
+    values: Iterable[PanelValues],
+    of_element: bool = False,
+    take: Take | None = None,
 ) -> Part:
     """Linked heatmaps of values of x's shape, or a Note with the error.
 
     at          the selected element, or None
     of_element  whether the values belong to the selected element, so that selecting another one needs a server
+    take        takes the drawn elements from the values; by default they are of x's shape
     """
     return part_or_note(
-        lambda: Panels(values_payload(e, drawing, list(values), at=at, of_element=of_element), ("select",))
+        lambda: Panels(values_payload(e, drawing, list(values), at=at, of_element=of_element, take=take), ("select",))
     )
 
 

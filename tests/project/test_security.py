@@ -29,7 +29,7 @@ def test_connection_settings_are_those_of_the_document(part, option, value):
 
 
 def test_all_rows_of_the_tables_are_read():
-    assert len(LIMITS) == 52
+    assert len(LIMITS) == 53
     assert len(CONNECTIONS) == 6
 
 

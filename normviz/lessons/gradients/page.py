@@ -3,8 +3,9 @@
 Numbers in texts are in ``**``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import prod
 
 import torch
 from torch import Tensor
@@ -12,6 +13,7 @@ from torch import Tensor
 from normviz.analysis import closed_form, sentences
 from normviz.analysis.derivatives import MOST_ELEMENTS, MOST_IN_MATRIX, Perturbation, jacobian, perturb
 from normviz.analysis.description import Description, describe
+from normviz.analysis.excerpt import Neighborhood, neighborhood
 from normviz.figures.payload import PanelValues, values_payload
 from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import views_of_one_layer
@@ -33,23 +35,50 @@ from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, format_difference, format_number, join_sentences, ngettext
 
+MOST_WHOLE = (
+    4096  # elements of x whose derivatives are all computed; of a larger one, those in the groups that are drawn
+)
 
-def on_input(e: Description, name: str) -> Description:
+
+def on_input(e: Description, name: str, most: int = closed_form.MOST_IN_BACKWARD) -> Description:
     """The layer on its own values, or on one of ``INPUTS`` at which derivatives vanish.
 
     Raises NormvizError for a tensor that is too large, and for an input that the layer does not have.
     """
-    if e.x is None or e.x.numel() > MOST_ELEMENTS:
-        raise NormvizError(
-            ngettext(
-                "derivatives are shown for up to {n:,} element; make the tensor smaller.",
-                "derivatives are shown for up to {n:,} elements; make the tensor smaller.",
-                MOST_ELEMENTS,
-            )
-        )
+    if e.x is None or e.x.numel() > most:
+        raise too_large(most)
     if name == "x":
         return e
     return replace(e, x=closed_form.vanishing_input(e.norm, e.shape, name).float(), values=e.layer_values())
+
+
+def too_large(most: int) -> NormvizError:
+    return NormvizError(
+        ngettext(
+            "derivatives are shown for up to {n:,} element; make the tensor smaller.",
+            "derivatives are shown for up to {n:,} elements; make the tensor smaller.",
+            most,
+        )
+    )
+
+
+def near(e: Description, drawing: grid.Grid, at: part.Index) -> Neighborhood:
+    """The layer on x; of a large x, on the groups that are drawn, outside of which no derivative by the element differs from 0.
+
+    Raises NormvizError if they are too large.
+    """
+    if e.x is not None and e.x.numel() <= MOST_WHOLE:
+        return Neighborhood(e, at, drawing.take)
+    found = neighborhood(e, drawing.indices, at, MOST_ELEMENTS)
+    if found is None:
+        raise NormvizError(
+            ngettext(
+                "derivatives are shown where the groups that are drawn have up to {n:,} element; make the tensor smaller.",
+                "derivatives are shown where the groups that are drawn have up to {n:,} elements; make the tensor smaller.",
+                MOST_ELEMENTS,
+            )
+        )
+    return found
 
 
 def column(e: Description, at: part.Index) -> tuple[closed_form.ClosedForm, Perturbation]:
@@ -58,9 +87,14 @@ def column(e: Description, at: part.Index) -> tuple[closed_form.ClosedForm, Pert
     return closed_form.closed_column(e, at, moved.exact), moved
 
 
-def column_sentence(e: Description, at: part.Index, form: closed_form.ClosedForm) -> str:
-    """How many derivatives by x[at] are not 0. Where one in the group is 0, a larger change may still change its output."""
-    group, count = int(form.group.sum()), form.autograd.numel()
+def column_sentence(
+    e: Description, at: part.Index, form: closed_form.ClosedForm, whole: Sequence[int] = (), of: part.Index = ()
+) -> str:
+    """How many derivatives by x[at] are not 0. Where one in the group is 0, a larger change may still change its output.
+
+    whole, of  the shape of a large x, of whose groups ``form`` has some, and the index of the element in it
+    """
+    group, count, name = int(form.group.sum()), prod(whole or e.shape), ", ".join(map(str, of or at))
     if unknown := int(form.autograd.isnan().sum()):
         return ngettext(
             "**{n}** of **{count:,}** derivatives is NaN.",
@@ -73,26 +107,28 @@ def column_sentence(e: Description, at: part.Index, form: closed_form.ClosedForm
             "The derivative of the only output with respect to x[{index}] is 0.",
             "The derivatives of all **{n:,}** outputs with respect to x[{index}] are 0.",
             count,
-            index=", ".join(map(str, at)),
+            index=name,
         )
     moving = ngettext(
         "**{n}** of **{count:,}** derivatives with respect to x[{index}] is not 0, in its statistics group of **{group}**.",
         "**{n}** of **{count:,}** derivatives with respect to x[{index}] are not 0, all in its statistics group of **{group}**.",
         int((form.autograd != 0).sum()),
-        index=", ".join(map(str, at)),
+        index=name,
         count=count,
         group=group,
     )
-    return join_sentences([moving, *_zeros(e, at, form, group)])
+    return join_sentences([moving, *_zeros(e, at, form, group, count, name)])
 
 
 LARGEST_MOVED = 1e6  # of an element of x that is moved by 1
 CLEAR = 1e-9  # a change of an output that is no rounding
 
 
-def _zeros(e: Description, at: part.Index, form: closed_form.ClosedForm, group: int) -> Iterator[str]:
+def _zeros(
+    e: Description, at: part.Index, form: closed_form.ClosedForm, group: int, count: int, name: str
+) -> Iterator[str]:
     """How many derivatives outside the group and in it are 0, how many would be without eps and rounding, and what a larger change does."""
-    if zeros := int((form.autograd[~form.group] == 0).sum()):
+    if zeros := int((form.autograd[~form.group] == 0).sum()) + count - form.autograd.numel():
         yield ngettext(
             "The **{n}** derivative outside is exactly 0.", "The **{n}** derivatives outside are exactly 0.", zeros
         )
@@ -118,7 +154,7 @@ def _zeros(e: Description, at: part.Index, form: closed_form.ClosedForm, group: 
             "Moving x[{index}] by {step:g}, which is not tiny, changes **{n}** output.",
             "Moving x[{index}] by {step:g}, which is not tiny, changes **{n}** outputs.",
             int(((moved.after - moved.before).abs() > CLEAR).sum()),
-            index=", ".join(map(str, at)),
+            index=name,
             step=moved.h,
         )
 
@@ -138,12 +174,12 @@ def column_panels(form: closed_form.ClosedForm) -> Iterator[PanelValues]:
         yield PanelValues("var", through, "− x̂ᵢ x̂ⱼ / m", form.through_var, "stats", others)
 
 
-def identity_text(form: closed_form.ClosedForm) -> str:
+def identity_text(elements: int) -> str:
     """The term of the closed form that is 1 for one output and 0 for the others."""
     return ngettext(
         "The identity, δᵢⱼ, is **1** for the output at x's own place and **0** for the **{n:,}** other.",
         "The identity, δᵢⱼ, is **1** for the output at x's own place and **0** for the **{n:,}** others.",
-        form.itself.numel() - 1,
+        elements - 1,
     )
 
 
@@ -188,7 +224,7 @@ def symbols(e: Description) -> str:
         "of elements in the group.",
         sigma=sigma_text(e),
     )
-    return join_sentences([meanings, _up_to(MOST_ELEMENTS)])
+    return meanings
 
 
 def _up_to(elements: int) -> str:
@@ -317,12 +353,15 @@ def on_element(view: View) -> tuple[Description, part.Index]:
 
 
 def column_parts(view: View) -> Iterator[part.Part]:
-    e, at = on_element(view)
-    form, moved = column(e, at)
-    yield part.Sentence(column_sentence(e, at, form))
-    yield part.value_part(e, view.scene.grid, at, column_panels(form), of_element=True)
-    yield from map(part.Text, column_texts(e, form, moved))
-    yield part.Text(identity_text(form), of="itself")
+    e, drawing = view.scene.description, view.scene.grid
+    at = view.scene.at or scene.default_at(e.shape, e.axes)
+    around = near(e, drawing, at)
+    of_groups = on_input(around.layer, view.settings["input"], MOST_ELEMENTS)
+    form, moved = column(of_groups, around.at)
+    yield part.Sentence(column_sentence(of_groups, around.at, form, e.shape, at))
+    yield part.value_part(e, drawing, at, column_panels(form), of_element=True, take=around.take)
+    yield from map(part.Text, column_texts(of_groups, form, moved))
+    yield part.Text(identity_text(prod(e.shape)), of="itself")
     yield part.Caption(symbols(e))
 
 

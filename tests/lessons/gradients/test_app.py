@@ -100,8 +100,8 @@ def test_a_click_moves_another_input():
 
 
 NO_FIGURE = [
-    ("shape=4097&layer=LayerNorm(4097)", "up to 4,096 elements"),
-    ("shape=1024,1024", "up to 4,096 elements"),
+    ("shape=100000,100000", "have up to 262,144 elements"),
+    ("shape=256,257&show=backward", "up to 65,536 elements"),
     ("shape=257&layer=LayerNorm(257)&show=matrix", "up to 256 elements"),
     ("layer=InstanceNorm2d(3)&show=parameters", "InstanceNorm2d(3) has no gamma"),
     ("shape=2,3&input=signs", "groups of an even size"),

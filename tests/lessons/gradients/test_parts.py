@@ -16,6 +16,7 @@ from normviz.analysis.closed_form import (
     parameter_sum,
     upstream,
 )
+from normviz.analysis.forward import forward
 from normviz.lessons.gradients import page as gradients
 from normviz.lessons.pages import PAGES
 from normviz.parts.part import Panels, Text
@@ -285,8 +286,8 @@ def test_the_input_is_x_or_one_at_which_derivatives_vanish():
 
 
 REFUSED = [
-    ("shape=4097", "x", "up to 4,096 elements; make the tensor smaller."),
-    ("shape=100000,100000", "outlier", "up to 4,096 elements; make the tensor smaller."),
+    ("shape=65537", "x", "up to 65,536 elements; make the tensor smaller."),
+    ("shape=100000,100000", "outlier", "up to 65,536 elements; make the tensor smaller."),
     ("shape=2,3", "signs", "needs groups of an even size"),
     ("shape=2,4&layer=RMSNorm(4)", "signs", "needs a layer that subtracts the mean"),
 ]
@@ -297,6 +298,44 @@ REFUSED = [
 def test_inputs_that_are_refused(link, given, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
         gradients.on_input(scene(link).description, given)
+
+
+LARGE = [  # whose layer torch has, and another; each with the group of its element
+    ("shape=8,197,768&layer=LayerNorm(768)&at=7,0,767", 768),
+    ("shape=32,64,32,33&layer=InstanceNorm2d(64)&at=31,63,0,32", 1056),
+    ("shape=8,512,513&layer=Norm('n l c -> n l','c',center=False,bias=False)&at=7,0,512", 513),
+]
+
+
+@cases_in_torch
+@pytest.mark.parametrize(("link", "group"), LARGE)
+def test_of_a_large_tensor_the_groups_that_are_drawn_have_the_whole_column(link, group):
+    on = scene(link)
+    e, at = on.description, on.at
+    near = gradients.near(e, on.grid, at)
+    form, moved = gradients.column(near.layer, near.at)
+    assert moved.difference < 1e-6
+    assert form.difference < 1e-12
+    assert near.layer.x.numel() < 2**16
+    whole = replace(e, x=e.on_demand["x"].whole().double(), on_demand={}, values=None)
+    x = whole.x.requires_grad_()
+    y = forward(whole.norm, x, whole.layer_values()).output
+    for other in (
+        at,
+        (*at[:-1], 0),
+        tuple(0 for _size in at),
+    ):  # the row of the Jacobian of one output has the same entry
+        (row,) = torch.autograd.grad(y[other], x, retain_graph=True)
+        drawn = near.take(form.autograd)[on.grid.place(other)]
+        assert float(drawn) == pytest.approx(float(row[at]), rel=1e-5, abs=1e-9)
+    sentence = gradients.column_sentence(near.layer, near.at, form, e.shape, at)
+    total = x.numel()
+    moving = int((form.autograd != 0).sum())
+    assert sentence.startswith(
+        f"**{moving}** of **{total:,}** derivatives with respect to x[{', '.join(map(str, at))}]"
+    )
+    assert f"all in its statistics group of **{group}**." in sentence
+    assert f"The **{total - group}** derivatives outside are exactly 0." in sentence
 
 
 def test_a_matrix_of_too_many_elements_is_refused():
