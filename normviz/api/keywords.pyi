@@ -47,7 +47,7 @@ class AllLayersSettings(DisplaySettings, total=False):
     layout: str | None
 
 class TrainAndEvalSettings(DisplaySettings, ShapeSettings, ValuesSettings, total=False):
-    show: Literal["training", "stream", "modes", "batches", "sequences", "devices"]
+    show: Literal["training", "stream", "modes", "batches", "sequences", "devices", "causes"]
     norm: Literal["BatchNorm", "GroupNorm", "LayerNorm", "none"]
     batch: Literal[2, 4, 8, 16, 32, 64, 128]
     batch_size: int
@@ -87,7 +87,7 @@ class ModelsSettings(DisplaySettings, total=False):
         "style",
         "own",
     ]
-    mark: Literal["all", "batch"]
+    mark: Literal["all", "batch", "small"]
     own: str | Sequence[str]
 
 class QuestionsSettings(TypedDict, total=False):
@@ -119,7 +119,7 @@ class LiveSettings(DisplaySettings, ShapeSettings, ValuesSettings, total=False):
     cards: Literal["mean", "gamma", "cube"]
     show: (
         Literal["column", "matrix", "parameters", "backward"]
-        | Literal["training", "stream", "modes", "batches", "sequences", "devices"]
+        | Literal["training", "stream", "modes", "batches", "sequences", "devices", "causes"]
         | Literal["variance", "eps", "constant", "single", "placement"]
     )
     input: Literal["x", "outlier", "signs"]
@@ -156,7 +156,7 @@ class LiveSettings(DisplaySettings, ShapeSettings, ValuesSettings, total=False):
         "style",
         "own",
     ]
-    mark: Literal["all", "batch"]
+    mark: Literal["all", "batch", "small"]
     own: str | Sequence[str]
     search: str
     of: Literal["explore", "compare", "step_by_step", "gradients", "train_and_eval", "numerics", "models"]

@@ -29,6 +29,7 @@ from normviz.lessons.story.parts import Story
 from normviz.lessons.teach import page as teach
 from normviz.lessons.tours import find_tour, stop_shown, tour_bar
 from normviz.lessons.train_and_eval import page as train_and_eval
+from normviz.lessons.train_and_eval.causes import CAUSES, is_symptom
 from normviz.parts import part
 from normviz.parts.html import Body, FigureData, Term, escape
 from normviz.parts.titles import HOME, LEARN, LOOK_UP, TEACH, VIEWS, asks_for_a_view
@@ -279,10 +280,13 @@ def leads_to(name: str, query: Mapping[str, str]) -> tuple[Page, dict[str, str]]
     >>> leads_to("home", {"shape": "2,3"}), leads_to("explore", {"typed": "GroupNorm(2, 4)"})
     ((<page explore>, {'shape': '2,3'}), (<page explore>, {'layer': 'GroupNorm(2,4)'}))
 
-    Words, and code that is no call, go to the search of the questions.
+    Words, and code that is no call, go to the search of the questions; that eval mode gives other results, to its causes.
     """
     page = page_of(name, query)
     typed = query.get(TYPED, "").strip()
+    if page is explore.PAGE and is_symptom(typed):
+        others = {setting: text for setting, text in query.items() if setting != TYPED}
+        return PAGES[train_and_eval.PAGE.name], others | {train_and_eval.SHOW.name: CAUSES.name}
     if page is explore.PAGE and typed and not CALL.fullmatch(typed) and typed_problem(query):
         others = {setting: text for setting, text in query.items() if setting != TYPED}
         searched = " ".join(typed.split())[-questions.LONGEST_SEARCH :]

@@ -14,6 +14,7 @@ from normviz.analysis.description import Description, describe_shape
 from normviz.layers.catalogue import COMPLETE, families_with_button
 from normviz.layers.layer import Layer, is_in_torch
 from normviz.layers.pasted import parse_layer_on_shape
+from normviz.layers.sharing import counts
 from normviz.lessons.page import ControlRow, Page, in_files
 from normviz.measuring.models.names import block_name, common_name, name_pattern
 from normviz.parts.html import Body, escape, scrolling
@@ -24,7 +25,7 @@ from normviz.scene.setting import SEVERAL, Setting, TextField, Where, choice, pa
 from normviz.scene.view import View, link
 from normviz.texts.columns import WIDEST, align
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import N_, _, format_count, ngettext
+from normviz.texts.messages import N_, _, format_count, join_sentences, ngettext
 
 OWN_LAYERS = "own"
 MOST_LAYERS, LONGEST = 40, 1500
@@ -69,6 +70,7 @@ def _parse_layers(text: str) -> tuple[str, ...]:
 FILE = Path(__file__).with_name("models.json")
 OTHER = "Norm"  # the family of other patterns
 OTHER_COLOR = 5  # of every family without a color of its own
+BATCHES = (1, 2, 32)
 MOST_LINES = 12  # of a table that is not divided into blocks
 
 
@@ -108,6 +110,12 @@ class RecordedLayer:
     def averages_over_the_batch(self) -> bool:
         """Whether examples share statistics."""
         return "n" in self.described.norm.pattern.reduced
+
+    def elements(self, batch: int) -> int:
+        """The elements of each mean for a batch of this size, also of one that torch refuses."""
+        axes = self.described.axes
+        shape = [batch if name == "n" else size for name, size in zip(axes, self.shape, strict=True)]
+        return counts(self.described.norm, tuple(shape)).elements_per_statistic
 
     @property
     def channels(self) -> int:
@@ -317,11 +325,12 @@ class NormTable(Part):
             _("Shape of x"),
             _("Averaged over"),
             _("Over the batch"),
+            _("Elements of a mean, for a batch of {sizes}", sizes=", ".join(map(str, BATCHES))),
             _("Parameters"),
         ]
 
     def _cells(self, rows: Sequence[RecordedNorm], body: Body) -> str:
-        name, shape, axes, batch, parameters = map(escape, _texts(rows))
+        name, shape, axes, batch, elements, parameters = map(escape, _texts(rows))
         kind = rows[0].kind
         plain = kind.described.title
         name = name.replace(".", ".<wbr>")
@@ -331,12 +340,12 @@ class NormTable(Part):
         )
         return (
             f"<td>{name}</td><td>{layer}</td><td>{shape}</td><td>{axes}</td><td>{batch}</td>"
-            f'<td class="nv-number">{parameters}</td>'
+            f'<td class="nv-number">{elements}</td><td class="nv-number">{parameters}</td>'
         )
 
 
 def _texts(rows: Sequence[RecordedNorm]) -> list[str]:
-    """Name, shape, averaged axes, whether the batch is among them, and the number of parameters of all rows."""
+    """Name, shape, averaged axes, whether the batch is among them, elements by the size of the batch, and the parameters of all rows."""
     kind, name = rows[0].kind, common_name([row.name for row in rows])
     batch = _("yes") if kind.averages_over_the_batch else _("no")
     return [
@@ -344,6 +353,7 @@ def _texts(rows: Sequence[RecordedNorm]) -> list[str]:
         str(kind.shape),
         averaged_axes(kind.described),
         batch,
+        " · ".join(dict.fromkeys(format_count(kind.elements(size)) for size in BATCHES)),
         format_count(len(rows) * kind.parameters),
     ]
 
@@ -384,9 +394,9 @@ def _number(family: str) -> int:
 
 
 def view_parts(view: View) -> Iterator[Part]:
-    key, only_batch, model = view.settings["model"], view.settings["mark"] == "batch", model_of(view)
-    yield Sentence(batch_sentence(model) if only_batch else counts_sentence(model))
-    yield Strip(model, model_title(key), only_batch)
+    key, mark, model = view.settings["model"], view.settings["mark"], model_of(view)
+    yield Sentence(SENTENCES[mark](model))
+    yield Strip(model, model_title(key), mark != "all")
     yield from tables(model)
     yield Caption(source_text(model, key), of=NormTable.name)
 
@@ -459,6 +469,30 @@ def batch_sentence(model: RecordedModel) -> str:
     )
 
 
+def small_batch_sentence(model: RecordedModel) -> str:
+    """How many normalizations have fewer elements for a smaller batch, and where the fewest are."""
+    rows = [row for row in model.rows if row.kind.averages_over_the_batch]
+    if not rows:
+        return ngettext(
+            "The only normalization has the same number of elements for each mean in a batch of any size: a small batch does not break it.",
+            "Each of the **{n}** normalizations has the same number of elements for each mean in a batch of any size: a small batch breaks none.",
+            len(model.rows),
+        )
+    fewest = min(rows, key=lambda row: row.kind.elements(1))
+    one, two, many = map(fewest.kind.elements, BATCHES)
+    sentence = ngettext(
+        "**{n}** of {all} normalizations depends on the size of the batch. The fewest elements are those of `{name}`: **{one:,}** in a batch of 1, **{two:,}** in one of 2, **{many:,}** in one of 32. If they were independent, the standard error of a mean would be {percents} of a standard deviation.",
+        "**{n}** of {all} normalizations depend on the size of the batch. The fewest elements are those of `{name}`: **{one:,}** in a batch of 1, **{two:,}** in one of 2, **{many:,}** in one of 32. If they were independent, the standard error of a mean would be {percents} of a standard deviation.",
+        len(rows), all=len(model.rows), name=fewest.name, one=one, two=two, many=many,
+        percents=_(", ").join(f"{float(f'{100 * m**-0.5:.2g}'):g} %" for m in (one, two, many)),
+    )  # fmt: skip
+    refused = _("A batch of 1 has one element for each mean, which torch refuses in training.")
+    return join_sentences([sentence, refused]) if one == 1 else sentence
+
+
+SENTENCES = {"all": counts_sentence, "batch": batch_sentence, "small": small_batch_sentence}
+
+
 def source_text(model: RecordedModel, key: str) -> str:
     """Where the list is from."""
     if key == OWN_LAYERS:
@@ -488,8 +522,19 @@ SETTINGS = (
     replace(choice("model", MODELS, segments=False, width=270), parse=_parse_model).described(
         N_("Model"), N_("the model"), "gpt2"
     ),
-    choice("mark", {"all": N_("All"), "batch": N_("Which average over the batch?")}).described(
-        N_("Normalizations"), N_("which normalizations are marked: all, or those that average over the batch"), "batch"
+    choice(
+        "mark",
+        {
+            "all": N_("All"),
+            "batch": N_("Which average over the batch?"),
+            "small": N_("Which break with a small batch?"),
+        },
+    ).described(
+        N_("Normalizations"),
+        N_(
+            "which normalizations are marked: all, or those that average over the batch; small also says how few elements a small batch has"
+        ),
+        "batch",
     ),
     Setting(
         "own",

@@ -15,6 +15,7 @@ from normviz.lessons.questions.sources import read_source
 from normviz.lessons.questions.topics import frameworks, numbers, parameters, running_statistics, statistics, training
 from normviz.lessons.step_by_step import page as step_by_step
 from normviz.lessons.train_and_eval import page as train_and_eval
+from normviz.lessons.train_and_eval.causes import CAUSES, is_symptom
 from normviz.parts import part, titles
 from normviz.scene.setting import Where, text, word
 from normviz.scene.view import View
@@ -289,7 +290,20 @@ def sources(question: Question) -> str:
 
 def list_parts(typed: str = "") -> Iterator[part.Part]:
     """The core path and the questions by topic, the questions that a search finds, or the view that a pasted error message is about."""
-    yield question_list(list(QUESTIONS), typed, tuple(pasted_parts(typed)))
+    yield question_list(list(QUESTIONS), typed, (*symptom_parts(typed), *pasted_parts(typed)))
+
+
+def symptom_parts(typed: str) -> Iterator[part.Part]:
+    """The link to the causes, if a reader says that eval mode gives other results."""
+    if is_symptom(typed):
+        yield part.Links(
+            (
+                part.Link(
+                    _("Why eval differs: three causes, and what finds yours"), "train_and_eval", f"show={CAUSES.name}"
+                ),
+            ),
+            kind="next",
+        )
 
 
 def question_list(

@@ -12,6 +12,7 @@ from normviz.analysis.running import stream as streams
 from normviz.figures.charts import Lines, axis, bars, chart, dots, line
 from normviz.layers.layer import Layer
 from normviz.lessons import page
+from normviz.lessons.train_and_eval.causes import CAUSES
 from normviz.lessons.train_and_eval.modes import MODES
 from normviz.lessons.train_and_eval.training import TRAINING_SETTINGS, training_parts
 from normviz.parts.part import Beside, Cell, Chart, Details, Part, Sentence, Table, Text
@@ -394,7 +395,7 @@ SHARED = page.Experiment("devices", N_("Several devices"), devices_parts, "q27",
 # The page.
 
 TRAINING = page.Experiment("training", N_("Training a network"), training_parts, "s2r", TRAINING_SETTINGS, needs="")
-EXPERIMENTS = (TRAINING, STREAM, MODES, BATCHES, SEQUENCES, SHARED)
+EXPERIMENTS = (TRAINING, STREAM, MODES, BATCHES, SEQUENCES, SHARED, CAUSES)
 SETTINGS = page.settings_of(EXPERIMENTS, default="stream", example="devices")
 SHOW, *OTHERS = SETTINGS
 

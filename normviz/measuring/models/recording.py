@@ -367,8 +367,7 @@ def record(
     recorder, failure = Recorder(model), None
     args, kwargs = _copied(args), _copied(dict(kwargs))
     with unchanged(model), ExitStack() as stack, torch.no_grad():
-        if "torch._dynamo" in sys.modules:  # compiled parts run as they were written
-            run_eagerly(model, stack)
+        run_eagerly(model, stack)
         for module in _with_hooks(model):
             for handle in (
                 module.register_forward_pre_hook(recorder.before, with_kwargs=True),
@@ -386,6 +385,8 @@ def record(
 
 def run_eagerly(model: nn.Module, stack: ExitStack) -> None:
     """Run the compiled parts of a model as they were written, until the stack ends."""
+    if "torch._dynamo" not in sys.modules:  # nothing is compiled, and importing it takes seconds
+        return
     if hasattr(torch.compiler, "set_stance"):
         stack.enter_context(torch.compiler.set_stance("force_eager"))
         return

@@ -6,7 +6,7 @@ from html import escape
 import pytest
 
 from normviz.export.links import output_of_query
-from normviz.lessons.models.page import REAL_MODELS, NormTable, Strip, recorded, tables
+from normviz.lessons.models.page import REAL_MODELS, NormTable, Strip, own_model, recorded, tables
 from normviz.lessons.pages import PAGES, page_view
 from normviz.parts.html import Body
 from normviz.parts.part import Details, Problem, Sentence
@@ -41,6 +41,27 @@ def test_the_counts_of_a_model():
 )
 def test_which_average_over_the_batch(model, begins):
     assert sentence(f"model={model}&mark=batch").startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("model=resnet50", "53 of 53 normalizations depend on the size of the batch. The fewest elements are those of layer4.0.bn2: 49 in a batch of 1, 98 in one of 2, 1,568 in one of 32. If they were independent, the standard error of a mean would be 14 %, 10 %, 2.5 % of a standard deviation."),
+        ("model=gpt2", "Each of the 25 normalizations has the same number of elements for each mean in a batch of any size: a small batch breaks none."),
+        ("model=own&own=BatchNorm1d(64) on 2,64", "A batch of 1 has one element for each mean, which torch refuses in training."),
+    ],
+)  # fmt: skip
+def test_which_break_with_a_small_batch(query, words):
+    assert words in sentence(f"{query}&mark=small")
+    html = part(page_of(f"{query}&mark=small"), Strip).html(Body(app=""))
+    assert all(("nv-unmarked" in bar) == ("gpt2" in query) for bar in re.findall(r'<a class="([^"]*)"', html))
+
+
+def test_the_table_has_the_elements_of_a_mean_by_the_size_of_the_batch():
+    """By hand: a mean of BatchNorm is over N, H and W, one of LayerNorm over C."""
+    own = own_model(["BatchNorm2d(64) on 5,64,7,7", "LayerNorm(768) on 2,128,768"])
+    lines = NormTable(own).plain_text().splitlines()[1:]
+    assert [re.split(" {2,}", line)[-2] for line in lines] == ["49 · 98 · 1,568", "768"]
 
 
 @pytest.mark.parametrize("key", REAL_MODELS)
