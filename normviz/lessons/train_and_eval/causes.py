@@ -83,19 +83,19 @@ def _settled() -> nn.Module:
 
 CASES = (
     Case(
-        N_("The statistics were never updated"),
+        N_("Statistics never updated"),
         N_("No batch went through the network in train mode, or its buffers were not loaded."),
         lambda: (_network().eval(), _batches(STEPS)),
     ),
     Case(
-        N_("The data are others than in training"),
+        N_("Data of another kind"),
         N_(
             "Here x is 10 times as large as the data of the stored statistics, such as pixels that are not scaled as in training."
         ),
         lambda: (_settled(), [10 * x for x in _batches(STEPS)]),
     ),
     Case(
-        N_("The batches are small"),
+        N_("Small batches, few elements"),
         N_("In train mode, a mean of 4 examples is far from that of all. The stored statistics are right."),
         lambda: (_settled(), _batches(STEPS, 4)),
     ),
