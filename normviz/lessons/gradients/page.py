@@ -97,8 +97,8 @@ def column_sentence(
     group, count, name = int(form.group.sum()), prod(whole or e.shape), ", ".join(map(str, of or at))
     if unknown := int(form.autograd.isnan().sum()):
         return ngettext(
-            "**{n}** of **{count:,}** derivatives is NaN.",
-            "**{n}** of **{count:,}** derivatives are NaN.",
+            "**{n:,}** of **{count:,}** derivatives is NaN.",
+            "**{n:,}** of **{count:,}** derivatives are NaN.",
             unknown,
             count=count,
         )
@@ -110,8 +110,8 @@ def column_sentence(
             index=name,
         )
     moving = ngettext(
-        "**{n}** of **{count:,}** derivatives with respect to x[{index}] is not 0, in its statistics group of **{group}**.",
-        "**{n}** of **{count:,}** derivatives with respect to x[{index}] are not 0, all in its statistics group of **{group}**.",
+        "**{n:,}** of **{count:,}** derivatives with respect to x[{index}] is not 0, in its statistics group of **{group:,}**.",
+        "**{n:,}** of **{count:,}** derivatives with respect to x[{index}] are not 0, all in its statistics group of **{group:,}**.",
         int((form.autograd != 0).sum()),
         index=name,
         count=count,
@@ -130,20 +130,20 @@ def _zeros(
     """How many derivatives outside the group and in it are 0, how many would be without eps and rounding, and what a larger change does."""
     if zeros := int((form.autograd[~form.group] == 0).sum()) + count - form.autograd.numel():
         yield ngettext(
-            "The **{n}** derivative outside is exactly 0.", "The **{n}** derivatives outside are exactly 0.", zeros
+            "The **{n:,}** derivative outside is exactly 0.", "The **{n:,}** derivatives outside are exactly 0.", zeros
         )
     vanishing = closed_form.vanishing_entries(e, form)
     if zeros := int((vanishing & (form.autograd == 0)).sum()):
         yield ngettext(
-            "Inside the group, **{n}** of **{group}** is 0 too.",
-            "Inside the group, **{n}** of **{group}** are 0 too.",
+            "Inside the group, **{n:,}** of **{group:,}** is 0 too.",
+            "Inside the group, **{n:,}** of **{group:,}** are 0 too.",
             zeros,
             group=group,
         )
     if nearly := int((vanishing & (form.autograd != 0)).sum()):
         yield ngettext(
-            "Inside the group, **{n}** of **{group}** is nearly 0: it would vanish without eps and rounding.",
-            "Inside the group, **{n}** of **{group}** are nearly 0: they would vanish without eps and rounding.",
+            "Inside the group, **{n:,}** of **{group:,}** is nearly 0: it would vanish without eps and rounding.",
+            "Inside the group, **{n:,}** of **{group:,}** are nearly 0: they would vanish without eps and rounding.",
             nearly,
             group=group,
         )
@@ -151,8 +151,8 @@ def _zeros(
     if vanishing.any() and not e.norm.running and abs(float(e.x[at])) < LARGEST_MOVED:
         moved = perturb(e, at, h=1.0)
         yield ngettext(
-            "Moving x[{index}] by {step:g}, which is not tiny, changes **{n}** output.",
-            "Moving x[{index}] by {step:g}, which is not tiny, changes **{n}** outputs.",
+            "Moving x[{index}] by {step:g}, which is not tiny, changes **{n:,}** output.",
+            "Moving x[{index}] by {step:g}, which is not tiny, changes **{n:,}** outputs.",
             int(((moved.after - moved.before).abs() > CLEAR).sum()),
             index=name,
             step=moved.h,

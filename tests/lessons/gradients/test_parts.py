@@ -332,10 +332,10 @@ def test_of_a_large_tensor_the_groups_that_are_drawn_have_the_whole_column(link,
     total = x.numel()
     moving = int((form.autograd != 0).sum())
     assert sentence.startswith(
-        f"**{moving}** of **{total:,}** derivatives with respect to x[{', '.join(map(str, at))}]"
+        f"**{moving:,}** of **{total:,}** derivatives with respect to x[{', '.join(map(str, at))}]"
     )
-    assert f"all in its statistics group of **{group}**." in sentence
-    assert f"The **{total - group}** derivatives outside are exactly 0." in sentence
+    assert f"all in its statistics group of **{group:,}**." in sentence
+    assert f"The **{total - group:,}** derivatives outside are exactly 0." in sentence
 
 
 def test_a_matrix_of_too_many_elements_is_refused():
