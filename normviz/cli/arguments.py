@@ -271,6 +271,12 @@ def _add_practice(parser: Parser) -> None:
     key = _("chooses these sets; without it a fixed key, from which everyone can make them")
     many.add_argument("--key", metavar="WORDS", help=key)
     many.add_argument("--all", action="store_true", help=_("all exercises, a file for each topic and level"))
+    own = parser.add_argument_group(_("your own questions"))
+    add = _(
+        "YAML or Markdown files with questions of your own, which come first; other exercises follow if an option above chooses them"
+    )
+    own.add_argument("--add", metavar="FILE", nargs="+", default=(), help=add)
+    own.add_argument("--preview", action="store_true", help=_("show them in the browser, and write nothing else"))
     file = parser.add_argument_group(_("the file"))
     file.add_argument("--format", choices=tuple(QUIZZES), default="json", help=_("default: json"))
     file.add_argument(

@@ -3,10 +3,12 @@
 import argparse
 import json
 import re
+import webbrowser
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from string import ascii_uppercase
+from tempfile import mkdtemp
 from typing import Any
 
 from normviz.cli import terminal
@@ -16,6 +18,7 @@ from normviz.export.scorm import read_mastery
 from normviz.export.sets import PAPER, PracticeSet, content, write_exam, write_sets
 from normviz.lessons.practice.bank import bank, choose
 from normviz.lessons.practice.exercise import Exercise
+from normviz.lessons.practice.own import OwnSet, read_files
 from normviz.lessons.practice.page import SETTINGS
 from normviz.lessons.practice.roster import KEY, read_roster, seed_of, student_sets
 from normviz.lessons.practice.settings import ALL_LEVELS, FORMS, LEVELS, RISING
@@ -43,14 +46,37 @@ def write_practice(args: argparse.Namespace) -> None:
         raise NormvizError("give only one of --roster, --versions and --all.")
     if args.key is not None and named not in (["roster"], ["versions"]):
         raise NormvizError("--key is for the sets of --roster or --versions; leave it out.")
+    own = read_files(args.add)
+    if args.preview:
+        return _preview(own, app)
     if not named:
-        _write_one(args, replace(chosen.practice_set, app=app, mastery=mastery))
+        one = chosen.practice_set if chosen.query or not own else PracticeSet("", ())
+        _write_one(args, with_own(replace(one, app=app, mastery=mastery), own))
     elif args.out in (None, files.STDOUT):
         raise NormvizError("--{option} writes many files; name a directory with -o DIRECTORY.", option=named[0])
     elif args.all:
-        _write_bank(args, chosen, app)
+        _write_bank(args, chosen, app, own)
     else:
-        _write_for_each(args, chosen, app, mastery)
+        _write_for_each(args, chosen, app, mastery, own)
+
+
+def with_own(one: PracticeSet, own: Sequence[OwnSet]) -> PracticeSet:
+    """The set with a teacher's own questions before its exercises. No link of the app can show it then."""
+    if not own:
+        return one
+    title = one.title if one.key or len(own) > 1 else own[0].title
+    questions = tuple(question for each in own for question in each.exercises)
+    return replace(one, title=title or own[0].title, exercises=(*questions, *one.exercises), query=None)
+
+
+def _preview(own: Sequence[OwnSet], app: str) -> None:
+    """Show the questions as a page, in the browser."""
+    if not own:
+        raise NormvizError("--preview shows the questions of --add FILE; name a file.")
+    file = Path(mkdtemp(prefix="normviz-")) / "preview.html"
+    files.write(file, content("html", with_own(PracticeSet("", (), app=app), own)))
+    print(file)
+    webbrowser.open(file.as_uri())
 
 
 @dataclass(frozen=True)
@@ -109,7 +135,9 @@ def _write_one(args: argparse.Namespace, one: PracticeSet) -> None:
     files.print_size(args.out)
 
 
-def _write_for_each(args: argparse.Namespace, chosen: Chosen, app: str, mastery: float | None) -> None:
+def _write_for_each(
+    args: argparse.Namespace, chosen: Chosen, app: str, mastery: float | None, own: Sequence[OwnSet]
+) -> None:
     """Write a parallel set for each student of the roster, or for each version."""
     if "seed" in chosen.query:
         raise NormvizError("--seed chooses one set; --key chooses those of a roster or of versions.")
@@ -122,7 +150,7 @@ def _write_for_each(args: argparse.Namespace, chosen: Chosen, app: str, mastery:
     found = student_sets(names, key, chosen.count, chosen.topics, chosen.level, forms, mixture)
     shared = {"count": str(chosen.count), "level": ALL_LEVELS} | chosen.query
     shared |= {"kinds": ",".join(forms), "mixture": str(mixture)}
-    sets = [
+    shown = [
         PracticeSet(
             _("normviz practice, {name}", name=one.name),
             one.exercises,
@@ -135,6 +163,7 @@ def _write_for_each(args: argparse.Namespace, chosen: Chosen, app: str, mastery:
         )
         for one in found
     ]
+    sets = [with_own(one, own) for one in shown]
     _print_sizes(args.out, write_sets(args.out, args.format, sets, pdf=args.pdf), len(sets))
     if args.key is None:
         terminal.say(_("these sets come from the fixed key {key}; with --key WORDS, others cannot make them.", key=KEY))
@@ -157,7 +186,7 @@ def _names(args: argparse.Namespace) -> list[str]:
         ) from None
 
 
-def _write_bank(args: argparse.Namespace, chosen: Chosen, app: str) -> None:
+def _write_bank(args: argparse.Namespace, chosen: Chosen, app: str, own: Sequence[OwnSet]) -> None:
     """Write the exercises of the bank with these topics, levels and kinds: a file for each topic and level."""
     if named := [name for name in ("seed", "count", "mixture") if name in chosen.query]:
         raise NormvizError("--all takes all exercises; leave --{name} out.", name=named[0])
@@ -176,6 +205,7 @@ def _write_bank(args: argparse.Namespace, chosen: Chosen, app: str) -> None:
         )
         for (topic, level), exercises in sorted(grouped.items())
     ]
+    sets += [PracticeSet(each.title, each.exercises, f"own {each.title}", app=app) for each in own]
     if not sets:
         raise NormvizError("no exercise is of these topics, of this level and of these kinds; leave one of them out.")
     _print_sizes(args.out, write_sets(args.out, args.format, sets, has_lists=False, pdf=args.pdf), len(sets))

@@ -18,6 +18,7 @@ from normviz.export.scorm import scorm_package
 from normviz.lessons.practice.exercise import Exercise, PracticeExercise
 from normviz.lessons.practice.formats import paper, quiz
 from normviz.lessons.practice.page import Practice
+from normviz.lessons.practice.settings import ALL_LEVELS
 from normviz.scene.view import link
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import with_language
@@ -92,15 +93,19 @@ class SetFormat:
 
 def _json(one: PracticeSet) -> bytes:
     objects = [exercise.json() | {"id": one.id_of(exercise)} for exercise in one.exercises]
-    linked = [each | {"link": one.app + each["link"]} for each in objects]
+    linked = [each | {"link": one.app + each["link"] if each["link"] else ""} for each in objects]
     return f"{json.dumps(linked, indent=2, ensure_ascii=False)}\n".encode()
 
 
 def _html(one: PracticeSet) -> bytes:
-    """The page of the set. With a key it has these exercises alone; otherwise all, so that a reader can choose others."""
-    page = links.output_of_query("practice", dict(one.query or {}))
-    if one.key:
-        shown = [replace(part, given=one.data(), controls=False) for part in page.parts if isinstance(part, Practice)]
+    """The page of the set. If it is for one student, or no link chooses it, it has these exercises alone; otherwise all, to choose others."""
+    page = links.output_of_query("practice", dict(one.query or {"level": ALL_LEVELS}))
+    if one.key or not one.query:
+        shown = [
+            replace(part, given=one.data(), controls=False, title=one.title)
+            for part in page.parts
+            if isinstance(part, Practice)
+        ]
         page = replace(page, parts=tuple(shown), title=one.title, view=None)
     return replace(page, choices=Choices(app=one.app)).to_html().encode()
 

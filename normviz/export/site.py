@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from normviz.figures.wire import Json
 from normviz.lessons.compare.page import READY_SETS, ReadySet
 from normviz.lessons.pages import PAGES
 from normviz.lessons.practice.bank import choose
+from normviz.lessons.practice.own import content_names, content_set
 from normviz.lessons.questions.page import (
     ASKING,
     LONGEST_SEARCH,
@@ -84,9 +86,10 @@ ABOUT = N_("See which elements of a tensor share a mean and a variance, and whic
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page of the app, whose views the site has."""
+    """A page of the app, whose views the site has; ``own``: the name of a teacher's own questions, if Practice shows them."""
 
     key: str
+    own: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,7 @@ START, STORY, ALL_LAYERS, MODELS, PRACTICE, TEACHING = map(
 EXPLORE, COMPARE, STEPS, TRAINING = map(PageEntry, ("explore", "compare", "step_by_step", "train_and_eval"))
 PAGES_OF_APP = (START, STORY, EXPLORE, COMPARE, STEPS, ALL_LAYERS, TRAINING, MODELS, PRACTICE, TEACHING)
 SETS = N_("Side by side")
+OWN_QUESTIONS = N_("Questions of this course")
 SHAPES = ((5, 7), (2, 5, 4))  # tensors besides the default one, on pages of a single layer
 
 
@@ -122,6 +126,15 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
             keys=listed([*pages, *READY_SETS, *READING_ORDER[:3]]),
         )
     played = [Entry(f"{key}.html", PAGES[key].title, _(PAGES[key].group), kind) for key, kind in pages.items()]
+    played += [
+        Entry(
+            "practice-{}.html".format(re.sub(r"[^\w-]+", "-", name)),
+            content_set(name).title,
+            _(OWN_QUESTIONS),
+            PageEntry("practice", name),
+        )
+        for name in content_names()
+    ]
     sets = [Entry(f"compare-{key}.html", ready.title, _(SETS), ready) for key, ready in READY_SETS.items()]
     ordered = [QUESTIONS[key] for key in READING_ORDER]
     asked = [Entry(f"question-{one.key}.html", prose(one.key).title, one.topic.title, one) for one in ordered]
@@ -138,12 +151,20 @@ def index_page(listed_entries: Sequence[Entry], theme: str, beside: Sequence[str
     search = f'<div class="ns-search" hidden>{search_field("search", len(questions), LONGEST_SEARCH)}</div>'
     sets = f'<section class="ns-topic"><h2>{escape(_(SETS))}</h2>\n<ul class="ns-cards">\n{cards}\n</ul></section>'
     own = {"/questions": f"#{QUESTION_LIST}"} if questions else {}
+    links = "".join(
+        f'<li><a href="{escape(one.file)}">{line(one.title)}</a></li>'
+        for one in listed_entries
+        if isinstance(one.shows, PageEntry) and one.shows.own
+    )
+    course = (
+        f'<section class="ns-topic"><h2>{escape(_(OWN_QUESTIONS))}</h2>\n<ul>{links}</ul></section>' if links else ""
+    )
     body = Body(app=_app(), pages=_addresses(listed_entries) | _question_pages(listed_entries) | own)
     front = f"{body.page(output_of_query(HOME, {}).parts)}\n{no_script()}"
     asked = (
         f'<div id="{QUESTION_LIST}">{question_list(questions, has_field=False).html(body)}</div>' if questions else ""
     )
-    html = f"{front}\n{search if questions else ''}\n{sets if cards else ''}\n{asked}"
+    html = f"{front}\n{search if questions else ''}\n{course}\n{sets if cards else ''}\n{asked}"
     return page(NAME, html, body, theme, home=True, switch=language_switch(beside, INDEX))
 
 
@@ -164,6 +185,8 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequenc
         body = Body(pages=_addresses(among) | _question_pages(among), carries=True)
         if entry.shows is ALL_LAYERS:
             made = f"{body.page(output_of_query(entry.shows.key, {}).parts)}\n{_app_link(entry.shows.key, {})}"
+        elif entry.shows.own:
+            made = f"{body.page(output_of_query('practice', {'own': entry.shows.own}).parts)}\n{no_script()}"
         else:
             made, views = _playable(entry.shows.key, body, _question_pages(among))
     elif isinstance(entry.shows, Question):
@@ -184,7 +207,7 @@ def _question_pages(among: Sequence[Entry]) -> dict[str, str]:
 
 def _addresses(among: Sequence[Entry]) -> dict[str, str]:
     """The files of the pages, by their link in the app; and of the steps of Start here."""
-    pages = {entry.shows.key: entry.file for entry in among if isinstance(entry.shows, PageEntry)}
+    pages = {one.shows.key: one.file for one in among if isinstance(one.shows, PageEntry) and not one.shows.own}
     found = {"/questions": INDEX} | {f"/{key}": file for key, file in pages.items()}
     if START.key in pages:
         found |= {f"/start?step={step}": f"{pages[START.key]}?step={step}" for step in range(1, START_STEPS + 1)}

@@ -9,7 +9,6 @@ stops:
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 import yaml
 
@@ -19,6 +18,7 @@ from normviz.parts.titles import EXPLORE, HOME
 from normviz.scene.view import MOST_CAPTION, MOST_STOPS, Display, read_display, split_link
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.languages import OWN, read_text
+from normviz.texts.marked import Marked, read_marked
 from normviz.texts.messages import _, language, ngettext
 
 FORM = "title: ..., stops: [{link: ..., caption: ...}]"
@@ -48,13 +48,15 @@ def read_tour(text: str, name: str, pages: Collection[str] = ()) -> Tour:
     pages  the names of the pages; without them, the names in the links are not checked
     """
     try:
-        given = yaml.load(text, yaml.BaseLoader)  # makes only texts, lists and dictionaries
+        given = read_marked(text, name)
+    except NormvizError:
+        raise
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise NormvizError(
             "the tour {name} is not YAML: {reason}.", name=echo(name), reason=" ".join(str(error).split())
         ) from None
-    known = isinstance(given, dict) and {*given} <= {"title", "stops"}
-    title, stops = (given.get("title"), given.get("stops")) if known else (None, None)
+    fields = given.fields(("title", "stops")) if isinstance(given.value, dict) else {}
+    title, stops = (fields[key].value if key in fields else None for key in ("title", "stops"))
     if not isinstance(title, str) or not isinstance(stops, list) or not 1 <= len(stops) <= MOST_STOPS:
         raise NormvizError(
             ngettext(
@@ -68,8 +70,10 @@ def read_tour(text: str, name: str, pages: Collection[str] = ()) -> Tour:
     return Tour(name, title, tuple(_read_stop(stop, number, pages) for number, stop in enumerate(stops, 1)))
 
 
-def _read_stop(given: Any, number: int, pages: Collection[str]) -> Stop:
-    link, caption = (given.get("link"), given.get("caption", "")) if isinstance(given, dict) else (None, "")
+def _read_stop(given: Marked, number: int, pages: Collection[str]) -> Stop:
+    fields = given.value if isinstance(given.value, dict) else {}
+    link, caption = (fields[key].value if key in fields else None for key in ("link", "caption"))
+    caption = "" if caption is None else caption
     if not isinstance(link, str) or not isinstance(caption, str) or len(caption) > MOST_CAPTION:
         raise NormvizError(
             ngettext(
@@ -80,10 +84,7 @@ def _read_stop(given: Any, number: int, pages: Collection[str]) -> Stop:
                 form=FORM,
             )
         )
-    if unknown := [key for key in given if key not in ("link", "caption")]:
-        raise NormvizError(
-            "stop {number} has an unknown key, {key}; write {form}.", number=number, key=echo(unknown[0]), form=FORM
-        )
+    given.fields(("link", "caption"))
     try:
         address = split_link(link)
     except NormvizError as error:

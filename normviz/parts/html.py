@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
-from html import escape
+from html import escape, unescape
 from typing import Literal, NewType, Protocol
 
 from markdown_it import MarkdownIt
@@ -105,7 +105,7 @@ def text(parts: Iterable[Shown]) -> str:
 
 # Texts as HTML. Tags in a text are escaped, and an address that runs code does not become a link.
 
-__all__ = ["block", "data", "escape", "finished", "line", "plain_table", "scrolling"]
+__all__ = ["bare", "block", "data", "escape", "finished", "line", "plain_table", "scrolling"]
 
 KEPT = 512  # texts: most of a page is the same after a change
 
@@ -129,6 +129,15 @@ def block(text: str) -> str:
 def line(text: str) -> str:
     """Markdown within a line."""
     return finished(str(_markdown().renderInline(text)))
+
+
+def bare(text: str) -> str:
+    """Markdown without its marks.
+
+    >>> bare("**2** of `x < 3`, see [torch](https://pytorch.org)")
+    '2 of x < 3, see torch'
+    """
+    return unescape(re.sub(r"<[^>]*>", "", block(text)))
 
 
 def finished(html: str) -> str:

@@ -6,7 +6,8 @@ import re
 import sqlite3
 import sys
 import zipfile
-from html import escape
+from html import escape, unescape
+from pathlib import Path
 from tempfile import gettempdir
 
 import pytest
@@ -20,6 +21,19 @@ from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.practice.page import Practice
 from normviz.lessons.practice.roster import student_sets
 from normviz.lessons.practice.settings import FORMS
+
+QUESTIONS = """\
+questions:
+  - id: gammas
+    text: How many `gammas`?
+    layer: BatchNorm2d(3)
+    kind: gammas
+    answer: 3
+  - id: why
+    text: Why?
+    options: [a, b]
+    answer: b
+"""
 
 
 def size_of(path):
@@ -159,6 +173,54 @@ def test_an_exam_is_two_files_for_one_set_and_for_a_roster(run, tmp_path, roster
     assert all(f"<b>{escape(answer)}</b>" in key for answer in answers)
 
 
+@pytest.fixture
+def own(tmp_path):
+    (tmp_path / "mine.yaml").write_text(QUESTIONS)
+    return ("--add", "mine.yaml")
+
+
+def test_own_questions_stand_alone_or_before_the_exercises_that_an_option_chooses(run, own):
+    assert [one["id"] for one in json.loads(run("practice", *own)[1])] == ["gammas", "why"]
+    code, out, _err = run("practice", *own, "--seed", "7", "--count", "3")
+    assert code == 0
+    assert [one["id"] for one in json.loads(out)] == ["gammas", "why", *(one.id for one in choose(7, 3))]
+
+
+@pytest.mark.parametrize("name", ["html", "moodle", "qti", "anki", "paper"])
+def test_own_questions_are_in_every_format(run, tmp_path, own, name):
+    code, _out, err = run("practice", *own, "--app", "https://lab.org", "--format", name, "-o", "set.html")
+    assert (code, err) == (0, "")
+    content = (tmp_path / "set.html").read_bytes()
+    assert (
+        content.startswith(b"PK")
+        if name in ("qti", "anki")
+        else b"How many <code>gammas</code>?" in unescape(content.decode()).encode()
+    )
+
+
+def test_own_questions_are_in_the_set_of_each_student(run, tmp_path, own, roster):
+    assert run("practice", *own, *roster, "-o", "sets")[0] == 0
+    for file in (tmp_path / "sets").glob("*.json"):
+        ids = [one["id"] for one in json.loads(file.read_text())]
+        assert [name.split("-", 1)[1] for name in ids[:2]] == ["gammas", "why"]
+        assert len(ids) == 2 + 4
+
+
+def test_an_own_question_whose_answer_torch_contradicts_is_refused_with_its_line(run, tmp_path, own):
+    (tmp_path / "mine.yaml").write_text(QUESTIONS.replace("answer: 3", "answer: 6"))
+    message = "mine.yaml, line 6: the answer is '6', and torch computes 3; correct the answer or the question."
+    assert run("practice", *own, "-o", "set.json") == (2, "", f"normviz: {message}\n")
+    assert not (tmp_path / "set.json").exists()
+
+
+def test_a_preview_opens_the_page_of_own_questions(run, own, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    code, out, err = run("practice", *own, "--preview")
+    assert (code, err, opened) == (0, "", [Path(out.strip()).as_uri()])
+    assert "Why?" in Path(out.strip()).read_text()
+
+
 def test_the_table_of_formats_has_those_of_the_help():
     assert [*FORMATS] == [*arguments.QUIZZES]
 
@@ -171,6 +233,8 @@ def test_the_table_of_formats_has_those_of_the_help():
     ("--level rising", "level=rising is for a page: write it with --format html, or choose another level."),
     ("--format paper -o -", "--format paper writes two files; name one for the exam with -o FILE."),
     ("--pdf a4 -o set.json", "--pdf is for --format paper; leave it out."),
+    ("--preview", "--preview shows the questions of --add FILE; name a file."),
+    ("--add none.yaml", "the file none.yaml cannot be read ("),
     ("--mixture x", "mixture='x' must be a whole number from 0 to 2,147,483,647."),
     ("--roster r.csv --all -o sets", "give only one of --roster, --versions and --all."),
     ("--key spring", "--key is for the sets of --roster or --versions; leave it out."),

@@ -239,11 +239,14 @@ WRONG = [
     ("title: T\nstops: []", "must have a title and 1 to 99 stops"),
     ("title: T\nstops: [3]", "stop 1 must have a link and a caption"),
     ("title: T\nstops: [{link: /x}]", "stop 1: link='/x' does not name a page; choose start, story, explore, compare"),
-    ("title: T\nstop: []\nstops: [{link: /}]", "must have a title and 1 to 99 stops"),
+    ("title: T\nstop: []\nstops: [{link: /}]", "mine, line 2: 'stop' is not a key here. Did you mean stops?"),
     (
-        "title: T\nstops: [{link: /}, {link: /, captoin: a}]",
-        "stop 2 has an unknown key, 'captoin'; write title: ..., stops:",
+        "title: T\nstops:\n- link: /\n- link: /\n  captoin: a",
+        "mine, line 5: 'captoin' is not a key here. Did you mean caption?",
     ),
+    ("title: T\nstops: [{link: /, 4: a}]", "mine, line 2: '4' is not a key here; choose link or caption."),
+    ("title: T\ntitle: T\nstops: [{link: /}]", "mine, line 2: 'title' is given twice; give it once."),
+    ("title: T\nstops: &a [{link: /}, *a]", "the tour 'mine' is not YAML"),
     (f"title: T\nstops: [{{link: /, caption: {'x' * 301}}}]", "caption of up to 300 characters"),
 ]
 

@@ -8,10 +8,10 @@ from math import prod, sqrt
 import torch
 from torch import Tensor
 
+from normviz.lessons.practice import measured
 from normviz.lessons.practice.case import Answer, Case, group_box, members
 from normviz.lessons.practice.exercise import TOLERANCE, Exercise
 from normviz.lessons.random import Random
-from tools.practice import measured
 from tools.practice.rows import exercise, mistaken_statistics, places
 
 LARGEST, TRIES = 9, 4000

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import chain, product
 from math import prod
 
+from normviz.lessons.practice import measured
 from normviz.lessons.practice.case import Case, Toggles
 from normviz.lessons.practice.exercise import Exercise
-from tools.practice import measured
 from tools.practice.cases import Leveled, all_cases
 from tools.practice.rows import MOST_MARKED, exercise, places, plain
 

@@ -8,9 +8,9 @@ import einops
 from torch import Tensor
 
 from normviz.layers.norm import Norm
+from normviz.lessons.practice import measured
 from normviz.lessons.practice.case import Case
 from normviz.lessons.practice.exercise import Exercise
-from tools.practice import measured
 from tools.practice.rows import exercise, mistaken_statistics
 
 CLOSE = 1e-9

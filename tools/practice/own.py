@@ -7,9 +7,9 @@ from itertools import product
 import torch
 
 from normviz.analysis.description import describe
+from normviz.lessons.practice import measured
 from normviz.lessons.practice.case import Answer, Box, Toggles, members, place
 from normviz.lessons.practice.exercise import Exercise
-from tools.practice import measured
 from tools.practice.choices import call
 
 

@@ -10,12 +10,12 @@ from math import prod
 from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts, param_tables
+from normviz.lessons.practice import measured
 from normviz.lessons.practice.case import Answer, Box, Case, box_of, group_box
 from normviz.lessons.practice.confusions import GAMMAS, STATISTICS
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.random import Random
 from normviz.texts.errors import NormvizError
-from tools.practice import measured
 
 Wrong = Iterable[tuple[str, Answer | None]]
 MOST_MARKED = 96  # elements of a shape whose elements a reader marks

@@ -149,6 +149,9 @@ interface PracticeExercise {
   at?: number[]; // the framed element
   values?: number[]; // the elements of x
   tolerance?: number; // how far a typed number may be off
+  markup?: string; // the prompt of a teacher's own question, as HTML
+  explained?: string; // the explanation of such a question, as HTML
+  why?: Record<string, string>; // by the id of a wrong option of such a question: why it tempts, as HTML
   numbers?: number[]; // for a pattern: the number of the group of each element
 }
 
@@ -190,6 +193,7 @@ interface PracticeData {
   app: string | null; // its address, "" in the app itself; null: there is no app
   pages: Record<string, string>; // the addresses of pages next to the document, by their link in the app
   scorm?: PracticeCourse; // the page is an object of a course
+  title?: string; // of exercises that no setting chooses
 }
 
 /** The spread of what each layer computes, by the size of the weights and the layer. */

@@ -16,7 +16,7 @@ from normviz.lessons.explore.page import PAGE as EXPLORE_PAGE
 from normviz.lessons.gradients.page import PAGE as GRADIENTS_PAGE
 from normviz.lessons.page import Page
 from normviz.lessons.practice.case import Answer, Box, Case, Toggles, group_box, members, place
-from normviz.lessons.practice.confusions import averaged_in
+from normviz.lessons.practice.confusions import averaged_in, feedback
 from normviz.lessons.practice.settings import BUILD, CHOICE, MARK, NUMBER
 from normviz.lessons.random import Random, hash_text
 from normviz.lessons.step_by_step.page import PAGE as STEP_BY_STEP_PAGE
@@ -95,6 +95,9 @@ class PracticeExercise(Payload):
     at           the framed element
     values       the elements of x
     tolerance    how far a typed number may be off
+    markup       the prompt of a teacher's own question, as HTML
+    explained    the explanation of such a question, as HTML
+    why          by the id of a wrong option of such a question: why it tempts, as HTML
     numbers      for a pattern: the number of the group of each element
     """
 
@@ -124,6 +127,9 @@ class PracticeExercise(Payload):
     at: tuple[int, ...] | None = left_out(None)
     values: tuple[float, ...] | None = left_out(None)
     tolerance: float | None = left_out(None)
+    markup: str = left_out("")
+    explained: str = left_out("")
+    why: dict[str, str] | None = left_out(None)
     numbers: list[int] | None = left_out(None)
 
 
@@ -162,6 +168,20 @@ class Exercise:
     @property
     def about(self) -> ExerciseKind:
         return EXERCISE_KINDS[self.kind]
+
+    @property
+    def is_rich(self) -> bool:
+        """Whether its texts are Markdown."""
+        return False
+
+    @property
+    def tolerance(self) -> float:
+        """How far a number may be off."""
+        return TOLERANCE if self.values else 0.0
+
+    def feedback(self, confusion: str) -> str:
+        """What the wrong answer is that follows from a confusion, and what is true."""
+        return feedback(confusion, self.case)
 
     def elements(self, box: Answer) -> list[tuple[int, ...]]:
         """The sorted indices of an answer that is a set."""
@@ -241,7 +261,7 @@ class Exercise:
         found = {
             "id": self.id,
             "kind": self.kind,
-            "level": self.level,
+            "level": self.level or None,
             "layer": case.text,
             "shape": list(case.shape),
             "prompt": self.whole_prompt,
@@ -286,7 +306,7 @@ class Exercise:
             target=[place(index, case.shape) for index in self.target] if built else None,
             at=self.at or None,
             values=self.values or None,
-            tolerance=TOLERANCE if self.values else None,
+            tolerance=self.tolerance or None,
             numbers=case.group_numbers if self.about.is_numbered else None,
         )
 

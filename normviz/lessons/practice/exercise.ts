@@ -32,8 +32,9 @@ export class ExerciseView {
       this.check();
     });
     Object.assign(this.prompt, { id: `nv-exercise-${uniqueNumber()}`, tabIndex: -1 });
-    writeWithCode(this.prompt, exercise.prompt, exercise.layer.replace(/\.eval\(\)$/, ""));
-    if (!DRAWN_BY_FIELD.includes(exercise.form)) drawTensor(this.root, exercise);
+    if (exercise.markup) this.prompt.innerHTML = exercise.markup; // the server has escaped what the teacher wrote
+    else writeWithCode(this.prompt, exercise.prompt, exercise.layer.replace(/\.eval\(\)$/, ""));
+    if (exercise.shape.length && !DRAWN_BY_FIELD.includes(exercise.form)) drawTensor(this.root, exercise);
     this.field = makeField(this.root, exercise, { label: this.prompt.id, draft: options.draft, onChange: () => this.changed() });
     this.hint = html("div", "nv-exercise-hint", this.root, "", { role: "status" });
     this.feedback = html("div", "nv-exercise-feedback", this.root, "", { role: "status", tabIndex: -1 });
@@ -66,7 +67,9 @@ export class ExerciseView {
     const verdict = html("p", "nv-exercise-verdict", hint);
     html("strong", "", verdict, _("Not right."));
     if (known) verdict.append(betweenSentences(), _("That is {name}.", { name: known.name }));
-    html("p", "", hint, known ? sentenceOf(known, confusion, exercise) : exercise.hint);
+    const why = exercise.why?.[confusion ?? ""];
+    if (why) html("p", "", hint).innerHTML = why;
+    else if (known || exercise.hint) html("p", "", hint, known ? sentenceOf(known, confusion, exercise) : exercise.hint);
     html("p", "", hint, _("Try once more."));
     this.feedback.replaceChildren();
     if (focus) hint.scrollIntoView({ block: "nearest" });
@@ -86,9 +89,12 @@ export class ExerciseView {
     if (!isRight && WITH_ANSWER.includes(exercise.form)) verdict.append(betweenSentences(), _("The answer is {answer}.", { answer: answerText(exercise.answer, exercise) }));
     if (counts && value !== null && !isRight) this.writeCounts(counts);
     if (known) html("p", "", feedback, sentenceOf(known, confusion, exercise));
-    const reason = html("p", "", feedback);
+    const why = exercise.why?.[confusion ?? ""];
+    if (why) html("p", "", feedback).innerHTML = why;
+    const reason = html(exercise.markup ? "div" : "p", "", feedback);
     if (!isRight && exercise.form === "mark") html("strong", "", reason, _("The answer:"));
-    reason.append(betweenSentences(), exercise.explanation); // the explanation of marks begins with the answer
+    if (exercise.markup) reason.innerHTML = exercise.explained ?? "";
+    else reason.append(betweenSentences(), exercise.explanation); // the explanation of marks begins with the answer
     const links = html("p", "nv-exercise-links", feedback);
     addLink(links, _("See it in a figure"), exercise.link, addressOf);
     if (known?.question) addLink(links, _("Read: {title}", { title: known.title }), `/questions?q=${known.question}`, addressOf);
@@ -109,6 +115,7 @@ export class ExerciseView {
 
 /** A link to a view of the app, where there is an app. */
 export function addLink(parent: HTMLElement, text: string, link: string, addressOf: (link: string) => string | null) {
+  if (!link) return;
   const address = addressOf(link), [, page, query] = link.match(/^\/(\w*)(.*)$/s) as RegExpMatchArray;
   if (!address) return;
   const found = html("a", "nv-go", parent, text, { href: address });
@@ -137,7 +144,7 @@ export function judgeAnswer({ answer, accepted = [answer], wrong, options, toler
 /** The result of the tries at an exercise. It is done after a right one, the second one, or a wish to see the answer. */
 export function resultOfTries(exercise: PracticeExercise, tries: (PracticeAnswer | null)[]): PracticeResult {
   const judged = tries.map((value) => judgeAnswer(exercise, value)), { isRight, confusion } = judged[judged.length - 1], value = tries[tries.length - 1];
-  const confusions = judged.flatMap((one) => one.confusion ?? []);
+  const confusions = judged.flatMap(({ confusion: found }) => (found && !exercise.why ? found : [])); // a teacher's own question has none
   return { exercise, tries, value, isRight, confusion, confusions, isDone: isRight || value === null || tries.length >= MOST_TRIES };
 }
 
@@ -151,6 +158,7 @@ function sameAnswer(value: PracticeAnswer, other: PracticeAnswer, tolerance: num
 /** Writes a text in which the layer is code. Texts on the two modes name it without .eval(). */
 export function writeWithCode(parent: HTMLElement, text: string, layer: string) {
   const code = text.includes(layer) ? layer : layer.replace(".eval()", "");
+  if (!code) return parent.append(text);
   for (const [i, part] of text.split(code).entries()) {
     if (i) html("code", "", parent, code);
     parent.append(part);

@@ -14,6 +14,7 @@ from normviz.lessons.page import Page
 from normviz.lessons.practice.bank import IndexEntry, bank, choose, index
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.exercise import Exercise, PracticeExercise
+from normviz.lessons.practice.own import content_set
 from normviz.lessons.practice.settings import ALL_LEVELS, CHOICE, FIRST_FORMS, FORMS, LEVELS, OF_SET, RISING
 from normviz.lessons.questions.page import QUESTIONS
 from normviz.lessons.questions.question import prose
@@ -22,8 +23,9 @@ from normviz.parts.html import Body, escape, glossary
 from normviz.parts.part import Hides, Part
 from normviz.parts.titles import LEARN, TITLES
 from normviz.scene.scene import SEED
-from normviz.scene.setting import Number, Segments, Setting, Several, choice
+from normviz.scene.setting import Number, Segments, Setting, Several, choice, text
 from normviz.scene.view import View
+from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, language
 
 POOL = 60  # exercises of each level from which the app takes those of a rising set
@@ -34,6 +36,10 @@ TIME = choice(
     hide="exercises",
     applies=lambda view: view.settings["time"] == "true",
 ).described(N_("Show the time"), N_("whether the reader sees the time: true or false"), "true")
+
+OWN_SET = text("own", 100, hide="exercises", keyword=False).described(
+    "", N_("a teacher's own questions, by the name of their file in the folder that the app reads"), "week3"
+)
 
 # The confusions that a step of Start here clears up.
 SHOWN_BY_STEP = {
@@ -131,6 +137,7 @@ class PracticeData(Payload):
     levels     the name of each level
     served     a server chooses the exercises of another set
     controls   the reader may change the set
+    title      of exercises that no setting chooses
     app        its address, "" in the app itself; null: there is no app
     pages      the addresses of pages next to the document, by their link in the app
     scorm      the page is an object of a course
@@ -147,6 +154,7 @@ class PracticeData(Payload):
     app: str | None
     pages: Mapping[str, str]
     scorm: PracticeCourse | None = left_out(None)
+    title: str = left_out("")
 
 
 @dataclass(frozen=True)
@@ -154,6 +162,7 @@ class Practice(Part):
     """A set of exercises. ``practice.ts`` shows one at a time, checks the answers, and ends with a summary.
 
     given     the exercises, if ``chosen`` does not choose them: then the reader cannot choose others
+    title     of the given exercises
     timed     whether the reader sees the time
     controls  whether the reader may choose other exercises
     course    keeps the score, if the page is an object of one
@@ -164,6 +173,7 @@ class Practice(Part):
     controls: bool = True
     given: tuple[PracticeExercise, ...] = ()
     course: PracticeCourse | None = None
+    title: str = ""
     name: ClassVar[str] = ""
 
     @property
@@ -188,6 +198,7 @@ class Practice(Part):
             app=body.app,
             pages=body.pages,
             scorm=self.course,
+            title=self.title,
         )
         packed = _packed_bank(language.get()) if carries else _packed(pool, _entries_of(pool)) if pool else ""
         carried = f'<script type="text/plain" class="nv-bank">{packed}</script>' if packed else ""
@@ -210,11 +221,17 @@ class Practice(Part):
         return "\n".join(lines)
 
     def without_hidden(self, hides: Hides) -> tuple[Part, ...]:
-        return (replace(self, timed=self.timed and not hides(self, "time"), controls=not hides(self, "exercises")),)
+        controls = self.controls and not hides(self, "exercises")
+        return (replace(self, timed=self.timed and not hides(self, "time"), controls=controls),)
 
 
 def view_parts(view: View) -> Iterator[Part]:
     settings = view.settings
+    if own := settings["own"]:
+        found = content_set(own)
+        given = tuple(one.data() for one in found.exercises)
+        yield Practice(ExerciseSet(0, len(given), (), None), settings["time"] == "true", False, given, title=found.title)
+        return
     is_rising, level = settings["level"] == RISING, settings["level"]
     yield Practice(
         ExerciseSet(
@@ -287,6 +304,14 @@ def _packed(exercises: list[Exercise], entries: list[IndexEntry]) -> str:
 class PracticePage(Page):
     """The page."""
 
+    def problem(self, view: View) -> str | None:
+        try:
+            if view.settings["own"]:
+                content_set(view.settings["own"])
+        except NormvizError as error:
+            return view.problem or str(error)
+        return view.problem
+
     def is_exercise(self, view: View) -> bool:
         return True
 
@@ -295,7 +320,7 @@ PAGE = PracticePage(
     "practice",
     *TITLES["practice"],
     view_parts,
-    (*OF_SET, TIME),
+    (*OF_SET, TIME, OWN_SET),
     rows=lambda _view: (),
     group=LEARN,
     uses="seed",

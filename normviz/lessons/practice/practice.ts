@@ -207,7 +207,7 @@ class Practice {
       if (result) this.tell(result, focus);
     } else if (exercises.length)
       drawSummary(this.card, this.results, {
-        set: this.set, data: this.data, seconds: this.time.hidden ? null : this.attempt.seconds, link: this.linkOf(this.set, !this.time.hidden), addressOf: (link) => this.addressOf(link),
+        set: this.set, data: this.data, seconds: this.time.hidden ? null : this.attempt.seconds, link: this.data.title ? "" : this.linkOf(this.set, !this.time.hidden), addressOf: (link) => this.addressOf(link),
         onRestart: this.course ? null : () => this.restart(), onNew: this.form && (() => this.form?.openNew()), onHarder: this.harder, isForNewcomers: this.isForNewcomers,
       });
     else html("p", "nv-note-box", this.card, _("No exercise has these topics at this level. Choose others."));

@@ -53,7 +53,7 @@ def read_roster(content: bytes, file: str) -> list[str]:
     for line, cells in lines:
         if len(cells) != len(columns):
             raise NormvizError(
-                'there are {n} fields in line {line} of {file}, and {columns} in the header; quote a field that has a comma: "Lovelace, Ada".',
+                '{file}, line {line}: the number of fields is {n}, and in the header {columns}; quote a field that has a comma: "Lovelace, Ada".',
                 file=file,
                 line=line,
                 n=len(cells),

@@ -81,7 +81,8 @@ function resultText(result: PracticeResult) {
 function summaryText(results: PracticeResult[], options: SummaryOptions) {
   const { set, data, link } = options;
   const head = set.level === RISING ? _("Practice with normviz, a rising set") : _("Practice with normviz, seed {seed}", { seed: set.seed });
-  const lines = [...(data.scorm ? [document.title] : [head, link]), scoreText(results, options), ""]; // the address of a page in a course is no link
+  const title = data.title || (data.scorm ? document.title : ""); // of exercises that no link chooses: the address of a page in a course is no link
+  const lines = [...(title ? [title] : [head, link]), scoreText(results, options), ""];
   for (const [number, result] of results.entries()) lines.push(`${number + 1}. ${result.exercise.prompt}`, `   ${resultText(result)}`, `   ${result.exercise.id}`);
   const found = confusionsOf(results, data);
   if (found.length) lines.push("", _("What came up"), ...found.map(({ confusion, count }) => `- ${joinSentences([timesText(confusion, count), _("Read: {title}", { title: confusion.title })])}`));

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
+from urllib.parse import quote
 
 from normviz.lessons.page import Page
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.formats.quiz import item
+from normviz.lessons.practice.own import content_names
 from normviz.lessons.tours import tours
 from normviz.parts.html import Body, block, escape, line
 from normviz.parts.part import Caption, Code, Details, Link, Links, Part, Text
@@ -162,6 +164,9 @@ def view_parts(view: View) -> Iterator[Part]:
         N_("Answer sheet"), N_("The answers to these five exercises, with reasons. The command writes the answers to any set."), "answers",
         (Details(_("Show the answers"), (_answers(),)), Command(f"{PRACTICE} -o answers.json")),
     )  # fmt: skip
+    if names := content_names():
+        own = tuple(Link(name, "practice", f"own={quote(name)}") for name in names)
+        yield Details(_("Questions of this course"), (Links(own, kind="choices"),))
     yield Caption(_("More: `docs/teaching.md`, `docs/tours.md` and `docs/embedding.md` in the source code."))
 
 

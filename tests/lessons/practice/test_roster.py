@@ -25,7 +25,7 @@ def test_names_are_read_as_rfc_4180_has_them(content, names):
     (b"name\n", "r.csv has no student; write one name in each line below the header."),
     (b"name,mail\nAda,a@b\n ,c@d\n", "r.csv, line 3: the name is empty; write one."),
     (b'name\n"two\nlines"\nAda\nEmmy\nAda \n', "line 6: 'Ada' is in line 4 too; add what tells them apart"),
-    (b"name\nLovelace, Ada\n", "there are 2 fields in line 2 of r.csv, and 1 in the header; quote a field"),
+    (b"name\nLovelace, Ada\n", "r.csv, line 2: the number of fields is 2, and in the header 1; quote a field"),
     (b'name\nAda\n"Emmy" Noether\n', "line 3 is not CSV"),
     (b"name\nAda\nM\xfcller\n", "r.csv, line 3 is not UTF-8; save the file as UTF-8."),
 ])  # fmt: skip

@@ -14,6 +14,7 @@ from types import ModuleType
 import pytest
 import yaml
 
+from normviz.lessons.practice.own import read_markdown
 from normviz.lessons.practice.roster import read_roster
 from tests.project.docs import session
 from tests.project.docs.pages import NAMES, PAGES, ROOT, Block, blocks, spans
@@ -86,6 +87,8 @@ def _try(block: Block, printed: str, folder: Path) -> str:
         assert list(yaml.safe_load_all(block.text))
     elif block.kind == "csv":
         assert read_roster(block.text.encode(), block.note)
+    elif block.kind == "markdown":
+        assert read_markdown(block.text, block.note).exercises
     elif block.kind == "":
         _literal(block.text)
     else:

@@ -34,11 +34,11 @@ def anki_package(items: Sequence[Item], title: str) -> bytes:
 
 
 def _fields(item: Item) -> list[str]:
-    options = "".join(f"<li>{escape(option.text)}</li>" for option in item.options)
+    options = "".join(f"<li>{item.line(option.text)}</li>" for option in item.options)
     link = f'<p><a href="{escape(item.link)}">{escape(_("Open the figure"))}</a></p>' if item.link else ""
-    question = f"<p>{escape(item.prompt)}</p>{_image(item, '')}"
-    behind = f"<p>{escape(item.explanation)}</p>{_image(item, '-solution') if item.solution else ''}{link}"
-    return [item.id, question, f"<ol>{options}</ol>" if options else "", escape(item.answer), behind]
+    question = f"{item.block(item.prompt)}{_image(item, '') if item.picture else ''}"
+    behind = f"{item.block(item.explanation)}{_image(item, '-solution') if item.solution else ''}{link}"
+    return [item.id, question, f"<ol>{options}</ol>" if options else "", item.line(item.answer), behind]
 
 
 def _image(item: Item, suffix: str) -> str:

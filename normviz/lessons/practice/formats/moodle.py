@@ -32,26 +32,26 @@ def _question(quiz: etree._Element, item: Item) -> None:
         for name, value in (("single", "true"), ("shuffleanswers", "true"), ("answernumbering", "abc")):
             etree.SubElement(question, name).text = value
         for option in item.options:
-            _answer(question, option.text, option.right, option.feedback, "html")
+            _answer(question, item.line(option.text), option.right, item.line(option.feedback), "html")
         return
-    right = _answer(question, f"{item.number:g}", True, _("Right."), "moodle_auto_format")
+    right = _answer(question, f"{item.number:g}", True, escape(_("Right.")), "moodle_auto_format")
     etree.SubElement(right, "tolerance").text = f"{item.tolerance:g}"
     for number, feedback in item.mistakes:
-        wrong = _answer(question, f"{number:g}", False, feedback, "moodle_auto_format")
+        wrong = _answer(question, f"{number:g}", False, item.line(feedback), "moodle_auto_format")
         etree.SubElement(wrong, "tolerance").text = f"{item.tolerance:g}"
 
 
 def _answer(question: etree._Element, text: str, right: bool, feedback: str, form: str) -> etree._Element:
     answer = etree.SubElement(question, "answer", fraction="100" if right else "0", format=form)
-    _text(answer, escape(text) if form == "html" else text)
-    _text(etree.SubElement(answer, "feedback", format="html"), escape(feedback))
+    _text(answer, text)
+    _text(etree.SubElement(answer, "feedback", format="html"), feedback)
     return answer
 
 
 def _rich(question: etree._Element, name: str, text: str, picture: str, item: Item, link: str = "") -> None:
     """A text with a picture, and with a link to the view that settles the question."""
     element = etree.SubElement(question, name, format="html")
-    html = f"<p>{escape(text)}</p>"
+    html = item.block(text)
     file = f"{item.id}-{name}.svg"
     if link:
         html += f'<p><a href="{escape(link)}">{escape(_("Open the figure"))}</a></p>'

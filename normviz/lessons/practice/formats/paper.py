@@ -59,10 +59,10 @@ def _sheet(sheet: Sheet) -> str:
 
 def _question(item: Item, number: int, sheet: Sheet) -> str:
     place = f'<small class="place">{escape(f"{sheet.key} / {number}")}</small>' if sheet.key else ""
-    options = "".join(f'<li><span class="box"></span>{escape(text)}</li>' for text, _option in _lettered(item))
+    options = "".join(f'<li><span class="box"></span>{item.line(text)}</li>' for text, _option in _lettered(item))
     room = '<div class="room"></div>' + f'<p class="answer">{escape(_("Answer:"))}<span class="line"></span></p>'
     asked = f'<ul class="options">{options}</ul>' if options else room
-    return f"<li>{place}<p>{escape(item.prompt)}</p>{_figure(item.picture)}{asked}</li>\n"
+    return f"<li>{place}{item.block(item.prompt)}{_figure(item.picture)}{asked}</li>\n"
 
 
 def _answers(sheet: Sheet) -> str:
@@ -86,10 +86,11 @@ def _answer(item: Item) -> str:
         ((text, option.feedback) for text, option in _lettered(item) if not option.right),
         ((f"{number:g}", feedback) for number, feedback in item.mistakes),
     )
-    wrong = "".join(f"<li><b>{escape(text)}</b>: {escape(why)}</li>" for text, why in tempting)
+    wrong = "".join(f"<li><b>{item.line(text)}</b>{': ' if why else ''}{item.line(why)}</li>" for text, why in tempting)
+    tempt = f"<p>{escape(_('Wrong answers that tempt:'))}</p><ul>{wrong}</ul>"
     return (
-        f'<li><p class="asked">{escape(item.prompt)}</p><p><b>{escape(right_answer(item))}</b></p><p>{escape(item.explanation)}</p>'
-        f"{_figure(item.solution)}<p>{escape(_('Wrong answers that tempt:'))}</p><ul>{wrong}</ul></li>\n"
+        f'<li><div class="asked">{item.block(item.prompt)}</div><p><b>{item.line(right_answer(item))}</b></p>{item.block(item.explanation)}'
+        f"{_figure(item.solution)}{tempt if wrong else ''}</li>\n"
     )
 
 

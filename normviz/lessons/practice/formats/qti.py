@@ -26,9 +26,11 @@ def qti_package(items: Sequence[Item], title: str) -> bytes:
 
 
 def _question(item: Item, folder: Path) -> str:
-    lines = [f"1.  {_escaped(item.prompt)}"]
-    lines.append(f"    {_picture(item.picture, item, folder / f'{item.id}.svg')}")
-    lines.append(f"... {_feedback(item)}")
+    lines = [f"1.  {_escaped(item.plain(item.prompt))}"]
+    if item.picture:
+        lines.append(f"    {_picture(item.picture, item, folder / f'{item.id}.svg')}")
+    if feedback := _feedback(item):
+        lines.append(f"... {feedback}")
     if item.solution:
         lines.append(f"    {_picture(item.solution, item, folder / f'{item.id}-solution.svg')}")
     if not item.options:
@@ -37,15 +39,15 @@ def _question(item: Item, folder: Path) -> str:
         return "\n".join([*lines, f"=   {item.number:g}{tolerance}"])
     for letter, option in zip("abcdefgh", item.options, strict=False):
         lines += [
-            f"{'*' if option.right else ''}{letter})  {_escaped(option.text)}",
-            f"... {_escaped(option.feedback)}",
+            f"{'*' if option.right else ''}{letter})  {_escaped(item.plain(option.text))}",
+            *([f"... {_escaped(item.plain(option.feedback))}"] if option.feedback else []),
         ]
     return "\n".join(lines)
 
 
 def _feedback(item: Item) -> str:
     link = f" [{_('Open the figure')}](<{item.link}>)" if item.link else ""
-    return _escaped(item.explanation) + link
+    return _escaped(item.plain(item.explanation)) + link
 
 
 def _picture(svg: str, item: Item, place: Path) -> str:

@@ -7,9 +7,9 @@ from math import prod
 
 from normviz.figures.palette import FONT, THEMES
 from normviz.lessons.practice.case import place
-from normviz.lessons.practice.confusions import feedback
-from normviz.lessons.practice.exercise import TOLERANCE, Exercise
+from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.settings import MARK, NUMBER
+from normviz.parts.html import bare, block, line
 from normviz.scene.grid import Roles, roles
 from normviz.texts.messages import _
 
@@ -51,7 +51,9 @@ Drawn = list[list[int | None]]
 
 
 def svg(exercise: Exercise, answered: bool = False, look: Look = COLORED) -> str:
-    """The picture of an exercise; ``answered``: with its answer marked."""
+    """The picture of an exercise; "" if it has no tensor. ``answered``: with its answer marked."""
+    if not exercise.case.shape:
+        return ""
     drawn, axes = _drawn(exercise.case.shape), roles(exercise.case.axes)
     shape = tuple(map(len, drawn))
     is_set = answered and exercise.about.form == MARK
@@ -86,6 +88,8 @@ def _drawn(shape: tuple[int, ...]) -> Drawn:
 def spoken(exercise: Exercise) -> str:
     """What the picture shows, for readers who do not see it: the shape, or the numbers of a pattern."""
     case = exercise.case
+    if not case.shape:
+        return ""
     shape = f"{case.axes_text} = {case.shape}"
     numbers = exercise.numbers
     return f"{shape}: {numbers}" if numbers else shape
@@ -178,7 +182,8 @@ class Item:
     options            of a choice; empty if the answer is a number
     number, tolerance  the answer, if it is a number
     mistakes           wrong numbers, with their feedback
-    link               the address of the view that settles it; "" if there is no app
+    link               the address of the view that settles it; "" if there is none
+    is_rich            whether its texts are Markdown
     """
 
     id: str
@@ -192,6 +197,19 @@ class Item:
     mistakes: tuple[tuple[float, str], ...]
     explanation: str
     link: str
+    is_rich: bool = False
+
+    def block(self, text: str) -> str:
+        """One of its texts as HTML: a paragraph, or several."""
+        return block(text) if self.is_rich else f"<p>{escape(text)}</p>"
+
+    def line(self, text: str) -> str:
+        """One of its texts as HTML within a line."""
+        return line(text) if self.is_rich else escape(text)
+
+    def plain(self, text: str) -> str:
+        """One of its texts without marks, on one line."""
+        return " ".join(bare(text).split()) if self.is_rich else text
 
     @property
     def answer(self) -> str:
@@ -203,13 +221,11 @@ def item(exercise: Exercise, app: str = "", look: Look = COLORED) -> Item:
     """The exercise as a question; ``app`` is the address of the app that its link opens."""
     is_number = exercise.about.form == NUMBER
     options = [
-        Option(exercise.text_of(value), feedback(confusion, exercise.case) if confusion else _("Right."), not confusion)
+        Option(exercise.text_of(value), exercise.feedback(confusion) if confusion else _("Right."), not confusion)
         for confusion, value in exercise.choices
     ]
     mistakes = [
-        (float(value), feedback(key, exercise.case))
-        for key, value in exercise.wrong
-        if not isinstance(value, str | tuple)
+        (float(value), exercise.feedback(key)) for key, value in exercise.wrong if not isinstance(value, str | tuple)
     ]
     assert not is_number or not isinstance(exercise.answer, str | tuple)
     return Item(
@@ -220,8 +236,9 @@ def item(exercise: Exercise, app: str = "", look: Look = COLORED) -> Item:
         spoken(exercise),
         () if is_number else tuple(options),
         float(exercise.answer) if is_number else 0.0,  # type: ignore[arg-type]
-        TOLERANCE if exercise.values else 0.0,
+        exercise.tolerance,
         tuple(mistakes) if is_number else (),
         exercise.explanation,
-        f"{app.rstrip('/')}{exercise.link}" if app else "",
+        f"{app.rstrip('/')}{exercise.link}" if app and exercise.link else "",
+        exercise.is_rich,
     )

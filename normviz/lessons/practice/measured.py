@@ -40,6 +40,7 @@ def run(module: nn.Module, x: Tensor) -> Tensor:
 
 
 @cache
+@torch.enable_grad()
 def derivatives(text: str, shape: tuple[int, ...], at: Index) -> Tensor:
     """The derivatives of the output at ``at`` with respect to each input."""
     x = noise(shape).requires_grad_()
@@ -131,7 +132,7 @@ def _follows_buffers(text: str, shape: tuple[int, ...]) -> bool:
     before = run(module, x)
     if getattr(module, "running_mean", None) is None:
         return False
-    module.running_mean += 1  # type: ignore[operator]
+    module.get_buffer("running_mean").add_(1)
     return not bool(torch.equal(before, run(module, x)))
 
 

@@ -1,0 +1,211 @@
+"""A teacher's own questions: torch computes the answer, and what is wrong is said with its file and line."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from normviz.lessons.pages import PAGES, page_view
+from normviz.lessons.practice.formats.moodle import moodle_xml
+from normviz.lessons.practice.formats.paper import Sheet, exam, key
+from normviz.lessons.practice.formats.qti import qti_package
+from normviz.lessons.practice.formats.quiz import item
+from normviz.lessons.practice.own import (
+    COMPUTED,
+    FILE_KEYS,
+    KEYS,
+    OPTION_KEYS,
+    read_files,
+    read_markdown,
+    read_questions,
+)
+from normviz.lessons.practice.page import Practice
+from normviz.texts.errors import NormvizError
+
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs/questions.schema.json").read_text(encoding="utf-8"))
+QUESTIONS = """\
+title: Week 3
+questions:
+  - text: How many gammas?
+    layer: BatchNorm2d(3)
+    shape: [2, 3, 4, 4]
+    kind: gammas
+    answer: 3
+  - id: running
+    text: |
+      Which has **running** statistics? `x < 3` <script>alert(1)</script> $x$
+
+      ```
+      1. a) ... GROUP
+      ```
+    options:
+      - text: "`BatchNorm2d`"
+      - text: LayerNorm
+        why: It normalizes *each* example alone.
+      - GroupNorm
+    answer: "`BatchNorm2d`"
+    explanation: "BatchNorm has [buffers](https://pytorch.org)."
+    level: 2
+    topic: train_and_eval
+"""
+MARKDOWN = """\
+---
+id: gammas
+layer: BatchNorm2d(3)
+shape: [2, 3, 4, 4]
+kind: gammas
+---
+How many **gammas**?
+
+- [ ] 6
+  That counts the betas,
+  too.
+- [x] 3
+
+## Answer
+One for each channel.
+"""
+
+
+@pytest.fixture(scope="module")
+def own():
+    return read_questions(QUESTIONS, "mine.yaml")
+
+
+def question(lines: str) -> str:
+    """A file with one question, whose first key is in line 2."""
+    return "questions:\n  - " + "\n    ".join(lines.splitlines())
+
+
+@pytest.mark.parametrize(("kind", "layer", "answer"), [
+    ("means", "BatchNorm1d(3)", 3), ("means", "LayerNorm(3)", 2), ("elements_per_mean", "GroupNorm(3, 3)", 1),
+    ("gammas", "LayerNorm(3)", 3), ("parameters", "BatchNorm1d(3)", 6), ("parameters", "RMSNorm(3)", 3),
+    ("mean", "LayerNorm(3)", 3), ("variance", "LayerNorm(3)", 4.67), ("mean", "BatchNorm1d(3)", 1), ("output", "LayerNorm(3)", -0.46),
+    ("output", "RMSNorm(3)", 0.54),
+])  # fmt: skip
+def test_torch_computes_the_answer_on_a_table_that_a_student_can_check(kind, layer, answer):
+    text = f"text: T\nlayer: {layer}\nshape: [2, 3]\nat: [0, 1]\nvalues: [[1, 2, 6], [0, 0, 1]]\nkind: {kind}"
+    (exercise,) = read_questions(question(text), "m.yaml").exercises
+    assert exercise.answer == answer
+    assert read_questions(question(f"{text}\nanswer: {answer}"), "m.yaml").exercises[0].answer == answer
+    with pytest.raises(NormvizError, match=r"m\.yaml, line 8: the answer is '77', and torch computes"):
+        read_questions(question(f"{text}\nanswer: 77"), "m.yaml")
+
+
+def test_a_choice_of_the_teacher_has_reasons_and_keeps_its_order(own):
+    _gammas, one = own.exercises
+    assert (own.title, one.id, one.level, one.about.topic) == ("Week 3", "running", 2, "train_and_eval")
+    data = one.data()
+    assert data.options == [("BatchNorm2d", ""), ("LayerNorm", "own-1"), ("GroupNorm", "own-2")]
+    assert data.answer == "BatchNorm2d"
+    assert data.why == {"own-1": "It normalizes <em>each</em> example alone."}
+    assert "<strong>running</strong>" in data.markup
+    assert "&lt;script&gt;" in data.markup
+    assert data.explained == '<p>BatchNorm has <a href="https://pytorch.org">buffers</a>.</p>'
+
+
+def test_a_markdown_file_is_one_question_with_options_and_their_reasons():
+    (one,) = read_markdown(MARKDOWN, "week/gammas.md").exercises
+    assert (one.id, one.text, one.answer, one.reason) == (
+        "gammas",
+        "How many **gammas**?",
+        "3",
+        "One for each channel.",
+    )
+    assert one.options == (("6", "That counts the betas, too."), ("3", ""))
+    with pytest.raises(NormvizError, match=r"g\.md, line 12: the answer is '4', and torch computes 3;"):
+        read_markdown(MARKDOWN.replace("[x] 3", "[x] 4"), "g.md")
+    with pytest.raises(NormvizError, match=r"g\.md, line 3: 'layr' is not a key here\. Did you mean layer\?"):
+        read_markdown(MARKDOWN.replace("layer:", "layr:"), "g.md")
+
+
+def test_own_questions_are_in_moodle_qti_and_on_paper_without_their_markup_running(own):
+    items = [item(one) for one in own.exercises]
+    moodle = moodle_xml(items, own.title).decode()
+    assert "&lt;strong&gt;running&lt;/strong&gt;" in moodle
+    for written in (moodle, exam([Sheet("", "", False, items)]), key([Sheet("", "", False, items)])):
+        assert "<script>" not in written
+        assert "How many gammas?" in written
+    assert qti_package(items, own.title).startswith(b"PK")
+    assert "That is" not in key([Sheet("", "", False, items)])
+    assert "It normalizes <em>each</em> example alone." in key([Sheet("", "", False, items)])
+
+
+def test_the_app_shows_a_file_of_its_folder(own, tmp_path, monkeypatch):
+    (tmp_path / "week 3.yaml").write_text(QUESTIONS)
+    (tmp_path / "notes.txt").write_text("no questions")
+    monkeypatch.setenv("NORMVIZ_CONTENT", str(tmp_path))
+    page = PAGES["practice"]
+    view = page.view("own=week 3")
+    (part,) = (one for one in page_view(page, view).parts if isinstance(one, Practice))
+    assert part.given == tuple(one.data() for one in own.exercises)
+    assert (part.title, part.controls, page.problem(view)) == ("Week 3", False, None)
+    (tmp_path / "week 3.yaml").write_text(QUESTIONS.replace("answer: 3", "answer: 4"))
+    assert "line 7: the answer is '4', and torch computes 3" in page.problem(page.view("own=week 3"))
+    assert "own='../week 3' is not a set of this app" in page.problem(page.view("own=../week 3"))
+
+
+WRONG = [
+    ("", "line 1: here are keys with values; write one of title or questions"),
+    ("questions: []", "below the key questions is a list, whose length is from 1 to 500"),
+    ("question: []", "line 1: 'question' is not a key here. Did you mean questions?"),
+    (question("text: T\nanser: 3"), "m.yaml, line 3: 'anser' is not a key here. Did you mean answer?"),
+    (question("text: T\nzzz: 3"), "line 3: 'zzz' is not a key here; choose id, text,"),
+    (question("text: T\ntext: T"), "line 3: 'text' is given twice; give it once."),
+    (question("answer: 3"), "line 2: a question needs a text"),
+    (question("text: T"), "line 2: a question needs an answer, or a kind whose answer torch computes: means,"),
+    (question("text: T\nanswer: many"), "line 3: 'many' is not a number"),
+    (question("text: T\nanswer: nan"), "line 3: 'nan' is not a number"),
+    (question("text: T\nanswer: c\noptions: [a, b]"), "line 3: the answer is c, and none of the options"),
+    (question("text: T\nanswer: a\noptions: [a, a]"), "line 4: the number of options is from 2 to 8, and all must differ"),
+    (question("text: T\nanswer: a\noptions:\n- text: a\n- {txt: b}"), "line 6: 'txt' is not a key here. Did you mean text?"),
+    (question("text: T\nkind: gamas\nlayer: LayerNorm(3)"), "line 3: kind='gamas' is unknown; choose means,"),
+    (question("text: T\nkind: means\nlayer: LayerNorm(3)"), "line 3: kind=means needs the shape of x"),
+    (question("text: T\nkind: gammas"), "line 3: kind=gammas needs a layer"),
+    (question("text: T\nkind: mean\nlayer: LayerNorm(3)\nshape: [2, 3]"), "line 3: kind=mean needs the values of x and an element"),
+    (question("text: T\nkind: means\nlayer: BatchNorm1d(3).eval()\nshape: [2, 3]"), "computes no mean from x in eval mode"),
+    (question("text: T\nkind: means\nlayer: LayerNorm(3)\nshape: [2, 4]"), "m.yaml, line 4: "),
+    (question("text: T\nkind: means\nlayer: LayrNorm(3)\nshape: [2, 4]"), "m.yaml, line 4: "),
+    (question("text: T\nanswer: 1\nshape: [2, 0]"), "line 4: the shape has whole numbers from 1"),
+    (question("text: T\nanswer: 1\nshape: [2, 3]\nat: [2, 0]"), "line 5: at=(2, 0) is not an element of x"),
+    (question("text: T\nanswer: 1\nshape: [2, 3]\nvalues: [1]"), "line 5: the number of values is 1, and must be that of the elements of x, 6,"),
+    (question("text: T\nanswer: 1\nlevel: 4"), "line 4: level='4' is unknown; choose 1, 2 or 3."),
+    (question("text: T\nanswer: 1\nid: a/b"), "line 4: the id 'a/b' has up to 60 letters"),
+    (question("text: '[a](javascript:alert(1))'\nanswer: 1"), "line 2: 'javascript:alert(1)' cannot be in a text"),
+    (question("text: '[a](JAVA&#115;cript:alert(1))'\nanswer: 1"), "cannot be in a text"),
+    (question("text: '<javascript:alert(1)>'\nanswer: 1"), "cannot be in a text"),
+    (question("text: '![a](https://a.org/b.png)'\nanswer: 1"), "cannot be in a text: a link leads to a web page, and there are no pictures"),
+    (question("text: T\nanswer: 1\nexplanation: |\n  [a][b]\n\n  [b]: data:text/html,x"), "cannot be in a text"),
+    ("questions:\n  - text: [", "m.yaml, line 2 is not YAML"),
+    ("questions: !!python/object/apply:os.system [ls]", "line 1: here are keys with values"),
+    ("questions: &a [*a]", "is not YAML"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "words"), WRONG, ids=range(len(WRONG)))
+def test_what_is_wrong_is_said_with_its_line(text, words):
+    with pytest.raises(NormvizError) as error:
+        read_questions(text, "m.yaml")
+    assert words in str(error.value)
+
+
+def test_ids_are_unique_over_files_and_a_file_that_cannot_be_read_is_named(tmp_path):
+    for name in ("a.yaml", "b.yaml"):
+        (tmp_path / name).write_text(QUESTIONS)
+    with pytest.raises(NormvizError, match=r"the id '.+' is in two files"):
+        read_files([tmp_path / "a.yaml", tmp_path / "b.yaml"])
+    with pytest.raises(NormvizError, match="cannot be read"):
+        read_files([tmp_path / "none.yaml"])
+
+
+def test_the_schema_for_editors_has_the_keys_of_the_files():
+    of_question = SCHEMA["$defs"]["question"]["properties"]
+    assert [*of_question] == [*KEYS]
+    assert of_question["kind"]["enum"] == [*COMPUTED]
+    assert [*SCHEMA["$defs"]["option"]["anyOf"][1]["properties"]] == [*OPTION_KEYS]
+    assert [*SCHEMA["properties"]] == [*FILE_KEYS]
+    jsonschema.validate(yaml.safe_load(QUESTIONS), SCHEMA)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(yaml.safe_load(QUESTIONS.replace("answer", "anser")), SCHEMA)
