@@ -143,8 +143,8 @@ FORMATS: Mapping[str, SetFormat] = {
     "moodle": SetFormat("xml", _moodle),
     "qti": SetFormat("zip", _qti),
     "anki": SetFormat("apkg", _anki),
-    PAPER: SetFormat("html", _paper),
     "scorm": SetFormat("zip", _scorm),
+    PAPER: SetFormat("html", _paper),
 }
 
 
