@@ -11,6 +11,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from pygments.lexers.special import TextLexer
+
 import normviz as nv
 from normviz.__version__ import __version__
 from normviz.figures.bundle import plotly_js
@@ -39,6 +41,7 @@ html_static_path, html_css_files = ["site.css"], ["site.css"]
 
 
 def setup(app: Any) -> None:
+    app.add_lexer("csv", TextLexer)  # Pygments has none
     app.connect("source-read", _read)
     app.connect("build-finished", _finish)
 
