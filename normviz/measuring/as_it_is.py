@@ -171,8 +171,8 @@ def _modes(subject: Subject) -> TrialResult:
     assert isinstance(reference, AsItIs)
     assert reference.other is not None
     other, shared = reference.other, reference.shared or {}
-    if not isinstance(function.fn, nn.Module) or not isinstance(other.fn, nn.Module):
-        return TrialResult(left_out=_("it is not a module"))
+    if not probe.has_modes(function.fn) or not probe.has_modes(other.fn):
+        return TrialResult(left_out=_("it has no train and eval mode"))
     batches = [subject.compared.alike(tuple(subject.x.shape), seed).to(subject.x.dtype) for seed in (21, 22, 23)]
     with trials.own_dtypes(function), trials.own_dtypes(other):
         given = {i: function.values[j].reshape(other.values[i].shape) for i, j in shared.items()}

@@ -34,7 +34,7 @@ from normviz.measuring.formula import (
 )
 from normviz.measuring.groups import Axis, from_ids, same_partition, smaller_shape
 from normviz.measuring.probe import Function
-from normviz.measuring.reasons import UNKNOWN, fast_variance, just_updated, made_from_condition, reasons
+from normviz.measuring.reasons import UNKNOWN, fast_variance, half_sums, just_updated, made_from_condition, reasons
 from normviz.measuring.report import (
     TRIED,
     Difference,
@@ -321,7 +321,7 @@ def _wrong_output(subject: Subject) -> TrialResult:
         return TrialResult((strides,))
     if verdict.right and verdict.own_right and verdict.given is not None:
         with own_dtypes(function):
-            cause = fast_variance(compared, verdict.given) if is_known else ""
+            cause = (fast_variance(compared, verdict.given) or half_sums(compared)) if is_known else ""
         return TrialResult((imprecise(verdict.given, x.dtype, verdict.only_near, cause),))
     found = measure_function(function, x, partial(_takes, expected), probe.FEW_INPUTS)
     if expected.shape != found.shape:
@@ -334,30 +334,38 @@ def _wrong_output(subject: Subject) -> TrialResult:
 def _other_shapes(subject: Subject) -> TrialResult:
     """The output on other shapes, and why it is wrong there, if that can be told."""
     compared = subject.compared
-    found = trials.on_other_shapes(subject, on_shapes(compared, subject.shapes, subject.on))
-    if found.shape is None or found.error is None:
+    return _with_reason(subject, trials.on_other_shapes(subject, on_shapes(compared, subject.shapes, subject.on)))
+
+
+def _sizes(subject: Subject) -> TrialResult:
+    """The output for other sizes, and why it is wrong there, if that can be told."""
+    return _with_reason(subject, trials.sizes(subject))
+
+
+def _with_reason(subject: Subject, found: TrialResult) -> TrialResult:
+    """What a trial finds on another size, with the reason, if one is found there."""
+    compared, function, shape = subject.compared, subject.function, found.shape
+    expected = None if shape is None else subject.on_norm(shape)
+    if shape is None or expected is None or repeated(compared) is not None:
         return found
-    why = _on_other_size(compared, found.shape, found.error)
+    sizes = {old: new for old, new in zip(subject.x.shape, shape, strict=True) if old != new}
+    with function.resized(compared.resized(expected, sizes)[1]):
+        why = _on_other_size(compared.on(expected), shape)
     return replace(
         found, differences=(*found.differences, *why.differences), measured=why.measured, expected=why.expected
     )
 
 
-def _on_other_size(compared: LayerComparison, shape: tuple[int, ...], error: Error) -> TrialResult:
-    """Why the output is wrong on another size, if that can be told."""
-    expected = _on(compared.expected, shape)
-    other = compared.on(expected)
-    found = measure_function(
-        compared.function, other.alike(shape, 18).to(compared.x.dtype), most_inputs=probe.FEW_INPUTS
-    )
-    differs, measured = _why(other, found, error, True)
+def _on_other_size(other: LayerComparison, shape: tuple[int, ...]) -> TrialResult:
+    """Why the output is wrong on this size, if that can be told."""
+    function, expected = other.function, other.expected
+    found = measure_function(function, other.alike(shape, 18).to(other.x.dtype), most_inputs=probe.FEW_INPUTS)
+    differs, measured = _why(other, found, None, True)
     m = Groups(other.expected.stat_ids).elements
     differs = [divisor_difference(str(m - 1), m) if one.found == UNBIASED else one for one in differs]  # m of this size
-    unlike = {"values", "not_normalization"}
-    another = _("another number")  # such as a share of the mean, which is that of this size
-    is_known = all(
-        one.what not in unlike and one.sentence not in map(_, UNKNOWN) and one.found != another for one in differs
-    )
+    # Another number is, for example, a share of the mean, which is that of this size.
+    unlike = {_("other values"), _("another number"), not_normalization(found).found}
+    is_known = all(one.found not in unlike and one.sentence not in map(_, UNKNOWN) for one in differs)
     is_known = is_known and (found.ids is None or from_ids(found.ids) is not None)
     return TrialResult(tuple(differs), measured=measured, expected=expected) if is_known else TrialResult()
 
@@ -374,8 +382,8 @@ def _modes(subject: Subject) -> TrialResult:
 def _no_other_mode(subject: Subject) -> TrialResult | None:
     """Why the other mode is not compared; None if it is."""
     module, compared = subject.function.fn, subject.compared
-    if not isinstance(module, nn.Module):
-        return TrialResult(left_out=_("it is not a module"))
+    if not isinstance(module, nn.Module) or not probe.has_modes(module):
+        return TrialResult(left_out=_("it has no train and eval mode"))
     stored = any(probe.meaning(name) in probe.STATISTICS for name, _buffer in module.named_buffers())
     if compared.best.is_made or (compared.expected.layer is None and stored):
         reason = _("{layer} does not say what to compute in that mode", layer=compared.expected.title)
@@ -450,7 +458,7 @@ def _why(
     if not is_known:
         other = not_normalization(found) if found.formula is None else from_x_instead()
         return [] if found.running else [other], found
-    error = error or Error(float("nan"), (0,) * len(expected.shape), False)
+    error = error or Error(float("nan"), (), False)
     is_constant = found.reach.is_empty and Groups(expected.stat_ids).elements > 1
     explained = None if is_constant else reasons(compared, found, error)
     if explained is not None:
@@ -533,7 +541,7 @@ TRIALS = (
         "sizes",
         "sizes",
         N_("1, 3 and 65 rows; one feature or channel more and less, 17 and 100 of them"),
-        trials.sizes,
+        _sizes,
         PLACES,
     ),
     Trial(

@@ -144,7 +144,7 @@ def example_of(subject: Subject, shape: Index | None = None, mode: str = "") -> 
         expected = subject.compared.expected
         is_other = expected.layer is not None and case.compared.expected.layer is None
         title = _("{layer}, for x of this size", layer=expected.title) if is_other else expected.title
-        is_in_eval = isinstance(function.fn, nn.Module) and not function.fn.training
+        is_in_eval = probe.has_modes(function.fn) and not function.fn.training
         test = _test(case, *shown, title, mode or ("eval" if is_in_eval else ""))
         return Example(case.arranged(case.x), *shown, test)
 

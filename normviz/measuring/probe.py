@@ -207,6 +207,11 @@ def names_in(fn: Callable[..., object]) -> dict[int, str]:
     return {id(value): name for name, value in named.items() if isinstance(value, Tensor)}
 
 
+def has_modes(fn: object) -> bool:
+    """Whether it is a module with a train and an eval mode. A frozen one of TorchScript has none."""
+    return isinstance(fn, nn.Module) and hasattr(fn, "training")
+
+
 def called_object(fn: object) -> Any:
     """The callable object, or the object of a bound method; None for functions (also scripted), classes and modules."""
     owner = getattr(fn, "__self__", None) if inspect.isroutine(fn) else fn
@@ -356,6 +361,11 @@ class Function:
             return number
         return _own_tensor(value) if is_parameter else value
 
+    @property
+    def is_training(self) -> bool:
+        """Whether one of its modules is in train mode."""
+        return any(has_modes(module) and module.training for module in self.modules)
+
     def add(self, tensors: Iterable[Tensor]) -> None:
         """Also isolate these tensors."""
         known = set(map(id, self.tensors))
@@ -401,6 +411,20 @@ class Function:
         """Use its tensors in their own dtypes."""
         self.values = [value.to(self.home) for value in self.originals]
 
+    @contextmanager
+    def resized(self, values: Values) -> Iterator[None]:
+        """Its tensors with these values, which may have other shapes, as if they had been given so."""
+        before = self.originals
+        self.originals = [values.get(i, one) for i, one in enumerate(before)]
+        self.use(self.dtype)
+        self.restore()
+        try:
+            yield
+        finally:
+            self.originals = before
+            self.use(self.dtype)
+            self.restore()
+
     def with_values(self, values: Values) -> dict[int, Tensor]:
         """Its tensors by position, some of them with other values."""
         return {i: values.get(i, value) for i, value in enumerate(self.values)}
@@ -420,7 +444,7 @@ class Function:
 
         Raises NormvizError if the function raises, or if its output is not a floating-point tensor of the shape of x.
         """
-        with torch.set_grad_enabled(any(module.training for module in self.modules)):
+        with torch.set_grad_enabled(self.is_training):
             return self.with_graph(x, values or {}).detach()
 
     def with_graph(self, x: Tensor, values: Values) -> Tensor:
@@ -480,7 +504,7 @@ class Function:
         self.renew({})
         for x in inputs:
             count_call()
-            with torch.set_grad_enabled(any(module.training for module in self.modules)), same_settings():
+            with torch.set_grad_enabled(self.is_training), same_settings():
                 output = self.run(same_strides(x, self.device)).detach()
             made.append((output, output.clone()))
         self.restore()
@@ -732,6 +756,7 @@ def isolated(
                 torch.set_num_threads(1)
             x = same_strides(x, home)
             _check_not_random(function, x)
+            warnings.simplefilter("ignore")  # the caller's x is not to blame for what follows
             function.add(function.leaves(x))
             function.choose_dtype(x)
             yield function

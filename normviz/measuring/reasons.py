@@ -61,7 +61,7 @@ from normviz.measuring.verdict import (
     signed_values,
     some_roles,
 )
-from normviz.texts.messages import N_, _, join_sentences
+from normviz.texts.messages import N_, _, join_sentences, ngettext
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
 
@@ -115,7 +115,7 @@ def evidence_of(compared: LayerComparison, eps: Iterable[float]) -> Evidence | N
     )
     plain = [probe.generic(shape, torch.float64, seed) for seed in (31, 32, 33, 34, 35)]
     given = compared.x.double() if tuple(compared.x.shape) == shape else compared.alike(shape, 36)
-    smallest = 1e-14 if dtype == torch.float64 else 1e-9  # squares of smaller ones may vanish
+    smallest = 1e-14 if dtype.itemsize >= 4 else 1e-9  # squares of smaller ones may vanish
     scales = {scale for one in eps for scale in (3 * one**0.5, 0.3 * one**0.5, one, 0.1 * one) if smallest < scale < 1}
     small = [scale * (plain[3] - 0.5) for scale in sorted(scales) if not norm.running]
     far = [] if compared.is_far else [given.nan_to_num()]
@@ -300,14 +300,60 @@ def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Reas
     if norm.running:
         every = [one for one in every if one.part in ("root", "eps") or one.fields.get("center") == "none"]
     common = [one for one in every if one in usual or _is_common(one, own_eps)]
+    for left in _left_alone(evidence, base):
+        rest = _smallest(compared, left.evidence, base, every, common, most=1)
+        if rest is not None and not any(one.sentence in map(_, UNKNOWN) for one in rest.differences):
+            return replace(rest, differences=(*first, left.difference, *rest.differences))
     best = _smallest(compared, evidence, base, every, common)
     if best is not None:
         told = _with_error(best.differences, given, compared.x.dtype)
         return replace(best, differences=first + told) if first or told else None
+    if text := half_sums(compared):
+        return Reasons(
+            (Difference("precision", _("sums in {dtype}", dtype="float16"), _("the precision of torch"), text),)
+        )
     special = _special(compared, evidence, base, given)
     if special is not None or found.reach.is_elementwise:
         return special
     return _before_another_function(compared, evidence, base, every, common)
+
+
+@dataclass(frozen=True, eq=False)
+class LeftAlone:
+    """Outputs that the function does not compute, and the evidence without them."""
+
+    difference: Difference
+    evidence: Evidence
+
+
+def _left_alone(evidence: Evidence, base: Variant) -> Iterator[LeftAlone]:
+    """Outputs that are always 0, or always x, where those of the layer are not."""
+    outputs, right = torch.stack([draw.outputs for draw in evidence.draws]), base.normalized(evidence.x)
+    if right is None:
+        return
+    for is_x, value in enumerate((torch.zeros_like(evidence.x), evidence.x)):
+        same = (outputs == value).all(0).all(0) & (right != value).any(0)
+        n = int(same.sum())
+        if 0 < n < same.numel():
+            at = same.nonzero()[0].tolist()
+            text = (
+                ngettext(
+                    "It returns {n} element of x as it is: that at {at}.",
+                    "It returns {n:,} elements of x as they are: the first is at {at}.",
+                    n,
+                    at=at,
+                )
+                if is_x
+                else ngettext(
+                    "{n} of its outputs is 0 for every x: that at {at}.",
+                    "{n:,} of its outputs are 0 for every x: the first is at {at}.",
+                    n,
+                    at=at,
+                )
+            )
+            draws = [replace(one, outputs=torch.where(same, torch.nan, one.outputs)) for one in evidence.draws]
+            difference = Difference("values", _("outputs that are not computed"), _("those of the formula"), text)
+            yield LeftAlone(difference, replace(evidence, draws=tuple(draws)))
 
 
 def _rounded_steps(compared: LayerComparison) -> Iterator[Change]:
@@ -545,7 +591,8 @@ def used(compared: LayerComparison, evidence: Evidence, fits: Sequence[Fit]) -> 
         for roles in compared.started or some_roles(function, expected)
     ]
     told = min(choices, key=len)
-    if len(draws) < 2 or not told or function.numbers:
+    is_partial = bool(offsets[0].isnan().any())  # of outputs that are not known
+    if len(draws) < 2 or not told or function.numbers or is_partial:
         return told
     pairs = [(draws[0].tensors[i], draws[1].tensors[i]) for i in arrays_of(function)]
     gamma = learned_factor((factors[0], factors[1]), pairs, dtype)
@@ -953,6 +1000,34 @@ def fast_variance(compared: LayerComparison, error: Error) -> str:
                 fast = ((y - mean) / (variance + (norm.eps or 0.0)).sqrt()).double() * gamma + beta
                 if bool(((fast - output).abs().nan_to_num() < 0.1 * error.largest).all()):
                     return _("It computes the variance as E[x^2] - E[x]^2 in {dtype}.", dtype=dtype_name(dtype))
+    return ""
+
+
+SQUARES_IN_HALF = (
+    N_(
+        "It sums squares in float16, whose largest number is 65504: its output is nearly that of {layer} where the sum in each "
+        "group is {inside:.0f}, and not where it is {outside:.0f}. Convert x to float32 first."
+    ),
+    N_(
+        "It squares in float16, whose largest number is 65504: its output is nearly that of {layer} where the largest square is "
+        "{inside:.0f}, and not where it is {outside:.0f}. Convert x to float32 first."
+    ),
+)
+
+
+def half_sums(compared: LayerComparison) -> str:
+    """Whether the output is another one just where squares, or their sums, are too large for float16, as a sentence; else ""."""
+    norm, function, groups = compared.reference.norm, compared.function, Groups(compared.expected.stat_ids)
+    values = Variant.of(norm, groups).normalized(probe.generic(compared.expected.shape, torch.float64, 61)[None])
+    if norm.running or groups.elements < 2 or values is None:
+        return ""
+    for message, size in zip(SQUARES_IN_HALF, (groups.elements, float(values.square().max())), strict=True):
+        near, limits = [], [share * torch.finfo(torch.float16).max for share in (0.8, 1.25)]
+        for limit in limits:
+            x = (values[0] * (limit / size) ** 0.5).to(function.dtype)
+            near.append(compared.near_enough(function(x), compared.exact(x, {})))
+        if near == [True, False]:
+            return _(message, layer=compared.expected.title, inside=limits[0], outside=limits[1])
     return ""
 
 

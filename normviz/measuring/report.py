@@ -158,7 +158,7 @@ def unexplained(found: Measurement, expected: Description, shown: Difference) ->
 
 def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
     """Why no Norm computes the same."""
-    if norm is not None:
+    if norm is not None or (found.running and found.ids is None):
         return
     if found.formula is None:
         yield not_normalization(found)
@@ -296,8 +296,8 @@ CLOSE = 2e-4  # relative
 
 def constant_value(values: Tensor) -> float | None:
     """The number that all values are, or None."""
-    middle = float(values.median())
-    same = bool(((values - middle).abs() <= CLOSE * max(1e-3, abs(middle))).all())
+    middle = float(values.nanmedian())
+    same = bool((((values - middle).abs() <= CLOSE * max(1e-3, abs(middle))) | values.isnan()).all())
     if not same:
         return None
     short = float(f"{middle:.3g}")

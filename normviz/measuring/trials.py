@@ -79,7 +79,6 @@ class TrialResult:
     measured  the parts of the formula, if they were measured to explain the differences
     expected  the layer with which these are compared, if not on the given x
     shape     of the x on which the output is wrong; None for that of the given x
-    error     there
     """
 
     differences: tuple[Difference, ...] = ()
@@ -89,7 +88,6 @@ class TrialResult:
     measured: Measurement | None = None
     expected: Description | None = None
     shape: Index | None = None
-    error: Error | None = None
 
 
 @dataclass(frozen=True)
@@ -371,7 +369,7 @@ def on_other_shapes(subject: Subject, errors: Iterable[tuple[Index, Error]]) -> 
         tried.append(shape)
         if not error.ok:
             told = other_size(tuple(subject.x.shape), shape, error)
-            return TrialResult((told,), tried=shapes_text(tried), shape=shape, error=error)
+            return TrialResult((told,), tried=shapes_text(tried), shape=shape)
     if not tried:
         layer = subject.compared.expected.title
         return TrialResult(left_out=_("{layer} and the function take no other shape", layer=layer))

@@ -78,6 +78,11 @@ def test_a_wrong_kernel_is_told_as_on_the_cpu(device):
     assert f'device="{device}"' in str(found.example) or found.example.x.device.type == "cpu"
 
 
+def test_a_small_maximum_is_told_as_on_the_cpu(device):
+    found = nv.check(lambda x: F.normalize(x, dim=-1) * 2, torch.randn(3, 4).to(device), "RMSNorm(4, eps=1e-6)")
+    assert [one.what for one in found.differences] == ["eps_placement", "eps"]
+
+
 def test_writing_into_x_is_noticed(device):
     def into(x):
         return x.sub_(x.mean(-1, keepdim=True)).div_((x.square().mean(-1, keepdim=True) + 1e-5).sqrt())

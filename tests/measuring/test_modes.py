@@ -1,6 +1,7 @@
 """The modes and running statistics of a module, after two batches."""
 
 import copy
+import warnings
 from threading import Lock
 
 import pytest
@@ -264,3 +265,22 @@ def test_a_frozen_norm_must_not_update_in_train_mode():
 def test_the_mode_of_a_scripted_module_is_restored():
     for module in (nn.LayerNorm(3), nn.BatchNorm1d(3), nn.BatchNorm1d(3).eval()):
         assert differs(torch.jit.script(module), module) == []
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_module_that_torchscript_has_frozen_has_no_modes():
+    frozen = torch.jit.freeze(torch.jit.script(nn.LayerNorm(3).eval()))
+    assert nv.check(frozen, (4, 3)).layer == "LayerNorm([3], elementwise_affine=False)"
+    assert "(it has no train and eval mode)" in str(nv.check(frozen, (4, 3), "LayerNorm(3)").trials)
+    assert [one.what for one in nv.check(frozen, (4, 3), "LayerNorm(3, eps=1e-3)").differences] == ["eps"]
+    stored = torch.jit.freeze(torch.jit.script(nn.BatchNorm1d(3).eval()))
+    assert str(nv.check(stored, (4, 3))) == "Your function uses stored statistics."
+
+
+def test_a_warning_that_only_the_check_causes_is_not_shown():
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        assert nv.check(nn.InstanceNorm2d(3), (2, 3, 4, 5), "InstanceNorm2d(3)")
+        assert not shown
+        nv.check(nn.InstanceNorm2d(7), (2, 3, 4, 5), "InstanceNorm2d(3)")
+        assert "num_features" in str(shown[0].message)

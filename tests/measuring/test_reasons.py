@@ -129,3 +129,38 @@ def test_without_a_reason_the_text_says_by_how_much_and_where():
     assert sentences(found)[0].endswith(
         f"Its output differs from that of LayerNorm(7) by up to {float(error.abs().max()):.3g}: at {at} it is {own:.4g}, and it must be {right:.4g}."
     )
+
+
+def without_the_last(y):
+    return torch.cat([y.flatten()[:-1], torch.zeros(1, dtype=y.dtype)]).reshape(y.shape)
+
+
+NOT_COMPUTED = [
+    (lambda y, x: without_the_last(y), ["1 of its outputs is 0 for every x: that at [3, 11]."]),
+    (lambda y, x: torch.cat([y[:, :-1], 0 * y[:, -1:]], 1), ["4 of its outputs are 0 for every x: the first is at [0, 11]."]),
+    (lambda y, x: torch.cat([y[:-1], x[-1:]]), ["It returns 12 elements of x as they are: the first is at [3, 0]."]),
+    (lambda y, x: 2 * without_the_last(y), ["1 of its outputs is 0 for every x: that at [3, 11].", "It multiplies by 2*gamma, not by gamma."]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "told"), NOT_COMPUTED)
+def test_outputs_that_are_not_computed(change, told):
+    def fn(x, gamma):
+        return change(F.layer_norm(x, (12,)) * gamma, x)
+
+    found = nv.check(fn, (4, 12), "LayerNorm(12, bias=False)", params={"gamma": torch.rand(12) + 0.5})
+    assert [one.sentence for one in found.differences] == told
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+@pytest.mark.parametrize(("how", "told"), [(torch.sum, "It sums squares"), (torch.mean, "It squares")])
+def test_squares_that_are_too_large_for_float16(dtype, how, told):
+    def fn(x):
+        square = how(x.half().square(), -1, keepdim=True).float()
+        return (x.float() * (square / (64 if how is torch.sum else 1) + 1e-6).rsqrt()).to(x.dtype)
+
+    found = nv.check(fn, (60 * torch.randn(4, 64)).to(dtype), "RMSNorm(64, eps=1e-6, elementwise_affine=False)")
+    assert [one.what for one in found.differences] == ["precision"]
+    assert str(found).startswith(
+        f"{told} in float16, whose largest number is 65504: its output is nearly that of RMSNorm(64, "
+    )

@@ -58,7 +58,7 @@ def test_a_pass_says_what_was_tried_and_what_was_left_out():
     assert lines[0] == "right: the given x, as it is, with the gamma and beta of the function"
     assert "right: an x of shape (1, 16), (3, 16), (65, 16), (4, 17), (4, 15), (4, 100)" in lines
     assert lines[-2].startswith("left out: a module in its other mode")
-    assert lines[-1].endswith("(it is not a module)")
+    assert lines[-1].endswith("(it has no train and eval mode)")
     assert repr(trials) == str(trials)
     assert trials.to_dict()[0] == {"trial": "given x", "tried": trials[0].tried, "result": "right", "reason": ""}
 
@@ -161,11 +161,31 @@ def capped(x):
     return rows(x[:, :64]) if x.shape[1] <= 64 else torch.cat([rows(x[:, :64]), x[:, 64:]], 1)
 
 
-@pytest.mark.parametrize("fn", [padded, capped], ids=["zeros of padding", "a cap of 64"])
+def rows_in_fours(x):
+    return torch.cat([rows(x[:64]), x[64:]])
+
+
+def eps_of_sizes(x):
+    return F.layer_norm(x, x.shape[-1:], eps=1e-5 * x.shape[-1] / 16)
+
+
+OF_OTHER_SIZES = {
+    padded: "Its variance counts 15 zeros of padding in each group",
+    capped: "It returns 144 elements of x as they are: the first is at [0, 64].",
+    rows_in_fours: "It returns 16 elements of x as they are: the first is at [64, 0].",
+    eps_of_sizes: "Its eps is 6.25e-05, not 1e-05.",
+}
+
+
+@pytest.mark.parametrize("fn", OF_OTHER_SIZES)
 def test_a_function_that_is_wrong_for_other_sizes(fn):
-    assert whats(fn) == ["sizes"]
-    with_parameters = lambda x, weight: fn(x) * weight  # noqa: E731
-    assert whats(with_parameters, like="LayerNorm(16, bias=False)", params={"weight": torch.ones(16)}) == ["sizes"]
+    first, second, *_others = nv.check(fn, SHAPE, LIKE).differences
+    assert first.what == "sizes"
+    assert second.sentence.startswith(OF_OTHER_SIZES[fn])
+    if fn in (padded, eps_of_sizes):
+        params = {"weight": torch.ones(16)}
+        with_gamma = nv.check(lambda x, weight: fn(x) * weight, SHAPE, "LayerNorm(16, bias=False)", params=params)
+        assert [one.sentence for one in with_gamma.differences[1:]] == [second.sentence]
 
 
 def test_a_function_that_is_wrong_for_other_numbers_of_rows():
