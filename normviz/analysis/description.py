@@ -194,8 +194,8 @@ class Description:
 
     @cached_property
     def agreement(self) -> float | None:
-        """The largest difference between ``trace.output`` and the output of torch's own layer; None if torch has none."""
-        if self.torch_layer is None or self.x is None:
+        """The largest difference between ``trace.output`` and the output of torch's own layer; None if torch has none, and above 2^26 elements."""
+        if self.torch_layer is None or self.x is None or self.x.numel() > sharing.LIMIT:
             return None
         return largest_difference(self.trace.output, run_module(self.torch_layer, self.x, self.layer_values()))
 

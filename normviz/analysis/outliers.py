@@ -15,6 +15,7 @@ import torch
 from normviz.analysis import forward
 from normviz.analysis.description import Description, no_values
 from normviz.analysis.examples import channel_axis
+from normviz.layers.sharing import LIMIT
 from normviz.texts.errors import listed
 from normviz.texts.messages import _, format_number, ngettext
 
@@ -79,8 +80,8 @@ MOST_NAMED = 5
 
 
 def outliers_note(e: Description) -> str:
-    """The outliers in a sentence; "" if there are none, or no x in memory."""
-    found = outliers(e) if e.x is not None else ()
+    """The outliers in a sentence; "" if there are none, if no x is in memory, and above 2^26 elements."""
+    found = outliers(e) if e.x is not None and e.x.numel() <= LIMIT else ()
     if not found:
         return ""
     named = [f"**{one.channel}**" for one in found[:MOST_NAMED]]

@@ -8,6 +8,7 @@ import torch
 from normviz import explain
 from normviz.analysis.excerpt import MOST_OF_A_GROUP, excerpt, sample_note
 from normviz.analysis.forward import Values, forward, run_module
+from normviz.analysis.outliers import outliers_note
 from normviz.scene.grid import grid
 from normviz.scene.view import read
 from normviz.texts.errors import NormvizError
@@ -132,3 +133,13 @@ def test_without_values_there_is_nothing_to_show():
         excerpt(e)
     with pytest.raises(NormvizError, match="there are no values"):
         excerpt(replace(e, shape=(2, 4)), [[0], [0]])
+
+
+def test_an_x_that_is_too_large_to_compute_whole_is_shown():
+    x = torch.ones(()).expand(8, 4096, 4097)  # one number in memory
+    e = explain("LayerNorm(4097)", x)
+    found = excerpt(e, grid(e.shape, e.axes, ()).indices, (0, 0, 0))
+    assert (found.group.count, found.trace.output.unique().tolist()) == (4097, [0.0])
+    assert e.agreement is None
+    assert outliers_note(e) == ""
+    assert e.output().parts
