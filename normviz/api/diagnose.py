@@ -11,12 +11,13 @@ import torch
 from torch import nn
 
 from normviz.api.result import Result, on_cpu
+from normviz.measuring.diagnosis.causes import Measured
 from normviz.measuring.diagnosis.diagnose import Diagnosed, diagnosed
 from normviz.measuring.diagnosis.passes import Stored
 from normviz.measuring.models.recording import unwrapped
 from normviz.measuring.turn import one_at_a_time
 from normviz.texts.columns import align
-from normviz.texts.errors import checked_call
+from normviz.texts.errors import NormvizError, checked_call, echo, listed
 from normviz.texts.messages import _, format_count, ngettext
 
 if TYPE_CHECKING:
@@ -86,13 +87,7 @@ class Diagnosis(Diagnosed, Result):
         twin = copy.deepcopy(self.model, _calculated(self.model))
         modules = dict(twin.named_modules())
         for name, measured in self.statistics.items():
-            module = modules[name]
-            stored = Stored.of(module)
-            assert stored is not None, name
-            stored.put(module, measured.mean, measured.var)
-            count = getattr(module, stored.count, None) if stored.count else None
-            if count is not None:
-                count.fill_(measured.batches)
+            _store(modules[name], measured)
         return twin
 
     def to_dict(self) -> dict[str, Any]:
@@ -154,7 +149,7 @@ class Diagnosis(Diagnosed, Result):
 
     @on_cpu
     def output(self, **options: Unpack[Options]) -> Output:
-        """The verdict, a bar for each norm, and the table, as a file has them. It has no link.
+        """The verdict, a bar for each norm, its channels, and the table, as a file has them. It has no link; ``explore`` shows a norm.
 
         options  of an ``Output``: theme, plotlyjs, caption
 
@@ -164,6 +159,7 @@ class Diagnosis(Diagnosed, Result):
         >>> diagnose(nn.Sequential(nn.BatchNorm1d(2)), [torch.randn(512, 2)]).output(caption="Week 3").caption
         'Week 3'
         """
+        from normviz.api.channels import ChannelMap
         from normviz.export.output import Output
         from normviz.figures.charts import axis, bars, chart
         from normviz.parts.part import Chart, Note, Sentence, Table
@@ -171,11 +167,46 @@ class Diagnosis(Diagnosed, Result):
         names = [one.name or "-" for one in self.layers]
         percents = [100 * one.output_difference for one in self.layers]
         title = _("difference of the output between the modes, in %")
-        lines = chart([bars(title, names, percents, "accent")], axis(_("layer"), type="category"), title)
-        parts = [Sentence(self.verdict), Chart("difference_chart", lines, self.verdict), Table(self._heads, self._rows)]
+        lines = chart(
+            [bars(title, names, percents, "accent")], axis(_("layer"), type="category"), _("difference, in %")
+        )
+        parts = [
+            Sentence(self.verdict),
+            Chart("difference_chart", lines, self.verdict),
+            ChannelMap(self.layers),
+            Table(self._heads, self._rows),
+        ]
         return Output((*parts, *map(Note, self.remarks)), f"{_('Train and eval')} · normviz", "models", None).with_(
             **options
         )
+
+    @checked_call
+    @on_cpu
+    def explore(self, name: str) -> Output:
+        """The view of a norm with the measured statistics in place of the stored ones, on an x of the shape of its input.
+
+        name  of the norm, as in ``model.named_modules()``
+
+        Raises NormvizError if there is no such norm.
+
+        >>> import torch
+        >>> diagnose(nn.Sequential(nn.BatchNorm1d(2)), [torch.randn(8, 2)]).explore("0").page
+        'explore'
+        """
+        from normviz.api.explain import explain
+
+        layer = next((one for one in self.layers if one.name == name), None)
+        if layer is None:
+            raise NormvizError(
+                "there is no norm {name}; choose {names}.",
+                name=echo(name),
+                names=listed(one.name for one in self.layers),
+            )
+        module = self.model.get_submodule(name)
+        twin = copy.deepcopy(module, _calculated(module)).eval()
+        if name in self.statistics:
+            _store(twin, self.statistics[name])
+        return explain(twin, layer.shape).output()
 
     def _repr_html_(self) -> str:
         return self.output()._repr_html_()
@@ -202,6 +233,17 @@ class Diagnosis(Diagnosed, Result):
         return "\n".join([self.verdict, "", table, *[""] * bool(self.remarks), *self.remarks])
 
     __repr__ = __str__
+
+
+@torch.no_grad()
+def _store(module: nn.Module, measured: Measured) -> None:
+    """Store the measured statistics."""
+    stored = Stored.of(module)
+    assert stored is not None, module
+    stored.put(module, measured.mean, measured.var)
+    count = getattr(module, stored.count, None) if stored.count else None
+    if count is not None:
+        count.fill_(measured.batches)
 
 
 def _calculated(model: nn.Module) -> dict[int, Any]:

@@ -320,7 +320,8 @@ def _start_share(
     if expected is None and not found.is_large:  # a small deviation alone proves nothing
         return None
     shares = [share] if 0.02 < share < 0.98 and (expected is None or expected > share / 2) else []
-    shares += [expected] if expected is not None and expected <= 0.02 else []  # small, but not beside a small variance
+    if expected is not None and expected <= 0.02 and found.is_large:  # little, but much beside a small variance
+        shares.append(expected)
     explained = (
         0.15 if expected is None else 0.3
     ) * found.size  # without a number of updates, only what fits well is believed

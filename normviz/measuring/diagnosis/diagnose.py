@@ -42,7 +42,7 @@ from normviz.measuring.diagnosis.passes import (
     copied,
     distance,
 )
-from normviz.measuring.models.recording import sealed, unchanged, unwrapped
+from normviz.measuring.models.recording import layer_of, sealed, unchanged, unwrapped
 from normviz.measuring.own_modules import check_has_shapes
 from normviz.measuring.turn import has_reader, same_random_states
 from normviz.texts.errors import NormvizError, echo
@@ -67,6 +67,8 @@ class DiagnosedLayer:
                        statistics
     measured           the statistics of its input; None without stored statistics
     deviation          of the stored statistics from the measured ones; None without stored statistics
+    shape              of its first input; () if it did not run
+    layer              the text of the layer of torch that it is; None of a norm of one's own
     """
 
     name: str
@@ -78,6 +80,8 @@ class DiagnosedLayer:
     standard_error: float | None = None
     measured: Measured | None = field(default=None, repr=False)
     deviation: Deviation | None = field(default=None, repr=False)
+    shape: tuple[int, ...] = ()
+    layer: str | None = None
 
 
 @dataclass(frozen=True)
@@ -297,12 +301,17 @@ class _Reading:
         kind = type(module).__name__
         input_difference = self.inputs[name].value if name in self.inputs else math.nan
         output_difference = self.outputs[name].value if name in self.outputs else math.nan
+        shape = self.first[1].seen[name].shape if self.first else ()
+        known = layer_of(module)
+        layer = DiagnosedLayer(
+            name, kind, input_difference, output_difference, shape=shape, layer=None if known is None else str(known)
+        )
         if measured is None:
-            return DiagnosedLayer(name, kind, input_difference, output_difference)
+            return layer
         found = deviation(*self.watch.stored[name].values(module), measured, _eps(module), USUAL_MOMENTUM)
         error = 1 / math.sqrt(measured.independent_elements)
-        return DiagnosedLayer(
-            name, kind, input_difference, output_difference, share, measured.elements, error, measured, found
+        return replace(
+            layer, share=share, elements=measured.elements, standard_error=error, measured=measured, deviation=found
         )
 
     def _causes(self, measured: Mapping[str, Measured]) -> Iterator[tuple[str, Cause]]:

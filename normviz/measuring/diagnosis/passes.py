@@ -127,11 +127,12 @@ def batch_statistics(x: Tensor, channels: int, per_instance: bool = False) -> Ba
 
 @dataclass
 class Watched:
-    """What a module took in and gave back in one pass, as samples; and for a norm the statistics of its inputs."""
+    """What a module took in and gave back in one pass, as samples; and for a norm the statistics of its inputs. ``shape``: of the first."""
 
     inputs: list[Tensor] = field(default_factory=list)
     outputs: list[Tensor] = field(default_factory=list)
     batches: list[Batch] = field(default_factory=list)
+    shape: tuple[int, ...] = ()
     has_one_value: bool = False
 
 
@@ -234,6 +235,7 @@ class Watch:
             if given is None:
                 return
             one.inputs.append(sample(given))
+            one.shape = one.shape or tuple(given.shape)
             if training and stored is not None and module is not None:
                 channels = getattr(module, stored.mean).numel()
                 found = batch_statistics(given, channels, stored.per_instance)

@@ -15,6 +15,7 @@ from torch.optim.swa_utils import update_bn
 from torch.utils.data import DataLoader, TensorDataset
 
 import normviz as nv
+from normviz.api.channels import _cells
 from normviz.measuring.diagnosis.causes import DEVIATION, FEWEST_ELEMENTS, CauseName
 from normviz.measuring.diagnosis.passes import batch_statistics
 
@@ -590,6 +591,31 @@ def test_the_result_as_text_json_and_html(healthy, data):
     assert plain["findings"][0]["cause"] == "not finite"
     assert "update_bn" in found.to_html(plotlyjs="cdn")
     assert found.figure().layout.xaxis.type == "category"  # "0" and "10" are names, not numbers
+
+
+def test_each_channel_is_a_cell_and_a_norm_is_shown_with_the_measured_statistics(healthy, data):
+    model = copy.deepcopy(healthy)
+    part(model, "4").running_mean[3] += 9 * part(model, "4").running_var[3].sqrt()
+    found = nv.diagnose(model, data)
+    cells = re.findall(r'var\(--nv-accent\) (\d+)%.*?title="(\d+): ', found.to_html(plotlyjs="cdn"))
+    assert len(cells) == 8 + 16 + 32
+    assert [int(channel) for percent, channel in cells if percent == "100"] == [3]
+    before = part(model, "4").running_mean.clone()
+    shown = found.explore("4")
+    assert shown.page == "explore"
+    assert shown.title.startswith("BatchNorm2d(16).eval() on (32, 16, 4, 4)")
+    assert torch.equal(part(model, "4").running_mean, before)
+    with pytest.raises(nv.NormvizError, match="there is no norm '5'; choose 1, 4 or 7"):
+        found.explore("5")
+
+
+def test_of_many_channels_a_cell_is_the_worst_of_several():
+    moved = torch.zeros(130)
+    moved[7] = 0.5
+    cells = list(_cells(moved))
+    assert len(cells) == 44
+    assert "var(--nv-accent) 50%" in cells[2]
+    assert 'title="7: 0.5"' in cells[2]
 
 
 def test_the_documentation_lists_every_cause():
