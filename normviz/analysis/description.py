@@ -18,7 +18,7 @@ from normviz.layers.layer import IncompleteError, Layer, check_is_object
 from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _, ngettext
+from normviz.texts.messages import _, join_sentences, ngettext
 
 
 class Array(Protocol):
@@ -210,7 +210,10 @@ class Description:
                     eps=self.norm.eps,
                 )
             )
+        notes.append(_value_note(self))
         if self.layer is not None:
+            notes += [note(self.layer) for note in (_eps_note, _momentum_note)]
+            notes.append(_features_note(self.layer, self.shape))
             notes += [note(self.layer, self.axes, self.shape) for note in (_channel_note, _layout_note)]
         return tuple(filter(None, notes))
 
@@ -292,6 +295,50 @@ def tensor_and_shape(x: Any) -> tuple[Tensor | None, tuple[int, ...]]:
             )
         )
     return tensor, tuple(int(size) for size in sizes)
+
+
+LARGE_EPS, LARGE_MOMENTUM = 0.5, 0.9
+
+
+def _eps_note(layer: Layer) -> str:
+    eps = layer.given["eps"]
+    if eps is None or eps <= LARGE_EPS:
+        return ""
+    text = _("eps={eps} is added to the variance, and is as large as many variances; 1e-5 is usual.", eps=eps)
+    if not layer.kind.has("momentum"):
+        return text
+    return join_sentences([text, _("If it is the momentum, write momentum={momentum}.", momentum=round(1 - eps, 6))])
+
+
+def _momentum_note(layer: Layer) -> str:
+    momentum = layer.given.get("momentum")
+    if not layer.tracks or momentum is None or not LARGE_MOMENTUM <= momentum < 1:
+        return ""
+    return _(
+        "momentum={momentum} is the weight of the new batch in torch, so that the running statistics are nearly those of the last one. Keras, TensorFlow and "
+        "Flax give the weight of the old value: momentum={momentum} there is momentum={other} here.",
+        momentum=momentum,
+        other=round(1 - momentum, 6),
+    )
+
+
+def _features_note(layer: Layer, shape: tuple[int, ...]) -> str:
+    """InstanceNorm without gamma takes any number of channels; torch warns."""
+    axis = layer.kind.channel(len(shape))
+    if not layer.kind.per_instance or axis is None or layer.given["num_features"] == shape[axis]:
+        return ""
+    return _(
+        "{layer} has num_features={wanted} and x has {found} channels, on axis {axis}. Without a gamma, torch uses num_features for nothing, and warns.",
+        layer=layer.name, wanted=layer.given["num_features"], found=shape[axis], axis=axis % len(shape),
+    )  # fmt: skip
+
+
+def _value_note(e: Description) -> str:
+    if e.norm.running or e.counts.elements_per_statistic != 1:
+        return ""
+    if e.norm.center:
+        return _("Each mean is that of one element: x - mean is 0, and the output does not depend on x.")
+    return _("Each mean square is that of one element: the output depends only on the sign of x.")
 
 
 def _channel_note(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, Unpack, cast
 
 import torch
 from torch import nn
@@ -35,7 +35,7 @@ from normviz.lessons.gradients import page as differentiating
 from normviz.lessons.page import OF_TENSOR, Page
 from normviz.lessons.pages import PAGES, controls, of_other_pages, setting_names
 from normviz.lessons.train_and_eval import modes
-from normviz.measuring.own_modules import AnyLayer, describe_any, own_class
+from normviz.measuring.own_modules import AnyLayer, describe_any, own_class, with_statistics
 from normviz.scene.edits import repair, with_fields
 from normviz.scene.scene import DEFAULT_SHAPE, PARAMS, SCENE_SETTINGS, SEED, Scene, axes_of, check_seed
 from normviz.scene.setting import Setting, Where
@@ -260,7 +260,7 @@ def train_and_eval(
     experiment chooses it.
 
     Raises NormvizError for an invalid or unknown argument, for one that the experiment does not use, and for a module with a forward of its
-    own.
+    own, unless it stores statistics in train mode and uses them in eval mode.
 
     >>> train_and_eval(count=64).view.settings["show"]
     'sequences'
@@ -482,12 +482,18 @@ def _view(
     x, layout, at = _x_or_shape(x, scene.pop("shape", None)), scene.pop("layout", None), scene.pop("at", None)
     seed = scene.pop("seed", None)
     layer = start if layer is None else layer
-    e = describe_any(layer, _or_example(x, [layer], layout), layout)
+    given = _or_example(x, [layer], layout)
+    stored = with_statistics(layer, given, layout) if page == "train_and_eval" and _is_own(layer) else None
+    e = stored or describe_any(layer, given, layout)
     number = 0 if seed is None else check_seed(seed, seed)
-    own_scene = Scene.of(e, None if at == "none" else at, number, own_class(layer))
+    own_scene = Scene.of(e, None if at == "none" else at, number, "" if stored else own_class(layer))
     view = _with(View(own_scene, values), at, scene, display)
     _refuse_unused(PAGES[page], view, e, scene, seed)
     return view
+
+
+def _is_own(layer: object) -> TypeGuard[nn.Module]:
+    return isinstance(layer, nn.Module) and bool(own_class(layer)) and not list(layer.children())
 
 
 def _x_or_shape(x: object, shape: object) -> Any:

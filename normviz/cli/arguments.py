@@ -170,7 +170,8 @@ def parser() -> Parser:
 
 
 def _add_explain(parser: Parser) -> None:
-    parser.add_argument("layer", metavar="LAYER", help=_('such as "LayerNorm([3,4,4])"'))
+    about = _('such as "LayerNorm([3,4,4])"; or a line of code, of print(model) or of an error message')
+    parser.add_argument("layer", metavar="LAYER", help=about)
     _add_setting(parser, options.SHAPE)
     _add_setting(parser, options.LAYOUT)
     parser.add_argument("--code", choices=tuple(FLAVOR_LABELS), help=_("print the layer as a program instead"))

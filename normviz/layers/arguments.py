@@ -125,7 +125,8 @@ def _not_a_layer(module: nn.Module) -> NormvizError:
         )  # fmt: skip
     names = listed([kind.name for kind in KINDS.values() if kind.in_torch])
     return NormvizError(
-        "{module} is not a normalization layer of torch.nn; give a Norm, or {layers}.",
+        "{module}: what is described here is {layers}, or a Norm. Use nv.check(module, x) to measure what another module computes, and "
+            "nv.norms(model, x) to list the normalizations in a model.",
         module=type(module).__name__, layers=names,
     )  # fmt: skip
 

@@ -81,6 +81,8 @@ class Kind:
 
     def layout(self, rank: int) -> str:
         """The default layout of an x of that rank."""
+        if rank < len(self.stem):  # too few axes for the layer: no letter says what they are
+            return LAYER_NORM_LAYOUTS[rank]
         numbered = "".join(f"D{i}" for i in range(1, rank - len(self.stem) + 1))
         return self.layouts.get(rank, self.stem + numbered)
 

@@ -412,15 +412,18 @@ def _dotted_name(node: ast.expr) -> str:
 DECIMAL = re.compile(r"\b((?:eps|epsilon|momentum)\s*=\s*)(\d+),(\d+)")  # "eps=0,001"
 
 
-def _not_a_layer(text: object) -> NormvizError:
+def decimal_comma(text: object) -> NormvizError | None:
+    """The error for "eps=0,001"; None for another text."""
     if found := DECIMAL.search(str(text)):
         point = f"{found[1]}{found[2]}.{found[3]}"
         return NormvizError(
-            "{text} is not a layer: in code, commas are between arguments. Write {argument}.",
-            text=echo(text),
-            argument=point,
+            "{text}: in code, commas are between arguments. Write {argument}.", text=echo(text), argument=point
         )
-    return NormvizError(
+    return None
+
+
+def _not_a_layer(text: object) -> NormvizError:
+    return decimal_comma(text) or NormvizError(
         "{text} is not a layer; write a constructor with literals, as in LayerNorm([3, 4, 4]), GroupNorm(2, 4) or "
         "BatchNorm2d(3).eval().",
         text=echo(text),

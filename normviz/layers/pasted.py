@@ -1,129 +1,327 @@
-"""What a reader pastes or types, as a layer and a shape: an error message of torch, "LayerNorm(96) on (8, 96, 56, 56)", "batchnorm(64)".
+"""What a reader pastes or types, as a layer and a shape: an error message of torch, "LayerNorm(96) on (8, 96, 56, 56)", a line of code or of
+``print(model)``.
 
-A message of torch does not hold everything. What is missing gets the sizes of an example.
+A text does not hold everything. What is missing gets the sizes of an example, and a note says so.
 """
 
+from __future__ import annotations
+
+import ast
+import html
 import re
-from collections.abc import Callable, Sequence
-from math import gcd
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from normviz.layers.arguments import LARGEST_SIZE
-from normviz.layers.axes import MAX_RANK, OTHER_SIZE, example_shape, parse_layout
+from normviz.layers.axes import MAX_RANK, MAX_TEXT, parse_layout
 from normviz.layers.catalogue import FAMILIES, KINDS
-from normviz.layers.fit import kind_for
-from normviz.layers.layer import Layer
+from normviz.layers.fit import example_on, kind_for
+from normviz.layers.forms import FORMS, Tensor, read_call
+from normviz.layers.layer import Layer, decimal_comma
 from normviz.layers.norm import Norm
-from normviz.texts.errors import NormvizError, echo
+from normviz.layers.torch_errors import check
+from normviz.layers.torch_messages import Told, told
+from normviz.texts.errors import NormvizError, closest, echo, listed
+from normviz.texts.messages import _, join_sentences
 
-MOST_TEXT = 2000  # characters of a traceback that are read
-LARGEST_GROUPS = 4
-
-Refused = tuple[Layer, tuple[int, ...]]
-TYPED = r"([\w.]+\(.*\)(?:\.eval\(\)|\.train\(\))?) on (?:x of shape )?[([]?([\d, ]+)[)\]]?"
-LIST = r"(?:torch\.Size\()?\[([\d, ]*)\]\)?"
-C = 4
+MOST_TEXT = 4000  # characters of a pasted text that are read: half of them at its beginning, half at its end
+MOST_CALLS = 40
 
 
-def refused_layer(text: str) -> Refused | None:
-    """The layer and the shape of an error message of torch, or of "LayerNorm(96) on (8, 96, 56, 56)"; None if it is neither.
+@dataclass(frozen=True)
+class Pasted:
+    """What a text is about.
 
-    >>> layer, shape = refused_layer("RuntimeError: running_mean should contain 64 elements not 128")
-    >>> str(layer), shape
-    ('BatchNorm2d(128)', (2, 64, 3, 5))
+    layer    the layer
+    shape    of x; None if the text says nothing about x
+    layout   of x; "" for that which is usual for the layer
+    note     what the text does not say, or what the message of torch means
+    message  whether the text is an error message
     """
-    line = " ".join(text[-MOST_TEXT:].split())
-    for pattern, read in MESSAGES:
-        found = re.search(pattern, line)
-        if found:
-            try:
-                layer, shape = read(*found.groups())
-            except (NormvizError, ValueError, IndexError):
-                return None
-            return (layer, shape) if _is_shape(shape) else None
+
+    layer: Layer | Norm
+    shape: tuple[int, ...] | None = None
+    layout: str = ""
+    note: str = ""
+    message: bool = False
+
+
+def read_pasted(text: str, tensor: Tensor | None = None) -> Pasted:
+    """What a text is about: the error message in it, or the layer in it.
+
+    tensor  the x that the reader looks at; None if there is none
+
+    Raises NormvizError if the text has no layer that is read here, or if it could mean two things.
+
+    >>> found = read_pasted("RuntimeError: running_mean should contain 64 elements not 128")
+    >>> str(found.layer), found.shape
+    ('BatchNorm2d(128)', (2, 64, 3, 5))
+    >>> found = read_pasted("(norm1): LayerNorm((768,), eps=1e-05, elementwise_affine=True)")
+    >>> str(found.layer), found.shape
+    ('LayerNorm([768])', None)
+    """
+    line = plain_code(text)
+    if message := told(line):
+        return _of_message(message)
+    found, problems = _layers_in(line, tensor)
+    if found:
+        others = [one for one in dict.fromkeys(str(one.layer) for one in found) if one != str(found[0].layer)]
+        more = _("The text has {layers}, too; the first is shown.", layers=listed(others[:3], "and")) if others else ""
+        return replace(found[0], note=join_sentences([one for one in (found[0].note, more) if one]))
+    if named := _by_name(line):
+        return named
+    raise problems[0] if problems else decimal_comma(line) or unread(line)
+
+
+def _by_name(line: str) -> Pasted | None:
+    """ "LayerNorm on 2x128x768": the layer of this name with its usual arguments. Raises NormvizError for a name alone."""
+    found = NAME_ON.fullmatch(line)
+    names = {name.lower(): kinds[0] for name, kinds in FAMILIES.items()} | {
+        name.lower(): kind for name, kind in KINDS.items()
+    }
+    kind = names.get((found[1] if found else line).rpartition(".")[2].strip().lower())
+    if kind is None:
+        return None
+    if not found:
+        Layer.make(kind.name)  # raises NormvizError, which says what it needs
+        return None
+    if (shape := sizes(found[2])) and not kind.takes_rank(len(shape)):
+        kind = kind_for(
+            kind.family, Tensor.example({1: "D", 2: "ND", 3: "NCL", 4: "NCHW"}.get(len(shape), "NCDHW")).axes
+        )
+    return Pasted(example_on(kind, shape), shape) if shape else None
+
+
+def refused_layer(text: str) -> Pasted | None:
+    """What an error message of torch is about, or a layer on a shape; None for another text."""
+    try:
+        found = read_pasted(text)
+    except NormvizError:
+        return None
+    return found if found.shape and isinstance(found.layer, Layer) else None
+
+
+def _of_message(message: Told) -> Pasted:
+    return Pasted(message.layer, message.shape, note=message.note, message=True)
+
+
+# The text without what a terminal, a notebook, Markdown or a web page adds
+
+ADDED = re.compile(
+    r"\x1b\[[\d;]*[A-Za-z]|[\u200b\ufeff]|`+(?:python|py|pytb|text)?(?=\s|`)|`|^[ \t]*(?:>(?!>)[ \t]?)+|^[ \t]*(?:>>>|\.\.\.)[ \t]|^(?:In|Out) ?\[\d*\]:",
+    re.MULTILINE,
+)
+QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "×": "x"})
+
+
+def plain_code(text: str) -> str:
+    """The text on one line, without colors, quotation signs and prompts.
+
+    >>> plain_code("> In [3]: nn.LayerNorm(4)")
+    'nn.LayerNorm(4)'
+    """
+    half = MOST_TEXT // 2
+    text = text if len(text) <= MOST_TEXT else f"{text[:half]} … {text[-half:]}"
+    text = html.unescape(text).translate(QUOTES)
+    return " ".join(ADDED.sub(" ", ADDED.sub("", text)).split())
+
+
+# Calls in a text
+
+CALL = re.compile(r"[A-Za-z_][\w.]*(?= ?\()")
+CLOSES = {"(": ")", "[": "]", "{": "}"}
+CHILD = re.compile(r" \(\w+\): ")  # a module in a module, in print(model)
+BEHIND = re.compile(r"\.(\w+)\(([^()]*)\)")  # .eval(), .to(device)
+TRAINING = {"eval": False, "train": True}
+
+
+@dataclass(frozen=True)
+class Span:
+    """A call in a text: where it begins and ends, and the call."""
+
+    start: int
+    end: int
+    node: ast.Call
+
+
+def _layers_in(line: str, tensor: Tensor | None) -> tuple[list[Pasted], list[NormvizError]]:
+    """The layers of the calls in a text, those of constructors and functions first; and why others are not read."""
+    found: list[tuple[bool, Pasted]] = []
+    problems: list[NormvizError] = []
+    for span in _outermost(list(_spans(line))):
+        try:
+            if one := _layer_of(line, span, tensor):
+                found.append((ast.unparse(span.node.func).rpartition(".")[2].lower() in STATISTICS, one))
+        except NormvizError as error:
+            problems.append(error)
+        except RecursionError:
+            continue
+    layers = [one for _is_statistic, one in sorted(found, key=lambda one: one[0])]
+    if layers and all(is_statistic for is_statistic, _one in found) and RESHAPED.search(line):
+        note = _("The text reshapes a tensor: what is shown is about the tensor whose mean is taken.")
+        layers = [replace(one, note=join_sentences([one.note, note])) for one in layers]
+    return layers, problems
+
+
+RESHAPED = re.compile(r"\.(?:view|reshape|permute|transpose|flatten|movedim)\(|\brearrange\(")
+STATISTICS = ("mean", "reduce_mean", "reduce_variance", "reduce_std", "moments", "var", "std", "var_mean", "std_mean")
+
+
+def _spans(line: str) -> Iterator[Span]:
+    """The calls of names that have a form."""
+    for number, found in enumerate(CALL.finditer(line)):
+        name = found[0].rpartition(".")[2].lower()
+        if number > 10 * MOST_CALLS or name not in KNOWN:
+            continue
+        opened = line.index("(", found.end())
+        end = _closing(line, opened)
+        start = _receiver(line, found.start())
+        inside = CHILD.split(line[opened + 1 : end])[0]
+        source = f"{line[start:opened]}({inside})"
+        try:
+            node = ast.parse(source, mode="eval").body if len(source) <= MAX_TEXT else None
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            continue
+        if isinstance(node, ast.Call):
+            yield Span(start, end + 1, node)
+
+
+def _closing(line: str, opened: int) -> int:
+    """Where the bracket closes that opens at ``opened``; the end of the text, if it does not."""
+    awaited: list[str] = []
+    quote = ""
+    for place in range(opened, len(line)):
+        letter = line[place]
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter in CLOSES:
+            awaited.append(CLOSES[letter])
+        elif awaited and letter == awaited[-1]:
+            awaited.pop()
+            if not awaited:
+                return place
+    return len(line)
+
+
+def _receiver(line: str, start: int) -> int:
+    """Where the tensor begins whose method begins at ``start``: ``(x ** 2)`` of ``(x ** 2).mean``."""
+    while start > 1 and line[start - 1] == "." and line[start - 2] in ")]":
+        place, depth = start - 2, 0
+        while place >= 0:
+            depth += (line[place] in ")]") - (line[place] in "([")
+            if not depth:
+                break
+            place -= 1
+        start = max(place, 0)
+        while start and (line[start - 1].isalnum() or line[start - 1] in "_."):
+            start -= 1
+        if line[start] == ".":
+            start += 1
+    return start
+
+
+def _outermost(spans: Sequence[Span]) -> list[Span]:
+    """Not the calls in the arguments of others: of x.mean(-1).mean(-1), the inner one alone says something else."""
+    return [
+        one
+        for one in spans
+        if not any(other is not one and other.start <= one.start and one.end <= other.end for other in spans)
+    ][:MOST_CALLS]
+
+
+def _layer_of(line: str, span: Span, tensor: Tensor | None) -> Pasted | None:
+    rest = line[span.end :]
+    training = True
+    while behind := BEHIND.match(rest):
+        if behind[1] in TRAINING:
+            training = TRAINING[behind[1]] and behind[2].strip() != "False"
+        rest = rest[behind.end() :]
+    shape = _shape_behind(rest)
+    if shape and (tensor is None or len(tensor.shape) != len(shape)):
+        tensor = _tensor(span.node, shape)
+    elif shape and tensor:
+        tensor = Tensor(shape, tensor.axes)
+    found = read_call(span.node, tensor, training)
+    if found is None:
+        return None
+    layer, of_form, note = found
+    x = of_form if shape is None else tensor
+    hint = None if x is not None or isinstance(layer, Norm) else _shape_hint(line, span, layer)
+    return Pasted(layer, shape or (x.shape if x and tensor is None else hint), _layout(layer, x), note)
+
+
+def _layout(layer: Layer | Norm, x: Tensor | None) -> str:
+    """The layout of x, if it is not the usual one of the layer."""
+    if x is None or isinstance(layer, Norm):
+        return ""
+    layout = "".join(x.axes).upper()
+    return "" if layer.kind.layout(len(x.shape)) == layout else layout
+
+
+# The shape of x in a text
+
+SIZE_LIST = r"(?:torch\.Size\(|tf\.TensorShape\()?[\[(]? ?(?<![\d.])(\d+(?: ?(?:,|x|\*| x ) ?\d+)*)(?: ?,)? ?[\])]?\)?"
+ON = re.compile(
+    rf" ?(?:(?:on|for|with|to|at|applied|an?|x|of|in|input|inputs|tensor|shape|size|shaped|images?|dims?)[ :=]+)+(?:\w+ ?= ?)?{SIZE_LIST}[ .;?!]*"
+)
+BARE = re.compile(rf"[ ,;:@=>-]+{SIZE_LIST}[ .;?!]*$")
+NAME_ON = re.compile(rf"([\w.]+) (?:on|for|with) (?:x of shape )?{SIZE_LIST}")
+APPLIED = re.compile(r" ?\((?:\w+ ?= ?)?(?:\w+\.)*(?:randn?|zeros|ones|empty|normal)\([(\[]?([\d, ]+)[)\]]?[^()]*\)")
+MADE = re.compile(r"(?:randn?|zeros|ones|empty|Size)\([(\[]?(\d[\d, ]*)[)\]]?[^()]*\)")
+SIZE = re.compile(r"\d+")
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """The sizes in "2x128x768", "[2, 128, 768]" or "2, 128, 768"; empty if one is not a size."""
+    try:
+        found = tuple(int(size) for size in SIZE.findall(text))[:MAX_RANK]
+    except ValueError:  # more digits than Python reads
+        return ()
+    return found if all(1 <= size <= LARGEST_SIZE for size in found) else ()
+
+
+def _shape_behind(rest: str) -> tuple[int, ...] | None:
+    """The shape that stands behind a layer: " on (8, 96, 56, 56)", "(torch.randn(4, 20))", " 2x128x768"."""
+    for pattern in (ON, APPLIED, BARE):
+        if found := pattern.match(rest):
+            if shape := sizes(found[1]):
+                return shape if len(shape) > 1 or pattern is not BARE else None
+            raise NormvizError(
+                "shape={value} has a size below 1 or above {most:,}; write shape=2,4,3,5.",
+                value=echo(found[1]),
+                most=LARGEST_SIZE,
+            )
     return None
 
 
-def _is_shape(sizes: tuple[int, ...]) -> bool:
-    return bool(sizes) and all(1 <= size <= LARGEST_SIZE for size in sizes)
+def _shape_hint(line: str, span: Span, layer: Layer) -> tuple[int, ...] | None:
+    """The shape of the only tensor that a text makes, if the layer takes it."""
+    shapes = {sizes(found[1]) for found in MADE.finditer(f"{line[: span.start]} {line[span.end :]}")}
+    if len(shapes) != 1 or not (shape := shapes.pop()):
+        return None
+    try:
+        check(layer, shape)
+    except NormvizError:
+        return None
+    return shape
 
 
-def _sizes(text: str) -> tuple[int, ...]:
-    return tuple(int(size) for size in text.replace(" ", "").split(",") if size)[:MAX_RANK]
-
-
-def _example(rank: int, channels: int = C) -> tuple[int, ...]:
-    """A shape (N, C, H, W, ...) of this rank; (D,) for a vector."""
-    layout = {1: "C", 2: "NC", 3: "NCL", 4: "NCHW", 5: "NCDHW"}.get(
-        rank, "NC" + "".join(f"D{i}" for i in range(2, rank))
+def _tensor(node: ast.Call, shape: tuple[int, ...]) -> Tensor:
+    """x with the usual layout: for the layers of Keras, Flax and MLX, with the channels last."""
+    name = ast.unparse(node.func).rpartition(".")[2].lower()
+    last = name.endswith("normalization") or "channelslast" in name
+    layouts = {3: "NLC", 4: "NHWC", 5: "NDHWC"} if last else {}
+    kind = KINDS.get(next((known for known, _form in FORMS.get(name, [])), ""))
+    default = (
+        kind.layout(len(shape))
+        if kind
+        else {1: "D", 2: "ND", 3: "NLC", 4: "NCHW", 5: "NCDHW"}.get(
+            len(shape), "N" + "".join(f"D{i}" for i in range(1, len(shape)))
+        )
     )
-    return example_shape(parse_layout(layout, rank), {"c": channels})
-
-
-def _by_rank(family: str, rank: int) -> str:
-    """BatchNorm2d for four axes."""
-    return f"{family}{max(1, rank - 2)}d"
-
-
-def _trailing(wanted: str, comma: str, expected: str, shape: str) -> Refused:
-    return Layer.make("LayerNorm" if comma else "RMSNorm", list(_sizes(wanted))), _sizes(shape)
-
-
-def _too_few_dimensions(rank: str, found: str) -> Refused:
-    shape = _example(int(found))
-    return Layer.make("RMSNorm", [OTHER_SIZE] * (int(rank) - 1) + [shape[-1]]), shape
-
-
-def _groups_do_not_divide(channels: str, groups: str) -> Refused:
-    return Layer.make("GroupNorm", int(groups), int(channels)), _example(4, int(channels))
-
-
-def _groups_of_x(shape: str, groups: str) -> Refused:
-    return Layer.make("GroupNorm", int(groups), int(groups)), _sizes(shape)
-
-
-def _gamma_of_groups(channels: str, shape: str) -> Refused:
-    sizes = _sizes(shape)
-    groups = max(d for d in range(1, LARGEST_GROUPS + 1) if gcd(int(channels), sizes[1]) % d == 0)
-    return Layer.make("GroupNorm", groups, int(channels)), sizes
-
-
-def _group_of_one(shape: str) -> Refused:
-    _one, groups, *positions = _sizes(shape)
-    return Layer.make("GroupNorm", groups, groups), (1, groups, *positions)
-
-
-def _one_value(shape: str) -> Refused:
-    sizes = _sizes(shape)
-    return Layer.make(_by_rank("BatchNorm", len(sizes)), sizes[1]), sizes
-
-
-def _one_position(shape: str) -> Refused:
-    sizes = _sizes(shape)
-    return Layer.make(_by_rank("InstanceNorm", len(sizes)), sizes[1]), sizes
-
-
-def _statistics(name: str, found: str, wanted: str) -> Refused:
-    return Layer.make(
-        "BatchNorm2d", int(wanted), track_running_stats=name in ("running_mean", "running_var")
-    ), _example(4, int(found))
-
-
-def _instance_channels(axis: str, wanted: str, found: str) -> Refused:
-    shape = _example(4, int(found))
-    return Layer.make("InstanceNorm2d", int(wanted), affine=True), shape[1 - int(axis) :]
-
-
-def _rank(expected: str, found: str) -> Refused:
-    """BatchNorm2d writes "expected 4D input", InstanceNorm2d "expected 3D or 4D input", and BatchNorm1d and InstanceNorm1d both "2D or 3D"."""
-    ranks = [int(rank) for rank in re.findall(r"(\d+)D", expected)]
-    if expected.startswith("at least"):
-        return Layer.make("SyncBatchNorm", C), _example(int(found))
-    family = "InstanceNorm" if len(ranks) > 1 and ranks[-1] > 3 else "BatchNorm"
-    return Layer.make(_by_rank(family, ranks[-1]), C), _example(int(found))
-
-
-def _eps(rule: str, eps: str) -> Refused:
-    return Layer.make("BatchNorm2d", C, float(eps), training=rule != "non-negative"), _example(4)
+    return Tensor(shape, parse_layout(layouts.get(len(shape), default), len(shape)))
 
 
 def parse_layer_on_shape(text: str) -> tuple[Layer | Norm, tuple[int, ...]]:
@@ -132,16 +330,13 @@ def parse_layer_on_shape(text: str) -> tuple[Layer | Norm, tuple[int, ...]]:
     >>> parse_layer_on_shape("LayerNorm(96) on 8,56,56,96")[1]
     (8, 56, 56, 96)
     """
-    found = re.fullmatch(TYPED, text.replace("`", "").strip())  # Markdown puts code in backticks
-    try:
-        sizes = _sizes(found[2]) if found else ()
-    except ValueError:  # more digits than Python reads
-        sizes = ()
-    if not found or not _is_shape(sizes):
+    found = re.fullmatch(rf"(.+\)(?:\.eval\(\)|\.train\(\))?) on (?:x of shape )?{SIZE_LIST} ?", plain_code(text))
+    shape = sizes(found[2]) if found else ()
+    if not found or not shape:
         raise NormvizError(
             "{text} is not a layer on a shape; write it as in LayerNorm([768]) on 32,128,768.", text=echo(text)
         )
-    return Layer.parse(found[1]), sizes
+    return Layer.parse(found[1]), shape
 
 
 def typed_layer(text: str, axes: tuple[str, ...]) -> Layer | Norm:
@@ -160,62 +355,23 @@ def typed_layer(text: str, axes: tuple[str, ...]) -> Layer | Norm:
     return Layer.parse(f"{prefix}{dot}{known.get(bare, bare)}{bracket}{rest}" if bare in known else text)
 
 
-# What stands before a layer in print(model), "(bn1):", or in code, "self.norm ="; and a layer that is called, as in
-# nn.BatchNorm1d(10)(torch.randn(4, 20, 10)).
-ASSIGNED = re.compile(r"^(?:\(\w+\): ?|[\w.\[\]]+ ?(?:: ?[\w.]+ ?)?=(?!=) ?)")
-APPLIED = re.compile(r"(.*\)) ?\((?:\w+\.)?\w+\([(\[]?([\d, ]+)[)\]]?\)\)")
-NAME = r"(?!(?:True|False|None)\b)[A-Za-z_][\w.]*(?:\[-?\d+\])?"
-OPTION_BY_NAME = re.compile(rf", ?(?:eps|momentum|affine|elementwise_affine|bias|device|dtype)={NAME}(?=[,)])")
-SIZE_BY_NAME = re.compile(rf"(?<![\w.'\"]){NAME}(?![\w.'\"(=\[])")
-SIZES = {"n": 2, "b": 2, "h": 3, "w": 5, "l": 5, "t": 5, "g": 2, "groups": 2, "num_groups": 2}
+KNOWN = {*FORMS, *(family.lower() for family in FAMILIES), "norm"}
+WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-def layer_in_code(line: str) -> str:
-    """A layer as it stands in code or in print(model), as one types it: names of sizes get those of an example.
-
-    >>> (
-    ...     layer_in_code("(bn1): BatchNorm2d(64, eps=1e-05)"),
-    ...     layer_in_code("self.norm = nn.LayerNorm([C, H, W], eps=eps)"),
-    ... )
-    ('BatchNorm2d(64, eps=1e-05)', 'nn.LayerNorm([4, 3, 5])')
-    """
-    line = ASSIGNED.sub("", line)
-    if applied := APPLIED.fullmatch(line):
-        line = f"{applied[1]} on {applied[2]}"
-    name, bracket, rest = line.partition("(")
-    if not bracket or name.rpartition(".")[2] not in KINDS:
-        return line
-    groups = re.match(r"(\d+),", rest) if name.endswith("GroupNorm") else None
-    channels = 2 * int(groups[1]) if groups else C
-    arguments, end, after = OPTION_BY_NAME.sub("", rest).rpartition(")")
-    return f"{name}({SIZE_BY_NAME.sub(lambda found: str(SIZES.get(found[0].lower(), channels)), arguments)}{end}{after}"
-
-
-def _typed(layer: str, shape: str) -> Refused:
-    found, sizes = parse_layer_on_shape(f"{layer} on {shape}")
-    if isinstance(found, Norm):
-        raise NormvizError(f"{layer} is not a layer of torch.")
-    return found, sizes
-
-
-MESSAGES: Sequence[tuple[str, Callable[..., Refused]]] = (
-    (rf"Given normalized_shape=\[([\d, ]*)\], expected input with shape \[\*(,?) ?([\d, ]*)\], but got input of size ?{LIST}", _trailing),
-    (r"Input tensor must have at least (\d\d?) dimensions, but got (\d\d?)", _too_few_dimensions),
-    (
-        r"Expected (?:weight|bias) to be of same shape as normalized_shape, but got \w+ of shape \[[\d, ]*\] and normalized_shape = \[([\d, ]+)\]",
-        lambda wanted: (Layer.make("LayerNorm", [*_sizes(wanted)]), (2, *_sizes(wanted))),
-    ),
-    (r"num_channels \((\d+)\) must be divisible by num_groups \((\d+)\)", _groups_do_not_divide),
-    (r"num_channels must be divisible by num_groups", lambda: _groups_do_not_divide("6", "4")),
-    (rf"channels in input to be divisible by num_groups, but got input of shape {LIST} and num_groups= ?(\d+)", _groups_of_x),
-    (rf"number of channels in input, but got weight of shape \[(\d+)\] and input of shape {LIST}", _gamma_of_groups),
-    (r"Expected at least 2 dimensions for input tensor but received (\d\d?)", lambda found: (Layer.make("GroupNorm", 1, C), _example(int(found)))),
-    (r"Expected more than 1 value per channel when training, got input size \[([\d, ]*)\]", _group_of_one),
-    (rf"Expected more than 1 value per channel when training, got input size {LIST}", _one_value),
-    (rf"Expected more than 1 spatial element when training, got input size {LIST}", _one_position),
-    (r"(running_mean|running_var|weight|bias) should contain (\d+) elements not (\d+)", _statistics),
-    (r"size at dim=(\d) to match num_features \((\d+)\), but got: (\d+)", _instance_channels),
-    (r"expected (at least 2D|[2-5]D(?: or [2-5]D)?) input \(got (\d\d?)D input\)", _rank),
-    (r"batch_norm eps must be (positive|non-negative).*, but got (-?[\d.e+-]+)", _eps),
-    (rf"^{TYPED}$", _typed),
-)  # fmt: skip
+def unread(text: str) -> NormvizError:
+    """What is read here, and what is nearest to the text."""
+    names = [known for rows in FORMS.values() for known, _form in rows if "Norm" in known and "_" not in known]
+    words = [word for word in WORD.findall(text[:MAX_TEXT]) if len(word) > 5]
+    meant = next((found for word in words if (found := closest(word.replace("_", ""), names))), None)
+    nearest = (
+        _("Nearest to it is {meant}.", meant=meant)
+        if meant
+        else _("Layers are {layers}.", layers=listed([*FAMILIES][:5], "and"))
+    )
+    reads = _(
+        "{text}: what is read here is a layer, such as LayerNorm(96) on (8, 96, 56, 56), also in code or in print(model); an expression of torch, "
+        "Keras, Flax, MLX or einops, such as F.layer_norm(x, x.shape[1:]) or x.mean((0, 2, 3)); or an error message about a normalization layer.",
+        text=echo(text),
+    )
+    return NormvizError("{first} {second}", first=reads, second=nearest)

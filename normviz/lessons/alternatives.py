@@ -27,6 +27,8 @@ def problem_parts(page: Page, view: View) -> Iterator[Part]:
             title, shape = view.scene.shape_description.title, view.scene.shape
             instead = _("Shown instead: {layer} on {shape}.", layer=title, shape=shape)
         yield Problem(join_sentences([message, instead]))
+    if view.note:
+        yield Note(view.note)
     if view.remedies:
         yield Links(
             tuple(_remedy_link(page, remedy, view) for remedy in view.remedies),
@@ -90,13 +92,14 @@ def on_shape(scene: Scene, other: LayerOnShape) -> Reading:
 
 
 def pasted_parts(text: str) -> Iterator[Part]:
-    """What an error message of torch means, and links to the view that it is about; nothing if the text is not such a message."""
+    """What an error message of torch means, and links to the view that it is about; nothing for another text."""
     found = refused_layer(text)
-    if found is None:
+    if found is None or found.shape is None:
         return
-    layer, shape = found
+    layer, shape = found.layer, found.shape
     reading = repair(layer=layer, shape=shape)
-    yield Note(reading.problem or _("torch accepts {layer} on an x of shape {shape}.", layer=layer, shape=shape))
+    accepted = _("torch accepts {layer} on an x of shape {shape}.", layer=layer, shape=shape)
+    yield Note(reading.problem or found.note or accepted)
     label = _("`{layer}` on {shape}, as in the message", layer=layer, shape=shape)
     asked = Link(label, "explore", query_text(query_of(layer, shape)).removeprefix("?"))
     others = [

@@ -36,7 +36,7 @@ from normviz.parts.titles import HOME, LEARN, LOOK_UP, TEACH, VIEWS, asks_for_a_
 from normviz.scene.controls import SCENE_CONTROLS
 from normviz.scene.scene import PATTERN_FAMILY, SCENE_SETTINGS
 from normviz.scene.setting import Setting
-from normviz.scene.view import DISPLAY_SETTINGS, TYPED, Names, View, link, typed_problem, with_view_of_typed
+from normviz.scene.view import DISPLAY_SETTINGS, TYPED, Names, View, link, typed_says, with_view_of_typed
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, _
 
@@ -271,7 +271,7 @@ def page_of(name: str, query: Mapping[str, str]) -> Page:
     return PAGES[stop.page] if stop and not page.names_something(query) else page
 
 
-CALL = re.compile(r"[\w.]+ ?\(.*\)(?:\.\w+\(\))?(?: on .*)?", re.DOTALL)
+CALL = re.compile(r"\w\([^)]|^[\w.]+\(\)$")
 
 
 def leads_to(name: str, query: Mapping[str, str]) -> tuple[Page, dict[str, str]]:
@@ -280,14 +280,14 @@ def leads_to(name: str, query: Mapping[str, str]) -> tuple[Page, dict[str, str]]
     >>> leads_to("home", {"shape": "2,3"}), leads_to("explore", {"typed": "GroupNorm(2, 4)"})
     ((<page explore>, {'shape': '2,3'}), (<page explore>, {'layer': 'GroupNorm(2,4)'}))
 
-    Words, and code that is no call, go to the search of the questions; that eval mode gives other results, to its causes.
+    Words, without a call, go to the search of the questions; that eval mode gives other results, to its causes.
     """
     page = page_of(name, query)
     typed = query.get(TYPED, "").strip()
     if page is explore.PAGE and is_symptom(typed):
         others = {setting: text for setting, text in query.items() if setting != TYPED}
         return PAGES[train_and_eval.PAGE.name], others | {train_and_eval.SHOW.name: CAUSES.name}
-    if page is explore.PAGE and typed and not CALL.fullmatch(typed) and typed_problem(query):
+    if page is explore.PAGE and typed and not CALL.search(typed) and typed_says(query)[0]:
         others = {setting: text for setting, text in query.items() if setting != TYPED}
         searched = " ".join(typed.split())[-questions.LONGEST_SEARCH :]
         return PAGES[questions.PAGE.name], others | {questions.SEARCH.name: searched}

@@ -26,7 +26,7 @@ AnyLayer = nn.Module | str | Norm | Layer
 def describe_any(layer: AnyLayer, x: Any, layout: str | None = None) -> Description:
     """What any layer does to x.
 
-    Raises NormvizError, as ``Description.of`` does, for a model, and for a module whose output is no normalization.
+    Raises NormvizError, as ``Description.of`` does, for a model; and with what was measured for a module whose output is no normalization.
     """
     if isinstance(layer, nn.Module):
         check_has_shapes(layer)
@@ -65,13 +65,58 @@ def _measured(module: nn.Module, x: object, layout: str | None) -> Description |
     except NormvizError:
         return None
     if found.norm is None or found.measured is None:
-        return None
+        raise NormvizError(
+            "{module} was measured. {measured} Use nv.check(module, x) to see more.",
+            module=type(module).__name__, measured=found.text,
+        )  # fmt: skip
     if found.norm.running:
         return _frozen(module, x, found, layout)
     if len({sharing.counts(found.norm, one).gamma_shape for one in (shape, found.measured.shape)}) > 1:
         return None  # measured with 2 instead of 1 along an axis of gamma
     dtype = _dtype(module) if tensor is None else tensor.dtype
     return Description.of(found.norm, x, values=_values(module, found.measured, found.norm, dtype))
+
+
+@one_at_a_time
+def with_statistics(module: nn.Module, x: Any, layout: str | None = None) -> Description | None:
+    """A module of the reader's own that stores statistics in train mode and uses them in eval mode, as the layer of torch in eval mode with
+    the same gamma, beta, mean and variance; None for another module.
+
+    The stored statistics are those with which the output in eval mode is what it is, whatever the names of the buffers.
+    """
+    modes = {part: part.training for part in module.modules()}
+    tensor, shape = tensor_and_shape(x)
+    try:
+        train, evaluated = (
+            measure_module(module.train(mode), shape if tensor is None else tensor, layout, whole=True)
+            for mode in (True, False)
+        )
+    except NormvizError:
+        return None
+    finally:
+        for part, mode in modes.items():
+            part.training = mode
+    layer = None if train.layer is None else Layer.parse(train.layer)
+    stored = None if evaluated.measured is None else evaluated.measured.formula
+    if (
+        not isinstance(layer, Layer)
+        or not layer.kind.has("track_running_stats")
+        or stored is None
+        or train.measured is None
+    ):
+        return None
+    if train.norm is None or train.norm.running or evaluated.norm is None or not evaluated.norm.running:
+        return None
+    dtype = _dtype(module) if tensor is None else tensor.dtype
+    learned, channels = _values(module, train.measured, train.norm, dtype), layer.given["num_features"]
+    factor, offset = (one.movedim(1, 0).reshape(channels, -1)[:, 0].to(dtype) for one in (stored.factor, stored.offset))
+    gamma, beta = (1.0 if learned.gamma is None else learned.gamma), (0.0 if learned.beta is None else learned.beta)
+    var = (gamma / factor).square() - layer.given["eps"]
+    mean = (beta - offset) / factor
+    if not (var.isfinite().all() and mean.isfinite().all()):
+        return None  # a gamma of 0 hides them
+    described = Description.of(layer.with_(track_running_stats=True, training=False), x, layout=layout)
+    return replace(described, values=Values(learned.gamma, learned.beta, mean, var.clamp(min=0)))
 
 
 def _dtype(module: nn.Module) -> torch.dtype:

@@ -5,7 +5,6 @@ The shape, the layout and the layer of the scene are changed by several controls
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeVar
@@ -13,11 +12,11 @@ from typing import Any, Literal, Protocol, TypeVar
 from normviz.analysis.on_demand import MOST_HELD
 from normviz.analysis.sentences import axes_in_words
 from normviz.layers import arguments, axes, catalogue, pasted
+from normviz.layers.forms import Tensor
 from normviz.layers.layer import Layer
 from normviz.scene import edits
 from normviz.scene import scene as scenes
 from normviz.scene.edits import Reading, repair, with_fields
-from normviz.scene.expressions import expressed_layer
 from normviz.scene.options import DATA_LABELS, PARAMETER_LABELS
 from normviz.scene.setting import (
     Choice,
@@ -31,7 +30,7 @@ from normviz.scene.setting import (
     Widget,
     plain_signs,
 )
-from normviz.texts.errors import NormvizError, echo
+from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, join_sentences, ngettext
 from normviz.texts.searching import named
 
@@ -182,8 +181,6 @@ FLAG_LABELS = {
     "zero_centered_gamma": N_("zero_centered_gamma: 1 + gamma"),
     "track_running_stats": "track_running_stats",
 }
-ON_SHAPE = re.compile(r"(.*\)) on [([]?(\d[\d, ]*)[)\]]?")
-LAYER_TEXT = re.compile(r"`?[\w.]+\s*\(.*`?")
 EPS_CHOICES = ("0.001", "1e-05", "1e-06", "1e-08", "1e-12")
 MOST_SEGMENTS = 6  # more options are a list
 EDITED = "edited"
@@ -275,31 +272,23 @@ def with_typed(scene: scenes.Scene, text: str) -> Reading:
 
     Raises NormvizError if it is none of these.
     """
-    text = " ".join(plain_signs(text[-pasted.MOST_TEXT :]).split())
+    text = plain_signs(text.strip())
     if not text or text in (str(scene.layer), repr(scene.layer)):
         return Reading(scene)
-    if family := _family_called(text):
+    if family := family_called(text):
         return edits.with_family(scene, family)
-    if found := pasted.refused_layer(text):
-        layer, shape = found
-        return repair(layer=layer, shape=shape)
-    if on_shape := ON_SHAPE.fullmatch(text):
-        reading = edits.with_shape(scene, scenes.SCENE_SETTINGS["shape"].parse(on_shape[2]))
-        if reading.problem:
-            return reading
-        scene, text = reading.scene, on_shape[1]
-    if expressed := expressed_layer(text, scene):
-        return edits.with_layer(scene, expressed)
-    if not LAYER_TEXT.fullmatch(text):
-        raise NormvizError(
-            "{text} is neither a layer nor an error message of a normalization layer of torch; write, for example, LayerNorm(96) on 8,96,56,56, "
-            "or paste the last line of the traceback.",
-            text=echo(text),
-        )
-    return edits.with_layer(scene, pasted.typed_layer(text, scene.axes))
+    found = pasted.read_pasted(text, Tensor(scene.shape, scene.axes))
+    reading = edits.with_layer(scene, found.layer) if found.shape is None else repair(**fields_of(found))
+    return replace(reading, note=found.note)
 
 
-def _family_called(text: str) -> str | None:
+def fields_of(found: pasted.Pasted) -> dict[str, Any]:
+    """The fields of a scene that shows what a text is about."""
+    fields = {"layer": found.layer, "shape": found.shape, "layout": found.layout or None}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def family_called(text: str) -> str | None:
     """The family with this name, or that people call so in the reader's language."""
     if text in (*catalogue.FAMILIES, scenes.PATTERN_FAMILY):
         return text

@@ -41,12 +41,14 @@ class Reading:
 
     substitute  whether the scene has another layer or another x than requested
     remedies    what torch accepts instead of the layer that it refuses
+    note        what a pasted text does not say, or what the message of torch in it means
     """
 
     scene: scenes.Scene
     problem: str | None = None
     substitute: bool = False
     remedies: tuple[Remedy, ...] = ()
+    note: str = ""
 
 
 def repair(**wanted: object) -> Reading:

@@ -13,11 +13,10 @@ from typing import Any
 from urllib.parse import SplitResult, quote, urlsplit
 
 from normviz.layers.fit import LayerOnShape, Remedy, is_lookalike
-from normviz.layers.layer import Layer
-from normviz.layers.norm import Norm
-from normviz.layers.pasted import MOST_TEXT, layer_in_code, parse_layer_on_shape, refused_layer, typed_layer
-from normviz.scene import edits, expressions, options
-from normviz.scene.controls import with_typed
+from normviz.layers.forms import Tensor
+from normviz.layers.pasted import Pasted, parse_layer_on_shape, read_pasted
+from normviz.scene import edits, options
+from normviz.scene.controls import family_called
 from normviz.scene.scene import FIELD_NAMES, SCENE_SETTINGS, Scene, commas, compact, query_of
 from normviz.scene.setting import (
     SEVERAL,
@@ -40,7 +39,20 @@ from normviz.texts.messages import N_, _, ngettext
 
 
 TYPED = "typed"  # the name of the field
-CHANNELS_LAST = {"shape": (2, 3, 5, 4), "layout": "NHWC"}  # an example for layers of Keras
+
+
+def read_typed(text: str, tensor: Tensor | None = None) -> Pasted:
+    """What a text is about: a layer, an expression, an error message of torch, or the name of a family of layers.
+
+    tensor  the x that the reader names beside it
+
+    Raises NormvizError if it is none of these.
+    """
+    text = plain_signs(text.strip())
+    if family := family_called(text):
+        scene = edits.repair(**({"shape": tensor.shape, "layout": "".join(tensor.axes)} if tensor else {})).scene
+        return Pasted(edits.with_family(scene, family).scene.layer, scene.shape)
+    return read_pasted(text, tensor)
 
 
 def typed_query(text: str) -> dict[str, str]:
@@ -51,40 +63,26 @@ def typed_query(text: str) -> dict[str, str]:
     >>> typed_query("nn.batchnorm(64)"), typed_query("LayerNorm(96) on (8, 56, 56, 96)")
     ({'layer': 'BatchNorm2d(64)'}, {'shape': '8,56,56,96', 'layer': 'LayerNorm([96])'})
     """
-    line = " ".join(plain_signs(text[-MOST_TEXT:]).split())
-    code = layer_in_code(line)
-    if refused := refused_layer(line) or (refused_layer(code) if code != line else None):
-        return query_of(*refused)
-    scene = edits.repair(**CHANNELS_LAST if expressions.KERAS.search(code) else {}).scene
-    reading = with_typed(scene, code)
-    layer = _layer_of(code, scene, reading)
-    if reading.problem and layer is None:
-        raise NormvizError(reading.problem)
-    return {"layer": compact(layer)} if layer else reading.scene.query()
-
-
-def _layer_of(line: str, scene: Scene, reading: edits.Reading) -> Layer | Norm | None:
-    """The layer that is shown on an example of its size; None for a view that names its tensor."""
-    try:
-        return typed_layer(line, scene.axes)
-    except NormvizError:
-        return expressions.expressed_layer(line, scene) if reading.problem else None
+    found = read_typed(text)
+    return {"layer": compact(found.layer)} if found.shape is None else query_of(found.layer, found.shape, found.layout)
 
 
 def with_view_of_typed(query: Mapping[str, str]) -> dict[str, str]:
-    """The query, with the view that the field asks for in place of its text. A text without a view stays."""
-    if TYPED not in query or typed_problem(query):
+    """The query, with the view that the field asks for in place of its text. A text without a view, or with a note, stays."""
+    problem, note = typed_says(query)
+    if TYPED not in query or problem:
         return dict(query)
-    return {name: text for name, text in query.items() if name != TYPED} | typed_query(query[TYPED])
+    kept = {name: text for name, text in query.items() if name != TYPED or note}
+    return kept | (typed_query(query[TYPED]) if query[TYPED].strip() else {})
 
 
-def typed_problem(query: Mapping[str, str]) -> str | None:
-    """Why the text of the field has no view."""
+def typed_says(query: Mapping[str, str]) -> tuple[str, str]:
+    """Why the text of the field has no view; and what it does not say, or what the message of torch in it means."""
+    text = query.get(TYPED, "").strip()
     try:
-        typed_query(query.get(TYPED, ""))
+        return "", read_typed(text).note if text else ""
     except NormvizError as error:
-        return str(error)
-    return None
+        return str(error), ""
 
 
 VERSION = "1"
@@ -327,6 +325,7 @@ class View:
     substitute  whether the scene has another layer or another x than requested
     remedies    what torch accepts instead of the requested layer
     refused     the reader's invalid entries
+    note        about the text from which the view was read
     """
 
     scene: Scene
@@ -336,6 +335,7 @@ class View:
     substitute: bool = False
     remedies: tuple[Remedy, ...] = ()
     refused: tuple[Refused, ...] = ()
+    note: str = ""
 
     def query(self, settings: Sequence[Setting]) -> dict[str, str]:
         """The query that reads back as this view; defaults, and what has no effect on the view, are left out."""
@@ -374,11 +374,13 @@ class View:
 
     def with_settings(self, problem: str | None = None, **values: Any) -> View:
         """The view with these settings of the page changed."""
-        return replace(self, settings={**self.settings, **values}, problem=problem, substitute=False, remedies=())
+        return replace(
+            self, settings={**self.settings, **values}, problem=problem, substitute=False, remedies=(), note=""
+        )
 
     def without_problem(self) -> View:
         """The view as its link reads back."""
-        return replace(self, problem=None, substitute=False, remedies=(), refused=())
+        return replace(self, problem=None, substitute=False, remedies=(), refused=(), note="")
 
     def after_input(self, keys: tuple[str, ...], values: tuple[object, ...], changed: View) -> View:
         """The view after a reader has entered ``values`` in the inputs ``keys``: ``changed``, with what it refuses."""
@@ -427,12 +429,12 @@ def read_view(query: Mapping[str, str], settings: Sequence[Setting] = (), known:
     values, problem = read_settings(settings, query)
     _version, version_problem = read_settings([VERSION_SETTING], query)
     display, display_problem = read_display(query, known.controls if known else None)
-    typed, unknown = typed_problem(query), _unknown_name(query, known.settings) if known else None
+    (typed, note), unknown = typed_says(query), _unknown_name(query, known.settings) if known else None
     problems = (too_long, version_problem, typed, unknown, reading.problem, problem, display_problem)
     changed = [one.name for one in settings if one.name in query and values[one.name] != one.default]
     first = next(filter(None, problems), None) or without_effect(settings, values, changed)
     remedies = reading.remedies if first == reading.problem else ()
-    return View(reading.scene, values, first, display, reading.substitute, remedies)
+    return View(reading.scene, values, first, display, reading.substitute, remedies, note=note)
 
 
 def _unknown_name(query: Mapping[str, str], known: Sequence[str]) -> str | None:

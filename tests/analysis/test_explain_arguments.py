@@ -166,6 +166,36 @@ def test_a_last_axis_as_large_as_the_channels_gives_a_warning(layer, shape, layo
         assert explain(layer, shape, layout=layout).notes == (note,)
 
 
+UNUSUAL = [
+    ("BatchNorm2d(64, 0.8)", (2, 64, 3, 5), "eps=0.8 is added to the variance, and is as large as many variances; 1e-5 is usual. If it is the momentum, write momentum=0.2."),
+    ("LayerNorm(5, eps=0.9)", (2, 5), "eps=0.9 is added to the variance, and is as large as many variances; 1e-5 is usual."),
+    ("BatchNorm2d(4, momentum=0.99)", (2, 4, 3, 5), "momentum=0.99 is the weight of the new batch in torch"),
+    ("InstanceNorm1d(64)", (4, 80, 300), "InstanceNorm1d has num_features=64 and x has 80 channels, on axis 1."),
+    ("InstanceNorm1d(20)", (32, 20), "InstanceNorm1d has num_features=20 and x has 32 channels, on axis 0."),
+    ("LayerNorm(1)", (3, 1), "Each mean is that of one element: x - mean is 0, and the output does not depend on x."),
+    ("RMSNorm(1)", (3, 1), "Each mean square is that of one element: the output depends only on the sign of x."),
+]  # fmt: skip
+
+
+@cases_in_torch
+@pytest.mark.parametrize(("layer", "shape", "note"), UNUSUAL)
+def test_what_is_legal_and_seldom_intended_gives_a_warning(layer, shape, note):
+    with pytest.warns(NormvizWarning, match=re.escape(note)):
+        assert len(explain(layer, shape).notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        ("BatchNorm2d(4, momentum=1.0)", (2, 4, 3, 5)),
+        ("BatchNorm2d(4, 0.01)", (2, 4, 3, 5)),
+        ("BatchNorm1d(1).eval()", (1, 1)),
+    ],
+)
+def test_what_is_usual_gives_none(layer, shape):
+    assert explain(layer, shape).notes == ()
+
+
 QUIET = [
     ("BatchNorm1d(3)", (2, 3, 4), None),
     ("BatchNorm1d(3)", (2, 3), None),

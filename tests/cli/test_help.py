@@ -75,6 +75,46 @@ def test_explain_prints_the_sentence_of_the_library(run):
     assert run("explain", "GroupNorm(2, 4)", "--shape", "2,4,3", "--code", "numpy") == (0, f"{code}\n", "")
 
 
+PASTED = [
+    # a text, what is printed begins with, what is said begins with
+    ("self.norm = nn.LayerNorm(768, eps=self.eps)", "LayerNorm([768]) on (2, 5, 768): 10 means", "normviz: The text has no value for 'self.eps'; shown is eps=1e-05."),
+    ("x.mean((0, 2, 3), keepdim=True)", "BatchNorm2d(4, affine=False) on (2, 4, 3, 5): 4 means", ""),
+    ("layers.LayerNormalization()", "LayerNorm([4], eps=0.001) on (2, 3, 5, 4): 30 means", ""),
+    ("LayerNorm(768) on 2x128x768", "LayerNorm([768]) on (2, 128, 768): 256 means", ""),
+    ("batch norm", "BatchNorm2d(4) on (2, 4, 3, 5): 4 means", ""),
+    ("RuntimeError: running_mean should contain 64 elements not 128", 'torch refuses: "running_mean should contain 64 elements not 128". BatchNorm2d has num_features=128', ""),
+    ("AttributeError: 'tuple' object has no attribute 'dim'", "Much code raises this. If a normalization layer does: The layer takes one tensor.", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "out", "err"), PASTED)
+def test_explain_reads_what_the_field_of_the_front_page_reads(run, text, out, err):
+    code, printed, said = run("explain", text)
+    assert code == 0
+    assert printed.startswith(out)
+    assert said.startswith(err)
+    assert bool(said) == bool(err)
+
+
+def test_explain_of_a_message_lists_what_torch_accepts(run):
+    text = "Given normalized_shape=[96], expected input with shape [*, 96], but got input of size[8, 96, 56, 56]"
+    lines = run("explain", text)[1].splitlines()
+    assert lines[1:4] == [
+        "What may have been meant:",
+        "  ChannelsFirstLayerNorm(96, eps=1e-05)",
+        "  LayerNorm([96]) on x.movedim(1, -1), shape (8, 56, 56, 96)",
+    ]
+
+
+def test_an_expression_is_read_on_the_tensor_that_is_named(run):
+    assert run("explain", "x.mean(-1)", "--shape", "2,4,3")[1].startswith(
+        "LayerNorm([3], elementwise_affine=False) on (2, 4, 3)"
+    )
+    assert run("explain", "BatchNormalization()", "--shape", "2,3,5,4", "--layout", "NHWC")[1].startswith(
+        "ChannelsLastBatchNorm(4"
+    )
+
+
 def test_explain_writes_warnings_to_the_error_stream(run):
     code, out, err = run("explain", "BatchNorm1d(4)", "--shape", "2,4,4", "--layout", "NLC")
     assert code == 0

@@ -210,7 +210,7 @@ LAYERS_OF_TORCH = (
 @pytest.mark.parametrize("module", [nn.Linear(2, 3), nn.LocalResponseNorm(2), nn.Sequential(nn.ReLU())])
 def test_another_module_raises_an_error(module):
     name = type(module).__name__
-    message = f"{name} is not a normalization layer of torch.nn; give a Norm, or {LAYERS_OF_TORCH}."
+    message = f"{name}: what is described here is {LAYERS_OF_TORCH}, or a Norm. Use nv.check(module, x) to measure what"
     with pytest.raises(NormvizError, match=re.escape(message)):
         Layer.of(module)
 
@@ -241,7 +241,7 @@ def test_a_lazy_module_raises_an_error():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch: "Lazy modules are a new feature"
         module = nn.LazyBatchNorm2d()
-    with pytest.raises(NormvizError, match="LazyBatchNorm2d is not a normalization layer"):
+    with pytest.raises(NormvizError, match="LazyBatchNorm2d: what is described here is"):
         Layer.of(module)
 
 

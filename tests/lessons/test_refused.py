@@ -26,9 +26,9 @@ WRONG = [
     ("explore", "", "size_c", -3, "C=-3 must be a whole number from 1 to", 5),
     ("explore", "", "seed", -1, "seed='-1' must be a whole number from 0 to", 0),
     ("explore", "", "eps", "abc", "eps='abc' is not a number; write one such as 1e-5.", "1e-06"),
-    ("explore", "", "layer", "CUDA out of memory", "'CUDA out of memory' is neither a layer nor an error message of a normalization layer", "LayerNorm([4, 3, 5])"),
-    ("explore", "", "layer", "Conv2d(3, 4, 5)", "'Conv2d' is not a layer of the catalogue", "BatchNorm2d(4)"),
-    ("explore", "", "layer", "__import__('os').system('ls')", "is not a layer; write a constructor with literals", "RMSNorm([5])"),
+    ("explore", "", "layer", "CUDA out of memory", "'CUDA out of memory': what is read here is a layer, such as LayerNorm(96) on (8, 96, 56, 56)", "LayerNorm([4, 3, 5])"),
+    ("explore", "", "layer", "Conv2d(3, 4, 5)", "'Conv2d(3, 4, 5)': what is read here is a layer", "BatchNorm2d(4)"),
+    ("explore", "", "layer", "__import__('os').system('ls')", "what is read here is a layer", "RMSNorm([5])"),
     ("numerics", "show=single", "set_scale", "two", "scale='two' must be a number from 0 to", "0.1"),
     ("numerics", "show=constant", "set_value", "1e9", "value='1e9' must be a number from", "2"),
 ]  # fmt: skip

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 import normviz as nv
-from normviz.measuring.own_modules import own_class
+from normviz.measuring.own_modules import own_class, with_statistics
 from tests.measuring.models.zoo import Decoder, Frozen, Gemma, Llama, OverChannels, Permuted, Pixel, Scale, Softmax
 
 SHAPE = (2, 4, 3, 5)
@@ -51,14 +51,30 @@ def test_a_module_with_stored_statistics_is_batch_norm_in_eval_mode():
 
 @pytest.mark.parametrize("model", [nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8)), Decoder()])
 def test_a_model_is_listed_with_norms(model):
-    with pytest.raises(nv.NormvizError, match=r"list all with nv\.norms\(model, x\)|is not a normalization layer"):
+    with pytest.raises(nv.NormvizError, match=r"nv\.norms\(model, x\)"):
         nv.explain(model, (2, 8))
 
 
-@pytest.mark.parametrize("module", [Scale(8), Softmax(), nn.GELU(), nn.Linear(8, 8)])
-def test_another_module_is_no_normalization(module):
-    with pytest.raises(nv.NormvizError, match=r"is not a normalization layer of torch\.nn"):
-        nv.explain(module, (2, 8))
+@pytest.mark.parametrize(
+    ("module", "shape", "measured"),
+    [
+        (Scale(8), (2, 8), ""),
+        (Softmax(), (2, 8), ""),
+        (nn.GELU(), (2, 8), "Your function averages over no axis."),
+        (nn.Linear(8, 8), (2, 8), "Your function works over D."),
+        (
+            nn.LocalResponseNorm(2),
+            SHAPE,
+            "In your function, the elements do not form groups that share their statistics.",
+        ),
+    ],
+)
+def test_of_another_module_it_is_said_what_was_measured(module, shape, measured):
+    name = type(module).__name__
+    with pytest.raises(nv.NormvizError) as caught:
+        nv.explain(module, shape)
+    assert str(caught.value).startswith(f"{name} was measured. {measured}")
+    assert str(caught.value).endswith("Use nv.check(module, x) to see more.")
 
 
 def test_images_with_the_channels_last_are_named():
@@ -89,7 +105,7 @@ def test_the_axes_of_a_measured_module_have_the_names_of_the_layout():
 def test_a_module_of_ones_own_with_parts_is_not_measured():
     module = Llama(5)
     module.part = nn.Identity()
-    with pytest.raises(nv.NormvizError, match=r"is not a normalization layer of torch\.nn"):
+    with pytest.raises(nv.NormvizError, match=r"Use nv\.check\(module, x\)"):
         nv.explain(module, (2, 5))
 
 
@@ -113,7 +129,7 @@ def test_stored_statistics_need_their_names():
     module.forward = lambda x: (
         (x - module.moving_mean[:, None, None]) / (module.running_var[:, None, None] + 1e-5).sqrt()
     )
-    with pytest.raises(nv.NormvizError, match="is not a normalization layer"):
+    with pytest.raises(nv.NormvizError, match=r"nv\.check\(module, x\)"):
         nv.explain(module, SHAPE)
 
 
@@ -140,7 +156,7 @@ def test_stored_statistics_that_no_layer_of_torch_has_are_no_layer():
     module = Frozen(4)
     module.running_mean, module.running_var = torch.zeros(4, 3, 5), 1 + torch.arange(60.0).reshape(4, 3, 5)
     module.forward = lambda x: (x - module.running_mean) / (module.running_var + 1e-5).sqrt()
-    with pytest.raises(nv.NormvizError, match="is not a normalization layer"):
+    with pytest.raises(nv.NormvizError, match=r"nv\.check\(module, x\)"):
         nv.explain(module, SHAPE)
 
 
@@ -166,5 +182,34 @@ def test_a_gamma_along_an_axis_of_size_1_is_not_explained():
     module.forward = lambda x: (
         nn.functional.layer_norm(x, x.shape[1:]) * (module.weight + torch.arange(len(x))[:, None])
     )
-    with pytest.raises(nv.NormvizError, match="is not a normalization layer"):
+    with pytest.raises(nv.NormvizError, match=r"nv\.check\(module, x\)"):
         nv.explain(module, (1, 5))
+
+
+class Stored(nn.Module):
+    """BatchNorm with names of its own, and with nothing else that torch's has."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.scale, self.shift = nn.Parameter(torch.rand(channels) + 0.5), nn.Parameter(torch.rand(channels))
+        self.register_buffer("kept", torch.stack([torch.rand(channels), torch.rand(channels) + 0.5]))
+
+    def forward(self, x):
+        mean, var = (x.mean((0, 2, 3)), x.var((0, 2, 3), unbiased=False)) if self.training else self.kept
+        return torch.nn.functional.batch_norm(x, mean, var, self.scale, self.shift)
+
+
+def test_stored_statistics_are_found_by_what_they_do():
+    module, x = Stored(4), torch.randn(SHAPE, generator=torch.Generator().manual_seed(2))
+    before = {name: value.clone() for name, value in module.state_dict().items()}
+    e = with_statistics(module, x)
+    assert (str(e.layer), module.training) == ("BatchNorm2d(4).eval()", True)
+    assert torch.allclose(e.values.running_mean, module.kept[0], atol=1e-4)
+    assert torch.allclose(e.values.running_var, module.kept[1], atol=1e-4)
+    assert all(torch.equal(value, before[name]) for name, value in module.state_dict().items())
+    assert torch.allclose(e.trace.output.float(), module.eval()(x), atol=1e-5)
+
+
+@pytest.mark.parametrize("module", [Frozen(4), Permuted(4), nn.GELU()])
+def test_a_module_that_stores_nothing_in_train_mode_has_no_statistics(module):
+    assert with_statistics(module, SHAPE) is None

@@ -15,6 +15,7 @@ from normviz.lessons.story.parts import LinkedFigure
 from normviz.parts.html import block
 from normviz.parts.titles import LEARN, LOOK_UP, TEACH
 from normviz.parts.titles import VIEWS as TABS
+from normviz.scene.view import read_typed
 from normviz.texts.languages import languages
 from normviz.texts.messages import in_language
 from normviz.ui.server import index
@@ -179,6 +180,7 @@ TYPED = [
     ("x = F.layer_norm(x, x.shape[1:])", {"shape": "2,4,3,5", "layer": "LayerNorm([4,3,5],elementwise_affine=False)"}),
     ("y = nn.BatchNorm1d(10)(torch.randn(4, 20, 10))", {"shape": "4,20,10", "layer": "BatchNorm1d(10)"}),
     ("RuntimeError: Expected weight to be of same shape as normalized_shape, but got weight of shape [10] and normalized_shape = [5, 10]", {"shape": "2,5,10", "layer": "LayerNorm([5,10])"}),
+    ("y = (x - x.mean(-1)) / x.std(-1)", {"shape": "2,5,4", "layer": "LayerNorm([4],elementwise_affine=False)"}),
     ("", {}),
 ]  # fmt: skip
 
@@ -188,17 +190,18 @@ def test_what_is_typed_is_replaced_in_the_address_by_its_view(app: Starlette, te
     response = ask(app, f"/explore?lang=es&typed={quote(text)}")
     address = urlsplit(response.headers["location"])
     assert (response.status, address.path) == (307, "./explore")
-    assert dict(parse_qsl(address.query)) == {"lang": "es", **query}
+    kept = {"typed": text} if read_typed(text or "LayerNorm(4)").note else {}
+    assert dict(parse_qsl(address.query)) == {"lang": "es", **kept, **query}
 
 
 def test_what_has_no_view_gets_a_message(app: Starlette) -> None:
     response = ask(app, "/explore?typed=my_layer(3)")
     assert response.status == 200
-    assert "'my_layer' is not a layer of the catalogue" in tree_text(data_of(response.body.decode()))
+    assert "'my_layer(3)': what is read here is a layer" in tree_text(data_of(response.body.decode()))
 
 
 @pytest.mark.parametrize(
-    "text", ["layernorm vs batchnorm", "model.eval() gives different results", "y = (x - x.mean(-1)) / x.std(-1)"]
+    "text", ["layernorm vs batchnorm", "model.eval() gives different results", "CUDA out of memory"]
 )
 def test_words_and_code_that_is_no_layer_go_to_the_search_of_the_questions(app: Starlette, text: str) -> None:
     address = urlsplit(ask(app, f"/explore?typed={quote(text)}").headers["location"])
@@ -207,3 +210,11 @@ def test_words_and_code_that_is_no_layer_go_to_the_search_of_the_questions(app: 
 
 def tree_text(data: dict) -> str:
     return " ".join(tree("".join(html for _key, html in data["parts"])).itertext())
+
+
+def test_a_note_about_what_is_typed_is_shown_with_its_view(app: Starlette) -> None:
+    response = ask(
+        app, f"/explore?typed=x.var(-1)&shape=2,5,4&layer={quote('LayerNorm([4],elementwise_affine=False)')}"
+    )
+    assert response.status == 200
+    assert "torch's var divides by m - 1" in tree_text(data_of(response.body.decode()))

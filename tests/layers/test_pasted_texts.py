@@ -1,0 +1,147 @@
+"""What people paste: lines of code, of print(model), of tracebacks and of other libraries. Each is read as what it says, or gets a sentence."""
+
+import re
+
+import pytest
+
+from normviz.layers.forms import Tensor
+from normviz.layers.layer import Layer
+from normviz.layers.pasted import read_pasted, sizes
+from normviz.texts.errors import NormvizError
+from tests.support.needs import cases_in_torch
+
+READ = [
+    # a text, the layer, the shape of x if the text or the way of writing says it, words of the note
+    # print(model)
+    ("(bn1): BatchNorm2d(64, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True)", "BatchNorm2d(64)", None, ""),
+    ("(norm1): LayerNorm((768,), eps=1e-05, elementwise_affine=True)", "LayerNorm([768])", None, ""),
+    ("(norm): GroupNorm(32, 320, eps=1e-06, affine=True)", "GroupNorm(32, 320, eps=1e-06)", None, ""),
+    ("(1): InstanceNorm2d(64, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False)", "InstanceNorm2d(64)", None, ""),
+    ("(input_layernorm): LlamaRMSNorm((4096,), eps=1e-05)", "RMSNorm([4096], eps=1e-05)", None, ""),
+    ("(input_layernorm): Gemma2RMSNorm((2304,), eps=1e-06)", "RMSNorm([2304], eps=1e-06, zero_centered_gamma=True)", None, ""),
+    ("(bn1): BatchNormAct2d(\n  64, eps=1e-05, momentum=0.1\n  (drop): Identity()\n  (act): ReLU(inplace=True)\n)", "BatchNorm2d(64)", None, ""),
+    ("Sequential(\n  (0): Conv2d(64, 256, kernel_size=(1, 1))\n  (1): BatchNorm2d(256, eps=1e-05)\n)", "BatchNorm2d(256)", None, ""),
+    ("ResNet(\n (bn1): BatchNorm2d(64)\n (norm): LayerNorm((10,), eps=1e-05)\n)", "BatchNorm2d(64)", None, "The text has LayerNorm([10]), too; the first is shown."),
+    # timm, torchvision, ConvNeXt
+    ("LayerNorm2d((96,), eps=1e-06, elementwise_affine=True)", "ChannelsFirstLayerNorm(96)", None, ""),
+    ("timm.layers.LayerNorm2d(96)", "ChannelsFirstLayerNorm(96)", None, ""),
+    ("FrozenBatchNorm2d(64, eps=1e-05)", "BatchNorm2d(64).eval()", None, ""),
+    ("torchvision.ops.misc.FrozenBatchNorm2d(num_features=64)", "BatchNorm2d(64).eval()", None, ""),
+    ('LayerNorm(96, eps=1e-6, data_format="channels_first")', "ChannelsFirstLayerNorm(96)", None, ""),
+    ('LayerNorm(96, data_format="channels_last")', "LayerNorm([96], eps=1e-06)", None, ""),
+    ("GroupNorm1(64)", "GroupNorm(1, 64)", None, ""),
+    # code of torch
+    ("self.norm = nn.LayerNorm(768)", "LayerNorm([768])", None, ""),
+    ("self.norm1 = nn.LayerNorm(d_model, eps=layer_norm_eps)", "LayerNorm([4])", None, "no value for 'd_model' and 'layer_norm_eps'; shown is normalized_shape=[4] and eps=1e-05."),
+    ("self.norm = nn.GroupNorm(num_groups=32, num_channels=in_channels, eps=1e-6)", "GroupNorm(32, 64, eps=1e-06)", None, "shown is num_channels=64"),
+    ("nn.LayerNorm([C, H, W])", "LayerNorm([4, 3, 5])", None, "shown is normalized_shape=[4, 3, 5]"),
+    ("nn.LayerNorm(x.shape[1:])", "LayerNorm([4, 3, 5])", None, "shown is normalized_shape=[4, 3, 5]"),
+    ("nn.BatchNorm2d(2 * 32)", "BatchNorm2d(64)", None, ""),
+    ("nn.LayerNorm(torch.Size([3, 4]))", "LayerNorm([3, 4])", None, ""),
+    ("nn.Sequential(nn.Conv2d(3, 16, 3), nn.BatchNorm2d(16), nn.ReLU())", "BatchNorm2d(16)", None, ""),
+    ("nn.BatchNorm2d(num_features=64, eps=1e-3).cuda().eval()", "BatchNorm2d(64, eps=0.001).eval()", None, ""),
+    ("m = nn.BatchNorm1d(100, affine=False)\ninput = torch.randn(20, 100)\noutput = m(input)", "BatchNorm1d(100, affine=False)", (20, 100), ""),
+    ("nn.BatchNorm1d(10)(torch.randn(4, 20, 10))", "BatchNorm1d(10)", (4, 20, 10), ""),
+    ("x = torch.randn(1, 3, 224, 224); bn = nn.BatchNorm2d(64)", "BatchNorm2d(64)", None, ""),  # that x is not the layer's
+    (">>> nn.LayerNorm(768", "LayerNorm([768])", None, ""),
+    ("nn.batchnorm(64)", "BatchNorm2d(64)", None, ""),
+    # functions of torch, as in a traceback
+    ("    return F.layer_norm(\n        input, self.normalized_shape, self.weight, self.bias, self.eps)", "LayerNorm([4])", (2, 5, 4), "no value for 'self.normalized_shape' and 'self.eps'"),
+    ("--> 2515     return torch.layer_norm(input, normalized_shape, weight, bias, eps, torch.backends.cudnn.enabled)", "LayerNorm([4])", (2, 5, 4), "normalized_shape"),
+    ("return torch.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, torch.backends.cudnn.enabled)", "BatchNorm2d(4).eval()", (2, 4, 3, 5), "training=False"),
+    ("F.batch_norm(x, None, None, training=True)", "BatchNorm2d(4, affine=False, track_running_stats=False)", (2, 4, 3, 5), ""),
+    ("F.group_norm(x, 8, self.weight, self.bias)", "GroupNorm(8, 16)", (2, 16, 3, 5), ""),
+    # statistics
+    ("mean = x.mean(dim=(0, 2, 3), keepdim=True)", "BatchNorm2d(4, affine=False)", (2, 4, 3, 5), ""),
+    ("mean = x.mean(-1, keepdim=True)\nstd = x.std(-1, keepdim=True)", "LayerNorm([4], elementwise_affine=False)", (2, 5, 4), ""),
+    ("x.var(-1, keepdim=True)", "LayerNorm([4], elementwise_affine=False)", (2, 5, 4), "torch's var divides by m - 1"),
+    ("x.std(dim=(2, 3), unbiased=False)", "InstanceNorm2d(4)", (2, 4, 3, 5), ""),
+    ("torch.var(x, dim=[0, 2, 3], correction=0)", "BatchNorm2d(4, affine=False)", (2, 4, 3, 5), ""),
+    ("np.var(x, axis=0)", "BatchNorm1d(6, affine=False)", (4, 6), ""),
+    ("var = ((x - mean) ** 2).mean(dim=(0, 2, 3))", "BatchNorm2d(4, affine=False)", (2, 4, 3, 5), ""),
+    ("variance = hidden_states.to(torch.float32).pow(2).mean(-1, keepdim=True)", "RMSNorm([4], elementwise_affine=False)", (2, 5, 4), ""),
+    ("torch.mean(x * x, dim=-1)", "RMSNorm([4], elementwise_affine=False)", (2, 5, 4), ""),
+    ("x = x.view(N, G, -1)\nmean = x.mean(-1, keepdim=True)", "LayerNorm([4], elementwise_affine=False)", (2, 5, 4), "The text reshapes a tensor"),
+    ("tf.nn.moments(x, axes=[0, 1, 2])", "ChannelsLastBatchNorm(4, affine=False)", (2, 3, 5, 4), ""),
+    ("mean, var = tf.nn.moments(x, [1, 2], keep_dims=True)", "ChannelsLastInstanceNorm(4)", (2, 3, 5, 4), ""),
+    ("einops.reduce(x, 'b c h w -> b c', 'mean')", "InstanceNorm2d(4)", (2, 4, 3, 5), ""),
+    ("reduce(x, 'b t d -> b t', 'mean')", "LayerNorm([4], elementwise_affine=False)", (2, 5, 4), ""),
+    ("reduce(x, 'b h w c -> c', 'mean')", "ChannelsLastBatchNorm(4, affine=False)", (2, 3, 5, 4), ""),
+    # Keras, tensorflow_addons
+    ("BatchNormalization(axis=1, scale=False, name='bn_conv1')", "BatchNorm2d(4, eps=0.001, momentum=0.01)", (2, 4, 3, 5), "A beta without a gamma"),
+    ("x = BatchNormalization(axis=bn_axis)(x)", "ChannelsLastBatchNorm(4, eps=0.001, momentum=0.01)", (2, 3, 5, 4), "no value for 'bn_axis'; shown is axis=-1."),
+    ("layers.LayerNormalization(epsilon=1e-6)(x)", "LayerNorm([4], eps=1e-06)", (2, 3, 5, 4), ""),
+    ("tfa.layers.InstanceNormalization(axis=3, center=True, scale=True, beta_initializer='random_uniform')", "ChannelsLastInstanceNorm(4, eps=0.001, affine=True)", (2, 3, 5, 4), ""),
+    ("tfa.layers.GroupNormalization(groups=8, axis=-1)", "ChannelsLastGroupNorm(8, 16, eps=0.001)", (2, 3, 5, 16), ""),
+    ("keras.layers.BatchNormalization(center=False)", "ChannelsLastBatchNorm(4, eps=0.001, momentum=0.01, bias=False)", (2, 3, 5, 4), ""),
+    # Flax, MLX
+    ("nn.LayerNorm(epsilon=1e-6, use_bias=False)(x)", "LayerNorm([4], eps=1e-06, bias=False)", (2, 5, 4), "the layer LayerNorm of Flax"),
+    ("nn.BatchNorm(use_running_average=not train, momentum=0.9)", "ChannelsLastBatchNorm(4)", (2, 3, 5, 4), "no value for 'not train'"),
+    ("nn.GroupNorm(num_groups=8)", "ChannelsLastGroupNorm(8, 16, eps=1e-06)", (2, 3, 5, 16), "Flax"),
+    ("nnx.LayerNorm(768, rngs=rngs)", "LayerNorm([768], eps=1e-06)", (2, 5, 768), "Flax"),
+    ("nnx.BatchNorm(num_features=64, use_running_average=True, rngs=rngs)", "ChannelsLastBatchNorm(64, momentum=0.01).eval()", (2, 3, 5, 64), "Flax"),
+    ("flax.linen.RMSNorm()", "RMSNorm([4], eps=1e-06)", (2, 5, 4), "Flax"),
+    ("mlx.nn.RMSNorm(4096)", "RMSNorm([4096], eps=1e-05)", None, "MLX"),
+    ("mlx.nn.GroupNorm(8, 64)", "Norm('n h w (k g) -> n g', 'c', sizes={'g': 8})", (2, 3, 5, 64), "MLX"),
+    ("nn.GroupNorm(32, 320, pytorch_compatible=True)", "ChannelsLastGroupNorm(32, 320)", (2, 3, 5, 320), "MLX"),
+    ("nn.InstanceNorm(dims=64)", "ChannelsLastInstanceNorm(64)", (2, 3, 5, 64), "MLX"),
+    ("mx.fast.rms_norm(x, self.weight, self.eps)", "RMSNorm([4], eps=1e-05)", (2, 5, 4), "'self.eps'"),
+    # on a shape
+    ("LayerNorm(768) on 2x128x768", "LayerNorm([768])", (2, 128, 768), ""),
+    ("LayerNorm(768) on [2, 128, 768]", "LayerNorm([768])", (2, 128, 768), ""),
+    ("LayerNorm(768) on x of shape torch.Size([2, 128, 768])", "LayerNorm([768])", (2, 128, 768), ""),
+    ("nn.BatchNorm2d(64) with input (8, 64, 32, 32)", "BatchNorm2d(64)", (8, 64, 32, 32), ""),
+    ("LayerNorm(768), 2×128×768", "LayerNorm([768])", (2, 128, 768), ""),
+    ("LayerNorm on 2x128x768", "LayerNorm([768])", (2, 128, 768), ""),
+    ("BatchNormalization() on 8,56,56,96", "ChannelsLastBatchNorm(96, eps=0.001, momentum=0.01)", (8, 56, 56, 96), ""),
+    ("nn.LocalResponseNorm(5)", "ChannelsFirstLayerNorm(4)", None, "has no view here; ChannelsFirstLayerNorm is the nearest"),
+]  # fmt: skip
+
+
+def written(layer):
+    return str(layer) if isinstance(layer, Layer) else repr(layer)
+
+
+@cases_in_torch
+@pytest.mark.parametrize(("text", "layer", "shape", "words"), READ)
+def test_a_text_is_read_as_what_it_says(text, layer, shape, words):
+    found = read_pasted(text)
+    assert (written(found.layer), found.shape) == (layer, shape)
+    assert (words in found.note) if words else not found.note
+
+
+REFUSED = [
+    # a text, words of the sentence
+    ("x.mean([2, 3]).mean(0)", "Write the mean of one tensor"),  # the inner one alone says something else
+    ("x.view(b, c, -1).mean(-1)", "Write the mean of one tensor"),
+    ("x.mean(dims)", "The value of 'dims' is not in the text"),
+    ("self.layer_norm(x)", "Nearest to it is LayerNorm."),
+    ("F.normalize(x, dim=-1)", "Nearest to it is RMSNormalization."),
+    ("nn.LayerNrm(5)", "Nearest to it is LayerNorm."),
+    ("nn.Conv2d(3, 64, 3)", "what is read here is a layer, such as LayerNorm(96) on (8, 96, 56, 56)"),
+    ("CUDA out of memory. Tried to allocate 2.00 GiB", "or an error message about a normalization layer. Layers are"),
+    ("torch.nn.modules.batchnorm.BatchNorm2d", "BatchNorm2d needs num_features, as in BatchNorm2d(3)."),
+    ("nn.LayerNorm(768) on 0x5", "has a size below 1"),
+    ("BatchNorm2d(4, dim=3)", "BatchNorm2d has no argument 'dim'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "words"), REFUSED)
+def test_of_another_text_it_is_said_what_is_read(text, words):
+    with pytest.raises(NormvizError, match=re.escape(words)) as caught:
+        read_pasted(text)
+    assert " is not a " not in str(caught.value)
+
+
+def test_names_of_sizes_get_those_of_the_tensor_that_is_shown():
+    images = Tensor((2, 4, 3, 5), ("n", "c", "h", "w"))
+    assert str(read_pasted("nn.LayerNorm(dim)", images).layer) == "LayerNorm([5])"
+    assert str(read_pasted("nn.BatchNorm2d(dim)", images).layer) == "BatchNorm2d(4)"
+    assert str(read_pasted("nn.LayerNorm(x.shape[2:])", images).layer) == "LayerNorm([3, 5])"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("2x128x768", (2, 128, 768)), ("[2, 3]", (2, 3)), ("0, 5", ()), ("9" * 5000, ())]
+)
+def test_sizes(text, found):
+    assert sizes(text) == found
