@@ -200,9 +200,7 @@ def test_what_has_no_view_gets_a_message(app: Starlette) -> None:
     assert "'my_layer(3)': what is read here is a layer" in tree_text(data_of(response.body.decode()))
 
 
-@pytest.mark.parametrize(
-    "text", ["layernorm vs batchnorm", "model.eval() gives different results", "CUDA out of memory"]
-)
+@pytest.mark.parametrize("text", ["layernorm vs batchnorm", "model.eval() in a loop", "CUDA out of memory"])
 def test_words_and_code_that_is_no_layer_go_to_the_search_of_the_questions(app: Starlette, text: str) -> None:
     address = urlsplit(ask(app, f"/explore?typed={quote(text)}").headers["location"])
     assert (address.path, dict(parse_qsl(address.query))) == ("./questions", {"search": text})
