@@ -64,7 +64,8 @@ def outliers(e: Description) -> tuple[Outlier, ...]:
     total = forward.group_mean(e.norm, squares) * e.counts.elements_per_statistic
     shares = squares.div_(total).nan_to_num_(0.0, 0.0, 0.0)
     groups = e.counts.statistics * together // e.shape[axis]  # that a channel has elements in
-    found = shares.sum([other for other in range(x.ndim) if other != axis]).double() / groups
+    others = [other for other in range(x.ndim) if other != axis]
+    found = (shares.sum(others) if others else shares).double() / groups  # a sum over no axes is one over all
     limit = max(MANY_TIMES, _by_chance(x.numel() // e.shape[axis], e.shape[axis])) / together
     order = found.argsort(descending=True, stable=True)[: int((found >= limit).sum())]
     return tuple(Outlier(int(channel), float(found[channel]), float(found[channel]) * together) for channel in order)

@@ -44,13 +44,15 @@ from normviz.texts.messages import N_, _
 
 
 def asked_parts(page: Page, view: View) -> Iterator[part.Part]:
-    """The question, and a link to all questions of the page; nothing if the page has no questions."""
-    if not questions.questions_of_page(page):
+    """The question, and a link to all questions of the page. A page without questions has none, if it is no view of a tensor."""
+    own = questions.questions_of_page(page)
+    if not own and page.name not in VIEWS:
         return
     question = question_of(page, view)
     to_figure = replace(questions.link_to(question), text=_("See it in a figure"))
     asked = questions.prediction(question, (part.Text(answer(question)), part.Links((to_figure,), kind="next")))
-    others = part.Link(_("All questions of this page"), "questions", f"{questions.OF.name}={page.name}")
+    of_page = part.Link(_("All questions of this page"), "questions", f"{questions.OF.name}={page.name}")
+    others = of_page if own else part.Link(_("All questions by topic"), "questions")
     yield part.AskedQuestion(prose(question.key).title, asked, others)
 
 

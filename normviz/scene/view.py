@@ -146,7 +146,7 @@ PANELS: Mapping[str, str] = {
 BESIDE_THE_FIGURE = {"distribution", "facts", "worked", "loops"}  # drawn with a figure, but not a part of it
 DETAILS = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details"}
 # Not shown on a projector, besides the controls.
-NOT_PRESENTED = DETAILS | {"text", "time", "itself", "prediction"}
+NOT_PRESENTED = DETAILS - {"distribution"} | {"text", "time", "itself", "prediction"}
 FIGURE = {"panels", "notes", *PANELS} - BESIDE_THE_FIGURE
 
 

@@ -194,3 +194,10 @@ def test_a_document_from_which_no_link_leads_to_the_questions_has_none():
 def test_a_page_without_questions_asks_none():
     for name in ("start", "questions", "practice"):
         assert not any(isinstance(part, AskedQuestion) for part in page_of(name, "").parts)
+
+
+def test_all_layers_asks_about_its_layer_and_leads_to_all_questions():
+    last = page_of("all_layers", "layer=GroupNorm(2,4)").parts[-1]
+    assert isinstance(last, AskedQuestion)
+    assert (last.others.page, last.others.query) == ("questions", "")
+    assert "GroupNorm" in last.title

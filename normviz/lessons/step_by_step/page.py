@@ -1,12 +1,17 @@
 """Step by step: the forward pass from x to the output, one step at a time, with the numbers of one element."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
 
 from normviz.analysis.excerpt import sample_note
 from normviz.analysis.sentences import sentence
 from normviz.figures.payload import steps_payload
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page
+from normviz.parts.html import Body, escape
 from normviz.parts.part import Caption, Details, LayerNote, Panels, Part, Sentence, course_pair, part_or_note
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.controls import FILE_CHOICES
@@ -14,6 +19,33 @@ from normviz.scene.scene import compact
 from normviz.scene.setting import integer
 from normviz.scene.view import View
 from normviz.texts.messages import N_, _
+
+
+@dataclass(frozen=True)
+class TwoNumbers(Part):
+    """E[x²] − E[x]² of two numbers, and of the same ones far from 0. In the app, a script lets a reader move them."""
+
+    numbers: tuple[float, float] = (1.0, 3.0)
+    far: float = 10_000.0
+    name: ClassVar[str] = "text"
+
+    def html(self, body: Body) -> str:
+        lines = "".join(f"<p>{escape(line)}</p>" for line in self._lines())
+        return f'<section class="nv-fast"><h2>{escape(self._title)}</h2>{lines}</section>'
+
+    @property
+    def _title(self) -> str:
+        return _("Two numbers: their variance is E[x²] − E[x]², but not in float32 far from 0")
+
+    def _lines(self) -> Iterator[str]:
+        for distance in (0.0, self.far):
+            x = torch.tensor(self.numbers) + distance
+            squares, square = x.square().mean().item(), x.mean().square().item()
+            result = f"E[x²] − E[x]² = {squares:,.0f} − {square:,.0f} = {squares - square:,.0f}"
+            yield _("{numbers}: {result}", numbers=", ".join(f"{one:,.0f}" for one in x.tolist()), result=result)
+
+    def plain_text(self) -> str:
+        return "\n".join([self._title, *self._lines()])
 
 
 def view_parts(view: View) -> Iterator[Part]:
@@ -25,6 +57,7 @@ def view_parts(view: View) -> Iterator[Part]:
     yield part_or_note(lambda: Panels(steps_payload(e, scene.grid, **chosen), ("select", "step", "scale")))
     yield from map(Caption, filter(None, [sample_note(e)]))
     yield Sentence(sentence(e))
+    yield TwoNumbers()
     title = _("As CS231n writes it: {signature}", signature="layernorm_forward(x, gamma, beta, ln_param) -> out, cache")
     yield Details(title, course_pair())
 

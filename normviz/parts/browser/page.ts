@@ -1,7 +1,7 @@
 // A page from its data: the HTML of its parts, and the figures in it. The app, files and notebooks use it.
 
 import { mountFigure } from "../../figures/browser/mount.ts";
-import { button, findAll, html } from "../../figures/browser/common/dom.ts";
+import { button, findAll, html, projectedScale } from "../../figures/browser/common/dom.ts";
 import { _ } from "../../figures/browser/common/messages.ts";
 import { termsOf } from "../../figures/browser/text/formula.ts";
 import type { FigureView } from "../../figures/browser/views/view.ts";
@@ -15,6 +15,7 @@ import { QuestionScores } from "./splice.ts";
 import { drawTensors } from "./tensor.ts";
 
 const NARROW_WINDOW = 760; // px: up to this width, figures are below each other and keep their heights
+const BELOW_PROJECTED = 16; // px: the padding of the app's column
 const LEAST_FILLED = 100; // px: a lower figure could not be read; then the page scrolls
 
 /** What scripts draw in parts of the page, by selector. The modules for steps and exercises add to it: only bundles for such pages have them. */
@@ -51,7 +52,21 @@ export class PageView {
     this.host = host;
     for (const part of findAll(root, ":scope > .nv-part")) this.parts.set(part.dataset.key ?? "", part);
     this.pressKey = (event: KeyboardEvent) => pressLink(event, root.parentElement ?? root);
-    this.fill = () => this.data?.present && fillWindow(root, [...this.figures.values()].map(({ view }) => view));
+    this.fill = async () => {
+      this.enlarge();
+      if (!this.data?.present) return;
+      const views = [...this.figures.values()].map(({ view }) => view as Figure);
+      const fits = async (isChanged = true) => {
+        if (isChanged) await Promise.all(views.map((view) => view.root.dataset.state === "ready" && view.draw?.())); // at its new width
+        const height = await fillWindow(root, views);
+        return height > LEAST_FILLED && root.getBoundingClientRect().bottom + BELOW_PROJECTED <= innerHeight;
+      };
+      if (await fits(false)) return;
+      root.style.zoom = Number(root.style.zoom) > 1 ? "1" : "";
+      if (await fits()) return;
+      root.classList.add("nv-crowded");
+      await fits();
+    };
     document.addEventListener("keydown", this.pressKey);
     window.addEventListener("resize", this.fill);
     for (const name of ["pointerdown", "keydown"]) window.addEventListener(name, this.press, true);
@@ -171,6 +186,7 @@ export class PageView {
   async draw(mode: Mode) {
     const { present } = this.data;
     this.mode = mode;
+    this.enlarge();
     for (const [place, figure] of this.figures)
       if (!this.root.contains(place)) {
         figure.remove();
@@ -182,6 +198,18 @@ export class PageView {
     }
     await Promise.all([...this.figures.values()].map(({ drawn }) => drawn));
     await this.fill();
+  }
+
+  /** Enlarges a projected figure with its texts, once for each size of the window. A question has a large font; in an enlarged chart, Plotly would miss the pointer. */
+  enlarge() {
+    const window = `${innerWidth} ${innerHeight}`, isKept = this.data?.present && this.root.dataset.window === window;
+    if (isKept) return;
+    this.root.dataset.window = this.data?.present ? window : "";
+    this.root.classList.remove("nv-crowded");
+    const isFigure = this.data?.present && this.root.querySelector(".nv-figure") && !this.root.querySelector(".nv-prediction, .nv-practice");
+    const hasChart = this.data?.figures.some((figure) => "figure" in figure);
+    this.root.style.zoom = isFigure && !hasChart ? String(projectedScale()) : "";
+    this.root.style.fontSize = isFigure && hasChart ? `${Math.max(1.12, projectedScale())}em` : "";
   }
 
   /** Draws the figure whose number its place has. */
@@ -257,23 +285,25 @@ function addLeaveButton(page: HTMLElement, onLeave: () => void) {
 /**
  * For a projector, draws the figures again with the height that fills the window. Figures side by side share a line; all lines have the same
  * height. An answer to a question is below the window anyway.
+ * @returns that height
  */
 async function fillWindow(page: HTMLElement, figures: Figure[]) {
   const lines = new Map<number, number>(); // the height of each, by its top
   const places = findAll(page, ".nv-body, .nv-chart-plot").filter((place) => !place.closest(".nv-answer, .nv-shown"));
   for (const { top, height } of places.map((place) => place.getBoundingClientRect()))
     if (height) lines.set(Math.round(top), Math.max(height, lines.get(Math.round(top)) ?? 0));
-  if (!lines.size || window.innerWidth <= NARROW_WINDOW) return;
+  if (!lines.size || window.innerWidth <= NARROW_WINDOW) return Infinity;
   let bottom = page.getBoundingClientRect().bottom;
   for (let at = page.parentElement; at; at = at.parentElement) {
     const { paddingBottom, marginBottom } = getComputedStyle(at);
     bottom += at.scrollTop + parseFloat(paddingBottom) + parseFloat(marginBottom);
   }
   const rest = [...lines.values()].reduce((sum, height) => sum - height, bottom);
-  const height = Math.max(LEAST_FILLED, Math.floor((window.innerHeight - rest) / lines.size));
+  const height = Math.max(LEAST_FILLED, Math.floor((window.innerHeight - rest) / lines.size / (Number(page.style.zoom) || 1)));
   await Promise.all(figures.map((figure) => {
     const same = figure.height === height;
     figure.height = height;
     return same || figure.root.dataset.state !== "ready" ? null : figure.draw?.();
   }));
+  return height;
 }

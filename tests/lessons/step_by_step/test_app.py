@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.driver import query, send_event, sentence_text, set_control
+from tests.support.driver import open_more, query, send_event, sentence_text, set_control
 from tests.support.needs import cases_in_torch
 from tests.support.opened import opened
 from tests.support.pages import check_no_errors, check_page, open_page
@@ -31,7 +31,7 @@ def test_the_button_of_a_step_changes_the_address_and_a_control_keeps_the_step()
     check_page(app)
     assert query(app)["step"] == "4"
     assert sentence_text(app).startswith("`BatchNorm2d(4)` on (2, 4, 3, 5): ")
-    assert app.button(key="reset").click().run().query_params == {}
+    assert open_more(app).button(key="reset").click().run().query_params == {}
 
 
 HOSTILE_STEPS = [

@@ -1,6 +1,6 @@
 // A plain Plotly chart with lines and bars, in the theme's colors.
 
-import { html, visibleWidth, watchWidth } from "../common/dom.ts";
+import { html, projectedScale, visibleWidth, watchWidth } from "../common/dom.ts";
 import { purgeLater } from "../common/plotly.ts";
 import { applyColors } from "../common/theme.ts";
 import { offerPictures, updateSaveMenu } from "../picture/picture.ts";
@@ -47,15 +47,20 @@ export class ChartView {
       this.root.dataset.state = "hidden";
       return;
     }
-    const { data, layout } = this.data.figure, { text, muted, border } = this.colors;
-    const axis = (options: object) => ({ gridcolor: border, zerolinecolor: border, linecolor: border, color: muted, automargin: true, ticklabeloverflow: "allow", ...options });
+    const { data, layout } = this.data.figure, { text, muted, border } = this.colors, scale = this.height ? projectedScale() : 1; // a projector gives it a height
+    const enlarged = (font: any, size: number) => (scale > 1 ? { font: { ...font, size: scale * size } } : {});
+    const axis = ({ title, ...options }: any) => ({
+      gridcolor: border, zerolinecolor: border, linecolor: border, color: muted, automargin: true, ticklabeloverflow: "allow", ...options,
+      ...(title && { title: { ...title, ...enlarged(title.font, 13) } }),
+    });
     const themed: Record<string, any> = {
       margin: { l: 56, r: 16, t: 16, b: 44 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "x unified",
       hoverdistance: layout.hovermode ? 20 : -1, // px; by default, the values at the nearest x are shown anywhere
       legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 }, ...layout,
-      font: { color: text, size: 13, family: getComputedStyle(this.root).fontFamily },
+      font: { color: text, size: 13 * scale, family: getComputedStyle(this.root).fontFamily },
       width: this.width, height: this.height ?? layout.height ?? 320,
     };
+    themed.legend = { ...themed.legend, ...enlarged(themed.legend.font, 12) };
     themed.hoverlabel = { bgcolor: this.colors.card, bordercolor: border, font: { color: text } };
     for (const name of new Set(["xaxis", "yaxis", ...Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key))])) themed[name] = axis(layout[name]);
     const traces = data.map((trace) => this.inTheme(trace));
