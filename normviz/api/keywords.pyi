@@ -107,6 +107,7 @@ class PracticeSettings(DisplaySettings, total=False):
     kinds: Literal["number", "mark", "choice", "build"] | Sequence[Literal["number", "mark", "choice", "build"]]
     mixture: int | None
     time: bool
+    content: str
     seed: int | None
 
 class TeachSettings(DisplaySettings, total=False):
@@ -168,3 +169,4 @@ class LiveSettings(DisplaySettings, ShapeSettings, ValuesSettings, total=False):
     kinds: Literal["number", "mark", "choice", "build"] | Sequence[Literal["number", "mark", "choice", "build"]]
     mixture: int | None
     time: bool
+    content: str

@@ -11,6 +11,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
+from urllib.parse import quote
 
 from normviz.__version__ import __version__
 from normviz.export import scorm
@@ -186,7 +187,7 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequenc
         if entry.shows is ALL_LAYERS:
             made = f"{body.page(output_of_query(entry.shows.key, {}).parts)}\n{_app_link(entry.shows.key, {})}"
         elif entry.shows.own:
-            made = f"{body.page(output_of_query('practice', {'own': entry.shows.own}).parts)}\n{no_script()}"
+            made = f"{body.page(output_of_query('practice', {'content': entry.shows.own}).parts)}\n{no_script()}"
         else:
             made, views = _playable(entry.shows.key, body, _question_pages(among))
     elif isinstance(entry.shows, Question):
@@ -209,6 +210,8 @@ def _addresses(among: Sequence[Entry]) -> dict[str, str]:
     """The files of the pages, by their link in the app; and of the steps of Start here."""
     pages = {one.shows.key: one.file for one in among if isinstance(one.shows, PageEntry) and not one.shows.own}
     found = {"/questions": INDEX} | {f"/{key}": file for key, file in pages.items()}
+    own = {one.shows.own: one.file for one in among if isinstance(one.shows, PageEntry) and one.shows.own}
+    found |= {f"/practice?content={quote(name)}": file for name, file in own.items()}
     if START.key in pages:
         found |= {f"/start?step={step}": f"{pages[START.key]}?step={step}" for step in range(1, START_STEPS + 1)}
     return found

@@ -179,7 +179,7 @@ NEWER = {
     "questions": ("of",),
     "compare": {"cards"},
     "train_and_eval": {"norm", "batch"},
-    "practice": {"kinds", "time"},
+    "practice": {"kinds", "mixture", "content", "time"},
 }  # settings that came later: old links leave them at their defaults
 
 

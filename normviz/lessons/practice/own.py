@@ -495,7 +495,8 @@ def content_set(name: str) -> OwnSet:
     file = _content_files().get(name)
     if file is None:
         raise NormvizError(
-            "own={name} is not a set of this app; leave own out to practise with its exercises.", name=echo(name)
+            "content={name} is not a set of this app; leave content out to practise with its exercises.",
+            name=echo(name),
         )
     return _read_once(file, file.stat().st_mtime_ns)
 

@@ -37,7 +37,7 @@ TIME = choice(
     applies=lambda view: view.settings["time"] == "true",
 ).described(N_("Show the time"), N_("whether the reader sees the time: true or false"), "true")
 
-OWN_SET = text("own", 100, hide="exercises", keyword=False).described(
+OWN_SET = text("content", 100, hide="exercises").described(
     "", N_("a teacher's own questions, by the name of their file in the folder that the app reads"), "week3"
 )
 
@@ -227,10 +227,12 @@ class Practice(Part):
 
 def view_parts(view: View) -> Iterator[Part]:
     settings = view.settings
-    if own := settings["own"]:
-        found = content_set(own)
+    if settings["content"]:
+        found = content_set(settings["content"])
         given = tuple(one.data() for one in found.exercises)
-        yield Practice(ExerciseSet(0, len(given), (), None), settings["time"] == "true", False, given, title=found.title)
+        yield Practice(
+            ExerciseSet(0, len(given), (), None), settings["time"] == "true", False, given, title=found.title
+        )
         return
     is_rising, level = settings["level"] == RISING, settings["level"]
     yield Practice(
@@ -306,8 +308,8 @@ class PracticePage(Page):
 
     def problem(self, view: View) -> str | None:
         try:
-            if view.settings["own"]:
-                content_set(view.settings["own"])
+            if view.settings["content"]:
+                content_set(view.settings["content"])
         except NormvizError as error:
             return view.problem or str(error)
         return view.problem

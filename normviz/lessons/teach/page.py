@@ -165,7 +165,7 @@ def view_parts(view: View) -> Iterator[Part]:
         (Details(_("Show the answers"), (_answers(),)), Command(f"{PRACTICE} -o answers.json")),
     )  # fmt: skip
     if names := content_names():
-        own = tuple(Link(name, "practice", f"own={quote(name)}") for name in names)
+        own = tuple(Link(name, "practice", f"content={quote(name)}") for name in names)
         yield Details(_("Questions of this course"), (Links(own, kind="choices"),))
     yield Caption(_("More: `docs/teaching.md`, `docs/tours.md` and `docs/embedding.md` in the source code."))
 

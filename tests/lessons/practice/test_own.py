@@ -138,13 +138,13 @@ def test_the_app_shows_a_file_of_its_folder(own, tmp_path, monkeypatch):
     (tmp_path / "notes.txt").write_text("no questions")
     monkeypatch.setenv("NORMVIZ_CONTENT", str(tmp_path))
     page = PAGES["practice"]
-    view = page.view("own=week 3")
+    view = page.view("content=week 3")
     (part,) = (one for one in page_view(page, view).parts if isinstance(one, Practice))
     assert part.given == tuple(one.data() for one in own.exercises)
     assert (part.title, part.controls, page.problem(view)) == ("Week 3", False, None)
     (tmp_path / "week 3.yaml").write_text(QUESTIONS.replace("answer: 3", "answer: 4"))
-    assert "line 7: the answer is '4', and torch computes 3" in page.problem(page.view("own=week 3"))
-    assert "own='../week 3' is not a set of this app" in page.problem(page.view("own=../week 3"))
+    assert "line 7: the answer is '4', and torch computes 3" in page.problem(page.view("content=week 3"))
+    assert "content='../week 3' is not a set of this app" in page.problem(page.view("content=../week 3"))
 
 
 WRONG = [
