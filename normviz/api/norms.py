@@ -14,6 +14,7 @@ from normviz.measuring.models.decay import Decayed, decayed
 from normviz.measuring.models.diff import Differences, differences
 from normviz.measuring.models.names import common_name, name_pattern
 from normviz.measuring.models.norms import NOT_PLAIN, NormRow, normalizations, number_heads
+from normviz.measuring.models.recording import FORMULA
 from normviz.texts.columns import align
 from normviz.texts.errors import NormvizError, checked_call, echo
 from normviz.texts.messages import _, ngettext
@@ -227,7 +228,7 @@ class Norms(Sequence[NormRow], Result):
     @property
     def names(self) -> tuple[str, ...]:
         """The name of each row with its function, and in a grouped list with the number of its members."""
-        names = [f"{row.name or '-'}{f' ({row.function})' if row.function else ''}" for row in self.rows]
+        names = [_name(row) for row in self.rows]
         counts = self.members or [1] * len(names)
         return tuple(f"{name} x {n}" if n > 1 else name for name, n in zip(names, counts, strict=True))
 
@@ -308,3 +309,10 @@ class Norms(Sequence[NormRow], Result):
             parameters=self.parameters,
             share=f"{float(f'{100 * self.share:.2g}'):g}",
         )
+
+
+def _name(row: NormRow) -> str:
+    name = row.name or "-"
+    if row.function == FORMULA:
+        return _("formula in {name}", name=name)
+    return f"{name} ({row.function})" if row.function else name

@@ -12,7 +12,7 @@ from normviz.parts.part import Part
 from normviz.parts.titles import app_of_files
 from normviz.scene.scene import query_of
 from normviz.scene.view import link
-from normviz.texts.errors import encodable
+from normviz.texts.errors import NormvizError, encodable
 from normviz.texts.languages import with_language
 from normviz.texts.messages import _, format_count
 
@@ -39,7 +39,7 @@ def table(rows: Sequence[NormRow], names: Sequence[str], remarks: Sequence[str])
 def _cells(row: NormRow, name: str) -> Iterator[str]:
     base = app_of_files()
     title = escape(row.title)
-    if base:
+    if base and row.norm is not None:
         address = escape(with_language(f"{base}/{link(view_query(row))}"))
         title = f'<a href="{address}" target="_blank" rel="noopener">{title}</a>'
     yield f'<td style="{CELL}">{escape(name)}</td><td style="{CELL}">{title}</td>'
@@ -48,7 +48,12 @@ def _cells(row: NormRow, name: str) -> Iterator[str]:
 
 
 def view_query(row: NormRow) -> dict[str, str]:
-    """The view Explore of a row, as the query of a link."""
+    """The view Explore of a row, as the query of a link. Raises NormvizError for a normalization of another kind."""
+    if row.norm is None:
+        raise NormvizError(
+            "there is no view of {layer}, which takes no mean or variance of a group; its departures say what it does.",
+            layer=row.title,
+        )
     names = "".join(parts[0] for parts in row.norm.pattern.left)
     return query_of(row.layer or row.norm, row.shape, "NHWC" if row.layer is not None and names == "nhwc" else "")
 

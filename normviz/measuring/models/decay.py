@@ -108,7 +108,7 @@ def decayed(rows: Iterable[NormRow], optimizer: object) -> Decayed:
 
 def _learned(row: NormRow) -> Iterator[tuple[str, str, nn.Parameter]]:
     """The name, the role and the parameter of each gamma and beta of a norm."""
-    gamma = "1 + gamma" if row.norm.zero_centered_gamma else "gamma"
+    gamma = "1 + gamma" if row.norm is not None and row.norm.zero_centered_gamma else "gamma"
     for name, parameter in row.learned.items():
         yield name, "beta" if _is_beta(row, name) else gamma, parameter
 

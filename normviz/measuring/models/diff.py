@@ -13,14 +13,16 @@ from itertools import product
 from typing import NamedTuple
 
 from normviz.layers.layer import Layer
-from normviz.measuring.models.kept import Kept
-from normviz.measuring.models.layout import Layout, layouts
+from normviz.layers.norm import Norm
+from normviz.measuring.models.kept import MOST_KEPT, Kept
+from normviz.measuring.models.layout import Layout, Shape, layouts
 from normviz.measuring.models.norms import NormRow
 from normviz.measuring.models.pairs import moved, pairs
 from normviz.measuring.models.ports import (
     Mismatch,
     are_close,
     expected,
+    has_learned,
     is_norm,
     mismatch,
     own_mismatch,
@@ -179,11 +181,14 @@ class Pair:
             yield from patterns(self.first, self.second)
             return
         first, second = self.kept
+        whole = [one.around or one for one in (first, second)]
+        after = whole != [first, second] and not (has_learned(first.module) or has_learned(second.module))
+        first, second = whole if after else (first, second)
         possible, found = possible_layouts(first, second), None
         if not possible:
             values: dict[str, object] = {"ours": self.first.shape, "theirs": self.second.shape}
             yield Told(N_("{name}: the shapes {ours} and {theirs} do not have the same elements."), values)
-        if possible and possible[0].is_identity and self._is_same_layer(first, second):
+        if possible and possible[0].is_identity and not after and self._is_same_layer(first, second):
             return
         for layout in possible:
             try:
@@ -202,7 +207,7 @@ class Pair:
         if found is None:
             return
         several = [(first, second, *found)]
-        for one, other, here, layout in self.around:
+        for one, other, here, layout in [] if after else self.around:
             if here is None:
                 return
             if is_norm(one) and is_norm(other):
@@ -265,6 +270,9 @@ class Pair:
 
         only  what only one of the two has, which is told separately
         """
+        by_patterns = [*patterns(self.first, self.second)] if found.x.numel() > 2 * MOST_KEPT else []
+        if by_patterns:  # check would take long
+            return by_patterns
         training = found.training if first.module.training == second.module.training else second.module.training
         wanted = expected(self.first.layer, first, found.x, found.training)
         told = [] if wanted is None else reasons(runnable(second, layout).train(training), found.x, wanted, only)
@@ -324,6 +332,9 @@ def other_weights(first: Kept, second: Kept) -> str:
 def patterns(first: NormRow, second: NormRow) -> Iterator[Told]:
     """What differs in the patterns and numbers of two rows."""
     one, other = first.norm, second.norm
+    if one is None or other is None:
+        yield from _departures(first, second)
+        return
     tracks = _tracks(first), _tracks(second)
     compared: list[tuple[object, object, str]] = [
         (one.eps, other.eps, N_("{name}: eps differs: {ours} and {theirs}.")),
@@ -334,9 +345,10 @@ def patterns(first: NormRow, second: NormRow) -> Iterator[Told]:
     for ours, theirs, message in compared:
         if ours != theirs:
             yield Told(message, {"ours": ours, "theirs": theirs})
-    for is_same, which, message in zip(_same_groups(first, second), (1, 2), GROUPS, strict=True):
+    both = (one, first.shape), (other, second.shape)
+    for is_same, which, message in zip(_same_groups(*both), (1, 2), GROUPS, strict=True):
         if not is_same:
-            yield Told(message, {"ours": _pattern(first, which), "theirs": _pattern(second, which)})
+            yield Told(message, {"ours": _pattern(*both[0], which), "theirs": _pattern(*both[1], which)})
     flags = {
         "center": (one.center, other.center),
         "gamma": (one.params is not None, other.params is not None),
@@ -346,6 +358,10 @@ def patterns(first: NormRow, second: NormRow) -> Iterator[Told]:
     if None not in tracks and one.running == other.running:
         flags["tracks"] = bool(tracks[0]), bool(tracks[1])
     yield from (Told(ONLY[theirs][name]) for name, (ours, theirs) in flags.items() if ours != theirs)
+    yield from _departures(first, second)
+
+
+def _departures(first: NormRow, second: NormRow) -> Iterator[Told]:
     for own, theirs, model in ((first, second, FIRST), (second, first, SECOND)):
         yield from (Told(model, {"sentence": one}) for one in own.departures if one not in theirs.departures)
 
@@ -356,9 +372,9 @@ GROUPS = (
 )
 
 
-def _pattern(row: NormRow, which: int) -> str:
+def _pattern(norm: Norm, shape: Shape, which: int) -> str:
     """The pattern of its statistics, or of its gamma, with the sizes."""
-    norm, sizes = row.norm, row.norm.axis_sizes(row.shape)
+    sizes = norm.axis_sizes(shape)
     axes = [" ".join(f"{name}={sizes[name]}" for name in parts) for parts in norm.pattern.left]
     left = " ".join(f"({axis})" if " " in axis else axis for axis in axes)
     return f"{left} -> {' '.join(norm.pattern.right if which == 1 else norm.gamma_axes)}"
@@ -367,23 +383,22 @@ def _pattern(row: NormRow, which: int) -> str:
 Part = tuple[int, bool, bool]  # its size, whether it has its own mean, and its own gamma
 
 
-def _same_groups(first: NormRow, second: NormRow) -> tuple[bool, bool]:
+def _same_groups(first: tuple[Norm, Shape], second: tuple[Norm, Shape]) -> tuple[bool, bool]:
     """Whether the same elements share statistics, and gamma, in some usual layout of the second."""
-    with_gamma = first.norm.params is not None and second.norm.params is not None
-    shapes = first.shape, second.shape
-    several = [one for one in layouts(*shapes) if not one.rank[0]]
+    with_gamma = first[0].params is not None and second[0].params is not None
+    several = [one for one in layouts(first[1], second[1]) if not one.rank[0]]
     if not several:  # other sizes: the axes in their order
         forms = [
-            [[(1 if len(axis) == 1 else part[0], *part[1:]) for part in axis] for axis in _form(row)]
-            for row in (first, second)
+            [[(1 if len(axis) == 1 else part[0], *part[1:]) for part in axis] for axis in _form(*each)]
+            for each in (first, second)
         ]
         return _alike(forms[0], forms[1], 1), not with_gamma or _alike(forms[0], forms[1], 2)
     best = (False, False)
     for layout in several[:1] if several[0].is_identity else several:
-        ours = _form(first)
+        ours = _form(*first)
         if all(len(sizes) == 1 for sizes in layout.parts):
             ours = [ours[axis] for axis in layout.order]
-        found = [_merged(ours, which) == _merged(_form(second), which) for which in (1, 2)]
+        found = [_merged(ours, which) == _merged(_form(*second), which) for which in (1, 2)]
         best = max(best, (found[0], found[1] or not with_gamma))
     return best
 
@@ -394,9 +409,9 @@ def _alike(ours: list[list[Part]], theirs: list[list[Part]], which: int) -> bool
     ]
 
 
-def _form(row: NormRow) -> list[list[Part]]:
+def _form(norm: Norm, shape: Shape) -> list[list[Part]]:
     """The parts of each axis of x, without those of size 1."""
-    norm, sizes = row.norm, row.norm.axis_sizes(row.shape)
+    sizes = norm.axis_sizes(shape)
     learned = norm.pattern_names(norm.gamma_axes)
     return [
         [(sizes[name], name in norm.pattern.right, name in learned) for name in parts if sizes[name] > 1]

@@ -197,3 +197,15 @@ class WithOthers(nn.Module):
 
     def forward(self, x: Tensor) -> Any:
         return self.inner(x, *(torch.full_like(x, self.value) if one is ... else one for one in self.others))
+
+
+class InMode(nn.Module):
+    """A module whose mode is an argument, as those of Keras."""
+
+    def __init__(self, module: nn.Module, training: bool) -> None:
+        super().__init__()
+        self.inner = module
+        self.train(training)
+
+    def forward(self, x: Tensor) -> Any:
+        return self.inner(x, training=self.training)

@@ -20,9 +20,21 @@ from normviz.layers.layer import Layer, check_is_object
 from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import check
-from normviz.measuring.models.kept import Kept
+from normviz.measuring.models.graph import (
+    ACTIVATIONS,
+    PRODUCTS,
+    Node,
+    Replay,
+    candidates,
+    chain,
+    learned_in,
+    region,
+    source,
+)
+from normviz.measuring.models.kept import Kept, Trail
+from normviz.measuring.models.others import Other, of_weights
 from normviz.measuring.models.probing import Found, Prober, lacks_a_number
-from normviz.measuring.models.recording import Call, Failure, Shape, layer_of, record, sealed, unwrapped
+from normviz.measuring.models.recording import FORMULA, Call, Failure, Shape, layer_of, record, sealed, unwrapped
 from normviz.measuring.own_modules import check_has_shapes
 from normviz.measuring.turn import one_at_a_time
 from normviz.texts.errors import NormvizError
@@ -40,7 +52,7 @@ class NormRow:
     layer         the text of the torch layer that computes the same, or None
     shape         of its first input
     reduced       the numbers of the axes of this shape over which its statistics are taken; () for stored statistics, as in ``Check``
-    norm          the same as a Norm
+    norm          the same as a Norm; None for a normalization of another kind, which has no groups: ``departures`` says what it does
     statistics    the number of means and variances for this shape
     parameters    the number of elements of its parameters; 0 in a further row of the same module
     buffers       the number of elements of its buffers; 0 in a further row
@@ -58,7 +70,7 @@ class NormRow:
     layer: str | None
     shape: Shape
     reduced: tuple[int, ...]
-    norm: Norm
+    norm: Norm | None
     statistics: int
     parameters: int
     buffers: int
@@ -84,17 +96,17 @@ class NormRow:
 
     @property
     def _layer_title(self) -> str:
-        return self.layer or repr(self.norm)
+        return self.layer or (self.kind if self.norm is None else repr(self.norm))
 
     @property
     def mean_error(self) -> float | None:
         """The standard error of a mean of ``elements`` independent elements, in standard deviations; None without a mean."""
-        return self.elements**-0.5 if self.norm.center and self.elements else None
+        return self.elements**-0.5 if self.norm is not None and self.norm.center and self.elements else None
 
     @property
     def var_error(self) -> float | None:
         """The standard error of a variance of ``elements`` independent normal elements, as a share of the variance; None for one element."""
-        free = self.elements - self.norm.center
+        free = self.elements - (self.norm is not None and self.norm.center)
         return math.sqrt(2 / free) if free > 0 else None
 
     @property
@@ -124,9 +136,10 @@ class NormRow:
             for name, value in vars(self).items()
             if name not in NOT_PLAIN
         }
+        norm = None if self.norm is None else repr(self.norm)
         errors = {"mean_error": self.mean_error, "var_error": self.var_error}
         shapes = [list(shape) for shape in self.shapes]
-        return plain | errors | {"title": self.title, "norm": repr(self.norm), "shapes": shapes}
+        return plain | errors | {"title": self.title, "norm": norm, "shapes": shapes}
 
 
 def number_heads() -> tuple[str, ...]:
@@ -282,34 +295,97 @@ def normalizations(
     check_has_shapes(model)
     calls, failure = record(model, inputs, kwargs)
     with torch.device("cpu"):  # also where the default device is meta
-        rows = tuple(_rows(calls, model))
+        rows, unmeasured = _rows(calls, model)
     if unseen and not rows:
         raise NormvizError(unseen[0])
     parameters = sum(parameter.numel() for parameter in model.parameters())
     if failure is not None and not rows:
         _check_inputs(inputs, kwargs)
+    unseen += unmeasured
     if failure is not None:
         return rows, parameters, tuple(unseen), failure_text(failure)
     return rows, parameters, (*unseen, *_never_called(model, calls, rows)), ""
 
 
-def _rows(calls: Sequence[Call], model: nn.Module) -> Iterator[NormRow]:
-    """One row for all calls of a module, or of a function with the same arguments, in the order of the first calls."""
+def _rows(calls: Sequence[Call], model: nn.Module) -> tuple[tuple[NormRow, ...], list[str]]:
+    """One row for all calls of a module, of a function with the same arguments, or of a formula, in the order of the first calls.
+
+    Also returns notes on the formulas that could not be measured.
+    """
     prober = Prober()
-    of_modules = [None if call.function else _module_row(call, prober, model.training) for call in calls]
+    several = {id(call.module) for call in calls if call.function not in ("", FORMULA) and call.nth > 1}
+    of_modules = [
+        None if call.function or id(call.module) in several else _module_row(call, prober, model.training)
+        for call in calls
+    ]
     normalizing = {id(call.module) for call, row in zip(calls, of_modules, strict=True) if row is not None}
-    same: dict[tuple[object, ...], list[NormRow]] = {}
+    formulas, notes = _formulas(calls, normalizing, prober, model.training)
+    outputs = {id(call.module): call.node for call in calls if not call.function and call.node is not None}
+    with_formula = {id(call.module) for call in calls if call.function}
+    same: dict[object, list[NormRow]] = {}
     for call, of_module in zip(calls, of_modules, strict=True):
+        key: tuple[object, ...] = call.name, call.function, str(call.layer), call.of_parameter, call.gamma, call.mode
         row = of_module
-        if call.function and call.layer is not None and id(call.module) not in normalizing:
+        if call.function == FORMULA and id(call) in formulas:
+            row, formula = formulas[id(call)]
+            key = (*key, formula)
+        elif call.function and call.layer is not None and id(call.module) not in normalizing:
             row = _row(call, call.layer, model.training)
+        elif not call.function and row is None and id(call.module) not in with_formula:
+            other = prober.other(call)
+            row = None if other is None else _other_row(call, other)
+        for one in () if call.function else of_weights(call.module):
+            weight = NormRow(
+                call.name, None, one.shape, (), None, 0, one.parameters, one.buffers, call.count, function=one.kind,
+                kind=one.kind, shapes=(one.shape,), of_parameter=_joined(call.name, one.name), departures=(one.does,),
+            )  # fmt: skip
+            same.setdefault((call.name, one.name, one.kind), []).append(weight)
         if row is not None:
-            same.setdefault((call.name, call.function, str(call.layer), call.of_parameter), []).append(row)
-    modules = set[str]()
+            if call.function and (behind := _behind(call, outputs)):
+                row = replace(row, departures=(*row.departures, behind))
+            same.setdefault(key, []).append(row)
+    modules, rows = set[str](), list[NormRow]()
     for row in map(_merged, same.values()):
         counted = not row.function and row.name in modules  # with another mode, or on a parameter
         modules |= set() if row.function else {row.name}
-        yield replace(row, parameters=0, buffers=0) if counted else row
+        rows.append(replace(row, parameters=0, buffers=0) if counted else row)
+    return tuple(rows), notes
+
+
+def _formulas(
+    calls: Sequence[Call], normalizing: set[int], prober: Prober, model_trains: bool
+) -> tuple[dict[int, tuple[NormRow, str]], list[str]]:
+    """A row for each formula in the middle of a module, by the id of its call, with the text of its operations; and notes on others."""
+    found, notes = dict[int, tuple[NormRow, str]](), dict[str, None]()
+    ends, covered = [call.node for call in calls if id(call.module) in normalizing and call.node], set[Node]()
+    for call in calls:
+        inside = any(id(module) in normalizing for module in call.running)
+        if call.function != FORMULA or call.node is None or inside or call.node in covered:
+            continue
+        for start, end in candidates(call.node, ends):
+            formula = Replay(end, start)
+            tried = replace(
+                call, module=formula, called=formula, shape=start.shape, returned=end.shape, x=start.sample,
+                trail=Trail(start.shape), of_parameter=source(start) if start.is_fixed else "",
+                parameters=sum(one.numel() for one in formula.parameters()), node=end, learned=learned_in(end, start),
+            )  # fmt: skip
+            if (probed := prober.find(tried)) is not None:
+                row = _row(tried, probed.norm, model_trains, probed)
+                named = replace(row, function=f"{call.node.name}.apply") if call.node.is_whole else row
+                found[id(call)] = replace(named, kind=type(call.module).__name__), formula.text
+                covered |= set(region(end, start) or ())
+                ends.append(end)
+                break
+        else:
+            notes |= {} if call.node.is_whole else {call.name: None}
+    return found, [
+        _(
+            "{name} ({kind}) divides by a root of means, but what it normalizes could not be measured; to see it, put the formula into a module of its own.",
+            name=name or _("the model itself"),
+            kind=next(type(call.module).__name__ for call in calls if call.name == name),
+        )
+        for name in notes
+    ]
 
 
 def _merged(rows: list[NormRow]) -> NormRow:
@@ -336,7 +412,9 @@ def _module_row(call: Call, prober: Prober, model_trains: bool) -> NormRow | Non
     return None if probed is None else _row(call, probed.norm, model_trains, probed)
 
 
-def _row(call: Call, layer: Layer | Norm, model_trains: bool, probed: Found | None = None) -> NormRow:
+def _row(call: Call, layer: Layer | Norm | Other, model_trains: bool, probed: Found | None = None) -> NormRow:
+    if isinstance(layer, Other):
+        return _other_row(call, layer)
     described = describe(layer, call.shape)
     if isinstance(layer, Layer) and is_probably_channels_last(layer, call.shape, described.axes):
         described = describe(layer, call.shape, layout="NHWC")
@@ -362,17 +440,43 @@ def _row(call: Call, layer: Layer | Norm, model_trains: bool, probed: Found | No
         call.kept,
         call.learned if call.function else dict(call.module.named_parameters(call.name)),
     )
-    return row if norm.running else replace(row, reduced=_axes(row))
+    return row if norm.running else replace(row, reduced=_axes(norm, call.shape))
 
 
-def _axes(row: NormRow) -> tuple[int, ...]:
+def _behind(call: Call, outputs: Mapping[int, Node]) -> str:
+    """What the module of a function or of a formula does with its output, if it returns the result."""
+    if call.node is None:
+        return ""
+    last = [call.node, *chain(call.node, True)][-1]
+    if len(last.users) != 1 or outputs.get(id(call.module)) is not last.users[0]:
+        return ""
+    name = last.users[0].name
+    if name in PRODUCTS:
+        return _("Its output is multiplied by another tensor.")
+    return _("Its output goes through {function}.", function=name) if name.lower() in ACTIVATIONS else ""
+
+
+def _other_row(call: Call, other: Other) -> NormRow:
+    is_own = type(call.module) is nn.LocalResponseNorm
+    return NormRow(
+        call.name, None, call.shape, (), None, 0, call.parameters, call.buffers, call.count,
+        function="" if is_own else call.function, kind=type(call.module).__name__, shapes=(call.shape,),
+        departures=(other.does,), kept=call.kept,
+    )  # fmt: skip
+
+
+def _joined(name: str, parameter: str) -> str:
+    return f"{name}.{parameter}" if name else parameter
+
+
+def _axes(norm: Norm, shape: Shape) -> tuple[int, ...]:
     """The axes over which its statistics are taken; of stored statistics, were taken."""
-    return tuple(axis for axis, kept in enumerate(_kept(row)) if kept is not None)
+    return tuple(axis for axis, kept in enumerate(_kept(norm, shape)) if kept is not None)
 
 
-def _kept(row: NormRow) -> tuple[int | None, ...]:
+def _kept(norm: Norm, shape: Shape) -> tuple[int | None, ...]:
     """In how many groups each axis is averaged; None if it is not: each index has its own mean, as in groups of one channel."""
-    pattern, sizes = row.norm.pattern, row.norm.axis_sizes(row.shape)
+    pattern, sizes = norm.pattern, norm.axis_sizes(shape)
     kept = [[name for name in parts if name in pattern.right] for parts in pattern.left]
     groups = [prod(sizes[name] for name in names) for names in kept]
     whole = [

@@ -146,6 +146,11 @@ def tensors_of(module: nn.Module) -> dict[str, list[Tensor]]:
     return found
 
 
+def has_learned(module: nn.Module) -> bool:
+    """Whether a module has a gamma, a beta, or another parameter."""
+    return next(module.parameters(), None) is not None
+
+
 @dataclass(frozen=True, eq=False)
 class Matched:
     """A tensor of the first norm and one of the second, by their numbers in ``Function.tensors``, and how the first becomes the second."""
@@ -318,7 +323,7 @@ class Mismatch:
     is_note: bool = False
 
 
-def mismatch(first: Kept, second: Kept, layout: Layout, norm: Norm) -> Mismatch | None:
+def mismatch(first: Kept, second: Kept, layout: Layout, norm: Norm | None) -> Mismatch | None:
     """Where the second norm differs from the first, as functions of the first's input; None if they compute the same.
 
     norm  the pattern of the first, for the rounding of its mean
@@ -335,7 +340,7 @@ def mismatch(first: Kept, second: Kept, layout: Layout, norm: Norm) -> Mismatch 
     return None if again is None else found
 
 
-def _in_modes(first: Kept, second: Kept, layout: Layout, norm: Norm, x: Tensor) -> Mismatch | None:
+def _in_modes(first: Kept, second: Kept, layout: Layout, norm: Norm | None, x: Tensor) -> Mismatch | None:
     own = first.module.training, second.module.training
     both = [own]
     if not (first.is_function or second.is_function):
@@ -348,14 +353,15 @@ def _in_modes(first: Kept, second: Kept, layout: Layout, norm: Norm, x: Tensor) 
                 raise
             continue  # such as with dropout, or with too few values for train mode
         if found is not None:
-            return found
+            told = None if training == own or any(own) else _frozen(first, second, layout, x)
+            return found if told is None else replace(found, told=told, what="running", is_note=True)
     if own[0] == own[1] and not (first.is_function or second.is_function):
         return running_mismatch(runnable(first), runnable(second, layout), x)
     return None
 
 
 def _in_mode(
-    first: Kept, second: Kept, layout: Layout, norm: Norm, x: Tensor, training: tuple[bool, bool]
+    first: Kept, second: Kept, layout: Layout, norm: Norm | None, x: Tensor, training: tuple[bool, bool]
 ) -> Mismatch | None:
     value = 0.0
     one, two = runnable(first).train(training[0]), runnable(second, layout).train(training[1])
@@ -382,6 +388,19 @@ def _in_mode(
             text = _("It does not run on the input of the first: {error}", error=str(error))
             return Mismatch("raises", training[0], x, told=Difference("values", "", "", text))
         return Duel(Both.of(f, g), x, second.x.dtype, norm).found(training[0])
+
+
+def _frozen(first: Kept, second: Kept, layout: Layout, x: Tensor) -> Difference | None:
+    """That one of two norms with stored statistics uses them in train mode, too, which is right for a frozen one; else None."""
+    same = []
+    for module in (runnable(first), runnable(second, layout)):
+        with suppress(Exception), torch.no_grad(), same_random_states():  # of the module
+            outputs = [copy.deepcopy(module).train(mode)(x.clone()) for mode in (False, True)]
+            same.append(torch.equal(*(one[0] if isinstance(one, tuple | list) else one for one in outputs)))
+    if sorted(same) != [False, True]:
+        return None
+    text = _("It is frozen: it uses its stored statistics in train mode, too. The other one does so in eval mode only.")
+    return Difference("running", "frozen", "first" if same[0] else "", text)
 
 
 def _is_random(module: nn.Module, x: Tensor) -> bool:
@@ -414,7 +433,7 @@ class Duel:
     both: Both
     x: Tensor
     dtype: torch.dtype
-    norm: Norm
+    norm: Norm | None
 
     @property
     def low(self) -> torch.dtype:
@@ -431,11 +450,30 @@ class Duel:
             if found is None:
                 return self._gradients(matched, training)
             wrong.append(found)
+        if (used := self._without_unused()) is not None:
+            return used.found(training)
         for matched in several:
             for neutral in self.both.neutral(matched):
                 if self._values(matched, training, neutral) is None and self._depends_on_x(matched, neutral[0]):
                     return replace(wrong[0], missing=self._named(matched, neutral))
         return replace(wrong[0], missing=self._by_name(several[0]), whole=False)
+
+    def _without_unused(self) -> Duel | None:
+        """The same without the parameters that change no output; None if all are used."""
+        learned = []
+        for function, own in zip((self.both.first, self.both.second), self.both.learned, strict=True):
+            function.use_own()
+            outputs = {
+                n: [
+                    function(self.x.to(function.dtype), {n: signed_values({n: one}, seed)[n].to(one.dtype)})
+                    for seed in (4, 5)
+                ]
+                for n, one in ((n, function.originals[n]) for n in own)
+            }
+            learned.append({n: role for n, role in own.items() if not torch.equal(*outputs[n])})
+        if learned == list(self.both.learned):
+            return None
+        return replace(self, both=replace(self.both, learned=(learned[0], learned[1])))
 
     def _depends_on_x(self, matched: Sequence[Matched], fixed: Mapping[int, float]) -> bool:
         """Whether these values of the first do not hide its output, as a gamma of 0 does."""
@@ -473,13 +511,17 @@ class Duel:
         if neutral is not None:
             for own, fixed, function in zip(values, neutral, (both.first, both.second), strict=True):
                 own.update({n: torch.full_like(function.originals[n], value) for n, value in fixed.items()})
-        small = [(probe.generic(shape, torch.float64, 13) - 0.5) * scale for scale in SCALES]
-        batch = [_alike(self.x, (shape[0] + more, *shape[1:]), 17) for more in (1, shape[0])]
-        for x in (_alike(self.x, shape, 11), _alike(self.x, shape, 12), *small, *batch):
+        for x in self._inputs(shape):
             error = self._error(x, values)
             if error is not None and not error[0].ok:
                 return Mismatch("values", training, self.x, error[0], values=error[1])
         return self._given(matched, training) if neutral is None else None
+
+    def _inputs(self, shape: Shape) -> Iterator[Tensor]:
+        """Values like those of x, small ones, and other batches."""
+        yield from (_alike(self.x, shape, seed) for seed in (11, 12))
+        yield from ((probe.generic(shape, torch.float64, 13) - 0.5) * scale for scale in SCALES)
+        yield from (_alike(self.x, (shape[0] + more, *shape[1:]), 17) for more in (1, shape[0]))
 
     def _usable(self, matched: Sequence[Matched]) -> tuple[dict[int, Tensor], dict[int, Tensor]]:
         """Values of the parameters for which the first is finite."""
@@ -532,7 +574,7 @@ class Duel:
             return Mismatch("dtype", training, x, told=other_dtype(output.dtype, rounded.dtype))
         low = min((output.dtype, rounded.dtype, self.dtype), key=lambda dtype: dtype.itemsize)
         slack = torch.zeros(())
-        if not self.norm.running:
+        if self.norm is not None and not self.norm.running:
             with suppress(NormvizError, RuntimeError):
                 plain = Reference(self.norm.without_gamma())
                 slack = plain.rounding(x, {}).nan_to_num(0, 0, 0) * float(

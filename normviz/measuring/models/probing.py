@@ -3,6 +3,7 @@
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +14,9 @@ from normviz.layers.norm import Norm
 from normviz.measuring import probe
 from normviz.measuring.check import norm_of, usual_names, with_usual_formula
 from normviz.measuring.formula import Measurement, measure
-from normviz.measuring.models.kept import WithOthers
+from normviz.measuring.models.graph import Replay
+from normviz.measuring.models.kept import InMode, WithOthers
+from normviz.measuring.models.others import Other, of_module
 from normviz.measuring.models.recording import LIKE_X, OTHER, Call, Shape, axis_names, may_normalize
 from normviz.measuring.report import without_like
 from normviz.texts.errors import NormvizError
@@ -36,15 +39,32 @@ class Prober:
 
     def __init__(self) -> None:
         self.known: dict[Any, Found | None] = {}
+        self.others: dict[Any, Other | None] = {}
 
     def find(self, call: Call) -> Found | None:
         """The Norm of the called module, or None if it is no normalization."""
-        if call.returned != call.shape or not may_normalize(call.module):
+        if call.returned != call.shape or not (isinstance(call.module, Replay) or may_normalize(call.module)):
             return None
         key = _key(call)
         if key not in self.known:
             self.known[key] = _probe(call)
         return self.known[key]
+
+    def other(self, call: Call) -> Other | None:
+        """What the module does if it is a normalization of another kind."""
+        if call.returned != call.shape or not may_normalize(call.module):
+            return None
+        key = "other", _key(call)
+        if key not in self.others:
+            found = [of_module(copied, next(_shapes(call), call.shape)) for copied in _copies(call.module)]
+            self.others[key] = found[0] if found else None
+        return self.others[key]
+
+
+def _copies(module: nn.Module) -> Iterator[nn.Module]:
+    """A copy, if there can be one: not if it holds a result of autograd, or a lock."""
+    with suppress(RuntimeError, TypeError):
+        yield _copy(module, {})
 
 
 def _key(call: Call) -> Any:
@@ -57,12 +77,14 @@ def _key(call: Call) -> Any:
     ]
     objects = [(name, id(value)) for name, value in vars(module).items() if callable(value)]
     shapes = [(name, tuple(tensor.shape)) for name, tensor in (*module.named_parameters(), *module.named_buffers())]
-    return type(module), str(sorted(plain, key=str)), str(objects), str(shapes), next(_shapes(call), call.shape)
+    shape = next(_shapes(call), call.shape)
+    return type(module), str(sorted(plain, key=str)), str(objects), str(shapes), call.mode, shape
 
 
 def _probe(call: Call) -> Found | None:
     """Measure a copy with few channels. Where that fails, and where a Norm has sizes, a copy with all of them."""
-    for smaller in ({size: _smaller(size) for size in call.shape if size > MOST_CHANNELS}, {}):
+    large = [size for size in call.shape if size > MOST_CHANNELS and not _is_named(call.module, size)]
+    for smaller in ({size: _smaller(size) for size in large}, {}):
         try:
             copied = replace(
                 call, module=_copy(call.module, smaller), shape=tuple(smaller.get(size, size) for size in call.shape)
@@ -97,7 +119,7 @@ def _measured(call: Call, shape: Shape) -> tuple[Found | None, bool]:
             norm, measured = _norm(found, call.module, shape), True
             if norm is None and _counts_groups(call.module) and small != call.shape:
                 continue  # its groups may be of another axis in this shape
-            if norm is not None or function is call.module:
+            if norm is not None or not isinstance(function, WithOthers):
                 return norm, True
             break
     return None, measured
@@ -110,7 +132,7 @@ def _counts_groups(module: nn.Module) -> bool:
 
 def _functions(call: Call) -> Iterator[Callable[[Tensor], Any]]:
     """The module as a function of its first input. What else it needs, such as a residual or a gate, is 0, then 1."""
-    yield call.module
+    yield call.module if call.mode is None else InMode(call.module, call.mode)
     if LIKE_X in call.others and OTHER not in call.others:
         for value in (0.0, 1.0):
             yield WithOthers(call.module, call.others, value)
@@ -118,7 +140,8 @@ def _functions(call: Call) -> Iterator[Callable[[Tensor], Any]]:
 
 def _norm(found: Measurement, module: nn.Module, shape: Shape) -> Found | None:
     names = axis_names(shape)
-    if found.formula is None or (found.running and not list(module.buffers())):
+    stored = [*module.buffers(), *(one for one in module.parameters() if not one.requires_grad)]
+    if found.formula is None or (found.running and not stored):
         return None
     exact = norm_of(found, names)
     norm = exact or norm_of(with_usual_formula(found), names)
@@ -140,6 +163,8 @@ def _copy(module: nn.Module, smaller: Mapping[int, int]) -> nn.Module:
     if not smaller and not any(tensor.is_meta for tensor in _tensors(module)):
         return twin.float().cpu()
     for part in twin.modules():
+        if isinstance(part, Replay):
+            part.sizes = dict(smaller)
         for name, parameter in part._parameters.items():
             if parameter is not None:
                 part._parameters[name] = nn.Parameter(_ones(parameter, smaller, torch.float32))
@@ -175,12 +200,17 @@ def _shapes(call: Call) -> Iterator[Shape]:
     attributes = [value for value in vars(call.module).values() if type(value) is int]
     fixed = {size for size in (*sizes, *attributes) if size > 1}
     rank = len(call.shape)
-    named = {i for i, size in enumerate(call.shape) if size in fixed}
+    named = {i for i, size in enumerate(call.shape) if size in fixed or _is_named(call.module, size)}
     # The size of an axis may be in fixed by chance.
     kept = (named, named | {rank - 1}, named | {1}, set(range(rank)), {rank - 1}, {1})
     for shape in dict.fromkeys(_with_axes_kept(call.shape, axes) for axes in kept):
         if math.prod(shape) <= LARGEST:
             yield shape
+
+
+def _is_named(module: nn.Module, size: int) -> bool:
+    """Whether a formula has this size as a number."""
+    return isinstance(module, Replay) and module.depends_on(size)
 
 
 def _with_axes_kept(shape: Shape, axes: set[int]) -> Shape:

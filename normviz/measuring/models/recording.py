@@ -23,8 +23,10 @@ from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.check import usual_axes
-from normviz.measuring.models.kept import Called, Kept, Trail, copy_of, part_of, trail_of
+from normviz.measuring.models.graph import Graph, Node, Replay, chain
+from normviz.measuring.models.kept import Called, InMode, Kept, Trail, WithOthers, copy_of, part_of, trail_of
 from normviz.measuring.models.layout import Shape
+from normviz.measuring.models.others import Other, of_neighbors
 from normviz.measuring.probe import State
 from normviz.measuring.turn import ENDS, same_random_states, same_settings
 from normviz.texts.errors import NormvizError
@@ -90,37 +92,86 @@ def _normalize(given: Arguments) -> Norm:
     return Norm(f"{' '.join(names)} -> {' '.join(kept)}", center=False, eps=0.0)
 
 
-READERS: dict[Callable[..., Any], Callable[[Arguments], Layer | Norm]] = {
+READERS: dict[Callable[..., Any], Callable[[Arguments], Layer | Norm | Other]] = {
     F.layer_norm: _layer_norm,
     F.group_norm: _group_norm,
     F.batch_norm: _batch_norm,
     F.instance_norm: _instance_norm,
     F.normalize: _normalize,
+    F.local_response_norm: of_neighbors,
 }
-TORCH = {"layer_norm": F.layer_norm, "group_norm": F.group_norm}
 if "RMSNorm" in KINDS:
-    READERS[F.rms_norm], TORCH["rms_norm"] = _rms_norm, F.rms_norm
-ALIASES = {getattr(torch, name): function for name, function in TORCH.items()}  # torch.layer_norm is another function
+    READERS[F.rms_norm] = _rms_norm
 
 
-def read_call(function: Any, args: tuple[Any, ...], kwargs: Arguments) -> tuple[Layer | Norm, Arguments] | None:
+def _native_group_norm(given: Arguments) -> Layer:
+    return _group_norm({**given, "num_groups": given["group"]})
+
+
+BELOW: dict[str, Callable[[Arguments], Layer | Norm]] = {  # the functions that F.layer_norm and the like call, by their names
+    "layer_norm": _layer_norm, "native_layer_norm": _layer_norm, "group_norm": _group_norm,
+    "native_group_norm": _native_group_norm, "rms_norm": _rms_norm, "_fused_rms_norm": _rms_norm,
+    "batch_norm": _batch_norm, "native_batch_norm": _batch_norm, "_native_batch_norm_legit": _batch_norm,
+    "instance_norm": _instance_norm,
+}  # fmt: skip
+
+
+def _operators() -> Iterator[tuple[Any, tuple[str, Any]]]:
+    """Each of them as torch.layer_norm, as torch.ops.aten.layer_norm and as one of its overloads; with its name and its schema."""
+    for name in BELOW:
+        packet = getattr(torch.ops.aten, name, None)
+        for overload in () if packet is None else packet.overloads():
+            operator = getattr(packet, overload)
+            yield operator, (name, operator._schema)
+        if packet is not None and "default" in packet.overloads():
+            yield packet, (name, packet.default._schema)
+            if hasattr(torch, name):
+                yield getattr(torch, name), (name, packet.default._schema)
+
+
+OPERATORS = dict(_operators())
+
+
+def read_call(function: Any, args: tuple[Any, ...], kwargs: Arguments) -> tuple[Layer | Norm | Other, Arguments] | None:
     """The layer of a call of a normalization function, and the arguments by name; None for another function.
 
     Also None for an update of a buffer, as in spectral_norm.
     """
-    known = ALIASES.get(function, function)
-    if known not in READERS:
-        return None
-    signature = inspect.signature(known)
-    bound = signature.bind_partial(*args[: len(signature.parameters)], **kwargs)
-    bound.apply_defaults()
-    given = bound.arguments
-    if given.get("out") is not None:
-        return None
     try:
-        return READERS[known](given), given
-    except (NormvizError, KeyError):
-        return None
+        if function in READERS:
+            signature = inspect.signature(function)
+            bound = signature.bind_partial(*args[: len(signature.parameters)], **kwargs)
+            bound.apply_defaults()
+            return (
+                None
+                if bound.arguments.get("out") is not None
+                else (READERS[function](bound.arguments), bound.arguments)
+            )
+        if function in OPERATORS:
+            name, schema = OPERATORS[function]
+            names = [one.name for one in schema.arguments]
+            defaults = {one.name: one.default_value for one in schema.arguments if one.has_default_value()}
+            given = {**dict.fromkeys(("weight", "bias", "running_mean", "running_var")), **defaults}
+            given |= {**dict(zip(names, args, strict=False)), **kwargs}
+            layer = BELOW[name](given)
+            return layer, {name: given[name] for name in names}
+    except (NormvizError, KeyError, TypeError):
+        pass
+    return None
+
+
+def name_of_call(function: Any) -> str:
+    """How the function is written."""
+    if function in READERS:
+        return f"F.{function.__name__}"
+    name, _schema = OPERATORS[function]
+    of_torch = f"F.{name}" if hasattr(F, name) else f"torch.{name}"
+    return of_torch if function is getattr(torch, name, None) else f"torch.ops.aten.{name}"
+
+
+def first_of(output: Any) -> Any:
+    """The output, or the first of several."""
+    return output[0] if isinstance(output, tuple | list) and output else output
 
 
 def _elements(tensors: Iterable[Tensor | None]) -> int:
@@ -130,6 +181,7 @@ def _elements(tensors: Iterable[Tensor | None]) -> int:
 # The recorded calls.
 
 LIKE_X, OTHER = ..., object()
+FORMULA = "formula"
 
 
 @dataclass
@@ -147,8 +199,13 @@ class Call:
     x             a part of its input; None on the meta device
     trail         where the input comes from
     called        a function with its tensors, as a module
-    around        the module that calls it, if that may multiply its output by a gamma of its own
     learned       the gamma and beta of a function that are parameters of the model, by name
+    node          its output in the graph of operations; of a formula, what it divides by a root
+    place         in the order of execution
+    nth           of a function, its place among those that the same call of the module calls
+    gamma         of a function, what tells its gamma from another one; without gamma, ``nth``
+    running       for a formula, the modules that ran
+    mode          the mode of a module that has it as an argument; else None
     """
 
     name: str
@@ -156,7 +213,7 @@ class Call:
     shape: Shape
     returned: Shape | None = None
     function: str = ""
-    layer: Layer | Norm | None = None
+    layer: Layer | Norm | Other | None = None
     count: int = 1
     parameters: int = 0
     buffers: int = 0
@@ -164,9 +221,14 @@ class Call:
     others: tuple[Any, ...] = ()
     x: Tensor | None = field(default=None, repr=False)
     trail: Trail = field(default=Trail(()), repr=False)
-    called: Called | None = field(default=None, repr=False)
-    around: "Call | None" = field(default=None, repr=False)
+    called: nn.Module | None = field(default=None, repr=False)
     learned: Mapping[str, nn.Parameter] = field(default_factory=dict, repr=False)
+    node: Node | None = field(default=None, repr=False)
+    place: int = 0
+    nth: int = 0
+    gamma: int = 0
+    running: tuple[nn.Module, ...] = field(default=(), repr=False)
+    mode: bool | None = None
 
     @property
     def kept(self) -> Kept | None:
@@ -174,10 +236,14 @@ class Call:
         module = self.called or copy_of(self.module)
         if self.x is None or module is None:
             return None
+        module = module if self.mode is None else InMode(module, self.mode)
         others = self.others if LIKE_X in self.others else ()
         of_torch = self.layer is not None and not others
-        has_around = self.around is not None and self.around.returned == self.around.shape == self.shape
-        around = self.around.kept if self.around is not None and has_around else None
+        around, after = None, [] if self.node is None else chain(self.node)
+        if self.node is not None and any(parent.is_fixed for node in after for parent in node.parents):
+            inner = WithOthers(module, others, 0.0) if others else module
+            end = Replay(after[-1], self.node, inner).train(module.training)
+            around = Kept(end, self.x, self.shape, self.trail, (), self.called is not None)
         return Kept(module, self.x, self.shape, self.trail, others, self.called is not None, of_torch, around)
 
 
@@ -196,16 +262,19 @@ class Recorder(TorchFunctionMode):
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
-        self.calls: dict[tuple[str, str, str, Shape, str], Call] = {}
+        self.calls: dict[object, Call] = {}
         self.names: dict[int, str] = {}
         self.trails: Any = WeakIdKeyDictionary()  # of each tensor
         self.parameters: Any = WeakIdKeyDictionary()  # the name and size of the parameter that a tensor is made of
         for name, parameter in model.named_parameters():
             plain = name.replace("parametrizations.", "").removesuffix(".original")
             self.parameters[parameter] = plain, parameter.numel()
-        for name, module in model.named_modules():
+        for name, module in modules_of(model):
             self.names.setdefault(id(module), name)
+        self.graph = Graph(model)
+        self.sealed = {id(module) for _name, module in sealed(model)}
         self.running: list[tuple[nn.Module, list[Shape]]] = []
+        self.functions: list[int] = []  # how many norm functions each running module called
         self.open: list[Call | None] = []
         self.failure: Failure | None = None
         self.outer = sys.exc_info()[1]  # an error that is handled while the model is called
@@ -214,6 +283,7 @@ class Recorder(TorchFunctionMode):
         with torch._C.DisableTorchFunction():  # its own reading of shapes is not recorded
             tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
             self.running.append((module, [tuple(tensor.shape) for tensor in tensors]))
+            self.functions.append(0)
             call = None
             if tensors and tensors[0].is_floating_point():
                 shape = tuple(tensors[0].shape)
@@ -223,27 +293,36 @@ class Recorder(TorchFunctionMode):
                     Call(
                         self.names[id(module)], module, shape, layer=layer_of(module), parameters=parameters,
                         buffers=buffers, of_parameter=self._parameter(tensors[0]), others=others,
-                        around=self._around(module),
+                        mode=_mode(module, kwargs),
                     ),
                     tensors[0],
                 )  # fmt: skip
         self.open.append(call)
 
-    def _around(self, module: nn.Module) -> Call | None:
-        call = self.open[-1] if self.open else None
-        return call if call is not None and is_around(call.module) and module in call.module.children() else None
-
     def after(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         """Also called if the module raises; of the modules that an error passes through, the innermost has failed."""
         shapes, call = self.running.pop()[1], self.open.pop()
+        self.functions.pop()
         error = sys.exc_info()[1]
         if isinstance(error, (Exception, *ENDS)) and error is not self.outer:
             if self.failure is None or self.failure.error is not error:
                 self.failure = Failure(self.names[id(module)], module, shapes, error)
             return
-        first = output[0] if isinstance(output, tuple | list) and output else output
+        first = first_of(output)
         if call is not None and isinstance(first, Tensor):
             call.returned = tuple(first.shape)
+        if isinstance(first, Tensor) and self.running and _has_operations(self.running[-1][0]):
+            with torch._C.DisableTorchFunction():
+                if not _has_operations(module):  # what it computes is not in the graph
+                    self.graph.other(first, args, type(module).__name__)
+                self.graph.node(first)
+        if call is not None and isinstance(first, Tensor):
+            call.node = self.graph.nodes.get(first)
+
+    @property
+    def _is_sealed(self) -> bool:
+        """Whether an exported module runs: of its operators, some would be seen, and others not."""
+        return bool(self.sealed) and any(id(module) in self.sealed for module, _shapes in self.running)
 
     @property
     def _is_inside(self) -> bool:
@@ -251,10 +330,11 @@ class Recorder(TorchFunctionMode):
         return bool(self.open) and self.open[-1] is not None and self.open[-1].layer is not None
 
     def _add(self, call: Call, x: Tensor) -> Call:
-        key = (call.name, call.function, str(call.layer), call.shape, call.of_parameter)
+        key = (call.name, call.function, str(call.layer), call.shape, call.of_parameter, call.gamma, call.mode)
+        call.place = self.graph.count
         known = self.calls.setdefault(key, call)
         known.count += known is not call
-        may_be_norm = call.layer is not None or may_normalize(call.module) or is_around(call.module)
+        may_be_norm = call.layer is not None or may_normalize(call.module)
         is_norm = not (call.function and self._is_inside) and may_be_norm
         if known is call and not x.is_meta and is_norm:
             call.x, call.trail = part_of(x, _fixed(call)), self.trails.get(x) or Trail(call.shape)
@@ -264,26 +344,42 @@ class Recorder(TorchFunctionMode):
         kwargs = kwargs or {}
         output = func(*args, **kwargs)
         self._follow(func, args, kwargs, output)
-        found = read_call(func, args, kwargs) if self.running else None
+        is_seen = bool(self.running) and _has_operations(self.running[-1][0]) and not self._is_sealed
+        if is_seen:
+            self.graph.add(func, args, kwargs, output, tuple(module for module, _shapes in self.running))
+        found = read_call(func, args, kwargs) if self.running and not self._is_sealed else None
         if found is not None:
             layer, given = found
             x, module = given["input"], self.running[-1][0]
+            self.functions[-1] += 1
             parameters, buffers = (
                 _elements(map(given.get, names)) for names in (("weight", "bias"), ("running_mean", "running_var"))
             )
-            name, shape = f"F.{ALIASES.get(func, func).__name__}", tuple(x.shape)
+            name, shape = name_of_call(func), tuple(x.shape)
             self._add(
                 Call(
                     self.names[id(module)], module, shape, shape, name, layer,
                     parameters=parameters, buffers=buffers, of_parameter=self._parameter(x),
-                    called=None if x.is_meta or self._is_inside else Called(ALIASES.get(func, func), given),
                     learned={
                         self.parameters[one][0]: one for one in map(given.get, ("weight", "bias"))
                         if isinstance(one, nn.Parameter) and one in self.parameters
                     },
+                    called=None if x.is_meta or self._is_inside else Called(func, given),
+                    node=self.graph.node(first_of(output)) if is_seen else None,
+                    nth=self.functions[-1],
+                    gamma=self.functions[-1] if given.get("weight") is None else id(given["weight"]),
                 ),
                 x,
             )  # fmt: skip
+        return output
+
+    def function_of_others(self, apply: Any, kind: type[torch.autograd.Function], args: Any, kwargs: Any) -> Any:
+        """A call of an autograd function. One whose operations divide by a root is a formula as any other."""
+        seen = len(self.graph.quotients)
+        output = apply(kind, *args, **kwargs)
+        if self.running and _has_operations(self.running[-1][0]) and len(self.graph.quotients) == seen and not kwargs:
+            with torch._C.DisableTorchFunction():
+                self.graph.add_function(kind, args, output, tuple(module for module, _shapes in self.running))
         return output
 
     def _follow(self, func: Any, args: tuple[Any, ...], kwargs: Arguments, output: Any) -> None:
@@ -302,7 +398,21 @@ class Recorder(TorchFunctionMode):
 
 
 MOST_VALUES = 5 * 2**16  # values of gamma, beta and stored statistics together
-WITHOUT_EFFECT = (nn.Identity, nn.Dropout)
+WITHOUT_EFFECT = (nn.Identity, nn.Dropout, nn.ParameterDict)
+
+
+def modules_of(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+    """Its modules with their names, also the layers of Keras, which are no children of their model."""
+    yield from model.named_modules()
+    layers: Any = getattr(model, "_flatten_layers", None)
+    for layer in layers(include_self=False) if layers is not None else ():
+        if isinstance(layer, nn.Module):
+            yield layer.name, layer  # type: ignore[misc]
+
+
+def _mode(module: nn.Module, kwargs: Mapping[str, object]) -> bool | None:
+    mode = kwargs.get("training")
+    return mode if isinstance(mode, bool) else None
 
 
 def may_normalize(module: nn.Module) -> bool:
@@ -310,9 +420,9 @@ def may_normalize(module: nn.Module) -> bool:
     return _is_own(module) and not _parts(module)
 
 
-def is_around(module: nn.Module) -> bool:
-    """Whether it may be a gamma or beta around a norm: it has parameters of its own and contains one other module."""
-    return next(module.parameters(recurse=False), None) is not None and _is_own(module) and len(_parts(module)) == 1
+def _has_operations(module: nn.Module) -> bool:
+    """Whether its operations are recorded: a layer of torch is a whole."""
+    return not type(module).__module__.startswith("torch.")
 
 
 def _is_own(module: nn.Module) -> bool:
@@ -333,6 +443,8 @@ def _parts(module: nn.Module) -> list[nn.Module]:
 def _fixed(call: Call) -> Callable[[int, int], bool]:
     """Whether an axis with this size is one of a gamma, or split by the norm."""
     layer, rank = call.layer, len(call.shape)
+    if isinstance(layer, Other):
+        return lambda axis, _size: axis == 1
     if isinstance(layer, Norm):
         return lambda axis, _size: layer.pattern.left[axis][0] in layer.pattern.reduced
     if layer is not None:
@@ -374,13 +486,42 @@ def record(
                 module.register_forward_hook(recorder.after, always_call=True),
             ):
                 stack.callback(handle.remove)
+        stack.enter_context(_seen_functions(recorder))
         try:
             with recorder:
                 model(*args, **kwargs)
         except (Exception, *ENDS) as error:
             seen = recorder.failure
             failure = seen if seen is not None and seen.error is error else Failure("", model, [], error)
-    return tuple(recorder.calls.values()), failure
+    formulas = [
+        Call(
+            recorder.names[id(running[-1])],
+            running[-1],
+            one.shape,
+            one.shape,
+            FORMULA,
+            node=one,
+            place=one.number,
+            running=running,
+        )
+        for one, running in recorder.graph.quotients
+    ]
+    return tuple(sorted((*recorder.calls.values(), *formulas), key=lambda call: call.place)), failure
+
+
+@contextmanager
+def _seen_functions(recorder: Recorder) -> Iterator[None]:
+    """Until the end, calls of the autograd functions of others are recorded."""
+    own = vars(torch.autograd.Function)["apply"]
+
+    def apply(kind: type[torch.autograd.Function], *args: Any, **kwargs: Any) -> Any:
+        return recorder.function_of_others(own.__func__, kind, args, kwargs)
+
+    torch.autograd.Function.apply = classmethod(apply)  # type: ignore[method-assign,assignment]
+    try:
+        yield
+    finally:
+        torch.autograd.Function.apply = own  # type: ignore[method-assign]
 
 
 def run_eagerly(model: nn.Module, stack: ExitStack) -> None:
@@ -423,7 +564,7 @@ def _is_exported(module: nn.Module) -> bool:
 
 def _with_hooks(model: nn.Module) -> list[nn.Module]:
     """Every module once, except scripted ones: their hooks get no arguments by name."""
-    return [module for module in model.modules() if not isinstance(module, torch.jit.ScriptModule)]
+    return [module for _name, module in modules_of(model) if not isinstance(module, torch.jit.ScriptModule)]
 
 
 def _copied(value: Any) -> Any:

@@ -124,10 +124,13 @@ CASES = [
         "a parametrized weight",
         nn.utils.parametrizations.weight_norm(nn.LayerNorm(8)),
         SEQUENCES,
-        [("", "LayerNorm([8])", P, (2,), 24)],
+        [("", "weight_norm on weight", (8,), (), 8), ("", "LayerNorm([8])", P, (2,), 24)],
     ),
     Case(
-        "parametrized neighbors", nn.Sequential(nn.utils.parametrizations.spectral_norm(nn.Linear(8, 8))), SEQUENCES, []
+        "a parametrized neighbor",
+        nn.Sequential(nn.utils.parametrizations.spectral_norm(nn.Linear(8, 8))),
+        SEQUENCES,
+        [("0", "spectral_norm on 0.weight", (8, 8), (), 0)],
     ),
     Case(
         "no normalization",
