@@ -29,10 +29,12 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 def norms(model: nn.Module, *inputs: object, **kwargs: object) -> Norms:
     """The normalizations that run in ``model(*inputs, **kwargs)``, in order: found by what they do, not by the names of their classes.
 
+    A formula in the middle of a larger module is found by its operations; what cannot be measured alone is noted.
+
     What a module of your own does otherwise than the layer in its row is in ``departures``, such as an eps outside the root.
 
-    The model and its inputs may be on ``torch.device("meta")``: only modules of your own are computed then, on small copies, and a
-    large model takes seconds. Afterwards the model's buffers, mode and gradients and the random states are as before. A forward pass
+    The model and its inputs may be on ``torch.device("meta")``: only modules of your own and formulas are computed then, on small
+    copies, and a large model takes seconds. Afterwards the model's buffers, mode and gradients and the random states are as before. A forward pass
     that fails gives the rows up to the failure, which ``failure`` explains. ``to_dict()`` is for JSON, ``to_pandas()`` gives a DataFrame.
 
     A model of ``torch.compile`` is read as it was before. Raises NormvizError if ``model`` is not a module, is lazy, or is scripted,
@@ -69,7 +71,7 @@ class NoRowError(NormvizError, IndexError):
 class Norms(Sequence[NormRow], Result):
     """The normalizations of a model, in the order in which they ran first.
 
-    rows              one for each module, and for each function in a module
+    rows              one for each module, for each function in a module, and for each formula
     model_parameters  the number of elements of all parameters of the model
     notes             about the model: norms that never ran, and parts in which none can be seen
     failure           where the forward pass failed and why, or an empty text

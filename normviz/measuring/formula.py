@@ -692,9 +692,9 @@ def stored_of(function: Function) -> set[int]:
 
 
 def _stored_eps(function: Function) -> Eps | None:
-    """The attribute ``eps`` of the module that has the running variance."""
+    """The attribute ``eps``, or ``epsilon`` as in Keras, of the module that has the running variance."""
     for module in function.modules:
-        eps = getattr(module, "eps", None)
-        if isinstance(eps, float) and list(module.buffers(recurse=False)):
+        eps = getattr(module, "eps", getattr(module, "epsilon", None))
+        if isinstance(eps, float) and (hasattr(module, "moving_variance") or list(module.buffers(recurse=False))):
             return Eps(eps, "inside")
     return None

@@ -5,6 +5,7 @@ The calls are recorded in ``recording``; a module that torch.nn does not have is
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from math import prod
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from normviz.analysis.description import Description, describe
 from normviz.layers.fit import is_probably_channels_last
@@ -256,6 +257,8 @@ def _explained(failure: Failure) -> str:
             shape=failure.shapes[0],
             kind=kind,
         )
+    if "bf16" in words.lower() or "bfloat16" in words.lower():
+        return _("{words}. Give model.to(torch.bfloat16), with inputs of that dtype.", words=words)
     if not failure.shapes:
         return f"{words}."
     return _(
@@ -294,6 +297,10 @@ def normalizations(
     model, unseen = unwrapped(model), [_unseen(*each) for each in sealed(model)]
     check_has_shapes(model)
     calls, failure = record(model, inputs, kwargs)
+    in_low = failure is not None and _wants_bfloat16(failure, model)
+    if in_low:
+        model, inputs, kwargs = copy.deepcopy(model).bfloat16(), _low(inputs), _low(kwargs)
+        calls, failure = record(model, inputs, kwargs)
     with torch.device("cpu"):  # also where the default device is meta
         rows, unmeasured = _rows(calls, model)
     if unseen and not rows:
@@ -302,9 +309,27 @@ def normalizations(
     if failure is not None and not rows:
         _check_inputs(inputs, kwargs)
     unseen += unmeasured
+    if in_low:
+        unseen.append(_("A layer takes no float32 on the device meta, so a copy of the model ran in bfloat16."))
     if failure is not None:
         return rows, parameters, tuple(unseen), failure_text(failure)
     return rows, parameters, (*unseen, *_never_called(model, calls, rows)), ""
+
+
+def _wants_bfloat16(failure: Failure, model: nn.Module) -> bool:
+    """Whether a layer on the device meta refuses float32, as a grouped product of the experts of a mixture does."""
+    on_meta = all(parameter.is_meta for parameter in model.parameters())
+    words = str(failure.error).lower()
+    return on_meta and ("bf16" in words or "bfloat16" in words)
+
+
+def _low(value: Any) -> Any:
+    """The inputs in bfloat16."""
+    if isinstance(value, Tensor):
+        return value.bfloat16() if value.is_floating_point() else value
+    if type(value) in (tuple, list):
+        return type(value)(map(_low, value))
+    return {name: _low(each) for name, each in value.items()} if type(value) is dict else value
 
 
 def _rows(calls: Sequence[Call], model: nn.Module) -> tuple[tuple[NormRow, ...], list[str]]:

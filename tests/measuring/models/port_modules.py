@@ -158,6 +158,8 @@ class OwnBatchNorm(nn.Module):
 class Functional(nn.Module):
     """A call of F.layer_norm or the like in a larger module."""
 
+    more = staticmethod(F.relu)  # with it, the whole is no norm
+
     def __init__(self, call, shape, beta=True):
         super().__init__()
         self.call, self.weight, self.inner = call, nn.Parameter(torch.ones(shape)), nn.Identity()
@@ -189,6 +191,17 @@ class GammaAround(nn.Module):
     def forward(self, x):
         y = self.norm(x) * (self.sign * self.weight)
         return y if self.bias is None else y + self.bias
+
+
+class Added(nn.Module):
+    """A residual connection."""
+
+    def __init__(self, norm):
+        super().__init__()
+        self.norm = norm
+
+    def forward(self, x):
+        return x + self.norm(x)
 
 
 class Half(nn.Module):

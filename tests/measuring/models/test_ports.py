@@ -7,6 +7,7 @@ from torch import nn
 
 import normviz as nv
 from tests.measuring.models.port_modules import (
+    Added,
     Around,
     ChannelsFirst,
     Detached,
@@ -120,6 +121,11 @@ EQUAL = {
     "gamma outside GroupNorm": (image, lambda: nn.GroupNorm(2, 8), lambda: GammaAround(nn.GroupNorm(2, 8, affine=False), (8, 1, 1))),
     "gamma outside an own GroupNorm": (image, lambda: GammaAround(OwnGroupNorm(2, 8, affine=False), (8, 1, 1)), lambda: nn.GroupNorm(2, 8)),
     "gamma outside BatchNorm": (evaluated, lambda: nn.BatchNorm2d(8), lambda: GammaAround(nn.BatchNorm2d(8, affine=False), (8, 1, 1))),
+    "gamma outside, and a residual": (words, lambda: Added(nn.LayerNorm(8)), lambda: Added(gamma_around())),
+    "gamma outside a permuted one": (cube, over_channels, lambda: last(GammaAround(nn.LayerNorm(8, eps=1e-6, elementwise_affine=False), (8,)))),
+    "gamma outside, after permute": (cube, over_channels, lambda: GammaAround(last(nn.LayerNorm(8, eps=1e-6, elementwise_affine=False)), (8, 1, 1))),
+    "gamma in a larger module": (words, lambda: Functional(lambda x, own: own.more(F.layer_norm(x, (8,), own.weight, own.bias)), (8,)), lambda: Functional(lambda x, own: own.more(F.layer_norm(x, (8,)) * own.weight + own.bias), (8,))),
+    "a beta that is not used": (words, lambda: Llama(8), lambda: Functional(lambda x, own: F.rms_norm(x, (8,), own.weight, 1e-6), (8,))),
     "no parameters": (cube, Pixel, Pixel),
     "the batch second, L = N": (batch_of_words, lambda: nn.LayerNorm(8), lambda: Around(nn.LayerNorm(8), lambda x: x.transpose(0, 1), lambda y, x: y.transpose(0, 1))),
     "heads first": (words, lambda: heads(nn.LayerNorm(4), False), lambda: heads(nn.LayerNorm(4), True)),
@@ -216,6 +222,8 @@ DIFFERENT = {
     "no mean": (words, lambda: nn.LayerNorm(8, bias=False), lambda: Own((8,), (-1,), center=False, beta=False), "It does not subtract the mean."),
     "no beta": (words, lambda: nn.LayerNorm(8), lambda: nn.LayerNorm(8, bias=False), "only the first has a beta."),
     "gamma and beta exchanged": (words, lambda: nn.LayerNorm(8), lambda: Functional(lambda x, own: F.layer_norm(x, (8,), own.bias, own.weight), (8,)), "exchange them"),
+    "beta outside F.layer_norm": (words, lambda: Functional(lambda x, own: own.more(F.layer_norm(x, (8,)) * own.weight + own.bias), (8,)), lambda: Functional(lambda x, own: own.more(F.layer_norm(x, (8,)) * own.weight), (8,)), "only the first has a beta."),
+    "eps, and a beta that is not used": (words, lambda: Llama(8), lambda: Functional(lambda x, own: own.more(F.rms_norm(x, (8,), own.weight, 1e-3)), (8,)), "Its eps is 0.001, not 1e-06."),
     "gamma outside, without beta": (words, lambda: nn.LayerNorm(8), lambda: gamma_around(beta=False), "only the first has a beta."),
     "-gamma outside": (words, lambda: nn.LayerNorm(8), lambda: gamma_around(sign=-1), "It multiplies by -gamma, not by gamma."),
     "gamma outside and eps": (words, lambda: nn.LayerNorm(8), lambda: gamma_around(1e-6), "Its eps is 1e-06, not 1e-05."),
@@ -279,3 +287,18 @@ def test_a_gamma_that_only_one_has_is_told_once_beside_another_eps():
         assert nv.norms(one, x).diff(nv.norms(other, x)) == (
             f"1, second model: Its eps is {eps}.", f"1: only the {which} has a gamma.", f"1: only the {which} has a beta.",
         )  # fmt: skip
+
+
+def test_a_frozen_norm_is_a_note_beside_one_in_eval_mode():
+    for first, second, which in ((nn.BatchNorm2d, Frozen, "second"), (Frozen, nn.BatchNorm2d, "first")):
+        (one, x), (other, _x) = evaluated(first(8)), evaluated(second(8))
+        found = nv.norms(one, x).diff(nv.norms(other, x))
+        assert found == ()
+        assert f"{which} model: It is frozen" in found.notes[0]
+
+
+def test_check_is_not_asked_about_a_large_input(monkeypatch):
+    monkeypatch.setattr("normviz.measuring.models.ports.compare_with_layer", None)
+    x = torch.randn(1, 8, 64, 64)
+    one, other = (nv.norms(nn.Sequential(nn.LayerNorm([8, 64, 64], eps=eps)), x) for eps in (1e-5, 1e-2))
+    assert one.diff(other) == ("0: eps differs: 1e-05 and 0.01.",)
