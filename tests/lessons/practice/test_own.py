@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 import yaml
 
+from normviz.export.site import entries, entry_page, index_page
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.practice.formats.moodle import moodle_xml
 from normviz.lessons.practice.formats.paper import Sheet, exam, key
@@ -145,6 +146,17 @@ def test_the_app_shows_a_file_of_its_folder(own, tmp_path, monkeypatch):
     (tmp_path / "week 3.yaml").write_text(QUESTIONS.replace("answer: 3", "answer: 4"))
     assert "line 7: the answer is '4', and torch computes 3" in page.problem(page.view("content=week 3"))
     assert "content='../week 3' is not a set of this app" in page.problem(page.view("content=../week 3"))
+
+
+def test_the_site_has_a_page_for_each_file_and_links_to_it(tmp_path, monkeypatch):
+    (tmp_path / "week 3.yaml").write_text(QUESTIONS)
+    monkeypatch.setenv("NORMVIZ_CONTENT", str(tmp_path))
+    among = entries(["practice", "teach"])
+    assert {one.file for one in among} == {"practice.html", "practice-week-3.html", "teach.html"}
+    pages = {one.file: entry_page(one, among, "light") for one in among if one.file != "practice.html"}
+    assert "How many gammas?" in pages["practice-week-3.html"]
+    assert ">week 3</a></li>" in pages["teach.html"]
+    assert '<a href="practice-week-3.html">Week 3</a>' in index_page(among, "light")
 
 
 WRONG = [
