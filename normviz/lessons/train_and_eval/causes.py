@@ -47,7 +47,7 @@ def is_symptom(typed: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Case:
+class EvalCause:
     """A network with a fault. title: the cause, as a message. make: the network and its batches."""
 
     title: str
@@ -82,19 +82,19 @@ def _settled() -> nn.Module:
 
 
 CASES = (
-    Case(
+    EvalCause(
         N_("Statistics never updated"),
         N_("No batch went through the network in train mode, or its buffers were not loaded."),
         lambda: (_network().eval(), _batches(STEPS)),
     ),
-    Case(
+    EvalCause(
         N_("Data of another kind"),
         N_(
             "Here x is 10 times as large as the data of the stored statistics, such as pixels that are not scaled as in training."
         ),
         lambda: (_settled(), [10 * x for x in _batches(STEPS)]),
     ),
-    Case(
+    EvalCause(
         N_("Small batches, few elements"),
         N_("In train mode, a mean of 4 examples is far from that of all. The stored statistics are right."),
         lambda: (_settled(), _batches(STEPS, 4)),
@@ -139,7 +139,7 @@ def causes_parts(_view: View) -> Iterator[Part]:
     yield Code(NEXT)
 
 
-def _case_parts(number: int, case: Case, found: Diagnosed) -> Iterator[Part]:
+def _case_parts(number: int, case: EvalCause, found: Diagnosed) -> Iterator[Part]:
     names, percents = zip(*((one.name, 100 * one.output_difference) for one in found.layers), strict=True)
     title = _("difference of the output between the modes, in %")
     drawn = bars(title, names, percents, "accent")
