@@ -17,7 +17,8 @@ Draw = Callable[[st.SearchStrategy[Any]], Any]
 Shape = tuple[int, ...]
 
 WITH_CHANNELS = ("BatchNorm", "InstanceNorm", "GroupNorm")
-OVER_LAST_AXES = ("LayerNorm", *(["RMSNorm"] if HAS_RMS_NORM else []))
+WITH_NORMALIZED_SHAPE = ("LayerNorm", "RMSNorm")
+OVER_LAST_AXES = WITH_NORMALIZED_SHAPE if HAS_RMS_NORM else ("LayerNorm",)  # those that the installed torch has
 FAMILIES = (*WITH_CHANNELS, *OVER_LAST_AXES)
 SUBTRACT_MEAN = ("BatchNorm", "InstanceNorm", "GroupNorm", "LayerNorm")
 PER_EXAMPLE = ("InstanceNorm", "GroupNorm", *OVER_LAST_AXES)
@@ -70,7 +71,7 @@ def make_layer(
     draw: Draw, family: str, shape: Shape, depth: int | None = None, affine: bool = True, **options: Any
 ) -> nn.Module:
     """A fresh layer of the family for x of this shape, in float64; ``depth`` is the number of sizes in ``normalized_shape``."""
-    if family in OVER_LAST_AXES:
+    if family in WITH_NORMALIZED_SHAPE:
         depth = depth or draw(st.integers(1, len(shape) - 1))
         made = getattr(nn, family)(list(shape[-depth:]), elementwise_affine=affine, **options)
     elif family == "GroupNorm":
@@ -115,7 +116,7 @@ def draw_case(
         )  # torch refuses one value per channel, and one example of GroupNorm with one value in each group
     shape = _large_enough(family, shape, least)
     depth = options.pop("depth", None)
-    if family in OVER_LAST_AXES:
+    if family in WITH_NORMALIZED_SHAPE:
         depth = depth or draw(
             st.sampled_from([d for d in range(1, len(shape)) if prod(shape[-d:]) >= least] or [len(shape) - 1])
         )
@@ -155,12 +156,12 @@ def indices(shape: Shape) -> tuple[Tensor, ...]:
 def groups_of(layer: nn.Module, shape: Shape) -> Tensor:
     """The number of the group of each element of x, by the words of the texts."""
     index = indices(shape)
+    if hasattr(layer, "normalized_shape"):
+        front = shape[: len(shape) - len(layer.normalized_shape)]
+        return torch.arange(prod(front)).reshape(*front, *(1 for _ in layer.normalized_shape)).expand(shape)
     match layer:
         case nn.GroupNorm():
             return index[0] * layer.num_groups + index[1] // (shape[1] // layer.num_groups)
-        case nn.LayerNorm() | nn.RMSNorm():
-            front = shape[: len(shape) - len(layer.normalized_shape)]
-            return torch.arange(prod(front)).reshape(*front, *(1 for _ in layer.normalized_shape)).expand(shape)
         case nn.BatchNorm1d() | nn.BatchNorm2d() | nn.BatchNorm3d():
             return index[1]
     return index[0] * shape[1] + index[1]
@@ -168,7 +169,7 @@ def groups_of(layer: nn.Module, shape: Shape) -> Tensor:
 
 def gammas_of(layer: nn.Module, shape: Shape) -> Tensor:
     """The number of the gamma of each element of x, by the words of the texts."""
-    if isinstance(layer, nn.LayerNorm | nn.RMSNorm):
+    if hasattr(layer, "normalized_shape"):
         return torch.arange(prod(layer.normalized_shape)).reshape(layer.normalized_shape).expand(shape)
     return indices(shape)[1]
 

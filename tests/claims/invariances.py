@@ -6,6 +6,7 @@ from torch import nn
 
 from tests.claims.drawing import (
     FAMILIES,
+    OVER_LAST_AXES,
     PER_EXAMPLE,
     SUBTRACT_MEAN,
     changed,
@@ -17,6 +18,7 @@ from tests.claims.drawing import (
     run,
 )
 from tests.claims.predicates import predicate
+from tests.support.needs import HAS_RMS_NORM
 
 POSITIVE = (0.3, 2.0, 50.0)
 
@@ -48,7 +50,8 @@ def each_group_loses_its_own_factor(draw, families=("InstanceNorm",)):
     {
         "RMSNorm does not see what is added to all features alike": {"blind": FAMILIES},
         "LayerNorm sees it": {"blind": ()},
-    }
+    },
+    needs=HAS_RMS_NORM,
 )
 def only_rmsnorm_sees_an_added_number(draw, blind=SUBTRACT_MEAN):
     """Adding a number to all of x changes nothing in a layer that subtracts a mean, and changes RMSNorm's output."""
@@ -91,7 +94,7 @@ def torchs_layers_do_not_know_padding(draw, skip=False):
 def a_norm_of_each_token_depends_on_no_other_token(draw, depth=1):
     """LayerNorm(C) and RMSNorm(C) on (N, L, C): other tokens, padding and the length change nothing for a token."""
     x = normal(draw, *draw_shape(draw, 3, 3, least=2))
-    layer = make_layer(draw, draw(st.sampled_from(["LayerNorm", "RMSNorm"])), tuple(x.shape), depth)
+    layer = make_layer(draw, draw(st.sampled_from(OVER_LAST_AXES)), tuple(x.shape), depth)
     before = run(layer, x)[0, 0]
     assert torch.equal(run(layer, changed(x, (slice(None), slice(1, None))))[0, 0], before)
     if depth == 1:

@@ -10,6 +10,7 @@ from tests.claims.drawing import (
     FAMILIES,
     OVER_LAST_AXES,
     WITH_CHANNELS,
+    WITH_NORMALIZED_SHAPE,
     draw_case,
     draw_shape,
     indices,
@@ -59,7 +60,7 @@ def examples_share_gammas(draw, per_example=False):
 def rmsnorm_has_no_beta(draw, without=("RMSNorm",)):
     """RMSNorm learns a gamma and no beta, LayerNorm both, each of normalized_shape."""
     shape = draw_shape(draw, 2, 5)
-    for family in OVER_LAST_AXES:
+    for family in WITH_NORMALIZED_SHAPE:
         layer = make_layer(draw, family, shape)
         names = {name for name, _parameter in layer.named_parameters()}
         assert names == ({"weight"} if family in without else {"weight", "bias"})

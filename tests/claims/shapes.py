@@ -16,7 +16,7 @@ from tests.claims.predicates import predicate
 )
 def layers_with_a_gamma_per_channel_take_any_size(draw, any_size=WITH_CHANNELS):
     """BatchNorm, InstanceNorm and GroupNorm take images of any height and width, LayerNorm over [C, H, W] only those of its size."""
-    family = draw(st.sampled_from((*WITH_CHANNELS, "LayerNorm", "RMSNorm")))
+    family = draw(st.sampled_from((*WITH_CHANNELS, *OVER_LAST_AXES)))
     shape = draw_shape(draw, 4, 4, least=2)
     layer = make_layer(draw, family, shape, 3)
     for more in ((0, 0), (1, 0), (0, 2)):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from torch import nn
 
 from tests.claims.drawing import (
-    FAMILIES,
     OVER_LAST_AXES,
     PER_EXAMPLE,
+    SUBTRACT_MEAN,
     Case,
     Draw,
     accepts,
@@ -229,7 +229,7 @@ def loops_over_positions_are_batchnorm_on_flattened_sequences(draw, flat=True):
 def a_pattern_names_who_has_a_mean(draw, kept=True):
     """Two elements with the same indices along the axes after the arrow share a mean, in every layer of torch.nn."""
     layer, shape = draw(
-        layers_that_fit(("BatchNorm1d", "BatchNorm2d", "LayerNorm", "RMSNorm", "InstanceNorm1d", "InstanceNorm2d"))
+        layers_that_fit(("BatchNorm1d", "BatchNorm2d", *OVER_LAST_AXES, "InstanceNorm1d", "InstanceNorm2d"))
     )
     if "track_running_stats" in layer.given:
         layer = layer.with_(track_running_stats=False)
@@ -312,11 +312,11 @@ def _some_layer(draw: Draw, shape: tuple[int, ...]) -> nn.Module:
 @predicate(
     {
         "BatchNorm, LayerNorm, InstanceNorm, GroupNorm and RMSNorm are one formula. They differ in which elements share what": {
-            "families": FAMILIES
+            "families": (*SUBTRACT_MEAN, "RMSNorm")
         }
     }
 )
-def layers_that_subtract_a_mean_are_one_formula(draw, families=FAMILIES[:4]):
+def layers_that_subtract_a_mean_are_one_formula(draw, families=SUBTRACT_MEAN):
     """(x - mean) / sqrt(var + eps) · gamma + beta, over the layer's groups, is the output of every layer but RMSNorm."""
     case = draw_case(draw, *families)
     layer, beta = case.layer, getattr(case.layer, "bias", None)

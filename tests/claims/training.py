@@ -11,6 +11,7 @@ from torch.optim.swa_utils import update_bn
 from torch.utils.checkpoint import checkpoint
 
 from tests.claims.drawing import (
+    OVER_LAST_AXES,
     changed,
     close,
     draw_case,
@@ -96,7 +97,7 @@ def update_bn_stores_means_over_the_batches(draw, whole=False):
 )
 def the_gradient_falls_as_the_weights_before_a_norm_grow(draw, power=1, bias=None):
     """With f times the weights and the bias before it, a norm's output is the same but for eps, and the gradient of the weights is 1 / f of it."""
-    family, factor = draw(st.sampled_from(["BatchNorm", "LayerNorm", "RMSNorm"])), draw(st.sampled_from([0.5, 10.0]))
+    family, factor = draw(st.sampled_from(["BatchNorm", *OVER_LAST_AXES])), draw(st.sampled_from([0.5, 10.0]))
     x = normal(draw, draw(st.integers(3, 5)), 4)
     linear, norm = nn.Linear(4, 3).double(), make_layer(draw, family, (3, 3), 1, eps=1e-16)
     scaled, dout = deepcopy(linear), normal(draw, len(x), 3)

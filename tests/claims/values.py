@@ -20,7 +20,7 @@ from tests.claims.drawing import (
     run,
 )
 from tests.claims.predicates import predicate
-from tests.support.needs import HAS_RMS_NORM
+from tests.support.needs import HAS_HALF, HAS_RMS_NORM
 
 SCALES = st.sampled_from([1e-4, 0.01, 1.0, 30.0])
 
@@ -337,7 +337,8 @@ def normalized_mean_square_is_ms_over_ms_plus_eps(draw, square=lambda ms, eps: m
     {
         "LayerNorm, BatchNorm, GroupNorm and InstanceNorm compute in the dtype of x": {"computing": torch.float16},
         "They do not round in half precision": {"rounded": False},
-    }
+    },
+    needs=HAS_HALF,
 )
 def half_precision_is_computed_in_float32(draw, computing=torch.float32, rounded=True):
     """On the CPU, layers with a mean give for float16 what float32 gives, rounded: squares above float16's largest number do no harm."""

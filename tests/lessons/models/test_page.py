@@ -254,6 +254,7 @@ def test_what_is_typed_in_vain_stays_in_its_field_with_the_reason():
     assert page_view(PAGES["models"], refused).rows[0].inputs[-1].value == "nn.GroupNorm(4, 6) on 2,6,4,4"
 
 
+@needs_rms_norm
 def test_the_beginning_of_a_name_is_enough_where_it_is_that_of_one_model():
     read = {text: PAGES["models"].view(f"model={text}") for text in ("llama", "Llama3", "bert", "s", "llamas")}
     assert [read[text].settings["model"] for text in ("llama", "Llama3", "bert")] == ["llama3_8b", "llama3_8b", "bert"]
