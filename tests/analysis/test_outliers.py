@@ -66,3 +66,9 @@ def test_values_are_needed():
     with pytest.raises(NormvizError, match="there are no values"):
         explain("LayerNorm(8)", (2, 8)).outliers()
     assert outliers_note(explain("LayerNorm(8)", (2, 8))) == ""
+
+
+def test_x_may_have_one_axis():
+    x = torch.ones(64)
+    x[5] = 100.0
+    assert [one.channel for one in outliers(explain("RMSNorm(64)", x))] == [5]

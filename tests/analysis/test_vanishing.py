@@ -144,5 +144,5 @@ def test_invalid_examples():
         vanishing_input(Norm("n d -> n", center=False), (2, 4), "signs")
     with pytest.raises(NormvizError, match="'spikes' is not an example of zero entries; choose outlier or signs"):
         vanishing_input(Norm("n d -> n"), (2, 4), "spikes")
-    with pytest.raises(NormvizError, match="up to 4,096 elements"):
+    with pytest.raises(NormvizError, match="up to 262,144 elements"):
         vanishing_input(Norm("n d -> n"), (2**40, 2**40))
