@@ -17,6 +17,7 @@ from operator import ne
 from typing import Any
 
 from normviz.analysis.comparison import FEWEST, MOST, suggestions
+from normviz.analysis.sentences import axes_in_words
 from normviz.figures.wire import Json, Payload, left_out, sent
 from normviz.layers.catalogue import FAMILIES, families_with_button
 from normviz.layers.fit import kind_for
@@ -30,7 +31,7 @@ from normviz.parts.html import Body, FigureData
 from normviz.parts.part import visible_parts
 from normviz.scene.controls import SIZES, Input, families_for, family_label, family_of, layout_axes
 from normviz.scene.edits import Reading, with_fields, with_tensor
-from normviz.scene.scene import FIELD_NAMES, PATTERN_FAMILY, SCENE_SETTINGS, commas
+from normviz.scene.scene import FIELD_NAMES, PATTERN_FAMILY, SCENE_SETTINGS, axes_of, commas
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
 from normviz.scene.toggles import toggle_rows, with_toggle_of_file
 from normviz.scene.view import NOT_PRESENTED, Display, View, read
@@ -203,7 +204,11 @@ class FileControls:
         if field.in_file == "layouts":
             found = {one.scene.layout for one in (view, *self.starts)}
             layouts = sorted(found, key=lambda each: (len(each), each))
-            return replace(field, widget=Segments({each: layout_axes(each) for each in layouts}), edit=self._to_layout)
+            widget, about = (
+                Segments({each: layout_axes(each) for each in layouts}),
+                axes_in_words(map(axes_of, layouts)),
+            )
+            return replace(field, widget=widget, edit=self._to_layout, help=about)
         if field.axis:
             axis = view.scene.axes.index(field.axis)
             return replace(field, edit=lambda one, size: self._to_size(one, axis, size))
