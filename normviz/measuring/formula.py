@@ -231,7 +231,7 @@ def learned_offset(
         ids = _position(offsets[0], first, close)
         if ids is not None:
             return Learned(ids.cpu().numpy())
-    return Learned(equal_ids(offsets[0], dtype))
+    return Learned(equal_ids(offsets[0], dtype), zero_centered=None)
 
 
 def _position(values: Tensor, table: Tensor, close: float) -> Tensor | None:

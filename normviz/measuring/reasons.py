@@ -465,6 +465,10 @@ def _smallest(
             use = _use(compared, evidence, variant)
             if use is None:
                 continue
+            if variant.eps not in (base.eps, *USUAL_EPS) and any(
+                one.sentence == _(OTHER_GAMMA) for one in use.differences
+            ):
+                continue  # another divisor and this factor would give the same
             told = (*sorted((one.difference for one in chosen), key=_order), *use.differences)
             # A sum that is not divided by m is an eps that is divided by m, with another factor: the one that has a name is meant.
             factors = [one.sentence for one in use.differences if one.what in ("gamma", "factor")]
@@ -567,6 +571,7 @@ OFFSETS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 OTHER_GAMMA = N_("It uses gamma, but not as one factor.")
 OTHER_BETA = N_("It uses beta, but not as one added term.")
+GAMMA_ORDER, BETA_ORDER = N_("It uses gamma in another order."), N_("It uses beta in another order.")
 NO_PARAMETERS = (
     N_("It multiplies by numbers that are no parameter of it."),
     N_("It adds numbers that are no parameter of it."),
@@ -623,7 +628,8 @@ def _of_parameters(
             name = "1 + gamma" if gamma.zero_centered else "gamma"
             yield other_factor(multiple(float(f"{gamma.constant:.3g}"), name), norm.factor)
         elif not other:
-            yield told
+            in_other_order = told.sentence == _(OTHER_GAMMA) and gamma.zero_centered is not None
+            yield replace(told, sentence=_(GAMMA_ORDER)) if in_other_order else told
     elif told.what in ("beta", "offset"):
         offset = fits[0].offset
         # A constant for each element that has a gamma of its own is meant as a beta.
@@ -633,7 +639,8 @@ def _of_parameters(
         elif beta is not None and ids is not None and not same_partition(beta.ids, ids):
             yield other_pattern(N_("It has one beta {own}; {layer} has one {wanted}."), beta, expected)
         else:
-            yield told
+            in_other_order = told.sentence == _(OTHER_BETA) and beta is not None and beta.zero_centered is not None
+            yield replace(told, sentence=_(BETA_ORDER)) if in_other_order else told
     else:
         yield told
 

@@ -152,6 +152,23 @@ def test_outputs_that_are_not_computed(change, told):
     assert [one.sentence for one in found.differences] == told
 
 
+def test_gamma_and_beta_in_another_order():
+    def fn(x, gamma, beta):
+        return F.layer_norm(x, (12,), gamma.flip(0), beta.roll(1))
+
+    params = {"gamma": torch.rand(12) + 0.5, "beta": torch.rand(12)}
+    told = ["It uses gamma in another order.", "It uses beta in another order."]
+    assert [one.sentence for one in nv.check(fn, (4, 12), "LayerNorm(12)", params=params).differences] == told
+
+
+def test_no_eps_is_told_that_an_unknown_use_of_gamma_may_explain():
+    def fn(x, gamma):
+        return (x - x.mean(-1, keepdim=True)) / (4 * x.var(-1, keepdim=True, correction=0) + 1e-5).sqrt() * gamma.tanh()
+
+    found = nv.check(fn, (4, 12), "LayerNorm(12, bias=False)", params={"gamma": torch.rand(12) + 0.5})
+    assert "eps" not in [one.what for one in found.differences]
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
 @pytest.mark.parametrize(("how", "told"), [(torch.sum, "It sums squares"), (torch.mean, "It squares")])
 def test_squares_that_are_too_large_for_float16(dtype, how, told):

@@ -46,7 +46,7 @@ DIFFERENCES = {
     'layer norm: xhat * gamma + beta -> xhat * gamma + beta.abs()': [('beta', 'another offset', 'beta', 'It adds the absolute value of beta.')],
     'layer norm: xhat * gamma + beta -> xhat * gamma + beta.exp()': [('beta', 'another offset', 'beta', 'It adds exp(beta), not beta.')],
     'layer norm: xhat * gamma + beta -> xhat * gamma + beta.mean()': [('parameters', 'for all elements', 'for each index of D', 'It has one beta for all elements; LayerNorm(6) has one for each index of D.')],
-    'layer norm: xhat * gamma + beta -> xhat * gamma + beta.flip(0)': [('beta', 'another offset', 'beta', 'It uses beta, but not as one added term.')],
+    'layer norm: xhat * gamma + beta -> xhat * gamma + beta.flip(0)': [('beta', 'another offset', 'beta', 'It uses beta in another order.')],
     'layer norm: xhat * gamma + beta -> xhat * gamma + 2 * beta': [('beta', 'another offset', 'beta', 'It adds 2*beta, not beta.')],
     'layer norm: xhat * gamma + beta -> xhat * gamma + beta + 1': [('offset', '1', '0', 'It adds 1, which is no parameter.')],
     'layer norm: mean = x -> x = x * gamma; gamma = 1; mean = x': [('gamma', 'before the normalization', 'after the normalization', 'It multiplies x by gamma before it normalizes; multiply afterwards.')],
