@@ -288,7 +288,7 @@ SINGLE = [
     Mutation("use", "{weight}", "{weight}.tanh()", "gamma, but not as one factor"),
     Mutation("use", "{weight}", "2 * {weight}", r"2\*gamma|divides the sum of squares by"),
     Mutation("use", "{weight}", "torch.ones_like({weight})", "does not use gamma"),
-    Mutation("use", "{weight}", "{weight}.flip(0).flip(-1)", "gamma, but not as one factor"),
+    Mutation("use", "{weight}", "{weight}.flip(0).flip(-1)", "gamma, but not as one factor|gamma in another order"),
     Mutation("use", "{bias}", "-{bias}", "subtracts beta", "center"),
     Mutation("use", "{bias}", "torch.zeros_like({bias})", "does not use beta", "center"),
     Mutation("use", "{bias}", "{bias} * {weight}", "adds beta before", "center"),

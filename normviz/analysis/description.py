@@ -328,7 +328,7 @@ def _features_note(layer: Layer, shape: tuple[int, ...]) -> str:
     if not layer.kind.per_instance or axis is None or layer.given["num_features"] == shape[axis]:
         return ""
     return _(
-        "{layer} has num_features={wanted} and x has {found} channels, on axis {axis}. Without a gamma, torch uses num_features for nothing, and warns.",
+        "{layer} has num_features={wanted}, and the axis of the channels of x, axis {axis}, has size {found}. Without a gamma, torch uses num_features for nothing, and warns.",
         layer=layer.name, wanted=layer.given["num_features"], found=shape[axis], axis=axis % len(shape),
     )  # fmt: skip
 

@@ -227,12 +227,12 @@ def sample_note(e: Description) -> str:
     count = prod(map(len, _sampled(e).values()))
     if e.norm.running:
         return _(
-            "The distribution shows a sample of **{count:,}** of the **{size:,}** elements of the group.",
+            "The distribution shows a sample of the elements of the group: **{count:,}** of **{size:,}**.",
             count=count,
             size=size,
         )
     return _(
-        "The statistics are estimated from a sample of **{count:,}** of the **{size:,}** elements of the group: they and the output are approximate.",
+        "The statistics are estimated from a sample of the elements of the group, **{count:,}** of **{size:,}**. They and the output are approximate.",
         count=count,
         size=size,
     )

@@ -43,7 +43,7 @@ Read = tuple[
 
 
 @dataclass(frozen=True)
-class Call:
+class BoundCall:
     """A call with its arguments by name.
 
     name      of the function or the layer
@@ -159,7 +159,7 @@ class Form:
     """
 
     takes: Mapping[str, Any]
-    read: Callable[[Call], tuple[Layer | Norm, Tensor | None] | Read]
+    read: Callable[[BoundCall], tuple[Layer | Norm, Tensor | None] | Read]
     libraries: tuple[str, ...] | None = None
     only_of: str = ""
     positional: int = 99
@@ -208,13 +208,13 @@ def _of_kind(name: str) -> Form:
     return Form(takes, lambda call: (_layer(kind, call), None), positional=slots)
 
 
-def _layer(kind: Kind, call: Call) -> Layer:
+def _layer(kind: Kind, call: BoundCall) -> Layer:
     given = {one.name: _argument(kind, one, call) for one in kind.arguments if one.name in call.nodes}
     given |= {name: call.value(name) for name in kind.missing if name in call.nodes}
     return Layer.make(kind.name, training=call.training, **given)
 
 
-def _argument(kind: Kind, argument: Argument, call: Call) -> Any:
+def _argument(kind: Kind, argument: Argument, call: BoundCall) -> Any:
     node, name = call.nodes[argument.name], argument.name
     if argument.takes not in SIZES or is_known(node):
         return call.value(name)
@@ -276,7 +276,7 @@ def _is_named(owner: ast.expr, x: str) -> bool:
 # Layers of this name in other packages
 
 
-def _layer_norm_2d(call: Call) -> tuple[Layer | Norm, Tensor | None]:
+def _layer_norm_2d(call: BoundCall) -> tuple[Layer | Norm, Tensor | None]:
     """LayerNorm2d of timm, torchvision and Segment Anything: over the channels of (N, C, H, W)."""
     sizes = call.nodes["num_channels"]
     channels = _size(
@@ -291,7 +291,7 @@ def _layer_norm_2d(call: Call) -> tuple[Layer | Norm, Tensor | None]:
     )
 
 
-def _convnext(call: Call) -> tuple[Layer | Norm, Tensor | None]:
+def _convnext(call: BoundCall) -> tuple[Layer | Norm, Tensor | None]:
     """LayerNorm(C, data_format="channels_first") of ConvNeXt."""
     if call.value("data_format") == "channels_first":
         return Layer.make(
@@ -300,7 +300,7 @@ def _convnext(call: Call) -> tuple[Layer | Norm, Tensor | None]:
     return Layer.make("LayerNorm", _size(call.nodes["normalized_shape"], call.tensor, -1), call.value("eps")), None
 
 
-def _frozen(call: Call) -> tuple[Layer, None]:
+def _frozen(call: BoundCall) -> tuple[Layer, None]:
     """FrozenBatchNorm2d of torchvision and detectron2: the stored statistics, in both modes."""
     channels = _size(call.nodes["num_features"], call.tensor, 1)
     return Layer.make("BatchNorm2d", channels, call.value("eps"), training=False), None
@@ -312,12 +312,12 @@ NO_VIEW = N_(
 )
 
 
-def _local_response(call: Call) -> Read:
+def _local_response(call: BoundCall) -> Read:
     channels = call.tensor.shape[1] if call.tensor and len(call.tensor.shape) > 1 else CHANNELS
     return Layer.make("ChannelsFirstLayerNorm", channels), None, _(NO_VIEW)
 
 
-def _one_group(call: Call) -> tuple[Layer, None]:
+def _one_group(call: BoundCall) -> tuple[Layer, None]:
     channels = _size(call.nodes["num_channels"], call.tensor, 1)
     return Layer.make("GroupNorm", 1, channels, call.value("eps"), affine=call.value("affine")), None
 
@@ -327,7 +327,7 @@ def _same_as(name: str, **options: Any) -> Form:
     form = _of_kind(name)
     kind = KINDS[name]
 
-    def read(call: Call) -> tuple[Layer, None]:
+    def read(call: BoundCall) -> tuple[Layer, None]:
         return _layer(kind, call).with_(**{key: value for key, value in options.items() if key not in call.nodes}), None
 
     return replace(form, read=read)
@@ -340,7 +340,7 @@ FUNCTIONAL = ("F", "functional", "nn.functional", "torch.nn.functional", "")
 TORCH = ("torch",)  # functions whose arguments have another order
 
 
-def _sizes(call: Call) -> tuple[Any, Tensor]:
+def _sizes(call: BoundCall) -> tuple[Any, Tensor]:
     """``normalized_shape``, of numbers or taken from the shape of x, and the tensor."""
     node, x = call.nodes["normalized_shape"], ast.unparse(call.nodes["x"])
     elements = node.elts if isinstance(node, ast.List | ast.Tuple) else []
@@ -365,7 +365,7 @@ def _has_place(node: ast.expr, rank: int) -> bool:
     return rank in FIRST and not isinstance(node, ast.Subscript | ast.Call)
 
 
-def _learned(call: Call) -> tuple[bool, bool, str]:
+def _learned(call: BoundCall) -> tuple[bool, bool, str]:
     """Whether there is a gamma and a beta. A beta alone has no layer: it is shown with a gamma of 1."""
     gamma, beta = call.has("weight"), call.has("bias")
     return gamma or beta, beta, _beta_alone() if beta and not gamma else ""
@@ -375,7 +375,7 @@ def _beta_alone() -> str:
     return _("A beta without a gamma has no layer here: it is shown with a gamma, which is 1 in a new layer.")
 
 
-def _layer_norm(call: Call) -> Read:
+def _layer_norm(call: BoundCall) -> Read:
     call, factor = _without_1(call)
     gamma, beta, note = _learned(call)
     sizes, tensor = _sizes(call)
@@ -383,19 +383,19 @@ def _layer_norm(call: Call) -> Read:
     return made, _where_it_fits(tensor, call, sizes), note
 
 
-def _rms_norm(call: Call) -> Read:
+def _rms_norm(call: BoundCall) -> Read:
     call, factor = _without_1(call)
     sizes, tensor = _sizes(call)
     made = Layer.make("RMSNorm", sizes, call.value("eps"), call.has("weight"), **factor)
     return made, _where_it_fits(tensor, call, sizes), ""
 
 
-def _where_it_fits(tensor: Tensor, call: Call, sizes: Any) -> Tensor | None:
+def _where_it_fits(tensor: Tensor, call: BoundCall, sizes: Any) -> Tensor | None:
     """The tensor; None if it is an example that has other sizes than the text."""
     return tensor if call.tensor or tensor.shape[-len(sizes) :] == tuple(sizes) else None
 
 
-def _without_1(call: Call) -> tuple[Call, dict[str, bool]]:
+def _without_1(call: BoundCall) -> tuple[BoundCall, dict[str, bool]]:
     """The call with w in place of 1 + w, and the option of a layer that multiplies by 1 + gamma."""
     match call.nodes.get("weight"):
         case (
@@ -406,7 +406,7 @@ def _without_1(call: Call) -> tuple[Call, dict[str, bool]]:
     return call, {}
 
 
-def _group_norm(call: Call) -> Read:
+def _group_norm(call: BoundCall) -> Read:
     groups = call.value("num_groups") if is_known(call.nodes["num_groups"]) else GROUPS
     tensor = call.tensor or Tensor.example(
         "NCHW", **({"c": 2 * groups} if type(groups) is int and CHANNELS % max(groups, 1) else {})
@@ -427,10 +427,10 @@ def _channels(tensor: Tensor) -> int:
     return tensor.shape[1]
 
 
-def _with_channels(family: str, stored: str, lowest: int) -> Callable[[Call], Read]:
+def _with_channels(family: str, stored: str, lowest: int) -> Callable[[BoundCall], Read]:
     """The reader of ``batch_norm`` or ``instance_norm``; ``stored`` is the argument that says whether x has its own statistics."""
 
-    def read(call: Call) -> Read:
+    def read(call: BoundCall) -> Read:
         tensor = call.tensor or Tensor.example("NCHW")
         rank, channels = len(tensor.shape), _channels(tensor)
         tracks, of_x = call.has("running_mean"), call.value(stored)
@@ -457,7 +457,7 @@ ARRAYS = ("", "torch", "np", "numpy", "jnp", "jax.numpy", "mx", "mlx.core", "tf"
 OF_AXES = {(0,): "ND", (1, 2): "NLC", (0, 1): "NLC", (0, 2): "NCL", (-1,): "NLC", (0, 1, 2): "NHWC", (0, 1, 2, 3): "NDHWC", (0, 2, 3, 4): "NCDHW", (2, 3, 4): "NCDHW", (1, 2, 3, 4): "NCDHW"}  # fmt: skip
 
 
-def _statistic(call: Call) -> Read:
+def _statistic(call: BoundCall) -> Read:
     """``x.mean(...)``, ``x.var(...)`` or ``x.std(...)``; the mean of squares is that of RMSNorm."""
     x = _bare(call.nodes["x"])
     squared = _bare(_squared(x)) if _squared(x) is not None else None
@@ -479,7 +479,7 @@ def _statistic(call: Call) -> Read:
     return _named(norm, tensor), tensor, _divisor(call)
 
 
-def _divisor(call: Call) -> str:
+def _divisor(call: BoundCall) -> str:
     if (
         call.defaults.get("unbiased") is not True
         or call.library not in ("", "torch")
@@ -545,7 +545,7 @@ def _named(norm: Norm, tensor: Tensor) -> Layer | Norm:
     return layer_with_axes(norm, tensor.shape, tensor.axes, norm) or norm
 
 
-def _reduce(call: Call) -> Read:
+def _reduce(call: BoundCall) -> Read:
     """``reduce(x, "n c h w -> c", "mean")``; the pattern may have names of its own, in the order of the axes."""
     pattern, reduction = call.given("pattern"), call.given("reduction")
     if not isinstance(pattern, str) or pattern.count("->") != 1 or "..." in pattern or reduction != "mean":
@@ -599,14 +599,14 @@ AFFINE = {"center": True, "scale": True}
 FIRST_CHANNELS = {1: "NCHW", 2: "NLC", 3: "NHWC", 4: "NDHWC"}
 
 
-def _keras_tensor(call: Call, channels: int | None = None) -> Tensor:
+def _keras_tensor(call: BoundCall, channels: int | None = None) -> Tensor:
     """x; without one, an example with the channels on the axis that the layer names, last if it names none."""
     dim = call.value("dim")
     layout = FIRST_CHANNELS.get(dim, "NHWC") if isinstance(dim, int) else "NHWC"
     return call.tensor or Tensor.example(layout, **({} if channels is None else {"c": channels}))
 
 
-def _keras_axes(call: Call, tensor: Tensor) -> tuple[int, ...]:
+def _keras_axes(call: BoundCall, tensor: Tensor) -> tuple[int, ...]:
     """The axes of a layer of Keras; the last one by default, which must be that of the channels."""
     if "dim" not in call.nodes and "c" in tensor.axes[:-1]:
         raise NormvizError(
@@ -617,7 +617,7 @@ def _keras_axes(call: Call, tensor: Tensor) -> tuple[int, ...]:
 
 
 def _with_affine(
-    call: Call, tensor: Tensor, stats: str, gamma: tuple[int, ...], sizes: Mapping[str, Any] | None = None
+    call: BoundCall, tensor: Tensor, stats: str, gamma: tuple[int, ...], sizes: Mapping[str, Any] | None = None
 ) -> tuple[Layer | Norm, Tensor, str]:
     """The layer with these statistics, and with the gamma and the beta that the call asks for."""
     scale, center = bool(call.value("scale")), bool(call.value("center"))
@@ -626,25 +626,25 @@ def _with_affine(
     return _named(norm, tensor), tensor, _beta_alone() if center and not scale else ""
 
 
-def _layer_normalization(call: Call) -> Read:
+def _layer_normalization(call: BoundCall) -> Read:
     tensor = _keras_tensor(call)
     axes = _keras_axes(call, tensor)
     return _with_affine(call, tensor, f"{' '.join(tensor.axes)} -> {_without(tensor, axes)}", axes)
 
 
-def _rms_normalization(call: Call) -> Read:
+def _rms_normalization(call: BoundCall) -> Read:
     tensor = _keras_tensor(call)
     axes = _keras_axes(call, tensor)
     return _mean_square(call, tensor, axes, has_gamma=True)
 
 
-def _mean_square(call: Call, tensor: Tensor, axes: tuple[int, ...], has_gamma: bool) -> Read:
+def _mean_square(call: BoundCall, tensor: Tensor, axes: tuple[int, ...], has_gamma: bool) -> Read:
     params = " ".join(tensor.axes[axis] for axis in sorted(axes)) if has_gamma else None
     stats = f"{' '.join(tensor.axes)} -> {_without(tensor, axes)}"
     return _named(Norm(stats, params, center=False, bias=False, eps=call.value("eps")), tensor), tensor, ""
 
 
-def _batch_normalization(call: Call) -> Read:
+def _batch_normalization(call: BoundCall) -> Read:
     tensor = _keras_tensor(call)
     (axis, *more) = _keras_axes(call, tensor)
     if more:
@@ -652,7 +652,7 @@ def _batch_normalization(call: Call) -> Read:
     return _batch(call, tensor, axis)
 
 
-def _batch(call: Call, tensor: Tensor, axis: int) -> Read:
+def _batch(call: BoundCall, tensor: Tensor, axis: int) -> Read:
     """BatchNorm whose momentum weighs the old value, as that of Keras and Flax; torch's weighs the new value."""
     layer, tensor, note = _with_affine(call, tensor, f"{' '.join(tensor.axes)} -> {tensor.axes[axis]}", (axis,))
     if not isinstance(layer, Layer) or "momentum" not in layer.given:
@@ -668,7 +668,7 @@ def _batch(call: Call, tensor: Tensor, axis: int) -> Read:
     return layer.with_(momentum=round(1 - momentum, 12), training=call.training and not stored), tensor, note
 
 
-def _group_normalization(call: Call) -> Read:
+def _group_normalization(call: BoundCall) -> Read:
     groups = call.value("groups")
     small = type(groups) is int and groups > 0 and CHANNELS % groups == 0
     tensor = _keras_tensor(call, None if small or groups == -1 or type(groups) is not int or groups < 1 else 2 * groups)
@@ -678,12 +678,12 @@ def _group_normalization(call: Call) -> Read:
     return _groups(call, tensor, axis, tensor.shape[axis] if groups == -1 else groups)
 
 
-def _groups(call: Call, tensor: Tensor, axis: int, groups: Any, parts: str = "(g k)") -> Read:
+def _groups(call: BoundCall, tensor: Tensor, axis: int, groups: Any, parts: str = "(g k)") -> Read:
     left = " ".join(parts if place == axis else name for place, name in enumerate(tensor.axes))
     return _with_affine(call, tensor, f"{left} -> {tensor.axes[0]} g", (axis,), sizes={"g": groups})
 
 
-def _instance_normalization(call: Call) -> Read:
+def _instance_normalization(call: BoundCall) -> Read:
     tensor = _keras_tensor(call)
     (axis, *more) = _keras_axes(call, tensor)
     if more or axis == 0:
@@ -691,7 +691,7 @@ def _instance_normalization(call: Call) -> Read:
     return _instance(call, tensor, axis)
 
 
-def _instance(call: Call, tensor: Tensor, axis: int) -> Read:
+def _instance(call: BoundCall, tensor: Tensor, axis: int) -> Read:
     names = tensor.axes
     return _with_affine(call, tensor, f"{' '.join(names)} -> {names[0]} {names[axis]}", (axis,))
 
@@ -702,34 +702,34 @@ def _instance(call: Call, tensor: Tensor, axis: int) -> Read:
 FLAX_AFFINE = {"eps": 1e-6, "center": True, "scale": True, "reduction_axes": -1, "feature_axes": -1}
 
 
-def _last(call: Call, layout: str, size: Any = None) -> Tensor:
+def _last(call: BoundCall, layout: str, size: Any = None) -> Tensor:
     """x; without one, an example with the number of features that the call gives, on its last axis."""
     features = size if size is not None else call.value("num_features")
     return call.tensor or Tensor.example(layout, **({"c": features} if type(features) is int else {}))
 
 
-def _flax_axes(call: Call, tensor: Tensor) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _flax_axes(call: BoundCall, tensor: Tensor) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return _dims(call.value("reduction_axes"), tensor), _dims(call.value("feature_axes"), tensor)
 
 
-def _flax_layer_norm(call: Call) -> Read:
+def _flax_layer_norm(call: BoundCall) -> Read:
     tensor = _last(call, "NLC" if call.value("reduction_axes") == -1 else "NHWC")
     reduced, features = _flax_axes(call, tensor)
     return _with_affine(call, tensor, f"{' '.join(tensor.axes)} -> {_without(tensor, reduced)}", features)
 
 
-def _flax_rms_norm(call: Call) -> Read:
+def _flax_rms_norm(call: BoundCall) -> Read:
     tensor = _last(call, "NLC" if call.value("reduction_axes") == -1 else "NHWC")
     reduced, _features = _flax_axes(call, tensor)
     return _mean_square(call, tensor, reduced, has_gamma=bool(call.value("scale")))
 
 
-def _flax_batch_norm(call: Call) -> Read:
+def _flax_batch_norm(call: BoundCall) -> Read:
     tensor = _last(call, "NHWC")
     return _batch(call, tensor, _dims(call.value("dim"), tensor)[0])
 
 
-def _flax_group_norm(call: Call) -> Read:
+def _flax_group_norm(call: BoundCall) -> Read:
     groups, size = call.value("num_groups"), call.value("group_size")
     if type(size) is int and size > 0:
         tensor = _last(call, "NHWC", None if type(call.value("num_features")) is int else 2 * size)
@@ -742,22 +742,22 @@ def _flax_group_norm(call: Call) -> Read:
     return _groups(call, tensor, len(tensor.shape) - 1, groups)
 
 
-def _flax_instance_norm(call: Call) -> Read:
+def _flax_instance_norm(call: BoundCall) -> Read:
     tensor = _last(call, "NHWC")
     return _instance(call, tensor, len(tensor.shape) - 1)
 
 
-def _mlx_layer_norm(call: Call) -> tuple[Layer, None]:
+def _mlx_layer_norm(call: BoundCall) -> tuple[Layer, None]:
     affine = bool(call.value("affine"))
     size = _size(call.nodes["dims"], call.tensor, -1)
     return Layer.make("LayerNorm", size, call.value("eps"), affine, bool(call.value("bias")) or not affine), None
 
 
-def _mlx_rms_norm(call: Call) -> tuple[Layer, None]:
+def _mlx_rms_norm(call: BoundCall) -> tuple[Layer, None]:
     return Layer.make("RMSNorm", _size(call.nodes["dims"], call.tensor, -1), call.value("eps")), None
 
 
-def _mlx_group_norm(call: Call) -> Read:
+def _mlx_group_norm(call: BoundCall) -> Read:
     groups, size = call.value("num_groups"), _size(call.nodes["dims"], call.tensor, -1)
     tensor = call.tensor or Tensor.example("NHWC", c=size)
     is_like_torch = bool(call.value("pytorch_compatible"))
@@ -765,7 +765,7 @@ def _mlx_group_norm(call: Call) -> Read:
     return _groups(both, tensor, len(tensor.shape) - 1, groups, "(g k)" if is_like_torch else "(k g)")
 
 
-def _mlx_channels(call: Call) -> Read:
+def _mlx_channels(call: BoundCall) -> Read:
     """BatchNorm and InstanceNorm."""
     size = _size(call.nodes.get("dims") or call.nodes["num_features"], call.tensor, -1)
     tensor = call.tensor or Tensor.example("NHWC", c=size)
@@ -776,8 +776,8 @@ def _mlx_channels(call: Call) -> Read:
     return Layer.make(name, size, training=call.training, **given), tensor, ""
 
 
-def _mlx_fast(family: str) -> Callable[[Call], Read]:
-    def read(call: Call) -> Read:
+def _mlx_fast(family: str) -> Callable[[BoundCall], Read]:
+    def read(call: BoundCall) -> Read:
         tensor = call.tensor or Tensor.example("NLC")
         gamma = call.has("weight")
         bias = {"bias": call.has("bias") or not gamma} if family == "LayerNorm" else {}
@@ -810,7 +810,7 @@ RMS_CLASSES = (
 ZERO_CENTERED_CLASSES = ("GemmaRMSNorm", "Gemma2RMSNorm", "Gemma3RMSNorm")
 
 
-def _norm(call: Call) -> tuple[Norm, None]:
+def _norm(call: BoundCall) -> tuple[Norm, None]:
     return Norm(**{name: literal(node) for name, node in call.nodes.items()}), None
 
 
@@ -986,7 +986,7 @@ def read_call(node: ast.Call, tensor: Tensor | None, training: bool) -> Read | N
     return None
 
 
-def _bound(name: str, form: Form, node: ast.Call, library: str) -> Call | None:
+def _bound(name: str, form: Form, node: ast.Call, library: str) -> BoundCall | None:
     has_receiver = form.libraries == ARRAYS and library not in ARRAYS
     if not (has_receiver or _may_be(form, library)):
         return None
@@ -997,7 +997,7 @@ def _bound(name: str, form: Form, node: ast.Call, library: str) -> Call | None:
     ):
         return None  # nothing tells it from the layer of torch
     bound = form.bind(node, has_receiver)
-    return None if bound is None else Call(name, "" if has_receiver else library, form.takes, *bound)
+    return None if bound is None else BoundCall(name, "" if has_receiver else library, form.takes, *bound)
 
 
 def _may_be(form: Form, library: str) -> bool:
@@ -1016,7 +1016,7 @@ def misread(name: str, takes: Mapping[str, object]) -> NormvizError:
     return NormvizError("{name} is read with these arguments: {names}.", name=name, names=names)
 
 
-def _read(form: Form, call: Call) -> Read:
+def _read(form: Form, call: BoundCall) -> Read:
     layer, tensor, *notes = form.read(call)
     notes.append(_not_in_the_text(call, layer))
     if form.only_of:
@@ -1024,7 +1024,7 @@ def _read(form: Form, call: Call) -> Read:
     return layer, tensor, join_sentences([note for note in notes if note])
 
 
-def _not_in_the_text(call: Call, layer: Layer | Norm) -> str:
+def _not_in_the_text(call: BoundCall, layer: Layer | Norm) -> str:
     """What is shown for the values that the text names and does not give."""
     unknown = call.unknown()
     if not unknown:

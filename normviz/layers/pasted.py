@@ -20,7 +20,7 @@ from normviz.layers.forms import FORMS, Tensor, read_call
 from normviz.layers.layer import Layer, decimal_comma
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import check
-from normviz.layers.torch_messages import Told, told
+from normviz.layers.torch_messages import ReadMessage, told
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import _, join_sentences
 
@@ -101,7 +101,7 @@ def refused_layer(text: str) -> Pasted | None:
     return found if found.shape and isinstance(found.layer, Layer) else None
 
 
-def _of_message(message: Told) -> Pasted:
+def _of_message(message: ReadMessage) -> Pasted:
     return Pasted(message.layer, message.shape, note=message.note, message=True)
 
 

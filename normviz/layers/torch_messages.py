@@ -29,7 +29,7 @@ About = tuple[Layer, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Told:
+class ReadMessage:
     """What a message is about. ``note``: what it means and what to do; "" if the layer on the shape says so itself."""
 
     layer: Layer
@@ -71,7 +71,7 @@ NAMES = r"(?:Lazy|Sync)?(?:Batch|Layer|Instance|Group|RMS)Norm(?:[123]d)?|LocalR
 NAMED = re.compile(rf"\b_?({NAMES})(?:Backward0)?\b")
 
 
-def told(text: str) -> Told | None:
+def told(text: str) -> ReadMessage | None:
     """What the first message of the table that is in the text is about; None if there is none.
 
     >>> found = told("ValueError: expected 4D input (got 3D input)")
@@ -101,7 +101,7 @@ def _pattern(words: str) -> str:
     )
 
 
-def _told(message: Message, found: re.Match[str], name: str) -> Told | None:
+def _told(message: Message, found: re.Match[str], name: str) -> ReadMessage | None:
     if message.about is not None:
         layer, shape = message.about(*found.groups(), *([name] if message.about in BY_NAME else []))
     else:
@@ -110,15 +110,17 @@ def _told(message: Message, found: re.Match[str], name: str) -> Told | None:
     if not shape or not all(1 <= size <= LARGEST_SIZE for size in shape):
         return None
     if not message.meaning:
-        return Told(layer, shape)
+        return ReadMessage(layer, shape)
     says = _(message.meaning) if isinstance(message.meaning, str) else message.meaning(layer, *found.groups())
     if not says:
-        return Told(layer, shape)
+        return ReadMessage(layer, shape)
     if message.general and not name:
-        return Told(layer, shape, _("Much code raises this. If a normalization layer does: {meaning}", meaning=says))
+        return ReadMessage(
+            layer, shape, _("Much code raises this. If a normalization layer does: {meaning}", meaning=says)
+        )
     words = " ".join(found[0].split())
     words = words if len(words) <= LONGEST else f"{words[:LONGEST]}…"
-    return Told(layer, shape, _('torch refuses: "{words}". {meaning}', words=english(words), meaning=says))
+    return ReadMessage(layer, shape, _('torch refuses: "{words}". {meaning}', words=english(words), meaning=says))
 
 
 LONGEST = 200

@@ -170,8 +170,8 @@ UNUSUAL = [
     ("BatchNorm2d(64, 0.8)", (2, 64, 3, 5), "eps=0.8 is added to the variance, and is as large as many variances; 1e-5 is usual. If it is the momentum, write momentum=0.2."),
     ("LayerNorm(5, eps=0.9)", (2, 5), "eps=0.9 is added to the variance, and is as large as many variances; 1e-5 is usual."),
     ("BatchNorm2d(4, momentum=0.99)", (2, 4, 3, 5), "momentum=0.99 is the weight of the new batch in torch"),
-    ("InstanceNorm1d(64)", (4, 80, 300), "InstanceNorm1d has num_features=64 and x has 80 channels, on axis 1."),
-    ("InstanceNorm1d(20)", (32, 20), "InstanceNorm1d has num_features=20 and x has 32 channels, on axis 0."),
+    ("InstanceNorm1d(64)", (4, 80, 300), "InstanceNorm1d has num_features=64, and the axis of the channels of x, axis 1, has size 80."),
+    ("InstanceNorm1d(20)", (32, 20), "InstanceNorm1d has num_features=20, and the axis of the channels of x, axis 0, has size 32."),
     ("LayerNorm(1)", (3, 1), "Each mean is that of one element: x - mean is 0, and the output does not depend on x."),
     ("RMSNorm(1)", (3, 1), "Each mean square is that of one element: the output depends only on the sign of x."),
 ]  # fmt: skip

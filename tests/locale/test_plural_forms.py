@@ -13,7 +13,7 @@ COUNTED = re.compile(
 )
 # What follows a name, not a number: "{layer} averages over {axes}".
 NOT_NOUNS = re.compile(
-    "as|averages|changes|computes|contains|determines|differs|does|gives|has|holds|is|names|needs|normalizes|opens|overrides|raises|represents|"
+    "as|averages|changes|computes|contains|determines|differs|divides|does|gives|has|holds|is|names|needs|normalizes|opens|overrides|raises|represents|"
     "rounds|runs|shares|shows|stays|stores|subtracts|takes|uses|was|writes"
 )
 ALLOWED = frozenset(
@@ -23,6 +23,7 @@ ALLOWED = frozenset(
         ("shift", "deviations"),
         ("error", "deviations"),
         ("ratio", "times"),  # 0.5 times the mean
+        ("alpha", "times"),
         ("0.counts.statistics", "means"),  # ready-made sets have a fixed shape, so a translator knows their numbers
         ("3.counts.parameters", "parameters"),
     )

@@ -18,7 +18,7 @@ from normviz.scene.controls import FILE_CHOICES
 from normviz.scene.scene import compact
 from normviz.scene.setting import integer
 from normviz.scene.view import View
-from normviz.texts.messages import N_, _
+from normviz.texts.messages import N_, _, format_count
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,11 @@ class TwoNumbers(Part):
         for distance in (0.0, self.far):
             x = torch.tensor(self.numbers) + distance
             squares, square = x.square().mean().item(), x.mean().square().item()
-            result = f"E[x²] − E[x]² = {squares:,.0f} − {square:,.0f} = {squares - square:,.0f}"
-            yield _("{numbers}: {result}", numbers=", ".join(f"{one:,.0f}" for one in x.tolist()), result=result)
+            shown = [format_count(round(value)) for value in (squares, square, squares - square)]
+            result = "E[x²] − E[x]² = {} − {} = {}".format(*shown)
+            yield _(
+                "{numbers}: {result}", numbers=", ".join(format_count(round(one)) for one in x.tolist()), result=result
+            )
 
     def plain_text(self) -> str:
         return "\n".join([self._title, *self._lines()])

@@ -325,7 +325,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Step:
+class GraphStep:
     """An operation of a part of a graph, or its next parameter.
 
     given  the places of the tensors that it is given
@@ -343,7 +343,7 @@ class Step:
         return f"{self.name}{self.args}{self.kwargs}{self.item}"
 
 
-def steps(end: Node, start: Node) -> tuple[Step, ...]:
+def steps(end: Node, start: Node) -> tuple[GraphStep, ...]:
     """A part of a graph without its tensors."""
     places = {start: 0}
 
@@ -359,7 +359,9 @@ def steps(end: Node, start: Node) -> tuple[Step, ...]:
             tuple((name, placed(value)) for name, value in node.kwargs.items()),
         )
         given = tuple(places[parent] for parent in node.parents)
-        found.append(Step(node.name, None if node.fixed is not None else node.function, args, kwargs, node.item, given))
+        found.append(
+            GraphStep(node.name, None if node.fixed is not None else node.function, args, kwargs, node.item, given)
+        )
         places[node] = len(found)
     return tuple(found)
 
@@ -400,7 +402,7 @@ class Replay(nn.Module):
         output = known[-1]
         return output if self.inner is None else self._moved_back(output, y)
 
-    def _run(self, step: Step, known: Sequence[Any], x: Tensor) -> Any:
+    def _run(self, step: GraphStep, known: Sequence[Any], x: Tensor) -> Any:
         def given(value: Any) -> Any:
             if isinstance(value, Place):
                 return known[value.number]

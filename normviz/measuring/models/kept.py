@@ -199,7 +199,7 @@ class WithOthers(nn.Module):
         return self.inner(x, *(torch.full_like(x, self.value) if one is ... else one for one in self.others))
 
 
-class InMode(nn.Module):
+class ModeAsArgument(nn.Module):
     """A module whose mode is an argument, as those of Keras."""
 
     def __init__(self, module: nn.Module, training: bool) -> None:

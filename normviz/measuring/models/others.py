@@ -33,7 +33,7 @@ def of_neighbors(given: Mapping[str, Any]) -> Other:
     """A call of F.local_response_norm."""
     return Other(
         _(
-            "It divides each element by ({k} + {alpha} times the mean of the squares of {size} neighbors along axis 1) to the power of {beta} (local response normalization).",
+            "It divides each element by ({k} + {alpha} times the mean of the squares in a window of {size} along axis 1) to the power of {beta} (local response normalization).",
             **{name: given[name] for name in ("k", "alpha", "size", "beta")},
         )
     )

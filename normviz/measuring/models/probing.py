@@ -15,7 +15,7 @@ from normviz.measuring import probe
 from normviz.measuring.check import norm_of, usual_names, with_usual_formula
 from normviz.measuring.formula import Measurement, measure
 from normviz.measuring.models.graph import Replay
-from normviz.measuring.models.kept import InMode, WithOthers
+from normviz.measuring.models.kept import ModeAsArgument, WithOthers
 from normviz.measuring.models.others import Other, of_module
 from normviz.measuring.models.recording import LIKE_X, OTHER, Call, Shape, axis_names, may_normalize
 from normviz.measuring.report import without_like
@@ -132,7 +132,7 @@ def _counts_groups(module: nn.Module) -> bool:
 
 def _functions(call: Call) -> Iterator[Callable[[Tensor], Any]]:
     """The module as a function of its first input. What else it needs, such as a residual or a gate, is 0, then 1."""
-    yield call.module if call.mode is None else InMode(call.module, call.mode)
+    yield call.module if call.mode is None else ModeAsArgument(call.module, call.mode)
     if LIKE_X in call.others and OTHER not in call.others:
         for value in (0.0, 1.0):
             yield WithOthers(call.module, call.others, value)

@@ -24,7 +24,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.check import usual_axes
 from normviz.measuring.models.graph import Graph, Node, Replay, chain
-from normviz.measuring.models.kept import Called, InMode, Kept, Trail, WithOthers, copy_of, part_of, trail_of
+from normviz.measuring.models.kept import Called, Kept, ModeAsArgument, Trail, WithOthers, copy_of, part_of, trail_of
 from normviz.measuring.models.layout import Shape
 from normviz.measuring.models.others import Other, of_neighbors
 from normviz.measuring.probe import State
@@ -236,7 +236,7 @@ class Call:
         module = self.called or copy_of(self.module)
         if self.x is None or module is None:
             return None
-        module = module if self.mode is None else InMode(module, self.mode)
+        module = module if self.mode is None else ModeAsArgument(module, self.mode)
         others = self.others if LIKE_X in self.others else ()
         of_torch = self.layer is not None and not others
         around, after = None, [] if self.node is None else chain(self.node)

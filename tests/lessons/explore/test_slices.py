@@ -41,4 +41,6 @@ def test_a_tensor_that_no_memory_holds_has_a_schematic_with_values():
     assert data["grid"]["indices"] == [[0, 1], [0, 1, 2, 3, 4, 2**40 - 1]]
     assert [panel["key"] for panel in data["panels"]] == ["stats", "params", "x", "normalized", "output"]
     assert (data["group"]["count"], data["stats"]["size"]) == (2**18, 2**40)
-    assert any(f"from a sample of **{2**18:,}** of the **{2**40:,}** elements" in text for text in captions(app))
+    assert any(
+        f"from a sample of the elements of the group, **{2**18:,}** of **{2**40:,}**." in text for text in captions(app)
+    )

@@ -201,7 +201,7 @@ class Bounded(nn.Module):
 
 
 OTHERS = [
-    (nn.LocalResponseNorm(5), (2, 8, 4, 3), "LocalResponseNorm", "the mean of the squares of 5 neighbors along axis 1"),
+    (nn.LocalResponseNorm(5), (2, 8, 4, 3), "LocalResponseNorm", "the mean of the squares in a window of 5 along axis 1"),
     (Response(), (2, 5, 6, 8), "Response", "divided by the mean of these roots over axis 3"),
     (Bounded(), (2, 5, 8), "Bounded", "It bounds each element alone by tanh"),
     (nn.utils.parametrizations.weight_norm(nn.Linear(8, 4)), (2, 8), "weight_norm on 0.weight", "over the axes (1,), and multiplies by a learned length"),
