@@ -202,9 +202,12 @@ def test_a_number_is_typed_and_changed_with_an_arrow_key(reader: Reader) -> None
 
 def test_a_layer_is_typed_into_its_field(reader: Reader) -> None:
     reader.explore(IMAGES)
+    reader.click(".st-key-more button")
     reader.write(".st-key-layer input", "GroupNorm(3, 6) on (2, 6, 2, 2)")
     scene = reader.goes_to(layer="GroupNorm(3,6)", shape="2,6,2,2")
     assert scene.description.counts.statistics == 6
+    reader.press("Escape")
+    reader.loses(".st-key-layer")
 
 
 def test_an_option_of_a_list_and_a_switch_in_more(reader: Reader) -> None:
@@ -221,6 +224,7 @@ def test_an_option_of_a_list_and_a_switch_in_more(reader: Reader) -> None:
 
 def test_a_slider_is_moved_with_keys(reader: Reader) -> None:
     reader.explore(ROWS)
+    reader.click("button", "Show all four")
     reader.focus(".nv-slider input")
     reader.press("ArrowRight", "ArrowRight")
     reader.goes_to(gamma="1.2")
