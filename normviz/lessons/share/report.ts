@@ -13,12 +13,18 @@ export class ReportButton {
   root = html("div", "nvs-root nvs-report");
   text = html("textarea", "nvs-voice", this.root, "", { readOnly: true, tabIndex: -1, ariaHidden: "true" });
   button = button("nvs-report-button", this.root, _("Report an error in this page"), () => this.report());
-  note = html("span", "", this.root, "", { role: "status" });
+  note = html("span", "", this.root);
+  say?: (text: string) => void;
 
-  /** ``to``: where reports go: an address with the placeholders {title} and {text}; "": the text is copied */
-  constructor(parent: HTMLElement, to: string, view: () => Reported) {
+  /**
+   * @param to where reports go: an address with the placeholders {title} and {text}; "": the text is copied
+   * @param say says the note where a dialog has a status; otherwise the note is one
+   */
+  constructor(parent: HTMLElement, to: string, view: () => Reported, say?: (text: string) => void) {
     this.to = to;
     this.view = view;
+    this.say = say;
+    Object.assign(this.note, say ? { ariaHidden: "true" } : { role: "status" });
     parent.append(this.root);
   }
 
@@ -26,8 +32,10 @@ export class ReportButton {
     const view = this.view();
     this.text.value = reportText(view);
     if (this.to) open(reportTo(this.to, view), this.to.startsWith("mailto:") ? "_self" : "_blank", "noopener");
-    else if (await copyFrom(this.button, this.text))
+    else if (await copyFrom(this.button, this.text)) {
       this.note.textContent = _("Copied. Paste it into a message to the people who run this page, and add what is wrong.");
+      this.say?.(this.note.textContent);
+    }
   }
 
   remove() {

@@ -94,7 +94,7 @@ class AppPage implements PageHost {
     if (!this.data.share) return corner;
     this.share = new ShareButton(corner, "nvs-button nvs-opener", (parent, data, onClose) => {
       const dialog = new AppDialog(parent, this.view.asEntered(data), onClose);
-      this.addReport(dialog.root);
+      this.addReport(dialog.root, (text) => dialog.say(text));
       return dialog;
     });
     this.projector = button("nvs-button nvs-projector", corner, _("Project"), () => this.present(true));
@@ -103,11 +103,11 @@ class AppPage implements PageHost {
   }
 
   /** A report of an error in what is shown. */
-  addReport(parent: HTMLElement) {
+  addReport(parent: HTMLElement, say?: (text: string) => void) {
     return new ReportButton(parent, this.data.report ?? "", () => {
       const { share } = this.data;
       return share ? { title: share.title, link: viewUrl(appAddress(share.page), share, {}) } : { title: document.title, link: location.href };
-    });
+    }, say);
   }
 
   removeCorner() {

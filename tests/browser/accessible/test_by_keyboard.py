@@ -103,8 +103,12 @@ def test_a_view_is_shared_and_the_focus_returns(look, keys):
 
 def test_a_screen_reader_finds_the_parts_of_a_figure_and_its_table_and_keys_give_the_focus_back(look, keys):
     view = look("?shape=2,3&layer=LayerNorm(3)&at=1,0&open=values,worked")
+    view.page.get_by_role("button", name="Show all four").click()
     tree = view.find(".nv-view").aria_snapshot()
     for line in (
+        '- figure "mean over n d → n · 2 groups of 3',
+        '- group "mean over"',
+        '- figure "own gamma for each d · 3 + 3 = 6 parameters',
         '- application "Who shares my mean and variance?"',
         '- application "Who shares my gamma and beta?"',
         '- application "x"',

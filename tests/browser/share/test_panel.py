@@ -262,9 +262,12 @@ def test_the_exported_file_shows_the_view(view, share):
 
 
 def test_a_report_is_copied_with_the_link_of_the_view(view, share):
-    share()
+    panel = share()
     view.page.get_by_role("button", name="Report an error in this page").click()
-    expect(view.find(".nvs-report [role=status]")).to_contain_text("Copied. Paste it into a message")
+    expect(view.find(".nvs-report > span")).to_contain_text("Copied. Paste it into a message")
+    note = view.find(".nvs-report > span").inner_text()
+    expect(panel.dialog.get_by_role("status")).to_have_text(note)  # the only one: screen readers hear it once
+    assert panel.dialog.aria_snapshot().count(note) == 1
     report = view.page.evaluate("navigator.clipboard.readText()")
     assert report.endswith(
         f"\nExplore: LayerNorm([4, 3, 5]) on a (2, 4, 3, 5) tensor\n{view.server}/explore?{TENSOR}&at=0,0,0,0"

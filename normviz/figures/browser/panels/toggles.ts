@@ -18,7 +18,7 @@ export function drawToggles(panel: DrawnPanel & { title: HTMLElement, toggles: T
   if (place.dataset.axes !== JSON.stringify([names, steps]) || !panel.toggles) {
     place.dataset.axes = JSON.stringify([names, steps]);
     place.replaceChildren();
-    html("span", "", place);
+    html("span", "", place, "", { ariaHidden: "true" }); // the group has these words as its name
     panel.toggles = new ToggleRow(place, { names, labels: items.map(({ name }) => name), steps }, (axis, value) => panel.view.toggle(row, names[axis], steps[axis].length ? 1 : value));
     html("span", "nv-rest", place);
   }
