@@ -11,7 +11,7 @@ export class ReportButton {
   to: string;
   view: () => Reported;
   root = html("div", "nvs-root nvs-report");
-  text = html("textarea", "nvs-voice", this.root, "", { readOnly: true, tabIndex: -1, ariaHidden: "true" });
+  text = html("textarea", "nvs-voice", this.root, "", { readOnly: true, tabIndex: -1, ariaHidden: "true", ariaLabel: _("Report an error in this page") });
   button = button("nvs-report-button", this.root, _("Report an error in this page"), () => this.report());
   note = html("span", "", this.root);
   say?: (text: string) => void;

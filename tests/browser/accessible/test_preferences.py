@@ -12,7 +12,7 @@ PAGES = ["?shape=2,3,2,2", "compare?hide=", "step_by_step?hide=", "gradients?hid
 # The visible parts that reach beyond the window, outside of boxes that scroll.
 TOO_WIDE = """() => [...document.querySelectorAll(".nv-page *")].filter((part) => {
   const box = part.getBoundingClientRect();
-  if (!box.width || box.height < 2 || !part.checkVisibility() || (box.left >= -1 && box.right <= innerWidth + 1)) return false;
+  if (!box.width || box.height < 2 || !part.checkVisibility({ visibilityProperty: true }) || (box.left >= -1 && box.right <= innerWidth + 1)) return false;
   for (let at = part.parentElement; at; at = at.parentElement) if (/auto|scroll|hidden/.test(getComputedStyle(at).overflowX) && at.matches(".nv-page *")) return false;
   return true;
 }).map((part) => `${part.tagName}.${part.getAttribute("class")}: ${part.textContent.trim().slice(0, 40)}`)"""

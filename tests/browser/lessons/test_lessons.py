@@ -199,6 +199,8 @@ def test_the_buttons_and_names_of_the_steps_change_panels_and_address(lesson: Le
     lesson.page.get_by_role("button", name="More", exact=True).click()
     lesson.page.get_by_role("button", name="Back to the start").click()
     expect(lesson.find(".nv-chip.nv-now")).to_have_text(made[1].title)
+    lesson.page.keyboard.press("Escape")
+    expect(lesson.page.get_by_role("button", name="Back to the start")).to_have_count(0)
 
 
 def test_play_continues_to_the_last_step_and_a_step_shows_the_arithmetic_of_the_selected_element(
