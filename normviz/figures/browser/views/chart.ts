@@ -49,7 +49,7 @@ export class ChartView {
     }
     const { data, layout } = this.data.figure, { text, muted, border } = this.colors, scale = this.height ? projectedScale() : 1; // a projector gives it a height
     const enlarged = (font: any, size: number) => (scale > 1 ? { font: { ...font, size: scale * size } } : {});
-    const axis = ({ title, ...options }: any) => ({
+    const axis = ({ title, ...options }: any = {}) => ({
       gridcolor: border, zerolinecolor: border, linecolor: border, color: muted, automargin: true, ticklabeloverflow: "allow", ...options,
       ...(title && { title: { ...title, ...enlarged(title.font, 13) } }),
     });
