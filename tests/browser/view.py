@@ -17,6 +17,7 @@ import numpy as np
 from playwright.sync_api import Locator, Page, Request, TimeoutError, WebSocket
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from normviz.analysis.description import Description
 from normviz.analysis.sentences import sentence
 from normviz.figures.palette import GROUP_COLORS
 from normviz.parts.part import page_path
@@ -274,9 +275,16 @@ def arranged(grid: Grid) -> dict[int, Grid]:
     return found
 
 
+def whole(scene: Scene) -> Description:
+    """The layer on all values of x, held in memory, for an x that the app computes only where it is drawn, too."""
+    e = scene.description
+    held = {name: source.whole() for name, source in e.on_demand.items()}
+    return replace(e, x=held.pop("x"), values=replace(e.layer_values(), **held), on_demand={}) if held else e
+
+
 def drawings(scene: Scene) -> dict[str, dict[int, list[list[float | None]]]]:
     """The expected values of each panel, row by row, by the number of facets in a line."""
-    e, grid = scene.description, scene.grid
+    e, grid = whole(scene), scene.grid
     ids = {"stats": e.stat_ids, "params": np.zeros(e.shape) if e.param_ids is None else e.param_ids}
     values = {} if e.x is None else {"x": e.x, "normalized": e.trace.normalized, "output": e.trace.output}
     drawn = {

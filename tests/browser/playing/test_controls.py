@@ -260,9 +260,7 @@ def test_the_controls_fit_a_phone_in_both_themes(show):
         assert menu["x"] >= 0
         assert menu["x"] + menu["width"] <= width
         page.keyboard.press("Escape")
-    for row, count in (("controls", 4), ("names", 1)):  # each is one line on a laptop
-        fields = page.locator(f".nv-control-row[data-key={row}] > .nv-control .nv-control-field")
-        expect(fields).to_have_count(count)
-        tops = {field.bounding_box()["y"] for field in fields.all()}
-        segments = page.locator(f".nv-control-row[data-key={row}] > .nv-control .nv-segments")
-        assert len(tops | {segment.bounding_box()["y"] for segment in segments.all()}) == 1
+    controls = page.locator(".nv-control-row[data-key=controls] > .nv-control")  # one line on a laptop
+    expect(controls.locator(".nv-control-field")).to_have_count(5)  # the sizes and the layer
+    expect(controls.locator(".nv-segments")).to_have_count(1)  # the argument
+    assert len({one.bounding_box()["y"] for one in controls.locator(".nv-control-field, .nv-segments").all()}) == 1

@@ -46,7 +46,7 @@ export class Distribution {
   place: (value: number) => number = () => 0;
   /** How many dots are below each dot of a stage. While a dot is dragged, they stay. */
   levels = new Map<string, number[]>();
-  all = false; // whether all stages are shown, or x and the output alone
+  all: boolean; // whether all stages are shown, with the sliders, or x and the output alone
   dots = new Map<string, SVGElement[]>(); // the dots of each stage
   view: DistributionView;
   root = html("section", "nv-distribution");
@@ -65,6 +65,7 @@ export class Distribution {
 
   constructor(view: DistributionView, parent: HTMLElement) {
     this.view = view;
+    this.all = Boolean(view.changes.choice ?? view.data.scaled); // a link with a gamma shows its slider
     parent.prepend(this.root);
     this.slider = new DotSlider(this.svg, {
       move: (value) => view.at && view.changes.preview(view.at, value),

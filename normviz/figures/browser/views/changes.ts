@@ -25,10 +25,10 @@ export class Changes {
     this.view = view;
   }
 
-  /** Takes data. The choice of gamma and beta stays while the layer does. */
+  /** Takes data. The choice of gamma and beta stays while the layer does; a file says which one its view has. */
   take(data: DecodedData) {
     const { view } = this;
-    if (view.data?.layer !== data.layer) this.choice = null;
+    if (view.data?.layer !== data.layer && data.choice === undefined) this.choice = null;
     if (String(view.data?.grid.shape) !== String(data.grid.shape)) {
       this.values.clear();
       [this.edits, this.held] = [[], null];
