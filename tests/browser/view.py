@@ -213,6 +213,11 @@ class View:
         self.page.get_by_role("button", name="More", expanded=True).click()
         self.page.get_by_role("combobox", name="Values of x").wait_for(state="detached")
 
+    def show_stages(self, every: bool) -> None:
+        """Show all stages of the selected group, or x and the output alone. The figure keeps what the test before has shown."""
+        for button in self.page.get_by_role("button", name="Show all" if every else "Show x and output").all():
+            button.click()
+
     # Elements
 
     def spots(self, key: str) -> dict[Index, tuple[float, float]]:

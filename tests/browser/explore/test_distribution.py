@@ -11,7 +11,7 @@ SMALL = "?shape=3,4&layer=LayerNorm(4)&data=counting&at=0,3&open=values,worked" 
 
 def test_the_sliders_change_all_results_a_dot_is_an_element_and_the_title_names_the_selected_one(look):
     view = look(SMALL)
-    view.page.get_by_role("button", name="Show all four").click()
+    view.show_stages(every=True)
     normalized = view.scene.description.trace.normalized.numpy()
     for name, value in (("gamma", "2"), ("beta", "-1")):
         view.find(f".nv-slider:has-text('{name}') input").evaluate(

@@ -24,8 +24,7 @@ def look(look):
 
     def go(query: str) -> View:
         view = look(query)
-        for button in view.page.get_by_role("button", name="Show x and output").all():
-            button.click()
+        view.show_stages(every=False)
         return view
 
     return go
@@ -219,8 +218,7 @@ def test_gamma_and_beta_of_the_sliders_are_in_the_link(look):
         )
         view.wait_for_address(**{name: value})
     look(f"{ROWS}&gamma=1.8&beta=-0.5")
-    if view.page.get_by_role("button", name="Show all four").is_visible():  # another figure
-        view.page.get_by_role("button", name="Show all four").click()
+    view.show_stages(every=True)
     expect(view.find(".nv-slider output")).to_have_text(["1.8 for every element", "−0.5 for every element"])
     assert_readout(view.readout, view.scene, (0, 3))
     view.page.get_by_role("button", name="The layer's own").click()
