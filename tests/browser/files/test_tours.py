@@ -93,7 +93,7 @@ def test_the_app_goes_through_a_tour_by_name_without_loading_again(tab: tuple[Vi
     expect_stop(page, 1, "stop=1")
     page.keyboard.press("Escape")
     expect(page.locator(".nv-tour")).to_have_count(0)
-    expect(page.get_by_role("combobox", name="Layer")).to_be_visible()
+    expect(page.get_by_role("radiogroup", name="Layer")).to_be_visible()
     page.wait_for_function("!location.search.includes('tour') && location.search.includes('BatchNorm2d')")
     assert page.evaluate("window.loadedOnce")
     page.locator(READY).first.wait_for()
