@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -88,13 +89,14 @@ class Case:
         return ours | ({"afternoon": f"/?size={self.query['shape']}"} if self.page == "explore" else {})
 
 
-def segment(key: str, *options: str) -> Act:
-    def act(page: Page, turn: int) -> None:
-        page.locator(f".st-key-{key}, [data-key={key}]").get_by_text(options[turn % len(options)], exact=True).click(
-            force=True
-        )
-
-    return act
+def change_normalized_shape(page: Page, turn: int) -> None:
+    """Normalize over H and W, or over C as well: Explore has a toggle for each axis, the other pages have a choice."""
+    choice = page.locator(".st-key-depth, [data-key=depth]")
+    if choice.count():
+        choice.get_by_text(("H, W", "C, H, W")[turn % 2], exact=True).click(force=True)
+    else:
+        means = page.get_by_role("group", name="mean over", exact=True)
+        means.get_by_role("button", name=re.compile("^C, ")).click(force=True)
 
 
 def written(key: str, *texts: str, armed: bool = True) -> Act:
@@ -116,12 +118,11 @@ def slide(page: Page, turn: int) -> None:
     page.get_by_role("slider").press("ArrowRight" if turn % 2 else "ArrowLeft")
 
 
-DEPTH = segment("depth", "H, W", "C, H, W")
 CASES = (
-    *(Case("explore", shape, DEPTH) for shape in (SMALL, (4, 4, 16, 16), LARGE)),
+    *(Case("explore", shape, change_normalized_shape) for shape in (SMALL, (4, 4, 16, 16), LARGE)),
     *(Case("compare", shape, written("size_n", "3", "2")) for shape in (SMALL, LARGE)),
-    *(Case("step_by_step", shape, DEPTH) for shape in (SMALL, LARGE)),
-    *(Case("gradients", shape, DEPTH) for shape in (SMALL, (4, 4, 16, 16))),
+    *(Case("step_by_step", shape, change_normalized_shape) for shape in (SMALL, LARGE)),
+    *(Case("gradients", shape, change_normalized_shape) for shape in (SMALL, (4, 4, 16, 16))),
 )
 
 
@@ -210,7 +211,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="a smoke test: one page with a tiny tensor, one change")
     given = parser.parse_args(arguments)
     cases = [case for case in CASES if given.only in (None, case.page)]
-    cases, rounds = ([Case("explore", TINY, DEPTH)], 1) if given.quick else (cases, given.rounds)
+    cases, rounds = ([Case("explore", TINY, change_normalized_shape)], 1) if given.quick else (cases, given.rounds)
     load, found = os.getloadavg()[0], []
     with ExitStack() as stack:
         addresses = {kind: stack.enter_context(server(kind)).address for kind in FIGURES}

@@ -18,7 +18,7 @@ ELEMENT = "bidi_component"  # a click on an element of the figure; a component h
 
 # For each page: the number of students out of a hundred, and the controls that they change, by the beginning of the label.
 PAGES: dict[str, tuple[int, tuple[str, ...]]] = {
-    "explore": (50, (ELEMENT, ELEMENT, "Layer", "normalized_shape", "num_groups", "N", "C", "H", "W")),
+    "explore": (50, (ELEMENT, ELEMENT, "Layer", "N", "C", "H", "W")),
     "step_by_step": (15, (ELEMENT, "Layer", "normalized_shape", "N", "C")),
     "compare": (10, (ELEMENT, "Ready-made sets", "N", "H", "W")),
     "gradients": (10, (ELEMENT, "Experiment", "normalized_shape", "Layer")),

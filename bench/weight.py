@@ -31,7 +31,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page
 
 from bench.common import FIRST_PATHS, ROOT, TAB, chromium, report, server
-from bench.rerun import FIGURES, READY, Act, segment, slide, written
+from bench.rerun import FIGURES, READY, Act, change_normalized_shape, slide, written
 from tools.ports import free_port
 from tools.servers import start, stop, wait_until_healthy
 
@@ -46,10 +46,13 @@ def pick(page: Page, turn: int) -> None:
     page.mouse.click(box["x"] + box["width"] * (0.25 + 0.25 * (turn % 2)), box["y"] + box["height"] * 0.3)
 
 
-DEPTH = segment("depth", "H, W", "C, H, W")
 CHANGES: dict[str, dict[str, Act]] = {
-    "normviz": {"normalized_shape": DEPTH, "a click": pick, "N": written("size_n", "3", "2", armed=False)},
-    "afternoon": {"normalized_shape": DEPTH, "N": written("size_n", "3", "2", armed=False)},
+    "normviz": {
+        "normalized_shape": change_normalized_shape,
+        "a click": pick,
+        "N": written("size_n", "3", "2", armed=False),
+    },
+    "afternoon": {"normalized_shape": change_normalized_shape, "N": written("size_n", "3", "2", armed=False)},
     "bare": {"slider": slide},
 }
 

@@ -210,7 +210,7 @@ class Description:
                     eps=self.norm.eps,
                 )
             )
-        notes.append(_value_note(self))
+        notes.append(value_note(self))
         if self.layer is not None:
             notes += [note(self.layer) for note in (_eps_note, _momentum_note)]
             notes.append(_features_note(self.layer, self.shape))
@@ -301,8 +301,9 @@ LARGE_EPS, LARGE_MOMENTUM = 0.5, 0.9
 
 
 def _eps_note(layer: Layer) -> str:
+    """An eps below 1 is often the momentum, or Keras' weight of the old value, in the wrong place; a larger one is chosen for round numbers."""
     eps = layer.given["eps"]
-    if eps is None or eps <= LARGE_EPS:
+    if eps is None or not LARGE_EPS < eps < 1:
         return ""
     text = _("eps={eps} is added to the variance, and is as large as many variances; 1e-5 is usual.", eps=eps)
     if not layer.kind.has("momentum"):
@@ -333,7 +334,8 @@ def _features_note(layer: Layer, shape: tuple[int, ...]) -> str:
     )  # fmt: skip
 
 
-def _value_note(e: Description) -> str:
+def value_note(e: Description) -> str:
+    """What the output depends on, if each statistic is that of one element; else ""."""
     if e.norm.running or e.counts.elements_per_statistic != 1:
         return ""
     if e.norm.center:

@@ -217,7 +217,7 @@ class Check(Checked, Result):
     def require(self) -> None:
         """Raise NormvizError with the text of the differences, if there are any: for a test that is one line.
 
-        >>> check(nn.LayerNorm(4), (2, 4), "RMSNorm(4)").require()
+        >>> check(torch.nn.LayerNorm(4), (2, 4), "RMSNorm(4)").require()
         Traceback (most recent call last):
         ...
         normviz.texts.errors.NormvizError: It subtracts the mean, and it should not. ...
@@ -229,7 +229,7 @@ class Check(Checked, Result):
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, for JSON. The keys are the names of its attributes.
 
-        >>> check(nn.LayerNorm(4), (2, 4)).to_dict()["layer"]
+        >>> check(torch.nn.LayerNorm(4), (2, 4)).to_dict()["layer"]
         'LayerNorm([4])'
         """
         return {
@@ -253,7 +253,7 @@ class Check(Checked, Result):
 
         Raises NormvizError for an option that an Output does not have.
 
-        >>> check(nn.LayerNorm(4), (2, 4)).output(theme="dark").title
+        >>> check(torch.nn.LayerNorm(4), (2, 4)).output(theme="dark").title
         'What your function computes'
         """
         from normviz.analysis.comparison import Comparison

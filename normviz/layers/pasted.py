@@ -128,7 +128,7 @@ def plain_code(text: str) -> str:
 
 # Calls in a text
 
-CALL = re.compile(r"[A-Za-z_][\w.]*(?= ?\()")
+CALL = re.compile(r"(?<!\w)[A-Za-z_][\w.]*(?= ?\()")
 CLOSES = {"(": ")", "[": "]", "{": "}"}
 CHILD = re.compile(r" \(\w+\): ")  # a module in a module, in print(model)
 BEHIND = re.compile(r"\.(\w+)\(([^()]*)\)")  # .eval(), .to(device)

@@ -61,7 +61,7 @@ PARTS = {
     "sizes": r"(?:torch\.Size\()?[\[(]([\d, ]*)[\])]\)?",
     "size_list": r"\[([\d, ]*)\]",
     "star": r"\[\*(,?) ?([\d, ]*)\]",
-    "word": r"([\w.]+)",
+    "word": r"(?<![\w.])([\w.]+)",  # from its beginning: a search from each letter of a long word takes seconds
     "ranks": r"(at least 2D|[2-5]D(?: or [2-5]D)?)",
     "stored": r"(running_mean|running_var|weight|bias)",
     "any": r"(.*?)",

@@ -146,7 +146,7 @@ SUGGESTED = [
     (
         (2, 4), "ND",
         "BatchNorm1d(4) LayerNorm([4]) LayerNorm([2, 4]) RMSNorm([4]) RMSNorm([2, 4]) "
-        "GroupNorm(1, 4) GroupNorm(2, 4) GroupNorm(4, 4) ChannelsFirstLayerNorm(4) DimNorm(4, dim=0) DimNorm(4, dim=1)",
+        "GroupNorm(1, 4) GroupNorm(2, 4) ChannelsFirstLayerNorm(4) DimNorm(4, dim=0) DimNorm(4, dim=1) GroupNorm(4, 4)",
     ),
     (
         (2, 3, 4), "NLC",

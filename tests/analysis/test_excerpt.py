@@ -82,7 +82,7 @@ def test_of_a_large_group_some_values_stand_for_all():
     assert not known[:-1].any()
     torch.testing.assert_close(found.trace.output[known].double(), scene.grid.take(y)[known], rtol=0.02, atol=0.02)
     assert sample_note(e).startswith(
-        "The statistics are estimated from a sample of **262,144** of the **1,048,576** elements"
+        "The statistics are estimated from a sample of the elements of the group, **262,144** of **1,048,576**."
     )
 
 

@@ -72,7 +72,13 @@ def names(function, page):
     return list(dict.fromkeys([*of_function, *(one.name for one in PAGES[page].settings)]))
 
 
-REFUSALS = ("has no effect", "does not use", "are both given", "does not name the first slice")
+REFUSALS = (
+    "has no effect",
+    "does not use",
+    "are both given",
+    "is not a set of this app",
+    "does not name the first slice",
+)
 
 
 def of_link(output):

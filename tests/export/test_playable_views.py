@@ -217,7 +217,7 @@ def test_step_by_step_has_the_layers_of_explore():
     assert layers(found("step_by_step")) == [str(one.view.scene.layer) for one in listed]
 
 
-@pytest.mark.parametrize(("name", "shown"), [("train_and_eval", 6), ("gradients", 4), ("numerics", 5)])
+@pytest.mark.parametrize(("name", "shown"), [("train_and_eval", 7), ("gradients", 4), ("numerics", 5)])
 def test_a_page_of_experiments_has_each_of_them_with_a_stated_grid(name, shown):
     views = found(name)
     counts = Counter(one.page_view.view.settings["show"] for one in views.values())

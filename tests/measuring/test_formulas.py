@@ -130,7 +130,7 @@ USES = [
     (lambda a, b: (2 + 2 * a, torch.zeros(4)), (Learned(COLUMNS, 2.0, True), None)),
     (lambda a, b: (a.flip(0), torch.zeros(4)), (Learned([[3, 2, 1, 0]] * 3), None)),
     (lambda a, b: (torch.ones(4), a[2]), (None, Learned([[2] * 4] * 3))),
-    (lambda a, b: (a**2, b.exp()), (Learned(COLUMNS, zero_centered=None), Learned(COLUMNS))),  # neither a nor 1 + a
+    (lambda a, b: (a**2, b.exp()), (Learned(COLUMNS, zero_centered=None),) * 2),  # neither a nor 1 + a, and not b
     (lambda a, b: (torch.ones(4), torch.zeros(4)), (None, None)),
 ]
 

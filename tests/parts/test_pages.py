@@ -62,8 +62,10 @@ def test_the_data_of_a_figure_is_strict_json(page, query):
 
 
 def test_a_view_without_a_figure_says_why():
-    (note,) = parts_of("gradients", "shape=512,512&layer=LayerNorm(512)")
-    assert note == Note("derivatives are shown for up to 4,096 elements; make the tensor smaller.")
+    (note,) = parts_of("gradients", "shape=1024,512&layer=LayerNorm([1024,512])")
+    assert note == Note(
+        "derivatives are shown where the groups that are drawn have up to 262,144 elements; make the tensor smaller."
+    )
     said = parts_of("train_and_eval", "show=modes&layer=Norm('n c h w -> n','c')")
     assert said == [Note("a pattern has neither train() nor eval(); choose a layer of torch.nn.")]
 

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from normviz.analysis.description import Description, describe
+from normviz.analysis.description import Description, describe, value_note
 from normviz.layers.fit import is_probably_channels_last
 from normviz.layers.layer import Layer, check_is_object
 from normviz.layers.naming import torch_layer
@@ -153,15 +153,17 @@ def number_heads() -> tuple[str, ...]:
 
 def notes_of(described: Description, call: Call, model_trains: bool) -> Iterator[str]:
     """Notes about one normalization. The notes of ``explain`` come first."""
-    yield from described.notes
     layer, norm = described.layer, described.norm
+    is_constant = not norm.running and norm.center and described.counts.elements_per_statistic == 1
+    less = value_note(described) if is_constant else None  # than what follows
+    yield from (note for note in described.notes if note != less)
     if call.of_parameter:
         yield _("It normalizes a parameter of the model, not what flows through it.")
     if call.layer is None and lacks_a_number(call.module):
         yield _(
             "It holds a number as a tensor, which has no value on the meta device: eps may differ; run it on the CPU."
         )
-    if not norm.running and norm.center and described.counts.elements_per_statistic == 1:
+    if is_constant:
         if norm.eps == 0:
             yield _("Each mean is over a single value, and eps is 0, so the output is 0 / 0, which is NaN.")
         elif norm.params is not None and norm.bias:
