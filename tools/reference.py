@@ -164,7 +164,7 @@ def _block(block: str, names: Collection[str]) -> str:
         block = block.replace("describe(", "explain(")  # which returns the same, and is public
         named = [name for name in (*nv.__all__, "open") if re.search(rf"(?<![\w.\"'/]){name}[(.]", block)]
         first = f">>> from normviz import {', '.join(named)}\n" if named else ""
-        first += ">>> from torch import nn\n" if re.search(r"(?<!\.)\bnn\.", block) else ""
+        first += ">>> from torch import nn\n" if re.search(r"(?<!\.)\bnn\.", block) and "import nn" not in block else ""
         return f"```pycon\n{first}{inspect.cleandoc(block)}\n```"
     block = inspect.cleandoc(block)
     if _is_list(block, names):

@@ -217,7 +217,8 @@ class Check(Checked, Result):
     def require(self) -> None:
         """Raise NormvizError with the text of the differences, if there are any: for a test that is one line.
 
-        >>> check(torch.nn.LayerNorm(4), (2, 4), "RMSNorm(4)").require()
+        >>> from torch import nn
+        >>> check(nn.LayerNorm(4), (2, 4), "RMSNorm(4)").require()
         Traceback (most recent call last):
         ...
         normviz.texts.errors.NormvizError: It subtracts the mean, and it should not. ...
@@ -229,7 +230,8 @@ class Check(Checked, Result):
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, for JSON. The keys are the names of its attributes.
 
-        >>> check(torch.nn.LayerNorm(4), (2, 4)).to_dict()["layer"]
+        >>> from torch import nn
+        >>> check(nn.LayerNorm(4), (2, 4)).to_dict()["layer"]
         'LayerNorm([4])'
         """
         return {
@@ -253,7 +255,8 @@ class Check(Checked, Result):
 
         Raises NormvizError for an option that an Output does not have.
 
-        >>> check(torch.nn.LayerNorm(4), (2, 4)).output(theme="dark").title
+        >>> from torch import nn
+        >>> check(nn.LayerNorm(4), (2, 4)).output(theme="dark").title
         'What your function computes'
         """
         from normviz.analysis.comparison import Comparison

@@ -61,7 +61,7 @@ PARTS = {
     "sizes": r"(?:torch\.Size\()?[\[(]([\d, ]*)[\])]\)?",
     "size_list": r"\[([\d, ]*)\]",
     "star": r"\[\*(,?) ?([\d, ]*)\]",
-    "word": r"(?<![\w.])([\w.]+)",  # from its beginning: a search from each letter of a long word takes seconds
+    "word": r"([\w.]+)",
     "ranks": r"(at least 2D|[2-5]D(?: or [2-5]D)?)",
     "stored": r"(running_mean|running_var|weight|bias)",
     "any": r"(.*?)",
@@ -96,7 +96,10 @@ def patterns() -> tuple[tuple[Message, re.Pattern[str]], ...]:
 
 def _pattern(words: str) -> str:
     texts = re.split(r"\{(\w+)\}", words)
-    return "".join(
+    begins_a_word = (
+        r"(?<![\w.])" if words.startswith("{") else ""
+    )  # a search from each letter of a long word takes seconds
+    return begins_a_word + "".join(
         PARTS[text] if number % 2 else r"\s*".join(map(re.escape, text.split(" "))) for number, text in enumerate(texts)
     )
 

@@ -146,4 +146,5 @@ def named(typed: str) -> str | None:
     >>> named("Batch normalization"), named("gamma")
     ('batchnorm', None)
     """
-    return next((idea.names[0] for idea in ideas() if simplified(typed) in idea.words and not idea.says_nothing), None)
+    words = simplified(typed)
+    return next((idea.names[0] for idea in ideas() if words in idea.words and not idea.says_nothing), None)
