@@ -7,9 +7,11 @@ pytestmark = pytest.mark.browser
 
 MOST, LONGEST = 60, 1000  # values; ms
 
-# Press a cell, and look at what moves before any time has passed. A click counts twice in a row as a double click, so its detail is 1.
+# Press a cell, and look at what moves before any time has passed. A click counts twice in a row as a double click, so its detail is 1. Without
+# its pointerdown, a click would count as the end of a drag of slices, if one was the last thing before.
 PRESS = """([key, x, y]) => {
   const over = document.querySelector(`.nv-panel-${key} .nv-over`);
+  over.dispatchEvent(new PointerEvent("pointerdown", { clientX: x, clientY: y, bubbles: true }));
   over.dispatchEvent(new MouseEvent("click", { clientX: x, clientY: y, detail: 1, bubbles: true }));
   const moving = document.querySelector(".nv-gathering");
   return moving && {
