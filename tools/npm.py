@@ -24,16 +24,8 @@ def programs(root: Path = ROOT) -> Path:
     made = root / "node_modules" / ".package-lock.json"  # npm writes it last
     if made.is_file() and made.stat().st_mtime >= lock.stat().st_mtime:
         return found
-    npm = shutil.which("npm")
-    if npm is None:
-        raise NpmError("npm is not installed")
-    command = [npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--fetch-retries=0"]
-    try:
-        done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=TIMEOUT)
-    except subprocess.TimeoutExpired:
-        raise NpmError(f"npm did not fetch the packages within {TIMEOUT} s") from None
-    if done.returncode:
-        raise NpmError(f"npm cannot fetch the packages: {''.join(done.stderr.strip().splitlines()[:1])}")
+    flags = ("--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--fetch-retries=0")
+    _npm(root, "the packages", "ci", *flags)
     made.touch()
     return found
 
@@ -43,16 +35,15 @@ def unpacked(name: str, version: str, integrity: str, folder: Path) -> Path:
 
     integrity  npm's sha512
     """
-    npm = shutil.which("npm")
-    if npm is None:
-        raise NpmError("npm is not installed")
-    pack = [npm, "pack", f"{name}@{version}", f"--pack-destination={folder}", "--prefer-offline", "--fetch-retries=0"]
-    try:
-        done = subprocess.run(pack, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT)
-    except subprocess.TimeoutExpired:
-        raise NpmError(f"npm did not fetch {name} within {TIMEOUT} s") from None
-    if done.returncode:
-        raise NpmError(f"npm cannot fetch {name}: {''.join(done.stderr.strip().splitlines()[:1])}")
+    _npm(
+        folder,
+        name,
+        "pack",
+        f"{name}@{version}",
+        f"--pack-destination={folder}",
+        "--prefer-offline",
+        "--fetch-retries=0",
+    )
     packed = folder / f"{name}-{version}.tgz"
     if b64encode(sha512(packed.read_bytes()).digest()).decode() != integrity:
         raise NpmError(f"npm's {name}@{version} does not have the pinned hash")
@@ -65,3 +56,16 @@ def without(what: str, error: NpmError) -> int:
     """Say what is not done; return the exit code: 0, or 1 under CI=true."""
     print(f"{what}: {error}.")
     return int(os.environ.get("CI") == "true")
+
+
+def _npm(folder: Path, what: str, *arguments: str) -> None:
+    """Run npm in a folder. Raises NpmError with ``what`` it cannot fetch."""
+    npm = shutil.which("npm")
+    if npm is None:
+        raise NpmError("npm is not installed")
+    try:
+        done = subprocess.run([npm, *arguments], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        raise NpmError(f"npm did not fetch {what} within {TIMEOUT} s") from None
+    if done.returncode:
+        raise NpmError(f"npm cannot fetch {what}: {''.join(done.stderr.strip().splitlines()[:1])}")
