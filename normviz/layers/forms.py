@@ -459,11 +459,15 @@ OF_AXES = {(0,): "ND", (1, 2): "NLC", (0, 1): "NLC", (0, 2): "NCL", (-1,): "NLC"
 
 def _statistic(call: BoundCall) -> Read:
     """``x.mean(...)``, ``x.var(...)`` or ``x.std(...)``; the mean of squares is that of RMSNorm."""
-    x = _bare(call.nodes["x"])
-    squared = _bare(_squared(x)) if _squared(x) is not None else None
+    x = _bare(call.nodes["x"]) if "x" in call.nodes else None  # ".mean()" has none
+    squared = _bare(_squared(x)) if x is not None and _squared(x) is not None else None
     is_deviation = isinstance(squared, ast.BinOp) and isinstance(squared.op, ast.Sub)
     of = squared.left if is_deviation and isinstance(squared, ast.BinOp) else squared or x
-    if not isinstance(_bare(of), ast.Name | ast.Attribute) or (squared is not None and not call.name.endswith("mean")):
+    if (
+        of is None
+        or not isinstance(_bare(of), ast.Name | ast.Attribute)
+        or (squared is not None and not call.name.endswith("mean"))
+    ):
         raise NormvizError(
             "Write the mean of one tensor, as in x.mean((0, 2, 3), keepdim=True), or of its square, as in x.pow(2).mean(-1)."
         )

@@ -304,7 +304,8 @@ def _on_demand(scene: Scene) -> Description:
         found = {"x": found["x"].to(next(iter(brings.tensors.values()), torch.empty(0)))}
     else:
         kept = [norm.axis_sizes(scene.shape)[name] for name in norm.pattern.right] if norm.running else []
-        values = Values(None, None, torch.zeros(kept), torch.ones(kept)) if norm.running else Values()
+        stored = (torch.zeros(()).expand(kept), torch.ones(()).expand(kept))  # one number each, whatever the size
+        values = Values(None, None, *stored) if norm.running else Values()
         if (shape := on_shape.counts.gamma_shape) is not None:
             gamma, beta = parameters_on_demand(scene.shown_params, shape, scene.seed, norm.new_gamma)
             found |= {"gamma": gamma} | ({"beta": beta} if norm.bias else {})

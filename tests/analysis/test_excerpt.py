@@ -95,6 +95,11 @@ def test_running_statistics_are_known_where_the_group_is_not_computed():
     assert sample_note(scene.description).startswith("The distribution shows a sample of")
 
 
+def test_running_statistics_of_more_channels_than_memory_holds_are_one_number():
+    stored = large(f"2,{2**40}", f"BatchNorm1d({2**40}).eval()").description.values
+    assert (stored.running_mean.shape, stored.running_var.shape) == ((2**40,), (2**40,))
+
+
 def test_a_group_of_few_values_has_their_indices():
     scene = large("1000,1000,300", "LayerNorm(300)")
     group = excerpt(scene.description, scene.grid.indices, scene.at).group

@@ -114,6 +114,7 @@ REFUSED = [
     # a text, words of the sentence
     ("x.mean([2, 3]).mean(0)", "Write the mean of one tensor"),  # the inner one alone says something else
     ("x.view(b, c, -1).mean(-1)", "Write the mean of one tensor"),
+    (".mean()", "Write the mean of one tensor"),
     ("x.mean(dims)", "The value of 'dims' is not in the text"),
     ("self.layer_norm(x)", "Nearest to it is LayerNorm."),
     ("F.normalize(x, dim=-1)", "Nearest to it is RMSNormalization."),

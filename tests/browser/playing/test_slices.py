@@ -22,7 +22,7 @@ def test_blank_slices_lead_to_the_app(show):
 def test_values_can_be_edited_in_the_app_if_there_is_one(show):
     page = show("shapes")
     choose(page, "Layer", "GroupNorm")
-    page.locator("summary", has_text="The values: x, normalized, output").click()
+    page.locator("summary", has_text="The numbers, worked out, and all values").click()
     page.get_by_role("button", name="Edit a value").click()
     link = page.get_by_role("link", name="Edit them in the app")
     expect(link).to_have_attribute("href", f"{APP}explore?shape=2,3,4,4&layer=GroupNorm(3,3)")

@@ -35,14 +35,16 @@ def single_link(app, kind):
 def test_the_list_begins_with_the_core_path_and_has_all_questions_in_closed_topics():
     app = open_page("questions")
     check_page(app)
-    (path,) = elements(app, "nv-links-path")
+    path, best = elements(app, "nv-links-path")
+    assert len(best) == 0  # nothing is searched for
     assert [item.attrib["data-question"] for item in path] == list(CORE)
     assert sorted(titles(app)) == sorted(prose(key).title for key in QUESTIONS)
     topics = elements(app, "nv-topic")
     named = [markdown(heading) for topic in topics for heading in topic.iter("h3")]
     assert named == [topic.title for topic in by_topic(list(QUESTIONS.values()))]
     assert not any("open" in topic.attrib for topic in topics)
-    assert headings(app)[:2] == ["The core path", "All questions by topic"]
+    assert headings(app)[:3] == ["The core path", "Best matches", "All questions by topic"]  # the second is hidden
+    assert all("hidden" in section.attrib for section in elements(app, "nv-best"))
 
 
 @pytest.mark.parametrize("words", ["gamma", "  GAMMA  eval ", "momentum"])

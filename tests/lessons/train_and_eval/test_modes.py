@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from normviz.figures.payload import value_panel
+from normviz.figures.payload import values_payload
 from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.train_and_eval import modes
 from normviz.parts.part import Text
@@ -51,8 +51,8 @@ def test_a_color_stands_for_the_same_value_in_both_modes(link):
     on = scene(link)
     train, evaluated, _difference = modes.modes_outputs(modes.both_modes(on.description, on.seed))
     assert train.most == evaluated.most == float(torch.stack([train.values, evaluated.values]).abs().max())
-    figure = value_panel(train, on.grid), value_panel(evaluated, on.grid)
-    assert (figure[0].low, figure[0].high) == (figure[1].low, figure[1].high)
+    first, second = values_payload(on.description, on.grid, [train, evaluated]).panels
+    assert (first.low, first.high) == (second.low, second.high)
 
 
 @pytest.mark.parametrize(

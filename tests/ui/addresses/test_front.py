@@ -75,7 +75,7 @@ def test_what_is_typed_becomes_the_view_in_the_address():
     assert query(app) == {"shape": "8,96,56,56", "layer": "LayerNorm([96])"}
     assert "expected input with shape [*, 96]" in problems(app)[0]
     refused = open_page("explore", {"typed": "hello(3)"})
-    assert "'hello' is not a layer of the catalogue" in problems(refused)[0]
+    assert problems(refused)[0].startswith("'hello(3)': what is read here is a layer, such as LayerNorm(96)")
     assert scene(refused) == scene(open_page("explore"))
 
 
