@@ -24,7 +24,7 @@ MOST_HELD = 2**20  # elements of an example that is held in memory, and of an x 
 
 @dataclass(frozen=True, eq=False)
 class OnDemand:
-    """A tensor of ``shape``; ``at`` computes its values at some places.
+    """A tensor of ``shape``; ``at`` computes its values at some places. ``number`` is the value that all have, if that is known.
 
     >>> x = OnDemand.held(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
     >>> x.at(np.ix_([1], [0, 1]))
@@ -33,6 +33,7 @@ class OnDemand:
 
     shape: tuple[int, ...]
     at: Callable[[Places], Tensor]
+    number: float | None = None
 
     @classmethod
     def held(cls, tensor: Tensor) -> OnDemand:
@@ -41,7 +42,7 @@ class OnDemand:
 
     @classmethod
     def constant(cls, shape: tuple[int, ...], value: float) -> OnDemand:
-        return cls(shape, lambda at: torch.full(np.broadcast_shapes(*(each.shape for each in at)), value))
+        return cls(shape, lambda at: torch.full(np.broadcast_shapes(*(each.shape for each in at)), value), value)
 
     def to(self, like: Tensor) -> OnDemand:
         """The same values in the dtype and on the device of another tensor."""
@@ -49,7 +50,12 @@ class OnDemand:
 
     def whole(self) -> Tensor:
         """All values."""
-        return self.at(np.ix_(*map(np.arange, self.shape)))
+        return self.at(everywhere(self.shape))
+
+
+def everywhere(shape: tuple[int, ...]) -> Places:
+    """The places of all elements."""
+    return np.ix_(*map(np.arange, shape))
 
 
 def float_positions(at: Places, shape: tuple[int, ...]) -> Tensor:

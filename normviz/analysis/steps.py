@@ -10,10 +10,9 @@ from math import prod
 
 from torch import Tensor
 
-from normviz.analysis import forward, sentences
+from normviz.analysis import sentences
 from normviz.analysis.description import Description
 from normviz.analysis.excerpt import Excerpt, excerpt, moments
-from normviz.layers.norm import Norm
 from normviz.texts.messages import _, format_number, join_sentences
 
 
@@ -174,7 +173,7 @@ def _output(e: Description, shown: Excerpt) -> tuple[Step, ...]:
     if e.norm.params is None:
         return ()
     title = _("scaled and shifted") if e.norm.bias else _("scaled")
-    why = join_sentences((_regrouping(e), _without_effect(e.norm, (shown.part if e.on_demand else e).layer_values())))
+    why = join_sentences((_regrouping(e), _without_effect(e)))
     return (Step("output", title, sentences.scaling(e), shown.trace.output, why, links="params"),)
 
 
@@ -196,14 +195,22 @@ def _regrouping(e: Description) -> str:
     return _("The groups change: each now has the elements that share {shared}.", shared=shared)
 
 
-def _without_effect(norm: Norm, held: forward.Values) -> str:
+def _without_effect(e: Description) -> str:
     """Says that gamma and beta change nothing, if they are as in a new layer; else empty."""
-    if held.gamma is None or not bool((forward.factor(norm, held.gamma) == 1).all()):
+    if not _is_everywhere(e, "gamma", e.norm.new_gamma):
         return ""
-    number = int(norm.new_gamma)
-    if held.beta is None:
+    number = int(e.norm.new_gamma)
+    if not e.norm.bias:
         return _("Every gamma is {number}, as in a new layer, so no value changes yet.", number=number)
     unchanged = _(
         "Every gamma is {number} and every beta is 0, as in a new layer, so no value changes yet.", number=number
     )
-    return unchanged if bool((held.beta == 0).all()) else ""
+    return unchanged if _is_everywhere(e, "beta", 0.0) else ""
+
+
+def _is_everywhere(e: Description, name: str, number: float) -> bool:
+    """Whether each gamma or beta of the layer is this number, also where the figure does not need it."""
+    if name in e.on_demand:
+        return e.on_demand[name].number == number
+    held = e.layer_values().tensors.get(name)
+    return held is not None and bool((held == number).all())

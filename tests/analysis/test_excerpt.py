@@ -9,6 +9,7 @@ from normviz import explain
 from normviz.analysis.excerpt import MOST_OF_A_GROUP, excerpt, sample_note
 from normviz.analysis.forward import Values, forward, run_module
 from normviz.analysis.outliers import outliers_note
+from normviz.analysis.steps import steps
 from normviz.scene.grid import grid
 from normviz.scene.view import read
 from normviz.texts.errors import NormvizError
@@ -84,6 +85,18 @@ def test_of_a_large_group_some_values_stand_for_all():
     assert sample_note(e).startswith(
         "The statistics are estimated from a sample of the elements of the group, **262,144** of **1,048,576**."
     )
+
+
+@pytest.mark.parametrize(
+    "layer", ["Norm('n c h w -> c','c',bias=False)", "Norm('n c h w -> c','c',zero_centered_gamma=True)"]
+)
+@pytest.mark.parametrize("channel", [0, 1])
+def test_one_channel_is_not_taken_for_all_gammas(layer, channel):
+    """Where only one channel is computed, its gamma may be as in a new layer, and the others not."""
+    for params, unchanged in (("index", False), ("init", True)):
+        e = large("64,8,256,256", layer, params=params, at=f"0,{channel},0,0").description
+        scaled = steps(e, excerpt(e, [[0], [channel], [0], [0]], (0, channel, 0, 0)))[-1]
+        assert ("no value changes yet" in scaled.why) == unchanged
 
 
 def test_running_statistics_are_known_where_the_group_is_not_computed():
