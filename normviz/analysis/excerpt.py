@@ -32,7 +32,7 @@ MOST_AROUND = 2**19  # elements of all groups that are drawn; if they have more,
 MOST_DOTS = 400  # values of a group that are drawn one by one
 SHORT = 16  # elements of a group
 
-Take = Callable[["Tensor"], "Tensor"]
+Take = Callable[[Tensor], Tensor]
 
 # The mean and the variance of each statistics group, before and after every step. ``normalized = (x - m) / s`` with one m and one s for
 # each group, so the moments after a step follow from those before it. They are computed in float64 from these rules: a mean that is 0 in
@@ -366,7 +366,7 @@ def _at_drawn(
     found = moments(part.layer, take)
     x, gamma, beta, *stored = (_source_at(e, held, name, indices) for name in ("x", *forward.ATTRIBUTES))
     assert x is not None
-    wide, eps = x.to(forward.computes_in(norm, x.dtype)), forward.used_eps(norm, x)
+    wide = x.to(forward.computes_in(norm, x.dtype))
     if norm.running:  # known everywhere
         mean, var = (torch.zeros(()) if one is None else one for one in stored)
     elif part.layer is e:
@@ -375,12 +375,7 @@ def _at_drawn(
         mean, var = found["x"].mean, found["x"].var if norm.center else found["x"].mean_square
     mean, var = (mean if norm.center else torch.zeros_like(mean)).to(wide), var.to(wide)
     centered = wide - mean if norm.center or norm.running else wide
-    output = normalized = centered / torch.sqrt(var + eps)
-    if gamma is not None:
-        output = output * forward.factor(norm, gamma.to(wide))
-    if beta is not None:
-        output = output + beta.to(wide)
-    trace = Trace(mean, var, centered, normalized, output.to(x.dtype), eps)
+    trace = forward.last_steps(norm, x, mean, var, centered, gamma, beta)
     computed = None if part.group is None else (part.group,)
     return Excerpt(x, trace, gamma, beta, found, part.layer, group, computed)
 

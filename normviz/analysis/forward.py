@@ -229,14 +229,22 @@ def trace(norm: Norm, x: Tensor, values: Values) -> Trace:
 
 def forward(norm: Norm, x: Tensor, values: Values) -> Trace:
     """``trace`` with gradients with respect to x and ``values``."""
-    shape, wide, eps = tuple(x.shape), x.to(computes_in(norm, x.dtype)), used_eps(norm, x)
+    shape, wide = tuple(x.shape), x.to(computes_in(norm, x.dtype))
     check_limit(shape)
-    mean, var, centered = _statistics(norm, wide, values)
+    gamma, beta = (None if one is None else broadcast(norm, shape, one) for one in (values.gamma, values.beta))
+    return last_steps(norm, x, *_statistics(norm, wide, values), gamma, beta)
+
+
+def last_steps(
+    norm: Norm, x: Tensor, mean: Tensor, var: Tensor, centered: Tensor, gamma: Tensor | None, beta: Tensor | None
+) -> Trace:
+    """The trace from the statistics on. All tensors broadcast to x."""
+    eps = used_eps(norm, x)
     output = normalized = centered / torch.sqrt(var + eps)
-    if values.gamma is not None:
-        output = output * broadcast(norm, shape, factor(norm, values.gamma.to(wide.dtype)))
-    if values.beta is not None:
-        output = output + broadcast(norm, shape, values.beta.to(wide.dtype))
+    if gamma is not None:
+        output = output * factor(norm, gamma.to(centered.dtype))
+    if beta is not None:
+        output = output + beta.to(centered.dtype)
     return Trace(mean, var, centered, normalized, output.to(x.dtype), eps)
 
 
