@@ -41,6 +41,15 @@ def test_numbers_are_short_and_never_empty():
     assert found == [[number, short] for _, number, short in NUMBERS]
 
 
+def test_small_numbers_beside_small_ones_are_not_zero():
+    short = "args[0].map((value) => formatShort(value, args[1]))"
+    assert evaluate(short, [-0.0013, 0.0067, 0.0123, 0, 1e-12, 0.003], 0.003) == [
+        "−1e−3", "7e−3", "0.01", "0", "0", "3e−3",
+    ]  # fmt: skip
+    assert evaluate(short, [4e-6, -4e-6, 1e-6], 4e-6) == ["4e−6", "−4e−6", "1e−6"]
+    assert evaluate(short, [-0.0013, 0.5], 2) == ["0", "0.5"]
+
+
 def test_a_mean_has_the_same_digits_in_float32_and_in_float64():
     both = [0.041249990463256836, 0.04125000740168616]  # the mean of 32 values with two decimals each
     assert evaluate("args[0].map((value) => formatNumber(value))", both) == ["0.0413", "0.0413"]

@@ -62,7 +62,7 @@ export class StreamFigure implements StartFigure {
   }
 
   addRow([mode, ...numbers]: [Mode, ...number[]]) {
-    const row = this.rows.insertRow(), texts = [mode, ...numbers.map(formatShort)];
+    const row = this.rows.insertRow(), texts = [mode, ...numbers.map((number) => formatShort(number))];
     for (const text of texts) row.insertCell().textContent = text;
     while (this.rows.rows.length > ROWS_SHOWN) this.rows.deleteRow(0);
     const heads = [...(this.table.tHead?.rows[0].cells ?? [])].map(({ textContent }) => textContent);

@@ -22,11 +22,14 @@ export function formatNumber(value: number, digits = 4) {
  */
 const settled = (value: number, digits: number) => (Math.abs(value) < 1e5 ? Number(value.toPrecision(Math.max(6, digits))) * (1 + 1e-12) : value);
 
-/** A number for a cell or a strip, in as few characters as possible. */
-export function formatShort(value: number) {
-  const size = Math.abs(value);
+/**
+ * A number for a cell or a strip, in as few characters as possible.
+ * @param most the largest absolute value that is drawn: beside values below 0.1, 0.0013 is not 0. What is a millionth of it comes from rounding
+ */
+export function formatShort(value: number, most = 1) {
+  const size = Math.abs(value), isSmall = most < 0.1 && size < 0.0095 && size > 1e-6 * most;
   if (!Number.isFinite(value)) return formatNumber(value);
-  if (size >= 1e5) return value.toExponential(0).replace("e+", "e").replace("-", MINUS);
+  if (size >= 1e5 || isSmall) return value.toExponential(0).replace("e+", "e").replaceAll("-", MINUS);
   const text = settled(value, 6).toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
   return (Number(text) === 0 ? trimZeros(text.replace("-", "")) : trimZeros(text)).replace("-", MINUS);
 }

@@ -3,7 +3,7 @@
 import { MOTION_TIME, mayMove } from "../motion/outlines.ts";
 import { groupColor } from "../common/color.ts";
 import { button, html, svg } from "../common/dom.ts";
-import { formatElement, formatShort, roundedFor } from "../common/format.ts";
+import { formatElement, formatNumber, roundedFor } from "../common/format.ts";
 import { _, joinSentences, ngettext } from "../common/messages.ts";
 import { groupOf, isComputed, rankGroups, sameIndex, tensorIndex } from "../tensor/sharing.ts";
 import { sentPlace } from "../tensor/slices.ts";
@@ -171,7 +171,7 @@ export class Distribution {
   /** The numbers of the shared axis. */
   drawAxis(range: [number, number], width: number, height: number) {
     for (const tick of ticksIn(range, Math.max(3, width / 110)))
-      svg("text", { class: "nv-tick", x: this.place(tick), y: height - 5 }, this.drawing).textContent = formatShort(tick);
+      svg("text", { class: "nv-tick", x: this.place(tick), y: height - 5 }, this.drawing).textContent = formatNumber(tick);
   }
 
   /**

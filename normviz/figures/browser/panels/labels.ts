@@ -44,16 +44,16 @@ function placeOfMoments({ data: { grid, moments, stats }, isId }: DrawnPanel): "
 /** Writes the mean and the variance of an element's group below the group. */
 export function writeMoments(panel: DrawnPanel, index: Index | null) {
   const { data, geometry, momentsText } = panel, moments = index && placeOfMoments(panel) === "group" ? momentsAt(panel, index) : null;
-  momentsText.textContent = moments ? momentsInWords(moments, data.stats) : "";
+  momentsText.textContent = moments ? momentsInWords(moments, data.stats, panel.figure.high) : "";
   if (!moments) return;
   const half = (momentsText.textContent.length * LETTER) / 2, { middle, bottom } = geometry.belowPeers(data.stats.tables, index as Index);
   momentsText.setAttribute("x", String(Math.max(half, Math.min(middle, geometry.width - half))));
   momentsText.setAttribute("y", String(bottom + MOMENTS_HEIGHT - 4));
 }
 
-const momentsInWords = ({ mean, var: variance }: Moments<number>, { center }: Statistics): string => center
-  ? _("mean = {mean}, var = {variance}", { mean: formatShort(mean), variance: formatShort(variance) })
-  : _("mean square = {value}", { value: formatShort(variance + mean * mean) });
+const momentsInWords = ({ mean, var: variance }: Moments<number>, { center }: Statistics, most: number): string => center
+  ? _("mean = {mean}, var = {variance}", { mean: formatShort(mean, most), variance: formatShort(variance, most) })
+  : _("mean square = {value}", { value: formatShort(variance + mean * mean, most) });
 
 /** The room for labels: facet names above, row names at the left, the moments of groups at the right or below. */
 export function marginsOf(panel: DrawnPanel) {
@@ -154,11 +154,11 @@ function drawFacetNames(panel: DrawnPanel, write: Write) {
 
 /** The mean and the variance of every column (``across``) below it, or of every row next to it, where they fit. */
 function drawStrips(panel: DrawnPanel, write: Write, across: boolean) {
-  const { geometry: { width, height, xs, ys, cellW, cellH }, data: { grid }, labels } = panel;
+  const { geometry: { width, height, xs, ys, cellW, cellH }, data: { grid }, figure: { high: most }, labels } = panel;
   const [starts, cell, axis] = across ? [xs, cellW, grid.col] : [ys, cellH, grid.row];
   const found = starts.map((_start, at) => momentsAt(panel, grid.indices.map((_indices, other) => (other === axis ? at : 0))));
   if (!found.some(Boolean)) return;
-  const longest = Math.max(...found.flatMap((moments) => (moments ? [moments.mean, moments.var] : [])).map((value) => formatShort(value).length));
+  const longest = Math.max(...found.flatMap((moments) => (moments ? [moments.mean, moments.var] : [])).map((value) => formatShort(value, most).length));
   const every = Math.max(1, Math.ceil((across ? longest * 6.2 + 3 : 12) / cell));
   STATISTIC_NAMES.forEach((kind, line) => {
     const put = (along: number, text: string, attributes: Record<string, string>): void =>
@@ -167,7 +167,7 @@ function drawStrips(panel: DrawnPanel, write: Write, across: boolean) {
     starts.forEach((start, at) => {
       const moments = found[at];
       if (!moments || at % every) return;
-      put(start + cell / 2, formatShort(moments[kind]), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
+      put(start + cell / 2, formatShort(moments[kind], most), { "text-anchor": "middle", "dominant-baseline": "central", class: "nv-strip" });
     });
   });
   labels.add("path", { d: across ? `M0,${height + 6}H${width}` : `M${width + 6},0V${height}`, class: "nv-rule" });

@@ -215,10 +215,10 @@ export class Panel implements DrawnPanel {
     const { legend, figure, scale } = this;
     legend.replaceChildren();
     if (figure.scale === "values") {
-      html("span", "", legend, formatShort(figure.low));
+      html("span", "", legend, formatShort(figure.low, figure.high));
       const bar = html("span", "nv-bar", legend);
       for (let step = 0; step < BAR_STEPS; step++) html("i", "", bar).style.backgroundColor = formatHex(colorAt(scale, step / (BAR_STEPS - 1)));
-      html("span", "", legend, formatShort(figure.high));
+      html("span", "", legend, formatShort(figure.high, figure.high));
     } else if (figure.scale === "groups" && this.ranks.size > GROUP_COLORS && (!figure.row || figure.key === `${figure.row}0`)) // the first one of a row explains
       legend.textContent = ngettext("the colors repeat after {n} group", "the colors repeat after {n} groups", GROUP_COLORS);
     if (this.sharing) html("span", "nv-outlined", legend).append(html("i", "", null), this.outlined);

@@ -35,7 +35,7 @@ function writeValues(panel: DrawnPanel, write: Write) {
   if (geometry.facets * geometry.rows * geometry.columns > MOST_TEXTS) return;
   panel.each((index) => {
     const value = panel.valueAt(index);
-    if (!Number.isNaN(value) || hasStatistics(panel.data, index)) texts.push([index, formatShort(value)]);
+    if (!Number.isNaN(value) || hasStatistics(panel.data, index)) texts.push([index, formatShort(value, panel.figure.high)]);
   });
   const size = Math.min(SIZE, cellH * 0.62, (cellW - 3) / (LETTER * Math.max(...texts.map(([, text]) => text.length))));
   if (size < SMALLEST) return;
