@@ -279,11 +279,11 @@ def _parameter_sum(e: Description, numbers: Tensor) -> Tensor:
 # without centering if xhat_i xhat_j = 0 and xhat_j^2 = m; and in both cases if gamma_i = 0. eps moves an entry away from 0 by
 # about eps / (var + eps).
 
-TOLERANCE = 1e-4  # the largest absolute value of the bracket that counts as 0; brackets are of order 1
+TOLERANCE = 1e-4  # how near to 0 a bracket counts as 0, compared with its order: 1 on the diagonal, 1/m elsewhere
 
 
 def vanishing_entries(e: Description, form: ClosedForm) -> Tensor:
-    """Which entries of a column are 0 within the statistics group: |delta_ij - 1/m - xhat_i xhat_j / m| <= 1e-4, or gamma_i = 0.
+    """Which entries of a column are 0 within the statistics group: |delta_ij - 1/m - xhat_i xhat_j / m| <= 1e-4 (i != j: 1e-4 / m), or gamma_i = 0.
 
     A layer that multiplies by 1 + gamma has this factor in place of gamma. Outside the group, every entry is exactly 0. ``form`` is the column by ``closed_column``.
 
@@ -292,7 +292,8 @@ def vanishing_entries(e: Description, form: ClosedForm) -> Tensor:
     >>> vanishing_entries(e, closed_column(e, (0, 0))).tolist()
     [[True, True]]
     """
-    return form.group & ((form.bracket.abs() <= TOLERANCE) | (_factor(e).cpu() == 0))
+    order = torch.where(form.itself == 0, 1 / form.m, 1.0)
+    return form.group & ((form.bracket.abs() <= TOLERANCE * order) | (_factor(e).cpu() == 0))
 
 
 def conditions(norm: Norm) -> tuple[str, str]:

@@ -35,9 +35,8 @@ from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, format_difference, format_number, join_sentences, ngettext
 
-MOST_WHOLE = (
-    4096  # elements of x whose derivatives are all computed; of a larger one, those in the groups that are drawn
-)
+# Elements of x whose derivatives are all computed; of a larger x, only those in the groups that are drawn.
+MOST_WHOLE = 4096
 
 
 def on_input(e: Description, name: str, most: int = closed_form.MOST_IN_BACKWARD) -> Description:
