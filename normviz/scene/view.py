@@ -63,17 +63,23 @@ def typed_query(text: str) -> dict[str, str]:
     >>> typed_query("nn.batchnorm(64)"), typed_query("LayerNorm(96) on (8, 56, 56, 96)")
     ({'layer': 'BatchNorm2d(64)'}, {'shape': '8,56,56,96', 'layer': 'LayerNorm([96])'})
     """
-    found = read_typed(text)
+    return _query_of_found(read_typed(text))
+
+
+def _query_of_found(found: Pasted) -> dict[str, str]:
     return {"layer": compact(found.layer)} if found.shape is None else query_of(found.layer, found.shape, found.layout)
 
 
 def with_view_of_typed(query: Mapping[str, str]) -> dict[str, str]:
     """The query, with the view that the field asks for in place of its text. A text without a view, or with a note, stays."""
-    problem, note = typed_says(query)
-    if TYPED not in query or problem:
+    if TYPED not in query:
         return dict(query)
-    kept = {name: text for name, text in query.items() if name != TYPED or note}
-    return kept | (typed_query(query[TYPED]) if query[TYPED].strip() else {})
+    others = {name: text for name, text in query.items() if name != TYPED}
+    try:
+        found = read_typed(query[TYPED]) if query[TYPED].strip() else None
+    except NormvizError:
+        return dict(query)
+    return others if found is None else (dict(query) if found.note else others) | _query_of_found(found)
 
 
 def typed_says(query: Mapping[str, str]) -> tuple[str, str]:
