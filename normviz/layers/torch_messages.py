@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from math import gcd
 
+import torch
+
 from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, OTHER_SIZE, example_shape, parse_layout
 from normviz.layers.catalogue import KINDS
@@ -68,7 +70,9 @@ PARTS = {
     "end": r"(.{0,1500})",
 }
 NAMES = r"(?:Lazy|Sync)?(?:Batch|Layer|Instance|Group|RMS)Norm(?:[123]d)?|LocalResponseNorm|CrossMapLRN2d|(?:native_)?(?:batch|layer|instance|group|rms)_norm|local_response_norm"
-NAMED = re.compile(rf"\b_?({NAMES})(?:Backward0)?\b")
+NAMED = re.compile(
+    rf"(?:\b|wrapper_[A-Z]+_)_?(?:cudnn_|miopen_)?({NAMES})(?:Backward0)?\b"
+)  # wrapper_CUDA__native_layer_norm
 
 
 def told(text: str) -> ReadMessage | None:
@@ -96,9 +100,8 @@ def patterns() -> tuple[tuple[Message, re.Pattern[str]], ...]:
 
 def _pattern(words: str) -> str:
     texts = re.split(r"\{(\w+)\}", words)
-    begins_a_word = (
-        r"(?<![\w.])" if words.startswith("{") else ""
-    )  # a search from each letter of a long word takes seconds
+    # A search from each letter of a long word takes seconds; Linear.__init__() is none of a normalization layer.
+    begins_a_word = r"(?<![\w.])" if words.startswith(("{", "__init__", "forward")) else ""
     return begins_a_word + "".join(
         PARTS[text] if number % 2 else r"\s*".join(map(re.escape, text.split(" "))) for number, text in enumerate(texts)
     )
@@ -292,6 +295,11 @@ SAME_ARGUMENT = {
 def _unexpected(layer: Layer, owner: str, argument: str) -> str:
     """What the layer takes instead of an argument that it does not have."""
     names = [one.name for one in layer.kind.arguments if one.in_torch]
+    if argument in names:
+        return _(
+            "{layer} of torch {version} has the argument {name}; your torch may be older: update it, or leave {name} out.",
+            layer=layer.name, version=torch.__version__.partition("+")[0], name=argument,
+        )  # fmt: skip
     same = SAME_ARGUMENT.get(argument, "")
     meant = same if same in names else closest(argument, names)
     takes = _(
@@ -326,8 +334,11 @@ def _of_function(_layer: Layer, family: str, *_parts: str) -> str:
     )
 
 
+TENSOR_NEEDED = N_(
+    "The layer takes one tensor. Of a tuple, as an LSTM returns it, give the first, x[0]; of a list or an array, torch.as_tensor(x)."
+)
 OF_ARGUMENT: Mapping[str, str] = {
-    "input": N_("The layer takes one tensor. Of a tuple, as an LSTM returns it, give the first, x[0]; of a list or an array, torch.as_tensor(x)."),
+    "input": TENSOR_NEEDED,
     "normalized_shape": N_("normalized_shape is a list of whole numbers, the last sizes of x: write [5] or x.shape[-1:]."),
     "eps": N_("eps is a number, such as 1e-5."),
     "momentum": N_("momentum is a number, such as 0.1; for a cumulative average, nn.BatchNorm2d takes None."),
@@ -353,7 +364,11 @@ def _no_kernel(layer: Layer, kernel: str, dtype: str) -> str:
         return _(
             "This torch has no such kernel in 16 bits on this device: write layer.float() and x.float(), or use a newer torch."
         )
-    return _("x has whole numbers or truth values, and a mean needs floating-point numbers: write x.float().")
+    if dtype in ("Byte", "Char", "Short", "Int", "Long", "Bool") or dtype.startswith("UInt"):
+        return _("x has whole numbers or truth values, and a mean needs floating-point numbers: write x.float().")
+    return _(
+        "This torch has no such kernel for {dtype} on this device: write layer.float() and x.float().", dtype=dtype
+    )
 
 
 STATE = re.compile(r"size mismatch for ([\w.]+): copying a param with shape (?:torch\.Size\()?\[([\d, ]*)\]\)? from checkpoint, the shape in current model is (?:torch\.Size\()?\[([\d, ]*)\]")  # fmt: skip
@@ -445,7 +460,7 @@ def _loaded(owner: str, rest: str) -> About:
 
 def _on_devices(rest: str, name: str) -> About:
     """Raises ValueError if torch names another function than one of a normalization, as in wrapper_CUDA_addmm."""
-    if "in method wrapper" in rest and not NAMED.search(rest.replace("__", " ")):
+    if "in method wrapper" in rest and not NAMED.search(rest):
         raise ValueError(rest)
     return _of_owner(name or "LayerNorm")
 
@@ -460,9 +475,6 @@ def _nothing_to_divide(*_parts: str) -> About:
     return Layer.make("GroupNorm", 2, C), _example(4)
 
 
-TENSOR_NEEDED = N_(
-    "The layer takes one tensor. Of a tuple, as an LSTM returns it, give the first, x[0]; of a list or an array, torch.as_tensor(x)."
-)
 ONE_DTYPE = N_(
     "x has another dtype than gamma, beta or the stored statistics: write x.to(layer.weight.dtype), or layer.to(x.dtype)."
 )

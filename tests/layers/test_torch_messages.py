@@ -48,6 +48,8 @@ SAYS = [
     ("AttributeError: 'tuple' object has no attribute 'dim'", "LayerNorm([4])", "Much code raises this. If a normalization layer does: "),
     ("File \"norm.py\", self.bn = nn.BatchNorm1d(4) AttributeError: 'tuple' object has no attribute 'dim'", "BatchNorm1d(4)", "torch refuses: \"'tuple' object"),
     ("TypeError: LayerNorm.__init__() got an unexpected keyword argument 'epsilon'", "LayerNorm([4])", "Write eps=."),
+    ('"LayerNormKernelImpl" not implemented for \'Float8_e4m3fn\'', "LayerNorm([4])", "no such kernel for Float8_e4m3fn on this device"),
+    ("TypeError: LayerNorm.__init__() got an unexpected keyword argument 'bias'", "LayerNorm([4])", "has the argument bias; your torch may be older: update it, or leave bias out."),
     ("size mismatch for bn1.weight: copying a param with shape torch.Size([64]) from checkpoint, the shape in current model is torch.Size([128]).", "BatchNorm2d(128)", "[64] in the file and [128] in the model"),
     ('Error(s) in loading state_dict for Net: Unexpected key(s) in state_dict: "a.running_mean", "a.running_var".', "BatchNorm2d(4)", "track_running_stats=True"),
     ("running_var must be defined in evaluation mode", "BatchNorm2d(4)", "give both, or training=True"),
@@ -55,6 +57,8 @@ SAYS = [
     ("Expected 4D tensor as input, got 2D tensor instead.", "BatchNorm2d(4)", ""),
     ("ValueError: Expected 3D or higher dimensionality                          input (got 2 dimensions)", "ChannelsFirstLayerNorm(4)", "has no view here"),
     ("Expected all tensors to be on the same device, but found cuda:0 and cpu! (when checking argument for argument weight in method wrapper_CUDA__native_layer_norm)", "LayerNorm([4])", "write layer.to(x.device)"),
+    ("Expected all tensors to be on the same device, but found cuda:0 and cpu! (when checking argument for argument weight in method wrapper_CUDA__native_batch_norm)", "BatchNorm2d(4)", "torch refuses"),
+    ("Expected all tensors to be on the same device, but found cuda:0 and cpu! (when checking argument for argument weight in method wrapper_CUDA__cudnn_batch_norm)", "BatchNorm2d(4)", "torch refuses"),
 ]  # fmt: skip
 
 
@@ -71,6 +75,9 @@ def test_a_message_says_what_to_do(text, layer, words):
         "RuntimeError: CUDA out of memory",
         "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x4 and 5x6)",
         "Expected all tensors to be on the same device (when checking argument for argument mat1 in method wrapper_CUDA_addmm)",
+        "TypeError: Linear.__init__() got an unexpected keyword argument 'epsilon'",
+        "TypeError: Conv2d.__init__() missing 1 required positional argument: 'kernel_size'",
+        "TypeError: Net.forward() missing 1 required positional argument: 'input'",
         '"addmm_impl_cpu_" not implemented for \'Half\'',
         "size mismatch for fc.weight: copying a param with shape torch.Size([10, 4]) from checkpoint, the shape in current model is torch.Size([2, 4]).",
         "Given groups=1, weight of size [64, 3, 7, 7], expected input[1, 1, 28, 28] to have 3 channels, but got 1 channels instead",
