@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from normviz.layers.axes import example_shape, parse_layout
-from normviz.layers.catalogue import ABSENT, FAMILIES, KINDS, REQUIRED, SIZES, Argument, Kind
+from normviz.layers.catalogue import ABSENT, FAMILIES, KINDS, LAYER_NORM_LAYOUTS, REQUIRED, SIZES, Argument, Kind
 from normviz.layers.fit import kind_for
 from normviz.layers.layer import Layer
 from normviz.layers.naming import layer_with_axes
@@ -146,6 +146,11 @@ def code_of(node: ast.expr) -> str:
         return "…"
 
 
+OF_TORCH = re.compile("device|dtype")
+OF_FLAX = re.compile("name|rngs|param_dtype|.*_init|use_fast_variance|axis_name|force_float32_reductions")
+IGNORED = re.compile(r"device|dtype|param_dtype|name|rngs|trainable|input_shape|training|out|.*_(?:init|initializer|regularizer|constraint)|use_fast_variance|axis_name|force_float32_reductions|synchronized|fused|scope|inplace")  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Form:
     """One way of writing.
@@ -156,6 +161,7 @@ class Form:
     only_of    the library whose layer it is, if torch has another one of this name; its arguments tell
     positional how many of the arguments may be given without their names
     never      names of arguments that the layer does not have, although it has others that mean the same
+    ignored    names of arguments that may be given and say nothing about who shares what
     """
 
     takes: Mapping[str, Any]
@@ -164,6 +170,7 @@ class Form:
     only_of: str = ""
     positional: int = 99
     never: tuple[str, ...] = ()
+    ignored: re.Pattern[str] = IGNORED
 
     def bind(self, call: ast.Call, with_receiver: bool) -> tuple[Nodes, Mapping[str, str]] | None:
         """The arguments by name, and how the text calls them; None if the form has no such arguments."""
@@ -179,7 +186,7 @@ class Form:
                 return None
             if name in self.takes or "**" in self.takes:
                 given[name], written[name] = keyword.value, key
-            elif not IGNORED.fullmatch(key):
+            elif not self.ignored.fullmatch(key):
                 return None
         needed = (name for name, default in self.takes.items() if default is REQUIRED)
         return None if any(name not in given for name in needed) else (given, written)
@@ -190,8 +197,6 @@ ALIASES = {
     "epsilon": "eps", "variance_epsilon": "eps", "correction": "unbiased", "ddof": "unbiased",
     "use_bias": "center", "use_scale": "scale",
 }  # fmt: skip
-# What says nothing about who shares what: device=, dtype=, name=, rngs=, beta_initializer=, ...
-IGNORED = re.compile(r"device|dtype|param_dtype|name|rngs|trainable|input_shape|training|out|where|.*_(?:init|initializer|regularizer|constraint)|use_fast_variance|axis_name|force_float32_reductions|synchronized|fused|scope|inplace")  # fmt: skip
 
 
 # Layers of torch
@@ -205,7 +210,7 @@ def _of_kind(name: str) -> Form:
     kind = KINDS[name]
     takes = {argument.name: argument.default for argument in kind.arguments} | dict.fromkeys(kind.missing)
     slots = sum(not argument.keyword_only for argument in kind.arguments)
-    return Form(takes, lambda call: (_layer(kind, call), None), positional=slots)
+    return Form(takes, lambda call: (_layer(kind, call), None), positional=slots, ignored=OF_TORCH)
 
 
 def _layer(kind: Kind, call: BoundCall) -> Layer:
@@ -222,8 +227,7 @@ def _argument(kind: Kind, argument: Argument, call: BoundCall) -> Any:
         elements = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
         if (of_x := _of_shape(node, call.tensor or Tensor.example("NCHW"))) is not None:
             return of_x
-        places = range(-len(elements), 0)
-        return [_size(one, call.tensor, place) for one, place in zip(elements, places, strict=True)]
+        return [_size(one, call.tensor, place) for place, one in enumerate(elements, -len(elements))]
     if argument.takes == "groups":
         return GROUPS
     groups = call.value("num_groups") if kind.has("num_groups") else 1
@@ -293,11 +297,11 @@ def _layer_norm_2d(call: BoundCall) -> tuple[Layer | Norm, Tensor | None]:
 
 def _convnext(call: BoundCall) -> tuple[Layer | Norm, Tensor | None]:
     """LayerNorm(C, data_format="channels_first") of ConvNeXt."""
-    if call.value("data_format") == "channels_first":
-        return Layer.make(
-            "ChannelsFirstLayerNorm", _size(call.nodes["normalized_shape"], call.tensor, 1), call.value("eps")
-        ), None
-    return Layer.make("LayerNorm", _size(call.nodes["normalized_shape"], call.tensor, -1), call.value("eps")), None
+    data_format = call.value("data_format")
+    if data_format not in ("channels_first", "channels_last", REQUIRED):
+        raise NormvizError("data_format={value} must be channels_first or channels_last.", value=echo(data_format))
+    name, channel = ("ChannelsFirstLayerNorm", 1) if data_format == "channels_first" else ("LayerNorm", -1)
+    return Layer.make(name, _size(call.nodes["normalized_shape"], call.tensor, channel), call.value("eps")), None
 
 
 def _frozen(call: BoundCall) -> tuple[Layer, None]:
@@ -330,39 +334,39 @@ def _same_as(name: str, **options: Any) -> Form:
     def read(call: BoundCall) -> tuple[Layer, None]:
         return _layer(kind, call).with_(**{key: value for key, value in options.items() if key not in call.nodes}), None
 
-    return replace(form, read=read)
+    return replace(form, read=read, ignored=IGNORED)
 
 
 # torch.nn.functional
 
 
 FUNCTIONAL = ("F", "functional", "nn.functional", "torch.nn.functional", "")
+FAST = ("mx.fast", "mlx.core.fast")
 TORCH = ("torch",)  # functions whose arguments have another order
 
 
-def _sizes(call: BoundCall) -> tuple[Any, Tensor]:
-    """``normalized_shape``, of numbers or taken from the shape of x, and the tensor."""
+def _sizes(call: BoundCall) -> tuple[Any, Tensor | None]:
+    """``normalized_shape``, of numbers or taken from the shape of x, and the tensor; None for an example that lacks these numbers."""
     node, x = call.nodes["normalized_shape"], ast.unparse(call.nodes["x"])
     elements = node.elts if isinstance(node, ast.List | ast.Tuple) else []
     rank = max(3, len(elements) + 1) if len(elements) != 1 else 3
-    tensor = call.tensor or Tensor.example(FIRST[rank if _has_place(node, rank) else 4])
+    tensor = call.tensor or Tensor.example(LAYER_NORM_LAYOUTS[rank if _has_place(node, rank) else 4])
     of_x = _of_shape(node, tensor, x)
     if isinstance(of_x, tuple):
         return list(of_x), tensor
     if elements:
-        places = range(-len(elements), 0)
-        return [_size(one, tensor, place) for one, place in zip(elements, places, strict=True)], tensor
+        sizes = [_size(one, tensor, place) for place, one in enumerate(elements, -len(elements))]
+        fits = tensor.shape[-len(sizes) :] == tuple(sizes)
+        is_of_x = all(_of_shape(one, tensor, x) is not None for one in elements)
+        return sizes, tensor if call.tensor or fits or is_of_x else None
     if isinstance(node, ast.Name | ast.Attribute):
         return [tensor.shape[-1]], tensor
     raise NormvizError("normalized_shape is a list of sizes, as in F.layer_norm(x, x.shape[1:]).")
 
 
-FIRST = {1: "D", 2: "ND", 3: "NLC", 4: "NCHW", 5: "NCDHW"}
-
-
 def _has_place(node: ast.expr, rank: int) -> bool:
     """Whether the list names no axis that a tensor of this rank lacks: a slice, as x.shape[1:], is that of images."""
-    return rank in FIRST and not isinstance(node, ast.Subscript | ast.Call)
+    return rank in LAYER_NORM_LAYOUTS and not isinstance(node, ast.Subscript | ast.Call)
 
 
 def _learned(call: BoundCall) -> tuple[bool, bool, str]:
@@ -380,19 +384,14 @@ def _layer_norm(call: BoundCall) -> Read:
     gamma, beta, note = _learned(call)
     sizes, tensor = _sizes(call)
     made = Layer.make("LayerNorm", sizes, call.value("eps"), gamma, beta or not gamma, **factor)
-    return made, _where_it_fits(tensor, call, sizes), note
+    return made, tensor, note
 
 
 def _rms_norm(call: BoundCall) -> Read:
     call, factor = _without_1(call)
     sizes, tensor = _sizes(call)
     made = Layer.make("RMSNorm", sizes, call.value("eps"), call.has("weight"), **factor)
-    return made, _where_it_fits(tensor, call, sizes), ""
-
-
-def _where_it_fits(tensor: Tensor, call: BoundCall, sizes: Any) -> Tensor | None:
-    """The tensor; None if it is an example that has other sizes than the text."""
-    return tensor if call.tensor or tensor.shape[-len(sizes) :] == tuple(sizes) else None
+    return made, tensor, ""
 
 
 def _without_1(call: BoundCall) -> tuple[BoundCall, dict[str, bool]]:
@@ -407,13 +406,17 @@ def _without_1(call: BoundCall) -> tuple[BoundCall, dict[str, bool]]:
 
 
 def _group_norm(call: BoundCall) -> Read:
-    groups = call.value("num_groups") if is_known(call.nodes["num_groups"]) else GROUPS
+    groups = _number_of_groups(call)
     tensor = call.tensor or Tensor.example(
         "NCHW", **({"c": 2 * groups} if type(groups) is int and CHANNELS % max(groups, 1) else {})
     )
     gamma, beta, note = _learned(call)
     made = Layer.make("GroupNorm", groups, _channels(tensor), call.value("eps"), gamma)
     return made, tensor, note or _without_beta(gamma, beta)
+
+
+def _number_of_groups(call: BoundCall) -> Any:
+    return call.value("num_groups") if is_known(call.nodes["num_groups"]) else GROUPS
 
 
 def _without_beta(gamma: bool, beta: bool) -> str:
@@ -437,7 +440,7 @@ def _with_channels(family: str, stored: str, lowest: int) -> Callable[[BoundCall
         if call.has("running_var") != tracks or type(of_x) is not bool or (not of_x and not tracks):
             raise NormvizError(
                 "{name} needs running_mean and running_var, or {argument}=True and neither of them.",
-                name="batch_norm" if family == "BatchNorm" else "instance_norm", argument=stored,
+                name=call.name, argument=stored,
             )  # fmt: skip
         if not lowest <= rank <= 5:
             raise NormvizError("{family} has no layer for an x of shape {shape}.", family=family, shape=tensor.shape)
@@ -454,6 +457,8 @@ def _with_channels(family: str, stored: str, lowest: int) -> Callable[[BoundCall
 
 
 ARRAYS = ("", "torch", "np", "numpy", "jnp", "jax.numpy", "mx", "mlx.core", "tf", "tf.math", "tf.nn", "ops", "keras.ops", "K", "keras.backend", "tf.keras.backend")  # fmt: skip
+OF_M = ("mean", "reduce_mean", "reduce_variance", "reduce_std", "moments")  # sums over m elements that are divided by m
+OF_M_MINUS_1 = ("var", "std", "var_mean", "std_mean")  # in torch
 OF_AXES = {(0,): "ND", (1, 2): "NLC", (0, 1): "NLC", (0, 2): "NCL", (-1,): "NLC", (0, 1, 2): "NHWC", (0, 1, 2, 3): "NDHWC", (0, 2, 3, 4): "NCDHW", (2, 3, 4): "NCDHW", (1, 2, 3, 4): "NCDHW"}  # fmt: skip
 
 
@@ -463,11 +468,7 @@ def _statistic(call: BoundCall) -> Read:
     squared = _bare(_squared(x)) if x is not None and _squared(x) is not None else None
     is_deviation = isinstance(squared, ast.BinOp) and isinstance(squared.op, ast.Sub)
     of = squared.left if is_deviation and isinstance(squared, ast.BinOp) else squared or x
-    if (
-        of is None
-        or not isinstance(_bare(of), ast.Name | ast.Attribute)
-        or (squared is not None and not call.name.endswith("mean"))
-    ):
+    if of is None or not _is_tensor(_bare(of)) or (squared is not None and not call.name.endswith("mean")):
         raise NormvizError(
             "Write the mean of one tensor, as in x.mean((0, 2, 3), keepdim=True), or of its square, as in x.pow(2).mean(-1)."
         )
@@ -484,13 +485,24 @@ def _statistic(call: BoundCall) -> Read:
 
 
 def _divisor(call: BoundCall) -> str:
-    if (
-        call.defaults.get("unbiased") is not True
-        or call.library not in ("", "torch")
-        or call.value("unbiased") in (False, 0)
-    ):
+    """What is said of a variance that is not divided by m. Torch divides by m - 1, and others by m, if the text says nothing."""
+    written = call.written.get("unbiased", "unbiased")
+    if call.defaults.get("unbiased") is not True or (call.library not in ("", "torch") and written == "unbiased"):
         return ""
-    return _("torch's {name} divides by m - 1, and a layer by m; write unbiased=False.", name=call.name)
+    less = call.value("unbiased")
+    if less in (False, 0):
+        return ""
+    if written == "unbiased":
+        return _("torch's {name} divides by m - 1, and a layer by m; write unbiased=False.", name=call.name)
+    return _(
+        "With {argument}, {name} divides by m - {less}, and a layer by m; write {remedy}.",
+        argument=f"{written}={less}", name=call.name, less=int(less) if less is True else less, remedy=f"{written}=0",
+    )  # fmt: skip
+
+
+def _is_tensor(node: ast.expr | None) -> bool:
+    """Whether it is the name of a tensor, such as ``self.x``; the axes of ``x.T`` are others than those of x."""
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and node.attr not in ("T", "mT", "H", "mH"))
 
 
 CASTS = ("float", "double", "half", "to", "type", "contiguous", "detach", "clone", "astype")
@@ -663,13 +675,11 @@ def _batch(call: BoundCall, tensor: Tensor, axis: int) -> Read:
         return layer, tensor, note
     momentum = call.value("momentum")
     if type(momentum) not in (int, float) or not 0 <= momentum <= 1:
-        raise NormvizError(
-            "{name}={value} must be a number from 0 to 1, or None for a cumulative average.",
-            name="momentum",
-            value=echo(momentum),
-        )
-    stored = "use_running_average" in call.defaults and call.value("use_running_average") is True
-    return layer.with_(momentum=round(1 - momentum, 12), training=call.training and not stored), tensor, note
+        raise NormvizError("momentum={value} must be a number from 0 to 1.", value=echo(momentum))
+    # A layer of Keras that is frozen uses the stored statistics, too.
+    in_training = {"use_running_average": False, "trainable": True}
+    is_stored = any(call.value(one) is not usual for one, usual in in_training.items() if one in call.defaults)
+    return layer.with_(momentum=round(1 - momentum, 12), training=call.training and not is_stored), tensor, note
 
 
 def _group_normalization(call: BoundCall) -> Read:
@@ -683,6 +693,9 @@ def _group_normalization(call: BoundCall) -> Read:
 
 
 def _groups(call: BoundCall, tensor: Tensor, axis: int, groups: Any, parts: str = "(g k)") -> Read:
+    if type(groups) is not int or groups < 1:
+        name = "groups" if "groups" in call.defaults else "num_groups"
+        raise NormvizError("{name}={value} must be a whole number of at least 1.", name=name, value=echo(groups))
     left = " ".join(parts if place == axis else name for place, name in enumerate(tensor.axes))
     return _with_affine(call, tensor, f"{left} -> {tensor.axes[0]} g", (axis,), sizes={"g": groups})
 
@@ -734,15 +747,14 @@ def _flax_batch_norm(call: BoundCall) -> Read:
 
 
 def _flax_group_norm(call: BoundCall) -> Read:
-    groups, size = call.value("num_groups"), call.value("group_size")
+    groups, size, known = call.value("num_groups"), call.value("group_size"), call.value("num_features")
+    if size is not None and groups is not None:
+        raise NormvizError("Flax takes num_groups or group_size: with group_size, write num_groups=None.")
+    if type(known) is not int:
+        known = 2 * size if type(size) is int else 2 * groups if type(groups) is int else None
+    tensor = _last(call, "NHWC", known if known is None or known > 0 else None)
     if type(size) is int and size > 0:
-        tensor = _last(call, "NHWC", None if type(call.value("num_features")) is int else 2 * size)
         groups = tensor.shape[-1] // size
-    else:
-        known = call.value("num_features")
-        tensor = _last(
-            call, "NHWC", known if type(known) is int else 2 * groups if type(groups) is int and groups > 0 else None
-        )
     return _groups(call, tensor, len(tensor.shape) - 1, groups)
 
 
@@ -762,7 +774,7 @@ def _mlx_rms_norm(call: BoundCall) -> tuple[Layer, None]:
 
 
 def _mlx_group_norm(call: BoundCall) -> Read:
-    groups, size = call.value("num_groups"), _size(call.nodes["dims"], call.tensor, -1)
+    groups, size = _number_of_groups(call), _size(call.nodes["dims"], call.tensor, -1)
     tensor = call.tensor or Tensor.example("NHWC", c=size)
     is_like_torch = bool(call.value("pytorch_compatible"))
     both = replace(call, defaults={**call.defaults, "center": call.value("affine"), "scale": call.value("affine")})
@@ -796,9 +808,8 @@ def _mlx_fast(family: str) -> Callable[[BoundCall], Read]:
 STATISTIC: dict[str, Any] = {"x": TENSOR, "dim": None, "keepdim": True}
 UNBIASED: dict[str, Any] = {"x": TENSOR, "dim": None, "unbiased": True, "keepdim": True}
 WEIGHTS: dict[str, Any] = {"weight": TENSOR, "bias": TENSOR}
-STORED: dict[str, Any] = {"x": TENSOR, "running_mean": TENSOR, "running_var": TENSOR, **WEIGHTS}
+RUNNING: dict[str, Any] = {"running_mean": TENSOR, "running_var": TENSOR}
 KERAS_NORM: dict[str, Any] = {"dim": -1, "eps": 1e-3, **AFFINE}
-FEATURES: dict[str, Any] = {"num_features": None}
 FLAX, MLX = "Flax", "MLX"
 NOT_FLAX = ("eps", "center", "scale", "dim")
 PACKAGES = {"flax.linen": FLAX, "linen": FLAX, "nnx": FLAX, "flax.nnx": FLAX, "mlx.nn": MLX}
@@ -819,6 +830,11 @@ def _norm(call: BoundCall) -> tuple[Norm, None]:
 
 
 NORM: dict[str, Any] = {"stats": REQUIRED, "params": None, "center": True, "eps": 1e-5, "bias": True, "running": False, "sizes": None, "zero_centered_gamma": False}  # fmt: skip
+
+
+def _flax(takes: Mapping[str, Any], read: Callable[[BoundCall], Read], positional: int = 1) -> Form:
+    """A layer of nnx, which takes its number of features first, or of linen, which takes none."""
+    return Form({"num_features": None, **takes}, read, only_of=FLAX, never=NOT_FLAX, positional=positional)
 
 
 def _rows() -> Iterator[tuple[str, Form]]:
@@ -854,50 +870,18 @@ def _rows() -> Iterator[tuple[str, Form]]:
     for name in ("layer_norm", "native_layer_norm"):
         yield name, Form({**sized, **WEIGHTS, "eps": 1e-5, **cudnn}, _layer_norm, TORCH)
     yield "group_norm", Form({"x": TENSOR, "num_groups": REQUIRED, **WEIGHTS, "eps": 1e-5, **cudnn}, _group_norm, TORCH)
-    stored = {"x": TENSOR, **WEIGHTS, "running_mean": TENSOR, "running_var": TENSOR}
-    yield (
-        "batch_norm",
-        Form(
-            {**stored, "training": False, "momentum": 0.1, "eps": 1e-5, **cudnn},
-            _with_channels("BatchNorm", "training", 2),
-            TORCH,
-        ),
-    )
-    yield (
-        "instance_norm",
-        Form(
-            {**stored, "use_input_stats": True, "momentum": 0.1, "eps": 1e-5, **cudnn},
-            _with_channels("InstanceNorm", "use_input_stats", 3),
-            TORCH,
-        ),
-    )
-    yield (
-        "batch_norm",
-        Form(
-            {**STORED, "training": False, "momentum": 0.1, "eps": 1e-5},
-            _with_channels("BatchNorm", "training", 2),
-            FUNCTIONAL,
-        ),
-    )
-    yield (
-        "instance_norm",
-        Form(
-            {**STORED, "use_input_stats": True, "momentum": 0.1, "eps": 1e-5},
-            _with_channels("InstanceNorm", "use_input_stats", 3),
-            FUNCTIONAL,
-        ),
-    )
-    yield (
-        "layer_norm",
-        Form({"x": TENSOR, **WEIGHTS, "eps": 1e-5}, _mlx_fast("LayerNorm"), ("mx.fast", "mlx.core.fast")),
-    )
-    yield (
-        "rms_norm",
-        Form({"x": TENSOR, "weight": TENSOR, "eps": 1e-5}, _mlx_fast("RMSNorm"), ("mx.fast", "mlx.core.fast")),
-    )
-    for name in ("mean", "reduce_mean", "reduce_variance", "reduce_std", "moments"):
+    for name, family, stored, default, lowest in (
+        ("batch_norm", "BatchNorm", "training", False, 2),
+        ("instance_norm", "InstanceNorm", "use_input_stats", True, 3),
+    ):
+        read, options = _with_channels(family, stored, lowest), {stored: default, "momentum": 0.1, "eps": 1e-5}
+        yield name, Form({"x": TENSOR, **WEIGHTS, **RUNNING, **options, **cudnn}, read, TORCH)
+        yield name, Form({"x": TENSOR, **RUNNING, **WEIGHTS, **options}, read, FUNCTIONAL)
+    yield "layer_norm", Form({"x": TENSOR, **WEIGHTS, "eps": 1e-5}, _mlx_fast("LayerNorm"), FAST)
+    yield "rms_norm", Form({"x": TENSOR, "weight": TENSOR, "eps": 1e-5}, _mlx_fast("RMSNorm"), FAST)
+    for name in OF_M:
         yield name, Form(STATISTIC, _statistic, ARRAYS)
-    for name in ("var", "std", "var_mean", "std_mean"):
+    for name in OF_M_MINUS_1:
         yield name, Form(UNBIASED, _statistic, ARRAYS)
     yield (
         "reduce",
@@ -909,35 +893,17 @@ def _rows() -> Iterator[tuple[str, Form]]:
     )
     yield "LayerNormalization", Form(KERAS_NORM, _layer_normalization, KERAS)
     yield "RMSNormalization", Form({"dim": -1, "eps": 1e-6}, _rms_normalization, KERAS)
-    yield "BatchNormalization", Form({"dim": -1, "momentum": 0.99, "eps": 1e-3, **AFFINE}, _batch_normalization, KERAS)
+    batch = {"dim": -1, "momentum": 0.99, "eps": 1e-3, **AFFINE}
+    yield "BatchNormalization", Form({**batch, "trainable": True}, _batch_normalization, KERAS, positional=len(batch))
     yield "GroupNormalization", Form({"groups": 32, **KERAS_NORM}, _group_normalization, KERAS)
     yield "InstanceNormalization", Form(KERAS_NORM, _instance_normalization, KERAS)
-    yield "LayerNorm", Form(FEATURES | FLAX_AFFINE, _flax_layer_norm, only_of=FLAX, never=NOT_FLAX, positional=1)
-    yield (
-        "RMSNorm",
-        Form(FEATURES | {**FLAX_AFFINE, "center": False}, _flax_rms_norm, only_of=FLAX, never=NOT_FLAX, positional=1),
-    )
-    yield (
-        "BatchNorm",
-        Form(
-            FEATURES | {"use_running_average": False, "dim": -1, "momentum": 0.99, **FLAX_AFFINE, "eps": 1e-5},
-            _flax_batch_norm,
-            only_of=FLAX,
-            never=NOT_FLAX,
-            positional=1,
-        ),
-    )
-    yield (
-        "GroupNorm",
-        Form(
-            {"num_features": None, "num_groups": 32, "group_size": None, **FLAX_AFFINE, "reduction_axes": None},
-            _flax_group_norm,
-            only_of=FLAX,
-            never=NOT_FLAX,
-            positional=2,
-        ),
-    )
-    yield "InstanceNorm", Form(FEATURES | FLAX_AFFINE, _flax_instance_norm, only_of=FLAX, never=NOT_FLAX, positional=1)
+    yield "LayerNorm", _flax(FLAX_AFFINE, _flax_layer_norm)
+    yield "RMSNorm", _flax({**FLAX_AFFINE, "center": False}, _flax_rms_norm)
+    flax_batch = {"use_running_average": False, "dim": -1, "momentum": 0.99, **FLAX_AFFINE, "eps": 1e-5}
+    yield "BatchNorm", _flax(flax_batch, _flax_batch_norm)
+    groups = {"num_groups": 32, "group_size": None, **FLAX_AFFINE, "reduction_axes": None}
+    yield "GroupNorm", _flax(groups, _flax_group_norm, positional=2)
+    yield "InstanceNorm", _flax(FLAX_AFFINE, _flax_instance_norm)
     yield "LayerNorm", Form({"dims": REQUIRED, "eps": 1e-5, "affine": True, "bias": True}, _mlx_layer_norm, only_of=MLX)
     yield "RMSNorm", Form({"dims": REQUIRED, "eps": 1e-5}, _mlx_rms_norm, only_of=MLX)
     yield (
@@ -994,14 +960,17 @@ def _bound(name: str, form: Form, node: ast.Call, library: str) -> BoundCall | N
     has_receiver = form.libraries == ARRAYS and library not in ARRAYS
     if not (has_receiver or _may_be(form, library)):
         return None
-    if (
-        form.only_of
-        and PACKAGES.get(library) != form.only_of
-        and all(IGNORED.fullmatch(one.arg or "") for one in node.keywords)
-    ):
-        return None  # nothing tells it from the layer of torch
+    if form.only_of and PACKAGES.get(library) != form.only_of and not _tells(form, node):
+        return None
     bound = form.bind(node, has_receiver)
     return None if bound is None else BoundCall(name, "" if has_receiver else library, form.takes, *bound)
+
+
+def _tells(form: Form, node: ast.Call) -> bool:
+    """Whether an argument tells the layer of Flax or MLX from that of torch. A layer of linen has a name and no sizes."""
+    names = [one.arg or "" for one in node.keywords]
+    is_of_flax = form.only_of == FLAX and any(map(OF_FLAX.fullmatch, names)) and not ("name" in names and node.args)
+    return is_of_flax or not all(map(IGNORED.fullmatch, names))
 
 
 def _may_be(form: Form, library: str) -> bool:
@@ -1011,8 +980,9 @@ def _may_be(form: Form, library: str) -> bool:
 def _refused_by(name: str, node: ast.Call) -> None:
     """Raise what the layer of torch says about these arguments."""
     positional = [literal(one) if is_known(one) else CHANNELS for one in node.args]
+    of_make = ("name", "training")  # Layer.make has arguments of these names, and no layer has
     named = {one.arg or "": literal(one.value) if is_known(one.value) else CHANNELS for one in node.keywords}
-    Layer.make(name, *positional, **named)  # type: ignore[arg-type]
+    Layer.make(name, *positional, **{key: value for key, value in named.items() if key not in of_make})  # type: ignore[arg-type]
 
 
 def misread(name: str, takes: Mapping[str, object]) -> NormvizError:

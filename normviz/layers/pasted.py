@@ -16,7 +16,7 @@ from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, MAX_TEXT, parse_layout
 from normviz.layers.catalogue import FAMILIES, KINDS
 from normviz.layers.fit import example_on, kind_for
-from normviz.layers.forms import FORMS, Tensor, read_call
+from normviz.layers.forms import FORMS, OF_M, OF_M_MINUS_1, Tensor, read_call
 from normviz.layers.layer import Layer, decimal_comma
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import check
@@ -133,6 +133,8 @@ CLOSES = {"(": ")", "[": "]", "{": "}"}
 CHILD = re.compile(r" \(\w+\): ")  # a module in a module, in print(model)
 BEHIND = re.compile(r"\.(\w+)\(([^()]*)\)")  # .eval(), .to(device)
 TRAINING = {"eval": False, "train": True}
+# (x, training=False) of Keras, (x, use_running_average=True) of Flax
+MODE = re.compile(r" ?\([^()]*\b(training|use_running_average) ?= ?(True|False)\b")
 
 
 @dataclass(frozen=True)
@@ -145,26 +147,30 @@ class Span:
 
 
 def _layers_in(line: str, tensor: Tensor | None) -> tuple[list[Pasted], list[NormvizError]]:
-    """The layers of the calls in a text, those of constructors and functions first; and why others are not read."""
+    """The layers of the calls in a text, those of constructors and functions first; and why others are not read.
+
+    Of statistics, the first has the notes of all that are the same layer: in ``(x - x.mean(-1)) / x.std(-1)``, that of ``std``.
+    """
     found: list[tuple[bool, Pasted]] = []
     problems: list[NormvizError] = []
     for span in _outermost(list(_spans(line))):
         try:
             if one := _layer_of(line, span, tensor):
-                found.append((ast.unparse(span.node.func).rpartition(".")[2].lower() in STATISTICS, one))
+                found.append((ast.unparse(span.node.func).rpartition(".")[2].lower() in (*OF_M, *OF_M_MINUS_1), one))
         except NormvizError as error:
             problems.append(error)
         except RecursionError:
             continue
     layers = [one for _is_statistic, one in sorted(found, key=lambda one: one[0])]
-    if layers and all(is_statistic for is_statistic, _one in found) and RESHAPED.search(line):
-        note = _("The text reshapes a tensor: what is shown is about the tensor whose mean is taken.")
-        layers = [replace(one, note=join_sentences([one.note, note])) for one in layers]
-    return layers, problems
+    if not layers or not all(is_statistic for is_statistic, _one in found):
+        return layers, problems
+    notes = dict.fromkeys(one.note for one in layers if str(one.layer) == str(layers[0].layer))
+    if RESHAPED.search(line):
+        notes[_("The text reshapes a tensor: what is shown is about the tensor whose mean is taken.")] = None
+    return [replace(layers[0], note=join_sentences([note for note in notes if note])), *layers[1:]], problems
 
 
 RESHAPED = re.compile(r"\.(?:view|reshape|permute|transpose|flatten|movedim)\(|\brearrange\(")
-STATISTICS = ("mean", "reduce_mean", "reduce_variance", "reduce_std", "moments", "var", "std", "var_mean", "std_mean")
 
 
 def _spans(line: str) -> Iterator[Span]:
@@ -236,8 +242,10 @@ def _layer_of(line: str, span: Span, tensor: Tensor | None) -> Pasted | None:
     training = True
     while behind := BEHIND.match(rest):
         if behind[1] in TRAINING:
-            training = TRAINING[behind[1]] and behind[2].strip() != "False"
+            training = TRAINING[behind[1]] and not behind[2].strip().endswith("False")
         rest = rest[behind.end() :]
+    if of_call := MODE.match(rest):
+        training = (of_call[1] == "training") == (of_call[2] == "True")
     shape = _shape_behind(rest)
     if shape and (tensor is None or len(tensor.shape) != len(shape)):
         tensor = _tensor(span.node, shape)
@@ -314,13 +322,7 @@ def _tensor(node: ast.Call, shape: tuple[int, ...]) -> Tensor:
     last = name.endswith("normalization") or "channelslast" in name
     layouts = {3: "NLC", 4: "NHWC", 5: "NDHWC"} if last else {}
     kind = KINDS.get(next((known for known, _form in FORMS.get(name, [])), ""))
-    default = (
-        kind.layout(len(shape))
-        if kind
-        else {1: "D", 2: "ND", 3: "NLC", 4: "NCHW", 5: "NCDHW"}.get(
-            len(shape), "N" + "".join(f"D{i}" for i in range(1, len(shape)))
-        )
-    )
+    default = (kind or KINDS["LayerNorm"]).layout(len(shape))
     return Tensor(shape, parse_layout(layouts.get(len(shape), default), len(shape)))
 
 

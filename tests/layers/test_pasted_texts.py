@@ -45,7 +45,11 @@ READ = [
     ("x = torch.randn(1, 3, 224, 224); bn = nn.BatchNorm2d(64)", "BatchNorm2d(64)", None, ""),  # that x is not the layer's
     (">>> nn.LayerNorm(768", "LayerNorm([768])", None, ""),
     ("nn.batchnorm(64)", "BatchNorm2d(64)", None, ""),
+    ("nn.BatchNorm2d(64).train(mode=False)", "BatchNorm2d(64).eval()", None, ""),
+    ("nn.BatchNorm2d(64).train(mode=True)", "BatchNorm2d(64)", None, ""),
     # functions of torch, as in a traceback
+    ("F.layer_norm(x, x.shape[:1])", "LayerNorm([2], elementwise_affine=False)", (2, 4, 3, 5), ""),  # torch refuses it on this x
+    ("F.layer_norm(x, [x.size(0)])", "LayerNorm([2], elementwise_affine=False)", (2, 5, 4), ""),
     ("    return F.layer_norm(\n        input, self.normalized_shape, self.weight, self.bias, self.eps)", "LayerNorm([4])", (2, 5, 4), "no value for 'self.normalized_shape' and 'self.eps'"),
     ("--> 2515     return torch.layer_norm(input, normalized_shape, weight, bias, eps, torch.backends.cudnn.enabled)", "LayerNorm([4])", (2, 5, 4), "normalized_shape"),
     ("return torch.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, torch.backends.cudnn.enabled)", "BatchNorm2d(4).eval()", (2, 4, 3, 5), "training=False"),
@@ -53,7 +57,11 @@ READ = [
     ("F.group_norm(x, 8, self.weight, self.bias)", "GroupNorm(8, 16)", (2, 16, 3, 5), ""),
     # statistics
     ("mean = x.mean(dim=(0, 2, 3), keepdim=True)", "BatchNorm2d(4, affine=False)", (2, 4, 3, 5), ""),
-    ("mean = x.mean(-1, keepdim=True)\nstd = x.std(-1, keepdim=True)", "LayerNorm([4], elementwise_affine=False)", (2, 5, 4), ""),
+    ("mean = x.mean(-1, keepdim=True)\nstd = x.std(-1, keepdim=True)", "LayerNorm([4], elementwise_affine=False)", (2, 5, 4), "torch's std divides by m - 1"),
+    ("mean = x.mean(-1, keepdim=True)\nstd = x.std(-1, keepdim=True, unbiased=False)", "LayerNorm([4], elementwise_affine=False)", (2, 5, 4), ""),
+    ("np.var(x, axis=-1, ddof=1)", "LayerNorm([4], elementwise_affine=False)", (2, 5, 4), "With ddof=1, var divides by m - 1, and a layer by m; write ddof=0."),
+    ("np.var(x, axis=-1, ddof=0)", "LayerNorm([4], elementwise_affine=False)", (2, 5, 4), ""),
+    ("x.var(-1, correction=2)", "LayerNorm([4], elementwise_affine=False)", (2, 5, 4), "With correction=2, var divides by m - 2"),
     ("x.var(-1, keepdim=True)", "LayerNorm([4], elementwise_affine=False)", (2, 5, 4), "torch's var divides by m - 1"),
     ("x.std(dim=(2, 3), unbiased=False)", "InstanceNorm2d(4)", (2, 4, 3, 5), ""),
     ("torch.var(x, dim=[0, 2, 3], correction=0)", "BatchNorm2d(4, affine=False)", (2, 4, 3, 5), ""),
@@ -74,7 +82,16 @@ READ = [
     ("tfa.layers.InstanceNormalization(axis=3, center=True, scale=True, beta_initializer='random_uniform')", "ChannelsLastInstanceNorm(4, eps=0.001, affine=True)", (2, 3, 5, 4), ""),
     ("tfa.layers.GroupNormalization(groups=8, axis=-1)", "ChannelsLastGroupNorm(8, 16, eps=0.001)", (2, 3, 5, 16), ""),
     ("keras.layers.BatchNormalization(center=False)", "ChannelsLastBatchNorm(4, eps=0.001, momentum=0.01, bias=False)", (2, 3, 5, 4), ""),
+    ("BatchNormalization(trainable=False)", "ChannelsLastBatchNorm(4, eps=0.001, momentum=0.01).eval()", (2, 3, 5, 4), ""),
+    ("BatchNormalization(trainable=True)", "ChannelsLastBatchNorm(4, eps=0.001, momentum=0.01)", (2, 3, 5, 4), ""),
+    ("x = BatchNormalization()(x, training=False)", "ChannelsLastBatchNorm(4, eps=0.001, momentum=0.01).eval()", (2, 3, 5, 4), ""),
+    ("x = BatchNormalization()(x, training=True)", "ChannelsLastBatchNorm(4, eps=0.001, momentum=0.01)", (2, 3, 5, 4), ""),
     # Flax, MLX
+    ("nn.BatchNorm(momentum=0.9)(x, use_running_average=True)", "ChannelsLastBatchNorm(4).eval()", (2, 3, 5, 4), "Flax"),
+    ('nn.LayerNorm(dtype=self.dtype, name="ln")(x)', "LayerNorm([4], eps=1e-06)", (2, 5, 4), "the layer LayerNorm of Flax"),
+    ("nn.LayerNorm(64, rngs=rngs)", "LayerNorm([64], eps=1e-06)", (2, 5, 64), "Flax"),
+    ("nn.GroupNorm(num_groups=None, group_size=8)", "ChannelsLastGroupNorm(2, 16, eps=1e-06)", (2, 3, 5, 16), "Flax"),
+    ("mlx.nn.GroupNorm(groups, 8, pytorch_compatible=True)", "ChannelsLastGroupNorm(2, 8)", (2, 3, 5, 8), "no value for 'groups'; shown is num_groups=2."),
     ("nn.LayerNorm(epsilon=1e-6, use_bias=False)(x)", "LayerNorm([4], eps=1e-06, bias=False)", (2, 5, 4), "the layer LayerNorm of Flax"),
     ("nn.BatchNorm(use_running_average=not train, momentum=0.9)", "ChannelsLastBatchNorm(4)", (2, 3, 5, 4), "no value for 'not train'"),
     ("nn.GroupNorm(num_groups=8)", "ChannelsLastGroupNorm(8, 16, eps=1e-06)", (2, 3, 5, 16), "Flax"),
@@ -124,6 +141,15 @@ REFUSED = [
     ("torch.nn.modules.batchnorm.BatchNorm2d", "BatchNorm2d needs num_features, as in BatchNorm2d(3)."),
     ("nn.LayerNorm(768) on 0x5", "has a size below 1"),
     ("BatchNorm2d(4, dim=3)", "BatchNorm2d has no argument 'dim'"),
+    ("nn.BatchNorm2d(4, training=False)", "BatchNorm2d is read with these arguments: num_features, eps"),
+    ("nn.LayerNorm(4, training=False)", "LayerNorm is read with these arguments: normalized_shape, eps"),
+    ('nn.GroupNorm(2, 4, name="gn")', "GroupNorm is read with these arguments: num_groups, num_channels"),
+    ("jnp.mean(x, axis=-1, where=mask)", "mean is read with these arguments: x, dim and keepdim"),
+    ("x.T.mean(0)", "Write the mean of one tensor"),
+    ('LayerNorm(96, data_format="channels_middle")', "data_format='channels_middle' must be channels_first or channels_last."),
+    ("nn.GroupNorm(group_size=8)", "with group_size, write num_groups=None"),
+    ("GroupNormalization(groups=0)", "groups=0 must be a whole number of at least 1"),
+    ("BatchNormalization(momentum=None)", "momentum=None must be a number from 0 to 1."),
 ]  # fmt: skip
 
 
