@@ -55,7 +55,7 @@ def write_practice(args: argparse.Namespace) -> None:
     elif args.out in (None, files.STDOUT):
         raise NormvizError("--{option} writes many files; name a directory with -o DIRECTORY.", option=named[0])
     elif args.all:
-        _write_bank(args, chosen, app, own)
+        _write_bank(args, chosen, app, mastery, own)
     else:
         _write_for_each(args, chosen, app, mastery, own)
 
@@ -186,7 +186,9 @@ def _names(args: argparse.Namespace) -> list[str]:
         ) from None
 
 
-def _write_bank(args: argparse.Namespace, chosen: Chosen, app: str, own: Sequence[OwnSet]) -> None:
+def _write_bank(
+    args: argparse.Namespace, chosen: Chosen, app: str, mastery: float | None, own: Sequence[OwnSet]
+) -> None:
     """Write the exercises of the bank with these topics, levels and kinds: a file for each topic and level."""
     if named := [name for name in ("seed", "count", "mixture") if name in chosen.query]:
         raise NormvizError("--all takes all exercises; leave --{name} out.", name=named[0])
@@ -202,10 +204,11 @@ def _write_bank(args: argparse.Namespace, chosen: Chosen, app: str, own: Sequenc
             tuple(exercises),
             f"{topic} {level}",
             app=app,
+            mastery=mastery,
         )
         for (topic, level), exercises in sorted(grouped.items())
     ]
-    sets += [PracticeSet(each.title, each.exercises, f"own {each.title}", app=app) for each in own]
+    sets += [PracticeSet(each.title, each.exercises, f"own {each.title}", app=app, mastery=mastery) for each in own]
     if not sets:
         raise NormvizError("no exercise is of these topics, of this level and of these kinds; leave one of them out.")
     _print_sizes(args.out, write_sets(args.out, args.format, sets, has_lists=False, pdf=args.pdf), len(sets))

@@ -21,8 +21,7 @@ from normviz.texts.errors import NormvizError, echo
 
 MANIFEST, INDEX = "imsmanifest.xml", "index.html"
 MOST_STATE = 4096  # characters of cmi.suspend_data
-MOST_OF_ID = 255  # characters of an identifier
-HEAD = 12  # characters of the state before the exercises
+HEAD = 13  # characters of the state before the exercises
 NUMBER_WIDTH = 11  # of a number of 64 bits
 
 
@@ -53,7 +52,7 @@ def read_mastery(share: str | None) -> float | None:
     number = float(share) if re.fullmatch(r"\d*\.?\d+", share) else 0
     if not 0 < number <= 1:
         raise NormvizError("--pass {share} must be a number above 0 and at most 1, such as 0.8.", share=echo(share))
-    return round(100 * number, 2)  # as the score
+    return max(0.01, round(100 * number, 2))  # as the score
 
 
 def exercise_page(
@@ -67,13 +66,7 @@ def exercise_page(
 
     pages  the addresses of pages next to the file, by their link in the app
     """
-    check_state(exercises)
-    if wrong := [one.id for one in exercises if not re.fullmatch(rf"[!-~]{{1,{MOST_OF_ID}}}", one.id)]:
-        raise NormvizError(
-            "the id {id} is none of SCORM: use letters, digits and signs of ASCII without spaces, at most {most} in all.",
-            id=echo(wrong[0]),
-            most=MOST_OF_ID,
-        )
+    check_state(exercises, title)
     chosen = ExerciseSet(0, len(exercises), (), None)
     part = Practice(chosen, controls=False, given=tuple(exercises), course=PracticeCourse(mastery))
     return document([part], title=title, app=app, pages=pages or {})
@@ -86,17 +79,19 @@ def state_size(exercise: PracticeExercise) -> int:
     return 1 + 2 * width
 
 
-def check_state(exercises: Sequence[PracticeExercise]) -> None:
+def check_state(exercises: Sequence[PracticeExercise], title: str) -> None:
     """Raise NormvizError unless every possible state of the set fits."""
     sizes = [state_size(one) for one in exercises]
     size = HEAD + sum(sizes)
     if size > MOST_STATE:
         fitting = next(n for n in range(len(sizes), -1, -1) if HEAD + sum(sizes[:n]) <= MOST_STATE)
         raise NormvizError(
-            "a SCORM 1.2 course cannot keep the answers to this set: its state may have a length of {size}, and the most is {most}. Choose --count {fitting}, or fewer exercises in which elements are marked.",
-            size=size,
+            "a SCORM 1.2 course keeps {most} characters for the answers of a student, and the set {title} can need {size}. Choose fewer exercises: the first {fitting} of its {count} fit.",
             most=MOST_STATE,
+            title=echo(title),
+            size=size,
             fitting=fitting,
+            count=len(sizes),
         )
 
 

@@ -27,6 +27,7 @@ BOTH = """<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema">
 MARKED = [one for one in bank() if one.about.form == MARK]
 WIDEST = max(MARKED, key=lambda one: len(one.case.group_numbers))
 SEVEN = [one.data() for one in choose(7, 3)]
+NUMBERED, CHOSEN = (next(one for one in bank() if one.about.form == form) for form in (NUMBER, CHOICE))
 
 
 def files_of(package: bytes) -> dict[str, str]:
@@ -53,8 +54,7 @@ def test_a_package_has_the_page_and_a_manifest_that_names_it():
     )
 
 
-@pytest.mark.parametrize("damaged", [False, True])
-def test_the_manifests_follow_the_published_schema(run, tmp_path, tmp_path_factory, damaged):
+def test_the_manifests_follow_the_published_schema(run, tmp_path, tmp_path_factory):
     etree = pytest.importorskip("lxml.etree")
     try:
         package = unpacked(*SCHEMAS, tmp_path_factory.mktemp("npm"))
@@ -66,8 +66,8 @@ def test_the_manifests_follow_the_published_schema(run, tmp_path, tmp_path_facto
     assert run("site", "mysite", "--only", "s0", "four", "--scorm", "--pass", "0.6")[0] == 0
     of_site = files_of_path(tmp_path / "mysite.zip")
     for text in (files_of(scorm.scorm_package(SEVEN, "a set", mastery=80))[scorm.MANIFEST], of_site[scorm.MANIFEST].decode()):  # fmt: skip
-        changed = text.replace("<file", "<fill") if damaged else text
-        assert schema.validate(etree.fromstring(changed.encode())) != damaged, schema.error_log
+        assert schema.validate(etree.fromstring(text.encode())), schema.error_log
+        assert not schema.validate(etree.fromstring(text.replace("<file", "<fill").encode()))
     listed = set(re.findall(r'<file href="([^"]+)"', of_site[scorm.MANIFEST].decode()))
     assert listed == set(of_site) - {scorm.MANIFEST}
     assert "question-s0.html" in of_site["exercises.html"].decode()
@@ -100,6 +100,20 @@ def test_the_state_comes_back_and_is_as_long_as_python_counts():
     assert evaluate("unpack(pack(args[0], args[1]), args[1])", shown, exercises, entry=ENTRY) == shown
 
 
+def test_a_set_of_more_than_999_exercises_comes_back():
+    exercises = [CHOSEN.data()] * 1001
+    scorm.check_state(exercises, "a set")
+    standing = {"at": 1000, "tries": [[CHOSEN.data().answer]] * 1000}
+    assert evaluate("unpack(pack(args[0], args[1]), args[1])", standing, exercises, entry=ENTRY) == standing
+
+
+@pytest.mark.parametrize(("exercise", "last"), [(NUMBERED, "!"), (NUMBERED, " "), (CHOSEN, "9")])
+def test_a_damaged_state_is_left_aside(exercise, last):
+    whole = evaluate("pack({ at: 1, tries: [[args[0].answer]] }, [args[0]])", exercise.data(), entry=ENTRY)
+    assert evaluate("unpack(args[0], [args[1]])", whole, exercise.data(), entry=ENTRY) is not None
+    assert evaluate("unpack(args[0], [args[1]])", whole[:-1] + last, exercise.data(), entry=ENTRY) is None
+
+
 @pytest.mark.parametrize("state", ["", "2", "x" * 4096, "cut", "other set"])
 def test_a_state_that_is_not_of_the_set_is_left_aside(state):
     exercises = [one.data() for one in choose(7, 3)]
@@ -112,15 +126,30 @@ def test_a_state_that_is_not_of_the_set_is_left_aside(state):
 def test_a_set_that_no_course_can_keep_is_refused_with_the_numbers():
     per_exercise = scorm.state_size(WIDEST.data())
     fitting = (scorm.MOST_STATE - scorm.HEAD) // per_exercise
-    scorm.check_state([WIDEST.data()] * fitting)
+    scorm.check_state([WIDEST.data()] * fitting, "a set")
     size = scorm.HEAD + (fitting + 1) * per_exercise
-    with pytest.raises(NormvizError, match=f"a length of {size}, and the most is 4096. Choose --count {fitting}, or"):
-        scorm.check_state([WIDEST.data()] * (fitting + 1))
+    words = f"keeps 4096 characters .* the set 'a set' can need {size}. Choose fewer exercises: the first {fitting} of its {fitting + 1} fit."
+    with pytest.raises(NormvizError, match=words):
+        scorm.check_state([WIDEST.data()] * (fitting + 1), "a set")
 
 
-def test_a_response_of_the_bank_is_at_most_255_characters():
+def test_a_response_and_an_id_of_the_bank_are_at_most_255_characters():
     longest = ",".join(map(str, range(max(len(one.case.group_numbers) for one in MARKED))))
     assert len(longest) <= 255
+    assert all(re.fullmatch(r"[!-~]{1,246}", one.id) for one in bank())  # before them stands the key of a set
+
+
+@pytest.mark.parametrize(("answer", "form", "value", "written"), [
+    (1e-7, "number", None, {"type": "fill-in", "correct_responses.0.pattern": "1e-7", "result": "neutral"}),
+    (3, "number", "1e-7", {"type": "fill-in", "student_response": "1e-7", "result": "wrong"}),
+    (3, "number", "3", {"type": "numeric", "student_response": "3", "result": "correct"}),
+    ([], "mark", [], {"type": "performance", "correct_responses.0.pattern": "none", "student_response": "none"}),
+])  # fmt: skip
+def test_an_interaction_has_the_form_of_its_type(answer, form, value, written):
+    result = {"exercise": {"id": "one", "answer": answer, "form": form}, "value": value, "isRight": value is not None and value != "1e-7"}  # fmt: skip
+    found = dict(evaluate("interactionOf(args[0], 61)", result, entry=ENTRY))
+    assert found.items() >= written.items()
+    assert found["latency"] == "0000:01:01.00"
 
 
 def test_a_span_of_time_has_the_form_of_the_standard():
@@ -133,6 +162,7 @@ def test_a_span_of_time_has_the_form_of_the_standard():
     ("practice --format scorm -o set.zip --pass x", "--pass 'x' must be a number above 0"),
     ("practice --pass 0.8", "--pass is for a SCORM package: write it with --format scorm."),
     ("practice --format scorm", "--format scorm writes a file; name it with -o FILE."),
+    ("practice --all --format scorm -o sets", "a SCORM 1.2 course keeps 4096 characters for the answers of a student, and the set 'normviz, "),
     ("site mysite --pass 0.8", "--pass is for a SCORM package: add --scorm."),
     ("site mysite --scorm --lang all", "a SCORM package has one language; choose one with --lang."),
 ])  # fmt: skip
@@ -146,3 +176,19 @@ def test_the_command_writes_the_package(run, tmp_path):
     assert run("practice", "--seed", "7", "--count", "3", "--format", "scorm", "--pass", "0.8", "-o", "set.zip")[0] == 0
     expected = scorm.scorm_package(SEVEN, "normviz practice, seed 7", mastery=80.0)
     assert (tmp_path / "set.zip").read_bytes() == expected
+
+
+def test_each_of_many_sets_has_the_mastery(run, tmp_path):
+    (tmp_path / "students.csv").write_text("name\nAda\nGrace\n")
+    for chosen in (("--all", "--topics", "code"), ("--roster", "students.csv", "--count", "3")):
+        folder = chosen[0].strip("-")
+        assert run("practice", *chosen, "--format", "scorm", "--pass", "0.8", "-o", folder)[0] == 0
+        packages = [files_of_path(file) for file in (tmp_path / folder).glob("*.zip")]
+        assert [b"<adlcp:masteryscore>80</adlcp:masteryscore>" in one[scorm.MANIFEST] for one in packages] == [
+            True
+        ] * len(packages)
+        assert len({one[scorm.MANIFEST] for one in packages}) == len(packages) >= 2
+
+
+def test_the_least_mastery_needs_a_right_answer():
+    assert [scorm.read_mastery(share) for share in (None, "1", "0.8", "0.00001")] == [None, 100, 80, 0.01]

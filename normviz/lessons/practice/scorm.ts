@@ -13,6 +13,7 @@ type Interaction = [name: string, value: string][];
 
 const RETRY = 10; // s, until what the course has not taken is sent again
 const LONGEST_RESPONSE = 255; // characters
+const NOTHING = "none"; // a response has a character at least
 const NOT_INITIALIZED = "301"; // the error after another window has ended the session
 
 export class ScormCourse {
@@ -185,7 +186,8 @@ const windowsAround = (first: Window): Window[] => (first.parent === first ? [fi
 // An interaction, whose forms are those of SCORM 1.2.
 
 function interactionOf({ exercise, value, isRight }: PracticeResult, seconds: number): Interaction {
-  const { id, answer, accepted = [answer] } = exercise, type = typeOf(exercise, value), response = value === null ? [] : [["student_response", responseOf(exercise, value)]];
+  const { id, answer, accepted = [answer] } = exercise, given = value === null ? [] : [value], type = typeOf(exercise, [...given, ...accepted]);
+  const response = given.map((one) => ["student_response", responseOf(exercise, one)]);
   const patterns = accepted.map((one, number) => [`correct_responses.${number}.pattern`, responseOf(exercise, one)]);
   const result = value === null ? "neutral" : isRight ? "correct" : "wrong"; // neutral: the answer was shown
   return [["id", id], ["type", type], ["time", new Date().toTimeString().slice(0, 8)], ...patterns, ...response, ["result", result], ["weighting", "1"], ["latency", timespan(seconds)]] as Interaction;
@@ -193,11 +195,12 @@ function interactionOf({ exercise, value, isRight }: PracticeResult, seconds: nu
 
 const DECIMAL = /^-?\d+(\.\d+)?$/;
 
-const typeOf = ({ options, form }: PracticeExercise, value: PracticeAnswer | null) => (options ? "choice" : form !== "number" ? "performance" : value === null || DECIMAL.test(String(value)) ? "numeric" : "fill-in");
+/** ``values``: the response and the right answers; a number such as 1e-7 has no form of "numeric". */
+const typeOf = ({ options, form }: PracticeExercise, values: PracticeAnswer[]) => (options ? "choice" : form !== "number" ? "performance" : values.every((one) => DECIMAL.test(String(one))) ? "numeric" : "fill-in");
 
 /** An option as its letter; marked elements as their positions in row-major order; toggles as the number of groups along each axis. */
 function responseOf({ options }: PracticeExercise, value: PracticeAnswer) {
-  return options ? String.fromCharCode(97 + options.findIndex(([text]) => text === value)) : String(value).slice(0, LONGEST_RESPONSE);
+  return options ? String.fromCharCode(97 + options.findIndex(([text]) => text === value)) : String(value).slice(0, LONGEST_RESPONSE) || NOTHING;
 }
 
 /** HHHH:MM:SS.SS */
@@ -209,20 +212,22 @@ export function timespan(seconds: number) {
 // The state, packed into the 4,096 characters that a course keeps. normviz/export/scorm.py counts the longest one of a set.
 
 const VERSION = "1";
+const AT_WIDTH = 4;
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const STATE = /^[\w+/-]+$/; // the digits, and those of a number
 const TRIES = ["", "a", "s", "aa", "as"]; // at an exercise: answered, or the answer shown
 
-/** The version, the hash of the set, three digits for ``at``, and each exercise: the kinds of its tries as a digit, and each answer in a fixed number of characters. */
+/** The version, the hash of the set, four digits for ``at``, and each exercise: the kinds of its tries as a digit, and each answer in a fixed number of characters. */
 export function pack({ at, tries }: Standing, exercises: PracticeExercise[]) {
   const packed = tries.map((all, number) => TRIES.indexOf(all.map((one) => (one === null ? "s" : "a")).join("")) + all.map((one) => (one === null ? "" : packAnswer(one, exercises[number]))).join(""));
-  return `${VERSION}${hashOf(exercises)}${String(at).padStart(3, "0")}${packed.join("")}`;
+  return `${VERSION}${hashOf(exercises)}${String(at).padStart(AT_WIDTH, "0")}${packed.join("")}`;
 }
 
 /** null: there is no state, or it is of another set */
 export function unpack(state: string, exercises: PracticeExercise[]): Standing | null {
-  const head = `${VERSION}${hashOf(exercises)}`, at = Number(state.slice(head.length, head.length + 3)), tries: PracticeAttempt["tries"] = [];
-  if (!state.startsWith(head)) return null;
-  for (let place = head.length + 3; place < state.length; ) {
+  const head = `${VERSION}${hashOf(exercises)}`, at = Number(state.slice(head.length, head.length + AT_WIDTH)), tries: PracticeAttempt["tries"] = [];
+  if (!state.startsWith(head) || !STATE.test(state)) return null;
+  for (let place = head.length + AT_WIDTH; place < state.length; ) {
     const exercise = exercises[tries.length], kinds = TRIES[Number(state[place++])];
     if (!exercise || !kinds) return null;
     const width = widthOf(exercise), answers = kinds.replace("s", "").length * width;
@@ -230,7 +235,7 @@ export function unpack(state: string, exercises: PracticeExercise[]): Standing |
     tries.push([...kinds].map((kind, number) => (kind === "s" ? null : unpackAnswer(state.slice(place + number * width, place + (number + 1) * width), exercise))));
     place += answers;
   }
-  return at <= tries.length ? { at, tries } : null;
+  return at <= tries.length && pack({ at, tries }, exercises) === state ? { at, tries } : null;
 }
 
 const cellsOf = ({ shape }: PracticeExercise) => shape.reduce((product, size) => product * size, 1);
