@@ -224,3 +224,10 @@ def test_gamma_and_beta_of_the_sliders_are_in_the_link(look):
     view.page.get_by_role("button", name="The layer's own").click()
     view.wait_for_view(gamma=None, beta=None)
     expect(view.find(".nv-slider output")).to_have_text(["1", "0"])
+
+
+def test_without_a_selected_element_gamma_and_beta_have_their_sliders(look):
+    view = look(ROWS.replace("at=0,3", "at=none"))
+    expect(view.page.get_by_role("button", name="Show all")).to_have_count(0)
+    expect(view.find(".nv-slider input")).to_have_count(2)
+    expect(view.find(".nv-slider input").first).to_be_visible()

@@ -100,13 +100,14 @@ export class Distribution {
 
   /** Draws the group of the selected element. ``step`` of the forward pass; later stages are not drawn yet. */
   draw(step?: string) {
-    const { view } = this, { data } = view, at = view.at && sentPlace(data, view.at) && isComputed(data, view.at) ? view.at : null;
+    const { view } = this, { data } = view, isKnown = view.at && sentPlace(data, view.at) && isComputed(data, view.at);
+    const at = isKnown ? view.at : null;
     this.root.hidden = !data.values || (data.hidden ?? []).includes("distribution");
     if (!view.changes.held) this.width = this.root.clientWidth - 2; // reading it again in every frame of a drag takes time
     this.root.hidden ||= this.width < 80;
     if (this.root.hidden) return;
     const { width } = this;
-    this.sliders.set(view.given, view.changes.choice, step ? step === "output" : this.all);
+    this.sliders.set(view.given, view.changes.choice, step ? step === "output" : this.all || !at); // without a group, there is no button for all stages
     this.drawing.replaceChildren();
     this.dots.clear();
     this.rows = [];
@@ -131,7 +132,9 @@ export class Distribution {
     const holds = Boolean(changes.held) && sameIndex(at, this.at);
     this.at = at;
     if (!holds) { // of all stages: no dot moves when a row is added; the axis stays while a value is dragged
-      this.range = rangeOf(stages.flatMap(({ values, bins, mean, spread }) => [...values, ...(bins ? [bins.low, bins.high] : []), mean, ...spread]), slides ? ROOM_TO_DRAG : AXIS_MARGIN);
+      const ends = (bins?: Histogram) => (bins ? [bins.low, bins.high] : []);
+      const numbers = stages.flatMap(({ values, bins, mean, spread }) => [...values, ...ends(bins), mean, ...spread]);
+      this.range = rangeOf(numbers, slides ? ROOM_TO_DRAG : AXIS_MARGIN);
       this.levels.clear();
     }
     const { range } = this;
@@ -194,7 +197,7 @@ export class Distribution {
   drawDots({ key, values, bins }: Stage, { others }: Group, top: number, fill: string, selected: number) {
     const row = this.rows[this.rows.length - 1], many = Boolean(bins) || values.length > MOST_DOTS;
     if (many) {
-      const bars = bins ? this.barsOf(bins) : [...countsOf(values.map(this.place), 2 * RADIUS)].map(([column, count]) => [column * 2 * RADIUS - RADIUS, 2 * RADIUS, count]);
+      const bars = bins ? this.barsOf(bins) : this.binned(values);
       const most = Math.max(...bars.map(([, , count]) => count));
       const shapes = bars.filter(([, , count]) => count).map(([left, width, count]) => {
         const bar = Math.max(1, (STRIP * count) / most), gap = Math.min(1, width / 4);
@@ -213,6 +216,12 @@ export class Distribution {
       shapes[number] = svg("path", { class: `nv-dot-shape${look}`, ...(others[number] ? {} : { fill }), d }, this.drawing);
     }
     this.dots.set(key, shapes);
+  }
+
+  /** Bars of values of which all are here. */
+  binned(values: number[]) {
+    const counts = [...countsOf(values.map(this.place), 2 * RADIUS)];
+    return counts.map(([column, count]) => [column * 2 * RADIUS - RADIUS, 2 * RADIUS, count]);
   }
 
   /** The left end, the width and the count of each bar. */
