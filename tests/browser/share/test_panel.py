@@ -274,6 +274,15 @@ def test_a_report_is_copied_with_the_link_of_the_view(view, share):
     )
 
 
+def test_after_a_report_without_access_to_the_clipboard_the_button_has_the_focus(view, share):
+    share()
+    view.page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject() }")
+    view.page.get_by_role("button", name="Report an error in this page").click()
+    expect(view.find(".nvs-report > span")).to_contain_text("Copied. Paste it into a message")
+    expect(view.find(".nvs-report-button")).to_be_focused()
+    view.page.evaluate("delete navigator.clipboard.writeText")
+
+
 def test_the_answer_of_whoever_shares_is_in_the_link_only_on_request(view):
     view.visit("questions?q=s0&guess=one")
     view.find(".nv-verdict").wait_for()
