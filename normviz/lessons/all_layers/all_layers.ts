@@ -149,7 +149,7 @@ class LayerMap {
       onMeans: (means) => this.press(means, this.gamma.standing),
       onGamma: (gamma) => this.press(this.means.standing, gamma),
     }));
-    html("span", "", this.means.head, (this.means.toggles.root.ariaLabel = _("mean over")));
+    this.means.name(_("mean over"));
     this.mates = html("div", "nv-map-mates", parent);
     this.open = html("p", "nv-next", parent);
   }

@@ -24,7 +24,6 @@ class Toy {
   means: SharingPanel;
   gamma: SharingPanel;
   center: HTMLButtonElement | null = null;
-  label: HTMLElement;
   verdict: HTMLElement;
   note: HTMLElement;
   goal: HTMLElement;
@@ -51,7 +50,6 @@ class Toy {
       onMeans: (means) => this.press({ ...this.standing, means }),
       onGamma: (gamma) => this.press({ ...this.standing, gamma }),
     }));
-    this.label = html("span", "", this.means.head);
     if (data.layers.some(({ standing }) => !standing.center))
       this.center = button("nv-toggle nv-toy-center", this.means.head, _("subtract the mean"), () => this.press({ ...this.standing, center: !this.standing.center })) as HTMLButtonElement;
     this.verdict = html("p", "nv-toy-verdict", bar, "", { role: "status" });
@@ -84,7 +82,7 @@ class Toy {
     const { standing, layer, name, data } = this, { means, gamma, center } = standing;
     this.means.set(means);
     this.gamma.set(gamma, !gamma.includes(1));
-    this.label.textContent = this.means.toggles.root.ariaLabel = center ? _("mean over") : _("mean square over");
+    this.means.name(center ? _("mean over") : _("mean square over"));
     if (this.center) this.center.ariaPressed = String(center);
     this.root.dataset.layer = name;
     this.verdict.classList.toggle("nv-toy-found", Boolean(name));

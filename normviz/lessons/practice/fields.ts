@@ -136,7 +136,7 @@ class BuildField {
   panel: SharingPanel;
   needed = "";
 
-  constructor(parent: HTMLElement, exercise: PracticeExercise, { label, draft, onChange }: FieldOptions) {
+  constructor(parent: HTMLElement, exercise: PracticeExercise, { draft, onChange }: FieldOptions) {
     const { steps = [], labels = [], target = [] } = exercise;
     this.exercise = exercise;
     this.panel = new SharingPanel(html("div", "nv-build", parent), { ...exercise, steps, labels }, {
@@ -147,9 +147,8 @@ class BuildField {
         onChange();
       },
     });
-    html("span", "", this.panel.head, _("mean over"));
+    this.panel.name(_("mean over"));
     for (const position of target) this.panel.cells[position].classList.add("nv-build-target");
-    this.panel.toggles.root.setAttribute("aria-labelledby", label);
     const kept = typeof draft === "string" ? draft.split(",").map(Number) : [];
     this.update(kept.length === steps.length && kept.every((one, axis) => steps[axis].includes(one)) ? kept : steps.map(([first]) => first));
   }

@@ -11,7 +11,10 @@ import { combinations, upTo } from "./tensor.ts";
 export type ToggledTensor = Pick<SmallTensor, "shape" | "names" | "facets" | "row" | "col"> & { labels: string[], steps: number[][] };
 
 /** ``inverse``: a pressed toggle separates the elements along its axis; ``scale``: of the colors, or the color of each element */
-type Options = { inverse?: boolean, scale: "groups" | "parameters" | ((position: number) => string), onPress: (standing: number[]) => void, onPoint: (position: number | null) => void };
+type Options = {
+  inverse?: boolean, scale: "groups" | "parameters" | ((position: number) => string),
+  onPress: (standing: number[]) => void, onPoint: (position: number | null) => void,
+};
 
 export class SharingPanel {
   tensor: ToggledTensor;
@@ -21,6 +24,7 @@ export class SharingPanel {
   cells: HTMLElement[] = [];
   root: HTMLElement;
   head: HTMLElement;
+  title: HTMLElement;
   toggles: ToggleRow;
   grid: HTMLElement;
   caption: HTMLElement;
@@ -30,7 +34,9 @@ export class SharingPanel {
     this.options = options;
     this.root = html("div", "nv-shared", parent);
     this.head = html("div", "nv-shared-head", this.root);
-    this.toggles = new ToggleRow(this.root, tensor, (axis, value) => options.onPress(this.standing.map((one, i) => (i === axis ? value : one))));
+    this.title = html("span", "", this.head, "", { ariaHidden: "true" }); // the toggles have these words as their name
+    this.toggles = new ToggleRow(this.root, tensor, (axis, value) =>
+      options.onPress(this.standing.map((one, i) => (i === axis ? value : one))));
     this.grid = html("div", "nv-shared-grid", this.root, "", { role: "img", tabIndex: 0 });
     const foot = html("div", "nv-shared-foot", this.root), { row, col, names } = tensor;
     this.caption = html("p", "", foot, "", { id: `nv-shared-${uniqueNumber()}`, role: "status" });
@@ -40,6 +46,11 @@ export class SharingPanel {
     this.grid.addEventListener("pointerover", ({ target }) => options.onPoint(this.placeOf(target)));
     for (const end of ["pointerleave", "blur"]) this.grid.addEventListener(end, () => options.onPoint(null));
     this.grid.addEventListener("keydown", (event) => this.move(event));
+  }
+
+  /** Says what the toggles choose. */
+  name(text: string) {
+    this.title.textContent = this.toggles.root.ariaLabel = text;
   }
 
   placeOf(target: EventTarget | null) {
@@ -126,7 +137,7 @@ export function addPair(parent: HTMLElement, tensor: ToggledTensor, { onPoint, o
   const means = new SharingPanel(parent, tensor, { scale: "groups", onPoint, onPress: onMeans });
   const onOff = { ...tensor, steps: tensor.steps.map(() => [0, 1]) };
   const gamma = new SharingPanel(parent, onOff, { scale: "parameters", inverse: true, onPoint, onPress: onGamma });
-  html("span", "", gamma.head, (gamma.toggles.root.ariaLabel = _("own gamma for each")));
+  gamma.name(_("own gamma for each"));
   return { means, gamma };
 }
 

@@ -24,6 +24,7 @@ def test_it_answers_at_once_and_the_app_keeps_what_is_typed(new_tab: NewTab, mad
     page.goto(made(""), wait_until="commit")
     toy, own_gamma = page.locator("#normviz-first .nv-toy"), page.get_by_role("group", name="own gamma for each")
     expect(toy).to_have_attribute("data-layer", "LayerNorm([3, 5])")
+    assert all(toy.aria_snapshot().count(name) == 1 for name in ("mean over", "own gamma for each"))  # heard once
     page.get_by_role("group", name="mean over").get_by_role("button", name="N, examples").click()
     expect(toy).to_have_attribute("data-layer", "")
     expect(toy.get_by_role("button", name="BatchNorm2d(4)")).to_be_visible()  # the same means
