@@ -54,13 +54,14 @@ def test_a_question_of_prairielearn_gives_partial_credit(grade, tmp_path, monkey
     assert grade.graded(tmp_path)["score"] == score
 
 
-def test_code_that_cannot_be_called_gets_no_points_and_the_reason(grade, tmp_path, monkeypatch):
-    failed = CompletedProcess(
-        [], 2, "", "hello\nnormviz: the function raises on an x of shape (4, 6): ZeroDivisionError"
-    )
+@pytest.mark.parametrize(("code", "err", "message"), [
+    (2, "hello\nnormviz: the function raises on an x of shape (4, 6): ZeroDivisionError", "normviz: the function raises on an x of shape (4, 6): ZeroDivisionError"),
+    (-9, "", "The function was ended before it returned: it may need too much memory."),
+])  # fmt: skip
+def test_code_that_cannot_be_called_gets_no_points_and_the_reason(grade, tmp_path, monkeypatch, code, err, message):
+    failed = CompletedProcess([], code, "", err)
     monkeypatch.setattr(grade.subprocess, "run", lambda *_arguments, **_options: failed)
-    assert grade.graded(tmp_path)["score"] == 0
-    assert grade.graded(tmp_path)["message"] == "normviz: the function raises on an x of shape (4, 6): ZeroDivisionError"  # fmt: skip
+    assert grade.graded(tmp_path) == {"gradable": True, "score": 0, "message": message}
 
 
 def cells() -> list[tuple[str, str]]:

@@ -12,13 +12,15 @@ CHECK = ["submission.py:layer_norm", "--shape", "4,6", "--like", "LayerNorm(6)",
 # What a difference costs; what is not in the table costs all. Each mistake is told, however often it counts.
 COSTS = {"statistics": 0.5, "parameters": 0.25, "gamma": 0.25, "beta": 0.25, "center": 0.5, "variance": 0.25, "eps": 0.1, "eps_placement": 0.25}  # fmt: skip
 
+KILLED = "The function was ended before it returned: it may need too much memory."
+
 
 def graded(folder: Path) -> dict[str, object]:
     """The result of a folder with the student's file, as PrairieLearn reads it."""
     command = [sys.executable, "-m", "normviz", "check", *CHECK, "--timeout", "60", "--json"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode not in (0, 1):  # it cannot be called, or it raises an error
-        return {"gradable": True, "score": 0.0, "message": done.stderr.strip().splitlines()[-1]}
+        return {"gradable": True, "score": 0.0, "message": done.stderr.strip().splitlines()[-1] if done.stderr.strip() else KILLED}
     differences = json.loads(done.stdout)["differences"]
     score = max(0.0, 1 - sum(COSTS.get(one["what"], 1) for one in differences))
     tests = [{"name": one["what"], "points": 0, "max_points": COSTS.get(one["what"], 1), "message": one["sentence"]} for one in differences]  # fmt: skip
