@@ -55,12 +55,10 @@ class Practice {
     if (this.data.controls) this.form = new SetForm(this.head, this.data, (set, timed) => this.open(set, timed), (set, timed) => this.linkOf(set, timed));
     const { exercises, scorm } = this.data, api = scorm && findScorm();
     if (api) this.course = new ScormCourse(api, this.root, exercises, scorm.mastery, (standing) => this.resume(standing));
-    else this.book = Splice.ofFrame((state) => this.recall(state as BookState));
-    if (this.data.set.level === RISING && choose) void choose(this.data.set).then((pool) => this.begin(this.data.set, pool));
-    else this.begin(this.data.set, this.data.exercises);
-    if (!this.bank) return;
-    if (location.hash || location.search) this.readAddress();
-    window.addEventListener("popstate", () => this.root.isConnected && this.readAddress());
+    if (this.bank) window.addEventListener("popstate", () => this.root.isConnected && this.readAddress());
+    if (this.bank && (location.hash || location.search)) void this.readAddress();
+    else if (this.data.set.level === RISING && choose) void choose(this.data.set).then((pool) => this.begin(this.data.set, pool));
+    else this.begin(this.data.set, exercises);
   }
 
   // A file or the static site: the address may ask for another set.
@@ -95,6 +93,7 @@ class Practice {
     }
     this.choose();
     this.show();
+    if (!this.course) this.book ??= Splice.ofFrame((state) => this.recall(state as BookState));
   }
 
   /** Goes on where another window has got to. */
@@ -105,11 +104,12 @@ class Practice {
 
   /** Goes on with the attempt that the page around this one has kept, unless the reader has got further here. */
   recall({ attempt: kept, best }: BookState) {
-    const here = this.attempt as PracticeAttempt | undefined;
-    this.best = Math.max(this.best, Number(best) || 0);
-    if (!kept || (here && (kept.key !== here.key || !isPossible(kept, this.count) || kept.tries.flat().length <= here.tries.flat().length))) return;
+    const here = this.attempt;
+    if (kept?.key !== here.key || !isPossible(kept, this.count)) return; // of another set, or damaged
+    this.best = Math.min(1, Math.max(this.best, Number(best) || 0));
+    if (kept.tries.flat().length <= here.tries.flat().length) return;
     keepAttempt({ ...newAttempt(kept.key), ...kept });
-    if (here) this.begin(this.set, this.isRising ? this.pool : this.exercises);
+    this.begin(this.set, this.isRising ? this.pool : this.exercises);
   }
 
   /** Tells the page around this one how far the reader is in the set that it has asked for. */
@@ -306,9 +306,9 @@ function readAttempt(key: string, count: number) {
   return kept && isPossible(kept, count) ? kept : newAttempt(key);
 }
 
-function isPossible({ at, tries, ids, due }: PracticeAttempt, count: number) {
+function isPossible({ at, seconds, tries, ids, due }: PracticeAttempt, count: number) {
   const isList = [tries, ids, due].every(Array.isArray) && tries.every((one) => Array.isArray(one) && one.length > 0);
-  return isList && at >= 0 && at <= tries.length && tries.length <= count;
+  return isList && [at, seconds].every(Number.isInteger) && at >= 0 && at <= tries.length && tries.length <= count;
 }
 
 function keepAttempt(attempt: PracticeAttempt) {

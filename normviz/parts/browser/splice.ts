@@ -65,12 +65,12 @@ export class QuestionScores {
     this.root = root;
   }
 
-  recall(guesses: Guesses) {
+  recall(kept: Guesses) {
+    const here = this.guesses;
+    this.guesses = { ...kept, ...here }; // also those of other pages that the frame has shown
     for (const box of findAll(this.root, ".nv-prediction")) {
-      const question = box.dataset.question ?? "", kept = guesses[question];
-      if (!kept || this.guesses[question]) continue;
-      this.guesses[question] = kept;
-      if (kept.guess) showGuess(box, String(kept.guess));
+      const question = box.dataset.question ?? "", { guess } = kept[question] ?? {};
+      if (guess && !here[question]) showGuess(box, String(guess));
     }
   }
 

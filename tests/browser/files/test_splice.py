@@ -34,6 +34,7 @@ addEventListener("message", ({ data, source, origin }) => {
 EXERCISE = choose(7, 3)[0]
 FILES = {
     "/set": lambda: output_of_query("practice", {"seed": "7", "count": "3", "level": "all"}).with_(choices=Choices()),
+    "/site": lambda: output_of_query("practice", {}).with_(choices=Choices()),  # its own set is another one
     "/question": lambda: output_of_query("questions", {"q": "s0"}),
 }
 
@@ -45,7 +46,7 @@ class Book:
         tab.context.route(
             f"{BOOK}/**", lambda route: self._fulfill(route, PAGE.replace("ADDRESS", FRAMED + self.shown))
         )
-        tab.context.route(f"{FRAMED}/**", lambda route: self._fulfill(route, self.files[self.shown]))
+        tab.context.route(f"{FRAMED}/**", lambda route: self._fulfill(route, self.files[self.shown.partition("#")[0]]))
 
     def _fulfill(self, route: Route, html: str) -> None:
         route.fulfill(body=html, content_type="text/html; charset=utf-8")
@@ -82,7 +83,7 @@ def answer(frame: FrameLocator, value: str) -> None:
 
 
 def test_a_book_keeps_the_score_and_the_state_of_a_set(book: Book):
-    frame = book.open("/set")
+    frame = book.open("/site#seed=7&count=3&level=all")
     answer(frame, f"{EXERCISE.answer:g}")
     frame.get_by_role("button", name="Next exercise").click()
     book.tab.wait_for_function("messages.length === 4")
@@ -97,12 +98,19 @@ def test_a_book_keeps_the_score_and_the_state_of_a_set(book: Book):
     frame = book.open("/set", kept=kept)
     expect(frame.locator(".nv-practice-place")).to_have_text("2 of 3")
 
-    for options in ({"kept": kept, "other": "yes"}, {"kept": kept, "silent": "yes"}, {"kept": '{"attempt": 7}'}):
+    attempt = report["state"]["attempt"]
+    damaged = [
+        {"attempt": {**attempt, **change}, "best": 5} for change in ({"at": 0.5}, {"at": "1"}, {"key": "another set"})
+    ]
+    ignored = [{"kept": kept, "other": "yes"}, {"kept": kept, "silent": "yes"}, {"kept": '{"attempt": 7}'}]
+    for options in ignored + [{"kept": dumps(one)} for one in damaged]:
         book.tab.frames[-1].evaluate("sessionStorage.clear()")
         frame = book.open("/set", **options)
         answer(frame, "-1")
         expect(frame.locator(".nv-exercise-hint")).to_contain_text("Try once more.")
         expect(frame.locator(".nv-practice-place")).to_have_text("1 of 3")
+        book.tab.wait_for_function("messages.length === 3")
+        assert [one["score"] for one in book.messages("reportScoreAndState")] == [0]
 
 
 def test_a_book_keeps_the_first_prediction_at_a_question(book: Book):
@@ -120,7 +128,13 @@ def test_a_book_keeps_the_first_prediction_at_a_question(book: Book):
     *_first, second = book.messages("reportScoreAndState")
     assert second["score"] == 1
 
-    frame = book.open("/question", kept=dumps(report["state"]), text="yes")
+    other = {"guess": "6", "result": "wrong"}  # of another page in the same frame
+    kept = {"guesses": {**report["state"]["guesses"], "a question": other}}
+    frame = book.open("/question", kept=dumps(kept), text="yes")
     expect(frame.locator(f".nv-option input[value='{right}']")).to_be_checked()
     expect(frame.locator(".nv-verdict")).to_be_visible()
     assert book.messages("reportScoreAndState") == []
+    frame.locator(f".nv-option input:not([value='{right}'])").first.check()
+    book.tab.wait_for_function("messages.length === 3")
+    (report,) = book.messages("reportScoreAndState")
+    assert (report["score"], report["state"]["guesses"]["a question"]) == (1, other)
