@@ -45,19 +45,15 @@ LOW = (torch.float16, torch.bfloat16)
 class Node:
     """A tensor of the forward pass, and what made it.
 
-        number    its place in the order of execution
-        function  what computed it from ``args`` and ``kwargs``, whose tensors are nodes; None if it comes from elsewhere
-        item      which of several outputs it is
-        fixed     a parameter, a buffer, or a number of the model
-        is_fixed  whether it follows from those alone
-        state     ACTIVATIONS = frozenset(
-        "relu relu6 gelu silu elu selu celu leaky_relu leakyrelu prelu mish hardswish hardsigmoid hardtanh sigmoid tanh softplus max "
-        "maximum clamp".split()
-    )
-    NONE, REDUCED, ROOTED or INVERSE
-        users     what is computed from it
-        sample    a part of its values, if a mean of it is taken
-        is_whole  whether a function of others computed it, of whose operations nothing is seen
+    number    its place in the order of execution
+    function  what computed it from ``args`` and ``kwargs``, whose tensors are nodes; None if it comes from elsewhere
+    item      which of several outputs it is
+    fixed     a parameter, a buffer, or a number of the model
+    is_fixed  whether it follows from those alone
+    state     NONE, REDUCED, ROOTED or INVERSE
+    users     what is computed from it
+    sample    a part of its values, if a mean of it is taken
+    is_whole  whether a function of others computed it, of whose operations nothing is seen
     """
 
     number: int
@@ -90,9 +86,8 @@ class Graph:
     def __init__(self, model: nn.Module) -> None:
         self.nodes: Any = WeakIdKeyDictionary()  # of each tensor
         self.count = 0
-        self.quotients: list[
-            tuple[Node, tuple[nn.Module, ...]]
-        ] = []  # what is divided by a root, and the modules that run
+        # what is divided by a root, and the modules that run
+        self.quotients: list[tuple[Node, tuple[nn.Module, ...]]] = []
         self.fixed: Any = WeakIdKeyDictionary()
         for name, tensor in (*model.named_parameters(), *model.named_buffers()):
             self.fixed[tensor] = name
@@ -354,14 +349,10 @@ def steps(end: Node, start: Node) -> tuple[GraphStep, ...]:
 
     found = []
     for node in region(end, start) or ():
-        args, kwargs = (
-            tuple(map(placed, node.args)),
-            tuple((name, placed(value)) for name, value in node.kwargs.items()),
-        )
+        kwargs = tuple((name, placed(value)) for name, value in node.kwargs.items())
         given = tuple(places[parent] for parent in node.parents)
-        found.append(
-            GraphStep(node.name, None if node.fixed is not None else node.function, args, kwargs, node.item, given)
-        )
+        function = None if node.fixed is not None else node.function
+        found.append(GraphStep(node.name, function, tuple(map(placed, node.args)), kwargs, node.item, given))
         places[node] = len(found)
     return tuple(found)
 
@@ -372,6 +363,12 @@ def _numbers(value: object) -> Iterator[float]:
             yield from _numbers(each)
     elif isinstance(value, int | float):
         yield float(value)
+
+
+def _is_whole(index: object) -> bool:
+    """Whether an index takes all elements of each axis."""
+    several = index if isinstance(index, tuple) else (index,)
+    return all(one is None or one is ... or one == slice(None) for one in several)
 
 
 class Replay(nn.Module):
@@ -386,7 +383,13 @@ class Replay(nn.Module):
     def depends_on(self, size: int) -> bool:
         """Whether a number in it is, or may follow from, the size of an axis."""
         numbers = [value for step in self.steps for value in _numbers((step.args, step.kwargs))]
-        return any(isclose(number, size**power) for number in numbers for power in (1, 0.5, -0.5, -1))
+        is_number = any(isclose(number, size**power) for number in numbers for power in (1, 0.5, -0.5, -1))
+        return is_number or self.takes_parts
+
+    @property
+    def takes_parts(self) -> bool:
+        """Whether it takes a part of an axis, such as x[..., :4], which may be the whole axis of a smaller x."""
+        return any(step.name == "getitem" and not _is_whole(step.args[1]) for step in self.steps)
 
     @property
     def text(self) -> str:

@@ -65,6 +65,7 @@ class NormRow:
     of_parameter  the name of the parameter of the model that it normalizes, as in weight standardization; empty for activations
     departures    what it does otherwise than the layer, such as an eps outside the root, as sentences
     elements      m, the elements of x for each mean and variance; of stored statistics, those of a batch of this shape in train mode
+    learned       its gammas and betas, by their names in the model
     """
 
     name: str
@@ -84,9 +85,7 @@ class NormRow:
     departures: tuple[str, ...] = ()
     elements: int = 0
     kept: Kept | None = field(default=None, repr=False, compare=False)
-    learned: Mapping[str, nn.Parameter] = field(
-        default_factory=dict, repr=False, compare=False
-    )  # gammas and betas, by name
+    learned: Mapping[str, nn.Parameter] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def title(self) -> str:

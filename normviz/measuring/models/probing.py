@@ -202,7 +202,9 @@ def _shapes(call: Call) -> Iterator[Shape]:
     rank = len(call.shape)
     named = {i for i, size in enumerate(call.shape) if size in fixed or _is_named(call.module, size)}
     # The size of an axis may be in fixed by chance.
-    kept = (named, named | {rank - 1}, named | {1}, set(range(rank)), {rank - 1}, {1})
+    kept = [named, named | {rank - 1}, named | {1}, set(range(rank)), {rank - 1}, {1}]
+    if isinstance(call.module, Replay) and call.module.takes_parts:
+        kept = [named]
     for shape in dict.fromkeys(_with_axes_kept(call.shape, axes) for axes in kept):
         if math.prod(shape) <= LARGEST:
             yield shape

@@ -142,11 +142,8 @@ def read_call(function: Any, args: tuple[Any, ...], kwargs: Arguments) -> tuple[
             signature = inspect.signature(function)
             bound = signature.bind_partial(*args[: len(signature.parameters)], **kwargs)
             bound.apply_defaults()
-            return (
-                None
-                if bound.arguments.get("out") is not None
-                else (READERS[function](bound.arguments), bound.arguments)
-            )
+            given = bound.arguments
+            return None if given.get("out") is not None else (READERS[function](given), given)
         if function in OPERATORS:
             name, schema = OPERATORS[function]
             names = [one.name for one in schema.arguments]

@@ -12,7 +12,7 @@ from torch import nn
 
 import normviz as nv
 from normviz.api.table import view_query
-from tests.support.needs import needs_rms_norm
+from tests.support.needs import needs_rms_norm, skip_or_fail
 
 X = torch.randn(3, 5, 8)
 ATEN = torch.ops.aten
@@ -100,6 +100,29 @@ def test_a_formula_is_found_on_meta_and_compared():
     one, other = nv.norms(nn.Sequential(Larger(by_mean)), X), nv.norms(nn.Sequential(Larger(root_mean_square)), X)
     assert one.diff(nv.norms(nn.Sequential(Larger(scale_and_shift)), X)) == ()
     assert any("It does not subtract the mean." in sentence for sentence in one.diff(other))
+
+
+def of_a_part(take):
+    return lambda x, own: x * torch.rsqrt(take(x).pow(2).mean(-1, keepdim=True) + 1e-6)
+
+
+@pytest.mark.parametrize(
+    "take",
+    [lambda x: x[..., :4], lambda x: x[..., [0, 1, 2, 3]], lambda x: x[..., torch.arange(4)], lambda x: x[:, :, 0:4]],
+    ids=["slice", "list", "tensor", "slices"],
+)
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_a_mean_of_a_part_is_no_mean_of_the_whole(take, device):  # a small x may be no longer than the part
+    model = nn.Sequential(Larger(of_a_part(take))).to(device)
+    with torch.device(device):
+        found = nv.norms(model, X.to(device))
+    assert len(found) == 0
+    assert "could not be measured" in found.notes[0]
+
+
+@needs_rms_norm
+def test_a_formula_with_an_index_is_measured():
+    assert rows(of_a_part(lambda x: x[..., None, :][:, :, 0:].squeeze(2)))[0][1].startswith("RMSNorm([8]")
 
 
 def test_a_formula_that_cannot_be_measured_is_noted():
@@ -239,8 +262,9 @@ for training in (True, False):
 """
 
 
-@pytest.mark.skipif(find_spec("keras") is None, reason="needs Keras")
 def test_layers_of_keras_are_listed_in_both_modes():  # in a process of its own: others use another backend
+    if find_spec("keras") is None:
+        skip_or_fail("Keras is not installed")
     run = subprocess.run([sys.executable, "-c", KERAS], capture_output=True, text=True, check=True)
     batch_norm, layer_norm = "BatchNorm1d(6, eps=0.001)", "LayerNorm([6], eps=0.001)"
     assert run.stdout.splitlines() == [str([batch_norm, layer_norm]), str([f"{batch_norm}.eval()", layer_norm])]
