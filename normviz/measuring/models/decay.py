@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from normviz.measuring.models.kept import Called
 from normviz.measuring.models.norms import NormRow
 from normviz.texts.columns import align
 from normviz.texts.errors import NormvizError
@@ -56,7 +57,7 @@ class Decayed:
             )
         ]  # fmt: skip
         roles = {one.role for one in self.parameters}
-        if roles & {"gamma", "beta"}:
+        if "gamma" in roles:
             remarks.append(
                 _("Weight decay pulls gamma and beta to 0, not to the identity, which has gamma = 1 and beta = 0.")
             )
@@ -109,19 +110,29 @@ def decayed(rows: Iterable[NormRow], optimizer: object) -> Decayed:
 def _learned(row: NormRow) -> Iterator[tuple[str, str, nn.Parameter]]:
     """The name, the role and the parameter of each gamma and beta of a norm."""
     gamma = "1 + gamma" if row.norm is not None and row.norm.zero_centered_gamma else "gamma"
-    for name, parameter in row.learned.items():
-        yield name, "beta" if _is_beta(row, name) else gamma, parameter
+    for place, (name, parameter) in enumerate(row.learned.items()):
+        yield name, "beta" if _is_beta(row, name, place) else gamma, parameter
 
 
-def _is_beta(row: NormRow, name: str) -> bool:
+def _is_beta(row: NormRow, name: str, place: int) -> bool:
     """Whether the parameter is added to the output: 1 more adds 1 to each element. Without values, by its name."""
-    own = name.rpartition(".")[2]
-    known = None if row.kept is None or row.kept.others else dict(row.kept.module.named_parameters())
-    if row.kept is None or known is None or own not in known:
-        return any(part in own.lower() for part in OF_BETAS)
+    own = None if row.kept is None or row.kept.others else _own_place(row, row.kept.module, name, place)
+    if row.kept is None or own is None:
+        return any(part in name.rpartition(".")[2].lower() for part in OF_BETAS)
     module = copy.deepcopy(row.kept.module)
     with torch.no_grad():
         before = module(row.kept.x)
-        dict(module.named_parameters())[own].add_(1)
+        list(module.parameters())[own].add_(1)
         after = module(row.kept.x)
     return isinstance(before, Tensor) and torch.allclose(after - before, torch.ones_like(before), atol=1e-3)
+
+
+def _own_place(row: NormRow, module: nn.Module, name: str, place: int) -> int | None:
+    """Where the module that runs the norm again has the parameter of this name and place in the row; None if that is unknown."""
+    names = [own for own, _parameter in module.named_parameters()]
+    if len(row.learned) == len(names):
+        return place
+    last = name.rpartition(".")[2]
+    if last in names:  # a row of several norms, or a function with a gamma that is calculated
+        return names.index(last)
+    return None if isinstance(module, Called) or not names or len(row.learned) % len(names) else place % len(names)

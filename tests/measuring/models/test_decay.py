@@ -65,6 +65,67 @@ def test_what_is_decayed_is_named_with_its_role(model, norms):
     assert [one.name for one in norms[1:2].decayed(torch.optim.AdamW(model.parameters())).parameters] == ["2.a", "2.b"]
 
 
+class Nested(nn.Module):
+    """Its parameters are in a dictionary, in another order than they are used."""
+
+    def __init__(self):
+        super().__init__()
+        self.own = nn.ParameterDict({"g": torch.ones(8), "a": torch.zeros(8)})
+
+    def forward(self, x):
+        return F.layer_norm(x, (8,)) * self.own["g"] + self.own["a"]
+
+
+class Within(nn.Module):
+    """A norm between two linear layers, with names that say nothing."""
+
+    def __init__(self, normalize):
+        super().__init__()
+        self.first, self.last, self.normalize = nn.Linear(8, 8), nn.Linear(8, 8), normalize
+        self.g, self.a = nn.Parameter(torch.ones(8)), nn.Parameter(torch.zeros(8))
+
+    def forward(self, x):
+        return self.last(self.normalize(self.first(x), self.g, self.a))
+
+
+def formula(x, g, a):
+    return (x - x.mean(-1, keepdim=True)) * torch.rsqrt(x.var(-1, False, keepdim=True) + 1e-6) * g + a
+
+
+def called(x, g, a):
+    return F.layer_norm(x, (8,), g, a)
+
+
+def called_with_others(x, g, a):
+    return F.layer_norm(x, (8,), a, g)
+
+
+@pytest.mark.parametrize(
+    ("model", "roles"),
+    [
+        (Nested(), {"own.g": "gamma", "own.a": "beta"}),
+        (Within(formula), {"g": "gamma", "a": "beta"}),
+        (Within(called), {"g": "gamma", "a": "beta"}),
+        (Within(called_with_others), {"g": "beta", "a": "gamma"}),
+        (nn.Sequential(Within(formula), Within(formula)), {f"{n}.{one}": role for n in (0, 1) for one, role in (("g", "gamma"), ("a", "beta"))}),
+    ],
+    ids=["nested", "formula", "function", "swapped", "two formulas"],
+)  # fmt: skip
+def test_the_role_is_measured_whatever_the_name_is(model, roles):
+    found = nv.norms(model, torch.randn(4, 8))
+    for one in (found, found.grouped()):
+        decayed = one.decayed(torch.optim.AdamW(model.parameters()))
+        assert {each.name: each.role for each in decayed.parameters} == roles
+
+
+def test_only_a_gamma_is_pulled_away_from_the_identity():
+    model = nn.Sequential(nn.LayerNorm(8))
+    groups = [{"params": [model[0].weight], "weight_decay": 0}, {"params": [model[0].bias]}]
+    found = nv.norms(model, torch.ones(2, 8)).decayed(torch.optim.AdamW(groups))
+    assert [one.role for one in found.parameters] == ["beta"]
+    assert not any("not to the identity" in remark for remark in found.remarks)
+
+
 def test_the_param_groups_count(model, norms):
     groups = [{"params": model[:2].parameters(), "weight_decay": 0.1}, {"params": model[2:4].parameters()}]
     found = norms.decayed(torch.optim.SGD(groups, lr=0.1))
