@@ -33,6 +33,7 @@ from normviz.measuring.diagnosis.causes import (
 )
 from normviz.measuring.diagnosis.passes import (
     Distance,
+    How,
     Inputs,
     ModePass,
     OneValueError,
@@ -201,9 +202,8 @@ class _Reading:
         self.one_value: dict[str, None] = {}
         self.call = 0  # the number of the first way to call the model with a batch that it accepts
         self.first: tuple[Inputs, ModePass, ModePass] | None = None  # the first batch, in train mode and in eval mode
-        self.state = (
-            torch.get_rng_state()
-        )  # of torch's random numbers before the first batch: a module may draw some in both modes
+        # of torch's random numbers before the first batch: a module may draw some in both modes
+        self.state = torch.get_rng_state()
 
     def _modes(self) -> dict[str, bool]:
         return {name: module.training for name, module in self.watch.norms.items()}
@@ -213,9 +213,8 @@ class _Reading:
         state = torch.get_rng_state()
         self.batches += 1
         try:
-            with unchanged(
-                self.model
-            ):  # once for both modes, because it takes longer than a small model; eval mode stores nothing
+            # once for both modes, because it takes longer than a small model; eval mode stores nothing
+            with unchanged(self.model):
                 evaluated, inputs = self._evaluated(batch, number)
                 torch.set_rng_state(state)
                 trained = self._run(inputs, True, number)
@@ -252,7 +251,7 @@ class _Reading:
 
     def _run(self, inputs: Inputs, training: bool, number: int) -> ModePass:
         try:
-            return self.watch.run(copied(inputs), training)
+            return self.watch.run(copied(inputs), How(training))
         except (OneValueError, NormvizError):
             raise
         except Exception as error:
@@ -348,7 +347,7 @@ class _Reading:
         inputs, trained, _evaluated = self.first
         own = [name for name, stored in self.watch.stored.items() if not stored.is_of_torch and name in trained.seen]
         for name in [name for name in own if name not in self.changed and self.modes["train"][name]][:MOST_LAYERS]:
-            frozen = self._again(inputs, True, in_eval=name).seen[name]
+            frozen = self._again(inputs, How(True, in_eval=name)).seen[name]
             if distance(trained.seen[name].outputs[:1], frozen.outputs[:1]) > SAME:  # from the same input
                 yield name
 
@@ -378,23 +377,16 @@ class _Reading:
         inputs, trained, evaluated = self.first
         put = {name: _of_batch(trained, name) for name in names if trained.seen[name].batches}
         before = distance(trained.returned, evaluated.returned)
-        after = distance(trained.returned, self._again(inputs, False, put).returned)
+        after = distance(trained.returned, self._again(inputs, How(False, put)).returned)
         if not math.isfinite(before):
             return 1.0 if math.isfinite(after) else 0.0
         return 1 - after / before if before > 0 and math.isfinite(after) else 0.0
 
-    def _again(
-        self,
-        inputs: Inputs,
-        training: bool,
-        put: Mapping[str, tuple[Tensor, Tensor]] | None = None,
-        everything: bool = False,
-        in_eval: str | None = None,
-    ) -> ModePass:
-        """Run the first batch once more, with the same random numbers; the arguments are those of ``Watch.run``."""
+    def _again(self, inputs: Inputs, how: How) -> ModePass:
+        """Run the first batch once more, with the same random numbers."""
         torch.set_rng_state(self.state)
         with unchanged(self.model):
-            return self.watch.run(copied(inputs), training, put, everything, in_eval)
+            return self.watch.run(copied(inputs), how)
 
     def _left(self, statistics: Mapping[str, Measured]) -> float:
         """The difference that remains on the first batch with the measured statistics in the buffers."""
@@ -404,7 +396,7 @@ class _Reading:
         if not statistics:
             return distance(trained.returned, evaluated.returned)
         put = {name: (one.mean, one.var) for name, one in statistics.items()}
-        return distance(trained.returned, self._again(inputs, False, put).returned)
+        return distance(trained.returned, self._again(inputs, How(False, put)).returned)
 
     def _other_module(self, findings: list[Finding]) -> Iterator[Finding]:
         """Where the difference starts, if no norm makes most of it."""
@@ -416,8 +408,8 @@ class _Reading:
             return
         inputs, trained, _evaluated = self.first
         put = {name: _of_batch(trained, name) for name in names}
-        in_train = self._again(inputs, True, everything=True)
-        in_eval = self._again(inputs, False, put, everything=True)
+        in_train = self._again(inputs, How(True, everything=True))
+        in_eval = self._again(inputs, How(False, put, everything=True))
         for name, seen in in_train.seen.items():
             other = in_eval.seen.get(name)
             if other is None:

@@ -58,9 +58,8 @@ class Stored:
         for mean, means in buffers.items():
             for var, variances in buffers.items():
                 if "mean" in mean and "var" in var and means.shape == variances.shape and means.numel() > 0:
-                    return cls(
-                        mean, var
-                    )  # its momentum is measured: one of its own may be the weight of the old statistics
+                    # its momentum is measured: one of its own may be the weight of the old statistics
+                    return cls(mean, var)
         return None
 
     def values(self, module: nn.Module) -> tuple[Tensor, Tensor]:
@@ -152,6 +151,22 @@ class ModePass:
     weights: Mapping[str, float]
 
 
+@dataclass(frozen=True)
+class How:
+    """How the model runs.
+
+    training    in train mode, or in eval mode
+    put         statistics that norms have during the run, by the name of the norm
+    everything  watch all modules instead of the norms
+    in_eval     the name of a norm that is in eval mode in any case
+    """
+
+    training: bool
+    put: Mapping[str, tuple[Tensor, Tensor]] = field(default_factory=dict)
+    everything: bool = False
+    in_eval: str | None = None
+
+
 class OneValueError(Exception):
     """In train mode, a norm got one element for each of its statistics, which torch refuses."""
 
@@ -176,36 +191,26 @@ class Watch:
             if name in self.stored or layer_of(module) is not None
         }
 
-    def run(
-        self,
-        inputs: Inputs,
-        training: bool,
-        put: Mapping[str, tuple[Tensor, Tensor]] | None = None,
-        everything: bool = False,
-        in_eval: str | None = None,
-    ) -> ModePass:
-        """Run the model in a mode, within ``unchanged(model)``.
-
-        put         statistics that norms have during the run, by the name of the norm
-        everything  watch all modules instead of the norms
-        in_eval     the name of a norm that is in eval mode in any case
+    def run(self, inputs: Inputs, how: How) -> ModePass:
+        """Run the model, within ``unchanged(model)``.
 
         Raises OneValueError for one element per statistic in train mode. An error of the model is raised as it is.
         """
-        modules = dict(self.model.named_modules()) if everything else self.norms
+        modules = dict(self.model.named_modules()) if how.everything else self.norms
         seen: dict[str, Watched] = {}
         with ExitStack() as stack, torch.no_grad():
             run_eagerly(self.model, stack)
-            self.model.train(training)
-            if in_eval is not None:
-                self.norms[in_eval].eval()
-            for name, (mean, var) in (put or {}).items():
+            self.model.train(how.training)
+            if how.in_eval is not None:
+                self.norms[how.in_eval].eval()
+            for name, (mean, var) in how.put.items():
                 self.stored[name].put(self.norms[name], mean, var)
-            before = {name: stored.values(self.norms[name]) for name, stored in self.stored.items()} if training else {}
+            stored = self.stored.items() if how.training else ()
+            before = {name: one.values(self.norms[name]) for name, one in stored}
             current: dict[str, Watched] = {}
             for name, module in modules.items():
                 stack.callback(
-                    module.register_forward_pre_hook(self._before(name, current, training), with_kwargs=True).remove
+                    module.register_forward_pre_hook(self._before(name, current, how.training), with_kwargs=True).remove
                 )
                 stack.callback(module.register_forward_hook(self._after(name, current, seen)).remove)
             try:
