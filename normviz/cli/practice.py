@@ -26,6 +26,7 @@ from normviz.lessons.questions.page import QUESTIONS, READING_ORDER, core_place
 from normviz.lessons.questions.question import TOPICS, Question, facts_of, prose
 from normviz.parts.titles import app_of_files
 from normviz.texts.errors import NormvizError, check_web_address
+from normviz.texts.marked import read_content
 from normviz.texts.messages import _, format_number, ngettext, plain
 
 
@@ -177,13 +178,12 @@ def _names(args: argparse.Namespace) -> list[str]:
         return [_("Version {letter}", letter=letter) for letter in ascii_uppercase[: args.versions]]
     file = files.short_path(args.roster)
     try:
-        return read_roster(Path(args.roster).read_bytes(), file)
+        roster = read_content(Path(args.roster))
     except (OSError, ValueError) as error:
-        if isinstance(error, NormvizError):
-            raise
         raise NormvizError(
             "the roster {file} cannot be read ({why}); name another file.", file=file, why=error
         ) from None
+    return read_roster(roster, file)
 
 
 def _write_bank(

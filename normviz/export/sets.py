@@ -175,12 +175,12 @@ def exams(sets: Sequence[PracticeSet]) -> dict[str, str]:
 
 def write_exam(stem: Path, sets: Sequence[PracticeSet], pdf: str = "") -> list[Path]:
     """Write the exam and its key, ``stem`` and ``stem``-key; returns the files. ``pdf``: also as PDF, on "a4" or "letter"."""
-    written = []
-    for end, html in exams(sets).items():
-        contents = {".html": html.encode()} | ({".pdf": print_pdf(html, pdf)} if pdf else {})
-        for ending, content in contents.items():
-            written.append(stem.with_name(f"{stem.name}{end}{ending}"))
-            files.write(written[-1], content)
+    contents = [
+        each for html in exams(sets).values() for each in (html.encode(), *([print_pdf(html, pdf)] if pdf else ()))
+    ]
+    written = [stem.with_name(name) for name in exam_names(stem.name, pdf)]
+    for path, one in zip(written, contents, strict=True):
+        files.write(path, one)
     return written
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from math import isfinite, prod
+from math import inf, isfinite, prod
 from os import environ
 from pathlib import Path
 from typing import Any
@@ -25,13 +25,12 @@ from normviz.lessons.practice.settings import CHOICE, LEVELS, NUMBER, TOPICS
 from normviz.lessons.random import hash_text
 from normviz.parts.html import bare, block, line
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.marked import Marked, read_marked
+from normviz.texts.marked import Marked, read_content, read_marked
 from normviz.texts.messages import N_, _, format_number, join_sentences
 
 CONTENT = "NORMVIZ_CONTENT"  # the folder of the files that the app shows
 ENDINGS = (".yaml", ".yml", ".md")
-LARGEST = 1_000_000  # bytes of a file
-MOST_QUESTIONS, MOST_TEXT, MOST_OPTIONS = 500, 5000, 8
+MOST_QUESTIONS, MOST_TEXT, MOST_TITLE, MOST_OPTIONS = 500, 5000, 200, 8
 MOST_ELEMENTS = 4096  # of a tensor whose groups torch measures
 MOST_VALUES = 128
 MOST_SIZE = 10**6
@@ -66,6 +65,7 @@ class OwnExercise(Exercise):
     options      the text of each, in the teacher's order, and why it tempts; empty if the answer is a number
     reason       why the answer is right; "" for that of its kind
     of_topic     a topic of practice, or ""
+    computed     what torch computes; None without a kind
     """
 
     name: str = ""
@@ -73,6 +73,7 @@ class OwnExercise(Exercise):
     options: tuple[tuple[str, str], ...] = ()
     reason: str = ""
     of_topic: str = ""
+    computed: float | None = None
 
     @property
     def id(self) -> str:
@@ -90,7 +91,9 @@ class OwnExercise(Exercise):
 
     @property
     def tolerance(self) -> float:
-        return 0.0 if isinstance(self.answer, int | str) else TOLERANCE
+        if not isinstance(self.answer, float):
+            return 0.0
+        return TOLERANCE if self.computed is not None else min(TOLERANCE, abs(self.answer) / 100)
 
     @property
     def prompt(self) -> str:
@@ -107,7 +110,9 @@ class OwnExercise(Exercise):
 
     @property
     def explanation(self) -> str:
-        return self.reason or (self.about.explain(self) if self.kind in COMPUTED and self.case.shape else "")
+        if self.reason or self.computed is None or not self.case.shape:
+            return self.reason
+        return self.about.explain(replace(self, answer=self.computed))
 
     @property
     def link(self) -> str:
@@ -156,17 +161,16 @@ def read_files(files: Iterable[str | Path]) -> list[OwnSet]:
     found = [read_file(Path(file)) for file in files]
     ids = [one.id for each in found for one in each.exercises]
     if twice := next((one for one in ids if ids.count(one) > 1), None):
-        raise NormvizError("the id {id} is in two files; change one of them.", id=echo(twice))
+        raise NormvizError(
+            "two files have a question with the id {id}; write another id: in one of them.", id=echo(twice)
+        )
     return found
 
 
 def read_file(file: Path) -> OwnSet:
     """The questions in a file. Raises NormvizError with the file and the line of what is wrong."""
     try:
-        content = file.read_bytes()
-        if len(content) > LARGEST:
-            raise ValueError(_("it is larger than 1 MB"))
-        text = content.decode("utf-8-sig")
+        text = read_content(file).decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise NormvizError(
             "the file {file} cannot be read ({why}); name another file.", file=str(file), why=error
@@ -182,15 +186,17 @@ def read_questions(text: str, file: str) -> OwnSet:
     listed_questions = fields["questions"].items() if "questions" in fields else []
     if not 1 <= len(listed_questions) <= MOST_QUESTIONS:
         raise given.error(
-            N_("below the key questions is a list, whose length is from 1 to {most}; write it."), most=MOST_QUESTIONS
+            N_("the key questions must have a list of 1 to {most} questions; write it."), most=MOST_QUESTIONS
         )
     found: dict[str, OwnExercise] = {}
     for one in listed_questions:
         exercise = _Question(one).read()
         if exercise.id in found:
-            raise one.error(N_("the id {id} is given twice; change one of them."), id=echo(exercise.id))
+            raise one.error(
+                N_("two questions have the id {id}; write another id: in one of them."), id=echo(exercise.id)
+            )
         found[exercise.id] = exercise
-    title = fields["title"].text() if "title" in fields else Path(file).stem
+    title = fields["title"].text(MOST_TITLE) if "title" in fields else Path(file).stem
     return OwnSet(title, tuple(found.values()))
 
 
@@ -203,17 +209,24 @@ def read_markdown(text: str, file: str) -> OwnSet:
     fields = dict(given.fields(KEYS)) if given.value else {}
     first = text[: front.start(2)].count("\n") + 1
     asked, _heading, answer = body.partition("\n## Answer\n")
+
+    def add(key: str, one: Marked) -> None:
+        if key in fields:
+            raise one.error(N_("{key} is given twice; give it once."), key=echo(key))
+        fields[key] = one
+
     options: list[Marked] = []
     for one in MARKDOWN_OPTION.finditer(asked):
         at = first + asked[: one.start()].count("\n")
         option = {"text": Marked(one[2], file, at), "why": Marked(" ".join(one[3].split()), file, at)}
         options.append(Marked(option if one[3] else option["text"].value, file, at))
         if one[1] != " ":
-            fields["answer"] = Marked(one[2], file, at)
-    fields["text"] = Marked(MARKDOWN_OPTION.sub("", asked).strip(), file, first)
-    fields |= {"options": Marked(options, file, first)} if options else {}
+            add("answer", Marked(one[2], file, at))
+    add("text", Marked(MARKDOWN_OPTION.sub("", asked).strip(), file, first))
+    if options:
+        add("options", Marked(options, file, first))
     if answer.strip():
-        fields["explanation"] = Marked(answer.strip(), file, first + asked.count("\n") + 2)
+        add("explanation", Marked(answer.strip(), file, first + asked.count("\n") + 2))
     return OwnSet(Path(file).stem, (_Question(Marked(fields, file, 1)).read(),))
 
 
@@ -248,14 +261,16 @@ class _Question:
             variant = "rms"
         name = self.name([text, kind, case.text, case.shape, at, values])
         level = int(self.word("level", [str(one) for one in LEVELS]) or 0)  # 0: the teacher names none
-        right = next((text for text, _why in options if _same(text, answer)), None) if options else answer
-        if right is None:
+        right = answer
+        if same := [text for text, _why in options if _same(text, answer)]:
+            right = min(same, key=lambda text: _distance(text, answer))
+        elif options:
             raise self.where("answer").error(
                 N_("the answer is {answer}, and none of the options; write the text of one of them."), answer=answer
             )
         return OwnExercise(
             kind or OWN, variant, level, case, at, values, right, (), name=name, text=text, options=options,
-            reason=self.markdown("explanation"), of_topic=self.word("topic", TOPICS),
+            reason=self.markdown("explanation"), of_topic=self.word("topic", TOPICS), computed=None if isinstance(answer, str) or not kind else answer,
         )  # fmt: skip
 
     def where(self, key: str) -> Marked:
@@ -416,12 +431,17 @@ def _compute(kind: str, case: Case, at: tuple[int, ...], values: tuple[float, ..
 
 def _same(given: str, answer: float | str) -> bool:
     """Whether a text is an answer."""
+    return _distance(given, answer) <= (TOLERANCE if isinstance(answer, float) else 0)
+
+
+def _distance(given: str, answer: float | str) -> float:
+    """How far a text is from an answer; infinite if the text is no number."""
     if isinstance(answer, str):
-        return given == answer
+        return 0 if given == answer else inf
     try:
-        return abs(float(bare(given)) - answer) <= (0 if isinstance(answer, int) else TOLERANCE)
+        return abs(float(bare(given)) - answer)
     except ValueError:
-        return False
+        return inf
 
 
 def _shown(number: float) -> str:
@@ -433,7 +453,7 @@ def _flat(given: Marked) -> list[Marked]:
 
 
 def _number(given: Marked) -> float:
-    """A number; an int if it is whole and written so."""
+    """A number; an int if it is whole."""
     text = given.text()
     try:
         number = float(text)
@@ -448,11 +468,7 @@ def _number(given: Marked) -> float:
 
 def _markdown(given: Marked) -> str:
     """A text. Raises NormvizError if it is too long, or has a link that could run code."""
-    text = given.text()
-    if len(text) > MOST_TEXT:
-        raise given.error(
-            N_("the length of the text is {n:,}, and may be {most:,}; shorten it."), n=len(text), most=MOST_TEXT
-        )
+    text = given.text(MOST_TEXT)
     for token in _links().parseInline(text) + _links().parse(text):
         for one in [token, *(token.children or [])]:
             address = str(one.attrGet("href") or one.attrGet("src") or "")

@@ -11,10 +11,12 @@ from unicodedata import normalize
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.texts.errors import NormvizError, echo
+from normviz.texts.marked import Marked
 from normviz.texts.messages import ngettext
 
 COLUMN = "name"
 KEY = "normviz"  # of a course without a key of its own
+MOST_NAME = 200  # characters
 MOST_DRAWS = 200  # until a student has a set that nobody else has
 BITS = 31  # of a seed
 
@@ -59,9 +61,10 @@ def read_roster(content: bytes, file: str) -> list[str]:
                 n=len(cells),
                 columns=len(columns),
             )
-        name = normalize("NFC", " ".join(cells[columns.index(COLUMN)].split()))
-        if not name:
+        cell = Marked(normalize("NFC", " ".join(cells[columns.index(COLUMN)].split())), file, line)
+        if not cell.value:
             raise NormvizError("{file}, line {line}: the name is empty; write one.", file=file, line=line)
+        name = cell.text(MOST_NAME)
         if name in found:
             raise NormvizError(
                 "{file}, line {line}: {name} is in line {before} too; add what tells them apart, such as a student number.",

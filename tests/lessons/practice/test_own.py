@@ -17,12 +17,20 @@ from normviz.lessons.practice.own import (
     COMPUTED,
     FILE_KEYS,
     KEYS,
+    MOST_OPTIONS,
+    MOST_QUESTIONS,
+    MOST_SIZE,
+    MOST_TEXT,
+    MOST_TITLE,
+    MOST_VALUES,
     OPTION_KEYS,
+    SAFE_ID,
     read_files,
     read_markdown,
     read_questions,
 )
 from normviz.lessons.practice.page import Practice
+from normviz.lessons.practice.settings import LEVELS, TOPICS
 from normviz.texts.errors import NormvizError
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/questions.schema.json").read_text(encoding="utf-8"))
@@ -160,8 +168,8 @@ def test_the_site_has_a_page_for_each_file_and_links_to_it(tmp_path, monkeypatch
 
 
 WRONG = [
-    ("", "line 1: here are keys with values; write one of title or questions"),
-    ("questions: []", "below the key questions is a list, whose length is from 1 to 500"),
+    ("", "line 1: keys with values are needed here; write one of title or questions"),
+    ("questions: []", "line 1: the key questions must have a list of 1 to 500 questions"),
     ("question: []", "line 1: 'question' is not a key here. Did you mean questions?"),
     (question("text: T\nanser: 3"), "m.yaml, line 3: 'anser' is not a key here. Did you mean answer?"),
     (question("text: T\nzzz: 3"), "line 3: 'zzz' is not a key here; choose id, text,"),
@@ -191,9 +199,61 @@ WRONG = [
     (question("text: '![a](https://a.org/b.png)'\nanswer: 1"), "cannot be in a text: a link leads to a web page, and there are no pictures"),
     (question("text: T\nanswer: 1\nexplanation: |\n  [a][b]\n\n  [b]: data:text/html,x"), "cannot be in a text"),
     ("questions:\n  - text: [", "m.yaml, line 2 is not YAML"),
-    ("questions: !!python/object/apply:os.system [ls]", "line 1: here are keys with values"),
-    ("questions: &a [*a]", "is not YAML"),
+    ("questions: !!python/object/apply:os.system [ls]", "line 1: keys with values are needed here"),
+    ("questions: &a [*a]", "m.yaml, line 1 is not YAML: an alias is within itself."),
+    (question("text: T\nshape: &a [1, *a]"), "m.yaml, line 3 is not YAML: an alias is within itself."),
+    (question("text: T\nshape: 3"), "line 3: a list is needed here; write [a, b]"),
+    (question("text: [T]"), "line 2: a text is needed here; write one, in quotes if it has a colon."),
+    (question("text: T\nanswer: 3\nexplanation: \x07"), r"line 4: the text has '\x07', which no page can show; delete it."),
+    (question('text: T\nanswer: 3\nexplanation: "\\0"'), r"line 4: the text has '\x00', which no page can show"),
+    (question('text: "\\ud800"\nanswer: 3'), r"line 2: the text has '\ud800', which no page can show"),
+    (f"title: {'t' * 201}\nquestions: [{{text: T, answer: 3}}]", "line 1: the length of the text is 201, and may be 200"),
+    (question("text: T\nanswer: 3\n") + "\n  - {text: T, answer: 4}", "line 4: two questions have the id 'own-"),
 ]  # fmt: skip
+
+
+def test_aliases_that_repeat_each_other_do_not_fill_the_memory():
+    lists = ["&a0 [1, 2]", *(f"&a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 60))]
+    with pytest.raises(NormvizError, match=r"m\.yaml, line \d+ is not YAML: it has more than 100,000 values"):
+        read_questions(question(f"text: T\nanswer: 3\nvalues: [{', '.join(lists)}]"), "m.yaml")
+    shared = "title: &t T\nquestions:\n  - {text: *t, layer: &l LayerNorm(3), kind: gammas}\n  - {text: U, layer: *l, kind: gammas}"
+    assert [one.prompt[-1] for one in read_questions(shared, "m.yaml").exercises] == ["T", "U"]
+
+
+VALUES = "text: T\nlayer: LayerNorm(3)\nshape: [2, 3]\nat: [0, 1]\nvalues: [[1, 2, 6], [0, 0, 1]]\nkind: variance"
+
+
+def test_the_option_nearest_to_what_torch_computes_is_right_and_has_the_reason():
+    (one,) = read_questions(question(f"{VALUES}\noptions: [4.66, 4.67, 7]"), "m.yaml").exercises
+    assert [option.right for option in item(one).options] == [False, True, False]
+    assert one.explanation.endswith("the mean of the squared deviations is 4.667.".replace("4.667", "4.67"))
+    assert one.data().answer == "4.67"
+
+
+@pytest.mark.parametrize(("answer", "tolerance"), [("1e-5", 1e-7), ("0.25", 0.0025), ("12.5", 0.011), ("3", 0)])
+def test_zero_is_not_right_where_the_answer_is_small(answer, tolerance):
+    (one,) = read_questions(question(f"text: T\nanswer: {answer}"), "m.yaml").exercises
+    assert one.tolerance == pytest.approx(tolerance)
+    (computed,) = read_questions(question(VALUES), "m.yaml").exercises
+    assert computed.tolerance == 0.011
+
+
+def test_a_large_answer_keeps_its_digits():
+    (one,) = read_questions(question("text: T\nlayer: BatchNorm2d(1234567)\nkind: gammas"), "m.yaml").exercises
+    assert "<text>1234567</text>" in moodle_xml([item(one)], "T").decode()
+    assert "<b>1234567</b>" in key([Sheet("", "", False, [item(one)])])
+
+
+@pytest.mark.parametrize(("front", "body", "words"), [
+    ("layer: BatchNorm2d(3)", "Which?\n\n- [x] 3\n- [x] 6\n", "g.md, line 7: 'answer' is given twice; give it once."),
+    ("answer: 6", "Which?\n\n- [x] 3\n- [ ] 6\n", "g.md, line 6: 'answer' is given twice"),
+    ("text: A", "Which?\n", "g.md, line 4: 'text' is given twice"),
+    ("answer: 3", "Which \x07?\n", r"g.md, line 4: the text has '\x07'"),
+])  # fmt: skip
+def test_what_a_markdown_file_says_twice_is_refused(front, body, words):
+    with pytest.raises(NormvizError) as error:
+        read_markdown(f"---\n{front}\n---\n{body}", "g.md")
+    assert words in str(error.value)
 
 
 @pytest.mark.parametrize(("text", "words"), WRONG, ids=range(len(WRONG)))
@@ -206,18 +266,29 @@ def test_what_is_wrong_is_said_with_its_line(text, words):
 def test_ids_are_unique_over_files_and_a_file_that_cannot_be_read_is_named(tmp_path):
     for name in ("a.yaml", "b.yaml"):
         (tmp_path / name).write_text(QUESTIONS)
-    with pytest.raises(NormvizError, match=r"the id '.+' is in two files"):
+    with pytest.raises(NormvizError, match=r"two files have a question with the id '.+'"):
         read_files([tmp_path / "a.yaml", tmp_path / "b.yaml"])
     with pytest.raises(NormvizError, match="cannot be read"):
         read_files([tmp_path / "none.yaml"])
+    (tmp_path / "large.yaml").write_bytes(b"#" * 1_000_001)
+    with pytest.raises(NormvizError, match=r"large\.yaml cannot be read \(it is larger than 1 MB\)"):
+        read_files([tmp_path / "large.yaml"])
 
 
 def test_the_schema_for_editors_has_the_keys_of_the_files():
     of_question = SCHEMA["$defs"]["question"]["properties"]
     assert [*of_question] == [*KEYS]
     assert of_question["kind"]["enum"] == [*COMPUTED]
+    assert (of_question["topic"]["enum"], of_question["level"]["enum"]) == ([*TOPICS], [*LEVELS])
+    assert of_question["id"]["pattern"] == f"^{SAFE_ID.pattern}$"
+    assert (of_question["text"]["maxLength"], of_question["options"]["maxItems"]) == (MOST_TEXT, MOST_OPTIONS)
+    assert of_question["shape"]["items"]["maximum"] == MOST_SIZE
+    assert f"{MOST_VALUES} at most" in of_question["values"]["description"]
+    title, listed = SCHEMA["properties"].values()
+    assert (title["maxLength"], listed["maxItems"]) == (MOST_TITLE, MOST_QUESTIONS)
     assert [*SCHEMA["$defs"]["option"]["anyOf"][1]["properties"]] == [*OPTION_KEYS]
     assert [*SCHEMA["properties"]] == [*FILE_KEYS]
     jsonschema.validate(yaml.safe_load(QUESTIONS), SCHEMA)
+    jsonschema.validate({"questions": [{"text": "True?", "options": [True, False], "answer": True}]}, SCHEMA)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(yaml.safe_load(QUESTIONS.replace("answer", "anser")), SCHEMA)

@@ -6,7 +6,7 @@ from html import escape
 
 from lxml import etree
 
-from normviz.lessons.practice.formats.quiz import Item
+from normviz.lessons.practice.formats.quiz import Item, digits
 from normviz.texts.messages import _
 
 
@@ -34,10 +34,10 @@ def _question(quiz: etree._Element, item: Item) -> None:
         for option in item.options:
             _answer(question, item.line(option.text), option.right, item.line(option.feedback), "html")
         return
-    right = _answer(question, f"{item.number:g}", True, escape(_("Right.")), "moodle_auto_format")
+    right = _answer(question, item.answer, True, escape(_("Right.")), "moodle_auto_format")
     etree.SubElement(right, "tolerance").text = f"{item.tolerance:g}"
     for number, feedback in item.mistakes:
-        wrong = _answer(question, f"{number:g}", False, item.line(feedback), "moodle_auto_format")
+        wrong = _answer(question, digits(number), False, item.line(feedback), "moodle_auto_format")
         etree.SubElement(wrong, "tolerance").text = f"{item.tolerance:g}"
 
 

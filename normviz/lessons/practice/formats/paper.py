@@ -7,7 +7,7 @@ from html import escape
 from itertools import chain
 from pathlib import Path
 
-from normviz.lessons.practice.formats.quiz import Item, Option
+from normviz.lessons.practice.formats.quiz import Item, Option, digits
 from normviz.texts.languages import html_attributes
 from normviz.texts.messages import _
 
@@ -84,7 +84,7 @@ def _lettered(item: Item) -> list[tuple[str, Option]]:
 def _answer(item: Item) -> str:
     tempting = chain(
         ((text, option.feedback) for text, option in _lettered(item) if not option.right),
-        ((f"{number:g}", feedback) for number, feedback in item.mistakes),
+        ((digits(number), feedback) for number, feedback in item.mistakes),
     )
     wrong = "".join(f"<li><b>{item.line(text)}</b>{': ' if why else ''}{item.line(why)}</li>" for text, why in tempting)
     tempt = f"<p>{escape(_('Wrong answers that tempt:'))}</p><ul>{wrong}</ul>"

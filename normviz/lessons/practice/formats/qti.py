@@ -36,7 +36,7 @@ def _question(item: Item, folder: Path) -> str:
     if not item.options:
         margin = item.tolerance or (0 if item.number else TOLERANCE)  # text2qti takes no 0 alone
         tolerance = f" +- {margin:g}" if margin else ""
-        return "\n".join([*lines, f"=   {item.number:g}{tolerance}"])
+        return "\n".join([*lines, f"=   {item.answer}{tolerance}"])
     for letter, option in zip("abcdefgh", item.options, strict=False):
         lines += [
             f"{'*' if option.right else ''}{letter})  {_escaped(item.plain(option.text))}",

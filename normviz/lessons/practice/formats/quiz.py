@@ -214,7 +214,16 @@ class Item:
     @property
     def answer(self) -> str:
         """The right answer as text."""
-        return next((option.text for option in self.options if option.right), f"{self.number:g}")
+        return next((option.text for option in self.options if option.right), digits(self.number))
+
+
+def digits(number: float) -> str:
+    """A number as a quiz writes it, with all its digits.
+
+    >>> digits(48.0), digits(0.71), digits(1234567.0)
+    ('48', '0.71', '1234567')
+    """
+    return f"{number:.15g}"
 
 
 def item(exercise: Exercise, app: str = "", look: Look = COLORED) -> Item:
