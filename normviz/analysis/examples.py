@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from normviz.analysis.on_demand import MOST_HELD, OnDemand, Places, everywhere, float_positions, hashed_noise
+from normviz.analysis.on_demand import MOST_HELD, OnDemand, Places, float_positions, hashed_noise
 from normviz.layers.axes import example_axis
 from normviz.texts.errors import NormvizError, echo, listed
 
@@ -58,6 +58,11 @@ def from_values(values: tuple[float, ...], shape: tuple[int, ...]) -> Tensor:
 def from_array(array: NDArray[Any]) -> Tensor:
     """A copy of an array as a tensor."""
     return torch.tensor(array)
+
+
+def everywhere(shape: tuple[int, ...]) -> Places:
+    """The places of all elements."""
+    return np.ix_(*map(np.arange, shape))
 
 
 def _drawn_noise(shape: tuple[int, ...], seed: int) -> Tensor:

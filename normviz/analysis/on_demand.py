@@ -50,12 +50,7 @@ class OnDemand:
 
     def whole(self) -> Tensor:
         """All values."""
-        return self.at(everywhere(self.shape))
-
-
-def everywhere(shape: tuple[int, ...]) -> Places:
-    """The places of all elements."""
-    return np.ix_(*map(np.arange, shape))
+        return self.at(np.ix_(*map(np.arange, self.shape)))
 
 
 def float_positions(at: Places, shape: tuple[int, ...]) -> Tensor:

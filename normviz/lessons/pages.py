@@ -286,7 +286,7 @@ def leads_to(name: str, query: Mapping[str, str]) -> tuple[Page, dict[str, str]]
     """
     page = page_of(name, query)
     typed = query.get(TYPED, "").strip()
-    if page is explore.PAGE and is_symptom(typed):
+    if page is explore.PAGE and typed and is_symptom(typed):
         others = {setting: text for setting, text in query.items() if setting != TYPED}
         return PAGES[train_and_eval.PAGE.name], others | {train_and_eval.SHOW.name: CAUSES.name}
     if page is explore.PAGE and typed and not CALL.search(typed) and typed_says(query)[0]:

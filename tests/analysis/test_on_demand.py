@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from normviz.analysis.examples import DATA, PARAMETERS, example, example_on_demand, parameters, parameters_on_demand
-from normviz.analysis.on_demand import BITS, OnDemand, everywhere, float_positions, hashed_noise, hashes
+from normviz.analysis.examples import (
+    DATA,
+    PARAMETERS,
+    everywhere,
+    example,
+    example_on_demand,
+    parameters,
+    parameters_on_demand,
+)
+from normviz.analysis.on_demand import BITS, OnDemand, float_positions, hashed_noise, hashes
 from normviz.texts.errors import NormvizError
 
 NCHW = ("n", "c", "h", "w")
