@@ -340,7 +340,7 @@ def value_note(e: Description) -> str:
         return ""
     if e.norm.center:
         return _("Each mean is that of one element: x - mean is 0, and the output does not depend on x.")
-    return _("Each mean square is that of one element: the output depends only on the sign of x.")
+    return _("Each mean square is that of one element: without eps, the output depends only on the sign of x.")
 
 
 def _channel_note(layer: Layer, axes: tuple[str, ...], shape: tuple[int, ...]) -> str:

@@ -173,7 +173,7 @@ UNUSUAL = [
     ("InstanceNorm1d(64)", (4, 80, 300), "InstanceNorm1d has num_features=64, and the axis of the channels of x, axis 1, has size 80."),
     ("InstanceNorm1d(20)", (32, 20), "InstanceNorm1d has num_features=20, and the axis of the channels of x, axis 0, has size 32."),
     ("LayerNorm(1)", (3, 1), "Each mean is that of one element: x - mean is 0, and the output does not depend on x."),
-    ("RMSNorm(1)", (3, 1), "Each mean square is that of one element: the output depends only on the sign of x."),
+    ("RMSNorm(1)", (3, 1), "Each mean square is that of one element: without eps, the output depends only on the sign of x."),
 ]  # fmt: skip
 
 

@@ -183,7 +183,7 @@ NOTES = [
     (nn.LayerNorm(1, bias=False), (2, 4, 1), ["Each mean is over a single value, so the output is 0, but for rounding, whatever the value is."]),
     (nn.LayerNorm(1, elementwise_affine=False), (2, 4, 1), ["Each mean is over a single value, so the output is 0, but for rounding, whatever the value is."]),
     (nn.LayerNorm(1, eps=0.0), (2, 4, 1), ["Each mean is over a single value, and eps is 0, so the output is 0 / 0, which is NaN."]),
-    *([(nn.RMSNorm(1), (2, 4, 1), ["Each mean square is that of one element: the output depends only on the sign of x."])] if HAS_RMS_NORM else []),
+    *([(nn.RMSNorm(1), (2, 4, 1), ["Each mean square is that of one element: without eps, the output depends only on the sign of x."])] if HAS_RMS_NORM else []),
     (nn.BatchNorm1d(4).eval(), (1, 4), []),
     (nn.LayerNorm(6), (2, 3, 6, 6), ["It normalizes each row of an image alone: 6 is the size of H and of W. To normalize over C, move it last; over the image, use LayerNorm([3, 6, 6])."]),
     (nn.LayerNorm(6), (2, 6, 6, 6), []),
