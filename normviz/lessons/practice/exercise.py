@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import sqrt
+from sys import float_info
 from typing import Any
 
 from normviz.analysis.sentences import axis_nouns
@@ -454,14 +456,20 @@ def _value(exercise: Exercise) -> str:
     own, *group = (exercise.values[place(index, case.shape)] for index in (exercise.at, *members(box)))
     mean = sum(group) / len(group)
     square = sum((value - mean * case.norm.center) ** 2 for value in group) / len(group)
+    eps = float_info.epsilon if case.norm.eps is None else case.norm.eps  # x is of float64
     numbers = {
         "numbers": ", ".join(f"{value:g}" for value in group),
         "mean": format_number(mean, 4),
         "square": format_number(square, 4),
         "value": f"{own:g}",
+        "eps": format_number(eps),
         "answer": format_number(exercise.answer, 4),
     }
-    return _(ARITHMETIC[exercise.variant], **numbers)
+    variant = exercise.variant
+    if variant in ("normalized", "rms"):
+        is_near = square and abs((own - mean * case.norm.center) / sqrt(square) - exercise.answer) < TOLERANCE / 2
+        variant = "running" if case.layer.running else variant if is_near else f"{variant}, eps"
+    return _(ARITHMETIC[variant], **numbers)
 
 
 ARITHMETIC: Mapping[str, str] = {
@@ -469,6 +477,9 @@ ARITHMETIC: Mapping[str, str] = {
     "variance": N_("The group is {numbers} with the mean {mean}; the mean of the squared deviations is {answer}."),
     "normalized": N_("The group is {numbers}, with mean {mean} and variance {square}: ({value} − {mean}) / √{square} = {answer}."),
     "rms": N_("The group is {numbers}, with mean square {square}: {value} / √{square} = {answer}."),
+    "normalized, eps": N_("The group is {numbers}, with mean {mean} and variance {square}; eps is {eps}: ({value} − {mean}) / √({square} + {eps}) = {answer}."),
+    "rms, eps": N_("The group is {numbers}, with mean square {square}; eps is {eps}: {value} / √({square} + {eps}) = {answer}."),
+    "running": N_("In eval mode the running statistics are used. In a new layer the mean is 0 and the variance is 1; eps is {eps}: ({value} − 0) / √(1 + {eps}) = {answer}."),
 }  # fmt: skip
 
 

@@ -230,6 +230,20 @@ def test_the_option_nearest_to_what_torch_computes_is_right_and_has_the_reason()
     assert one.data().answer == "4.67"
 
 
+@pytest.mark.parametrize(("layer", "values", "words"), [
+    ("LayerNorm(3)", "[[1, 2, 6], [0, 0, 1]]", "with mean 3 and variance 4.667: (2 − 3) / √4.667 = −0.46."),
+    ("LayerNorm(3, eps=10)", "[[1, 2, 6], [0, 0, 1]]", "eps is 10: (2 − 3) / √(4.667 + 10) = −0.26."),
+    ("LayerNorm(3)", "[[2, 2, 2], [0, 0, 1]]", "eps is 1e−5: (2 − 2) / √(0 + 1e−5) = 0."),
+    ("RMSNorm(3, eps=10)", "[[1, 2, 1], [0, 0, 1]]", "with mean square 2; eps is 10: 2 / √(2 + 10) = 0.58."),
+    ("RMSNorm(3)", "[[0, 0, 0], [0, 0, 1]]", "with mean square 0; eps is 2.22e−16: 0 / √(0 + 2.22e−16) = 0."),
+    ("BatchNorm1d(3).eval()", "[[1, 2, 6], [0, 0, 1]]", "eps is 1e−5: (2 − 0) / √(1 + 1e−5) = 2."),
+    ("BatchNorm1d(3, eps=3).eval()", "[[1, 2, 6], [0, 0, 1]]", "eps is 3: (2 − 0) / √(1 + 3) = 1."),
+])  # fmt: skip
+def test_the_reason_of_an_output_is_arithmetic_that_holds(layer, values, words):
+    text = f"text: T\nlayer: {layer}\nshape: [2, 3]\nat: [0, 1]\nvalues: {values}\nkind: output"
+    assert read_questions(question(text), "m.yaml").exercises[0].explanation.endswith(words)
+
+
 @pytest.mark.parametrize(("answer", "tolerance"), [("1e-5", 1e-7), ("0.25", 0.0025), ("12.5", 0.011), ("3", 0)])
 def test_zero_is_not_right_where_the_answer_is_small(answer, tolerance):
     (one,) = read_questions(question(f"text: T\nanswer: {answer}"), "m.yaml").exercises
