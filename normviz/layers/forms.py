@@ -78,7 +78,7 @@ class BoundCall:
         if node is None or (isinstance(node, ast.Constant) and node.value is None):
             return False
         if is_known(node):
-            raise _unknown(node)
+            raise NormvizError(TENSORS, name=name)
         return True
 
     def unknown(self) -> dict[str, str]:
@@ -88,6 +88,9 @@ class BoundCall:
         return {name: ast.unparse(self.nodes[name]) for name in names if not is_said(self.nodes[name], x)}
 
 
+TENSORS = N_(
+    "{name} is a tensor, or None. Name the arguments, so that each is in its place, as in weight=..., eps=1e-5."
+)
 TENSOR = object()  # the default of an argument that is a tensor
 OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: lambda a, b: a + b,
@@ -651,21 +654,26 @@ def _layer_normalization(call: BoundCall) -> Read:
 def _rms_normalization(call: BoundCall) -> Read:
     tensor = _keras_tensor(call)
     axes = _keras_axes(call, tensor)
-    return _mean_square(call, tensor, axes, has_gamma=True)
+    return _mean_square(call, tensor, axes, axes)
 
 
-def _mean_square(call: BoundCall, tensor: Tensor, axes: tuple[int, ...], has_gamma: bool) -> Read:
-    params = " ".join(tensor.axes[axis] for axis in sorted(axes)) if has_gamma else None
-    stats = f"{' '.join(tensor.axes)} -> {_without(tensor, axes)}"
+def _mean_square(call: BoundCall, tensor: Tensor, reduced: tuple[int, ...], gamma: tuple[int, ...]) -> Read:
+    params = " ".join(tensor.axes[axis] for axis in sorted(gamma)) or None
+    stats = f"{' '.join(tensor.axes)} -> {_without(tensor, reduced)}"
     return _named(Norm(stats, params, center=False, bias=False, eps=call.value("eps")), tensor), tensor, ""
 
 
 def _batch_normalization(call: BoundCall) -> Read:
     tensor = _keras_tensor(call)
-    (axis, *more) = _keras_axes(call, tensor)
-    if more:
-        raise NormvizError("BatchNormalization takes one axis.")
-    return _batch(call, tensor, axis)
+    return _batch(call, tensor, _one_axis(call, _keras_axes(call, tensor)))
+
+
+def _one_axis(call: BoundCall, axes: tuple[int, ...], lowest: int = 0) -> int:
+    if len(axes) == 1 and axes[0] >= lowest:
+        return axes[0]
+    if lowest:
+        raise NormvizError("{name} takes one axis other than the first.", name=call.name)
+    raise NormvizError("{name} takes one axis.", name=call.name)
 
 
 def _batch(call: BoundCall, tensor: Tensor, axis: int) -> Read:
@@ -686,9 +694,7 @@ def _group_normalization(call: BoundCall) -> Read:
     groups = call.value("groups")
     small = type(groups) is int and groups > 0 and CHANNELS % groups == 0
     tensor = _keras_tensor(call, None if small or groups == -1 or type(groups) is not int or groups < 1 else 2 * groups)
-    (axis, *more) = _keras_axes(call, tensor)
-    if more or axis == 0:
-        raise NormvizError("GroupNormalization takes one axis other than the first.")
+    axis = _one_axis(call, _keras_axes(call, tensor), lowest=1)
     return _groups(call, tensor, axis, tensor.shape[axis] if groups == -1 else groups)
 
 
@@ -702,9 +708,7 @@ def _groups(call: BoundCall, tensor: Tensor, axis: int, groups: Any, parts: str 
 
 def _instance_normalization(call: BoundCall) -> Read:
     tensor = _keras_tensor(call)
-    (axis, *more) = _keras_axes(call, tensor)
-    if more or axis == 0:
-        raise NormvizError("InstanceNormalization takes one axis other than the first.")
+    axis = _one_axis(call, _keras_axes(call, tensor), lowest=1)
     return _instance(call, tensor, axis)
 
 
@@ -737,13 +741,13 @@ def _flax_layer_norm(call: BoundCall) -> Read:
 
 def _flax_rms_norm(call: BoundCall) -> Read:
     tensor = _last(call, "NLC" if call.value("reduction_axes") == -1 else "NHWC")
-    reduced, _features = _flax_axes(call, tensor)
-    return _mean_square(call, tensor, reduced, has_gamma=bool(call.value("scale")))
+    reduced, features = _flax_axes(call, tensor)
+    return _mean_square(call, tensor, reduced, features if call.value("scale") else ())
 
 
 def _flax_batch_norm(call: BoundCall) -> Read:
     tensor = _last(call, "NHWC")
-    return _batch(call, tensor, _dims(call.value("dim"), tensor)[0])
+    return _batch(call, tensor, _one_axis(call, _dims(call.value("dim"), tensor)))
 
 
 def _flax_group_norm(call: BoundCall) -> Read:
@@ -898,7 +902,8 @@ def _rows() -> Iterator[tuple[str, Form]]:
     yield "GroupNormalization", Form({"groups": 32, **KERAS_NORM}, _group_normalization, KERAS)
     yield "InstanceNormalization", Form(KERAS_NORM, _instance_normalization, KERAS)
     yield "LayerNorm", _flax(FLAX_AFFINE, _flax_layer_norm)
-    yield "RMSNorm", _flax({**FLAX_AFFINE, "center": False}, _flax_rms_norm)
+    without_beta = {name: default for name, default in FLAX_AFFINE.items() if name != "center"}
+    yield "RMSNorm", _flax(without_beta, _flax_rms_norm)
     flax_batch = {"use_running_average": False, "dim": -1, "momentum": 0.99, **FLAX_AFFINE, "eps": 1e-5}
     yield "BatchNorm", _flax(flax_batch, _flax_batch_norm)
     groups = {"num_groups": 32, "group_size": None, **FLAX_AFFINE, "reduction_axes": None}

@@ -133,6 +133,7 @@ CLOSES = {"(": ")", "[": "]", "{": "}"}
 CHILD = re.compile(r" \(\w+\): ")  # a module in a module, in print(model)
 BEHIND = re.compile(r"\.(\w+)\(([^()]*)\)")  # .eval(), .to(device)
 TRAINING = {"eval": False, "train": True}
+NAME_OF = re.compile(r"(?<![\w.])([A-Za-z_][\w.]*) ?= ?$")  # bn of bn = nn.BatchNorm2d(3); bn.eval()
 # (x, training=False) of Keras, (x, use_running_average=True) of Flax
 MODE = re.compile(r" ?\([^()]*\b(training|use_running_average) ?= ?(True|False)\b")
 
@@ -237,15 +238,25 @@ def _outermost(spans: Sequence[Span]) -> list[Span]:
     ][:MOST_CALLS]
 
 
-def _layer_of(line: str, span: Span, tensor: Tensor | None) -> Pasted | None:
-    rest = line[span.end :]
-    training = True
+def _mode(line: str, span: Span) -> tuple[bool, str]:
+    """Whether a layer is in training mode, as in ``nn.BatchNorm2d(3).eval()`` or ``bn.eval()``; and the text behind these calls."""
+    said, rest = list[tuple[str, str]](), line[span.end :]
     while behind := BEHIND.match(rest):
-        if behind[1] in TRAINING:
-            training = TRAINING[behind[1]] and not behind[2].strip().endswith("False")
+        said.append((behind[1], behind[2]))
         rest = rest[behind.end() :]
+    if name := NAME_OF.search(line[: span.start]):
+        said += re.findall(rf"(?<![\w.]){re.escape(name[1])}\.(\w+)\(([^()]*)\)", rest)
+    training = True
+    for method, argument in said:
+        if method in TRAINING:
+            training = TRAINING[method] and not argument.strip().endswith("False")
     if of_call := MODE.match(rest):
         training = (of_call[1] == "training") == (of_call[2] == "True")
+    return training, rest
+
+
+def _layer_of(line: str, span: Span, tensor: Tensor | None) -> Pasted | None:
+    training, rest = _mode(line, span)
     shape = _shape_behind(rest)
     if shape and (tensor is None or len(tensor.shape) != len(shape)):
         tensor = _tensor(span.node, shape)
@@ -270,7 +281,7 @@ def _layout(layer: Layer | Norm, x: Tensor | None) -> str:
 
 # The shape of x in a text
 
-SIZE_LIST = r"(?:torch\.Size\(|tf\.TensorShape\()?[\[(]? ?(?<![\d.])(\d+(?: ?(?:,|x|\*| x ) ?\d+)*)(?: ?,)? ?[\])]?\)?"
+SIZE_LIST = r"(?:torch\.Size\(|tf\.TensorShape\()?[\[(]? ?(?<![\d.])(\d+(?: ?(?:,|x|\*| x ) ?\d+)*)(?![-\da-wyz]| ?[,x*] ?-?\d)(?: ?,)? ?[\])]?\)?"
 ON = re.compile(
     rf" ?(?:(?:on|for|with|to|at|applied|an?|x|of|in|input|inputs|tensor|shape|size|shaped|images?|dims?)[ :=]+)+(?:\w+ ?= ?)?{SIZE_LIST}[ .;?!]*"
 )
@@ -279,6 +290,7 @@ NAME_ON = re.compile(rf"([\w.]+) (?:on|for|with) (?:x of shape )?{SIZE_LIST}")
 APPLIED = re.compile(r" ?\((?:\w+ ?= ?)?(?:\w+\.)*(?:randn?|zeros|ones|empty|normal)\([(\[]?([\d, ]+)[)\]]?[^()]*\)")
 MADE = re.compile(r"(?:randn?|zeros|ones|empty|Size)\([(\[]?(\d[\d, ]*)[)\]]?[^()]*\)")
 SIZE = re.compile(r"\d+")
+WRITTEN = re.compile(r" ?on (?:[(\[]([^()\[\]]+)[)\]]|(-?\d[-\d.,e]*))")
 
 
 def sizes(text: str) -> tuple[int, ...]:
@@ -292,6 +304,11 @@ def sizes(text: str) -> tuple[int, ...]:
 
 def _shape_behind(rest: str) -> tuple[int, ...] | None:
     """The shape that stands behind a layer: " on (8, 96, 56, 56)", "(torch.randn(4, 20))", " 2x128x768"."""
+    if written := WRITTEN.match(rest):
+        value = (written[1] or written[2]).rstrip(" ,.-")
+        elements = re.split(r"[ ,x*]+", value)
+        if any(one[0] in "-0123456789" for one in elements if one) and not all(map(str.isdecimal, elements)):
+            raise NormvizError("shape={value} must be whole numbers; write shape=2,4,3,5.", value=echo(value))
     for pattern in (ON, APPLIED, BARE):
         if found := pattern.match(rest):
             if shape := sizes(found[1]):

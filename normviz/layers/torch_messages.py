@@ -18,7 +18,7 @@ from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, OTHER_SIZE, example_shape, parse_layout
 from normviz.layers.catalogue import KINDS
 from normviz.layers.fit import example_for
-from normviz.layers.forms import FORMS, NO_VIEW
+from normviz.layers.forms import FORMS, NO_VIEW, TENSORS
 from normviz.layers.layer import Layer
 from normviz.texts.errors import NormvizError, closest, listed
 from normviz.texts.messages import N_, _, english, join_sentences
@@ -346,9 +346,6 @@ OF_ARGUMENT: Mapping[str, str] = {
     "training": N_("training is True or False. Name the arguments: F.batch_norm(x, running_mean, running_var, weight=..., bias=..., training=True)."),
     "size": N_("The sizes of a layer are whole numbers: write int(...) or //, and give no tensor."),
 }  # fmt: skip
-TENSORS = N_(
-    "{name} is a tensor, or None. Name the arguments, so that each is in its place, as in weight=..., eps=1e-5."
-)
 
 
 def _argument(layer: Layer, function: str, name: str, *_parts: str) -> str:
