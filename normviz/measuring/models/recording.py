@@ -272,15 +272,16 @@ class Recorder(TorchFunctionMode):
         self.sealed = {id(module) for _name, module in sealed(model)}
         self.running: list[tuple[nn.Module, list[Shape]]] = []
         self.functions: list[int] = []  # how many norm functions each running module called
+        self.handled: list[BaseException | None] = []  # the error that was handled when each running module was called
         self.open: list[Call | None] = []
         self.failure: Failure | None = None
-        self.outer = sys.exc_info()[1]  # an error that is handled while the model is called
 
     def before(self, module: nn.Module, args: tuple[object, ...], kwargs: Mapping[str, object]) -> None:
         with torch._C.DisableTorchFunction():  # its own reading of shapes is not recorded
             tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
             self.running.append((module, [tuple(tensor.shape) for tensor in tensors]))
             self.functions.append(0)
+            self.handled.append(sys.exc_info()[1])
             call = None
             if tensors and tensors[0].is_floating_point():
                 shape = tuple(tensors[0].shape)
@@ -300,8 +301,8 @@ class Recorder(TorchFunctionMode):
         """Also called if the module raises; of the modules that an error passes through, the innermost has failed."""
         shapes, call = self.running.pop()[1], self.open.pop()
         self.functions.pop()
-        error = sys.exc_info()[1]
-        if isinstance(error, (Exception, *ENDS)) and error is not self.outer:
+        error, handled = sys.exc_info()[1], self.handled.pop()
+        if isinstance(error, (Exception, *ENDS)) and error is not handled:
             if self.failure is None or self.failure.error is not error:
                 self.failure = Failure(self.names[id(module)], module, shapes, error)
             return

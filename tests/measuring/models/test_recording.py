@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import normviz as nv
 from normviz.measuring.models.probing import Prober, lacks_a_number
 from normviz.measuring.models.recording import LIKE_X, OTHER, axis_names, layer_of, read_call, record, sealed, unwrapped
 from tests.measuring.models.zoo import Gemma, Llama, Scale
@@ -128,6 +129,23 @@ class Nested(nn.Module):
 
     def forward(self, x, name):
         return self.inner(x)
+
+
+@pytest.mark.parametrize("norm", [nn.LayerNorm(4), Llama(4)], ids=["LayerNorm", "own"])
+def test_a_module_that_runs_instead_of_one_that_fails_has_not_failed(norm):
+    class Instead(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm = norm
+
+        def forward(self, x):
+            try:
+                raise ImportError("no fused kernel")
+            except ImportError:
+                return self.norm(x)
+
+    (row,) = nv.norms(Instead(), torch.randn(2, 4))
+    assert (row.name, row.function, row.kind) == ("norm", "", type(norm).__name__)
 
 
 def test_the_innermost_module_has_failed():
