@@ -368,7 +368,7 @@ def _at_drawn(
     assert x is not None
     wide = x.to(forward.computes_in(norm, x.dtype))
     if norm.running:  # known everywhere
-        mean, var = (torch.zeros(()) if one is None else one for one in stored)
+        mean, var = forward.running_statistics(Values(None, None, *stored))
     elif part.layer is e:
         mean, var = take(e.trace.mean), take(e.trace.var)
     else:
