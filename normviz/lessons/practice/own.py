@@ -303,7 +303,7 @@ class _Question:
         name = self.fields["id"].text()
         if not SAFE_ID.fullmatch(name):
             raise self.fields["id"].error(
-                N_("the id {id} has up to 60 letters, digits, hyphens and underscores; change it."), id=echo(name)
+                N_("an id has up to 60 letters, digits, hyphens and underscores; change {id}."), id=echo(name)
             )
         return name
 
@@ -412,7 +412,7 @@ def _compute(kind: str, case: Case, at: tuple[int, ...], values: tuple[float, ..
     if kind in ("means", "elements_per_mean"):
         if prod(case.shape) > MOST_ELEMENTS:
             raise NormvizError(
-                "the size of x is {n:,}, and may be {most:,} for kind={kind}; choose a smaller shape.",
+                "the size of x is {n:,}, and may be {most:,} at most for kind={kind}; choose a smaller shape.",
                 n=prod(case.shape),
                 kind=kind,
                 most=MOST_ELEMENTS,
