@@ -86,7 +86,7 @@ def check_state(exercises: Sequence[PracticeExercise], title: str) -> None:
     if size > MOST_STATE:
         fitting = next(n for n in range(len(sizes), -1, -1) if HEAD + sum(sizes[:n]) <= MOST_STATE)
         raise NormvizError(
-            "a SCORM 1.2 course keeps {most} characters for the answers of a student, and the set {title} can need {size}. Choose fewer exercises: the first {fitting} of its {count} fit.",
+            "a SCORM 1.2 course keeps the answers of a student in a text whose length is at most {most}, and the set {title} can need {size}. Choose fewer exercises: the first {fitting} of its {count} fit.",
             most=MOST_STATE,
             title=echo(title),
             size=size,

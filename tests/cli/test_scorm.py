@@ -128,7 +128,7 @@ def test_a_set_that_no_course_can_keep_is_refused_with_the_numbers():
     fitting = (scorm.MOST_STATE - scorm.HEAD) // per_exercise
     scorm.check_state([WIDEST.data()] * fitting, "a set")
     size = scorm.HEAD + (fitting + 1) * per_exercise
-    words = f"keeps 4096 characters .* the set 'a set' can need {size}. Choose fewer exercises: the first {fitting} of its {fitting + 1} fit."
+    words = f"in a text whose length is at most 4096, and the set 'a set' can need {size}. Choose fewer exercises: the first {fitting} of its {fitting + 1} fit."
     with pytest.raises(NormvizError, match=words):
         scorm.check_state([WIDEST.data()] * (fitting + 1), "a set")
 
@@ -162,7 +162,7 @@ def test_a_span_of_time_has_the_form_of_the_standard():
     ("practice --format scorm -o set.zip --pass x", "--pass 'x' must be a number above 0"),
     ("practice --pass 0.8", "--pass is for a SCORM package: write it with --format scorm."),
     ("practice --format scorm", "--format scorm writes a file; name it with -o FILE."),
-    ("practice --all --format scorm -o sets", "a SCORM 1.2 course keeps 4096 characters for the answers of a student, and the set 'normviz, "),
+    ("practice --all --format scorm -o sets", "a SCORM 1.2 course keeps the answers of a student in a text whose length is at most 4096, and the set 'normviz, "),
     ("site mysite --pass 0.8", "--pass is for a SCORM package: add --scorm."),
     ("site mysite --scorm --lang all", "a SCORM package has one language; choose one with --lang."),
 ])  # fmt: skip
