@@ -63,7 +63,7 @@ class Marked:
         text = self.value.strip()
         if most is not None and len(text) > most:
             raise self.error(
-                N_("the length of the text is {n:,}, and may be {most:,}; shorten it."), n=len(text), most=most
+                N_("the length of the text is {n:,}, and may be {most:,} at most; shorten it."), n=len(text), most=most
             )
         if found := Reader.NON_PRINTABLE.search(text):
             raise self.error(UNSHOWN, character=echo(found[0]))

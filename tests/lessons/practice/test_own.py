@@ -207,7 +207,7 @@ WRONG = [
     (question("text: T\nanswer: 3\nexplanation: \x07"), r"line 4: the text has '\x07', which no page can show; delete it."),
     (question('text: T\nanswer: 3\nexplanation: "\\0"'), r"line 4: the text has '\x00', which no page can show"),
     (question('text: "\\ud800"\nanswer: 3'), r"line 2: the text has '\ud800', which no page can show"),
-    (f"title: {'t' * 201}\nquestions: [{{text: T, answer: 3}}]", "line 1: the length of the text is 201, and may be 200"),
+    (f"title: {'t' * 201}\nquestions: [{{text: T, answer: 3}}]", "line 1: the length of the text is 201, and may be 200 at most"),
     (question("text: T\nanswer: 3\n") + "\n  - {text: T, answer: 4}", "line 4: two questions have the id 'own-"),
 ]  # fmt: skip
 

@@ -28,7 +28,7 @@ def test_names_are_read_as_rfc_4180_has_them(content, names):
     (b"name\nLovelace, Ada\n", "r.csv, line 2: the number of fields is 2, and in the header 1; quote a field"),
     (b'name\nAda\n"Emmy" Noether\n', "line 3 is not CSV"),
     (b"name\nAda\x07\n", r"r.csv, line 2: the text has '\x07', which no page can show; delete it."),
-    (b"name\nAda\n" + b"x" * 201, "r.csv, line 3: the length of the text is 201, and may be 200; shorten it."),
+    (b"name\nAda\n" + b"x" * 201, "r.csv, line 3: the length of the text is 201, and may be 200 at most; shorten it."),
     (b"name\nAda\nM\xfcller\n", "r.csv, line 3 is not UTF-8; save the file as UTF-8."),
 ])  # fmt: skip
 def test_what_is_wrong_in_a_roster_is_said_with_its_line(content, words):
