@@ -108,8 +108,8 @@ def with_statistics(module: nn.Module, x: Any, layout: str | None = None) -> Des
     if train.norm is None or train.norm.running or evaluated.norm is None or not evaluated.norm.running:
         return None
     dtype = _dtype(module) if tensor is None else tensor.dtype
-    learned, channels = _values(module, train.measured, train.norm, dtype), layer.given["num_features"]
-    factor, offset = (one.movedim(1, 0).reshape(channels, -1)[:, 0].to(dtype) for one in (stored.factor, stored.offset))
+    learned = _values(module, train.measured, train.norm, dtype)
+    factor, offset = (_of_channels(one, evaluated.norm).to(dtype) for one in (stored.factor, stored.offset))
     gamma, beta = (1.0 if learned.gamma is None else learned.gamma), (0.0 if learned.beta is None else learned.beta)
     var = (gamma / factor).square() - layer.given["eps"]
     mean = (beta - offset) / factor
@@ -134,12 +134,16 @@ def _frozen(module: nn.Module, x: object, found: Checked, layout: str | None) ->
         return None
     described = Description.of(Layer.parse(found.layer) if found.layer else found.norm, x, layout=layout)
     formula, deviation = found.measured.formula, (var + (described.norm.eps or 0)).sqrt()
-    factor, offset = (
-        one.movedim(1, 0).reshape(len(mean), -1)[:, 0].to(mean.dtype) for one in (formula.factor, formula.offset)
-    )
+    factor, offset = (_of_channels(one, found.norm).to(mean.dtype) for one in (formula.factor, formula.offset))
     gamma = None if described.norm.params is None else factor * deviation - int(described.norm.zero_centered_gamma)
     beta = offset + mean * factor if described.norm.bias else None
     return replace(described, values=Values(gamma, beta, mean, var))
+
+
+def _of_channels(of_elements: Tensor, norm: Norm) -> Tensor:
+    """One value for each stored mean, of values that the elements of a channel share."""
+    kept = [axis for axis, parts in enumerate(norm.pattern.left) if not {*parts} & {*norm.pattern.reduced}]
+    return of_elements.movedim(kept, list(range(len(kept)))).flatten(len(kept))[..., 0].flatten()
 
 
 def _values(module: nn.Module, found: Measurement, norm: Norm, dtype: torch.dtype) -> Values:

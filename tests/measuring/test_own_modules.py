@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 import normviz as nv
-from normviz.measuring.own_modules import own_class, with_statistics
+from normviz.measuring.own_modules import describe_any, own_class, with_statistics
 from tests.measuring.models.zoo import Decoder, Frozen, Gemma, Llama, OverChannels, Permuted, Pixel, Scale, Softmax
 
 SHAPE = (2, 4, 3, 5)
@@ -213,3 +213,28 @@ def test_stored_statistics_are_found_by_what_they_do():
 @pytest.mark.parametrize("module", [Frozen(4), Permuted(4), nn.GELU()])
 def test_a_module_that_stores_nothing_in_train_mode_has_no_statistics(module):
     assert with_statistics(module, SHAPE) is None
+
+
+class StoredLast(Stored):
+    """Its channels are the last axis."""
+
+    def __init__(self, channels):
+        super().__init__(channels)
+        for name, value in zip(("running_mean", "running_var"), self.kept, strict=True):
+            self.register_buffer(name, value.clone())
+
+    def forward(self, x):
+        axes = (0, 1, 2)
+        stored = self.running_mean, self.running_var
+        mean, var = (x.mean(axes), x.var(axes, unbiased=False)) if self.training else stored
+        return (x - mean) / (var + 1e-5).sqrt() * self.scale + self.shift
+
+
+@pytest.mark.parametrize("describe", [with_statistics, describe_any])
+def test_the_channels_of_stored_statistics_may_be_the_last_axis(describe):
+    x = torch.randn(2, 3, 5, 4, generator=torch.Generator().manual_seed(2))
+    module = StoredLast(4).eval()
+    e = describe(module, x, "NHWC")
+    assert str(e.layer) == "ChannelsLastBatchNorm(4).eval()"
+    for name, wanted in {"gamma": module.scale, "beta": module.shift, "running_mean": module.running_mean}.items():
+        assert torch.allclose(getattr(e.values, name), wanted, atol=1e-4), name
