@@ -5,6 +5,7 @@ Parameters and buffers with the same meaning, by their names, have the same valu
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import torch
@@ -13,14 +14,15 @@ from torch import Tensor, nn
 from normviz.analysis.description import Description
 from normviz.layers.norm import Norm
 from normviz.measuring import probe, trials
-from normviz.measuring.check import TRIALS, Checked, has_example, notes_of, of_strides, reduced_axes, shown
+from normviz.measuring.backward import NoGradientError, NoReferenceError, named_roles, own_gradients
+from normviz.measuring.check import TRIALS, Checked, has_example, notes_of, reduced_axes
 from normviz.measuring.example import example_of
 from normviz.measuring.groups import Index
 from normviz.measuring.probe import Function
-from normviz.measuring.report import Difference, imprecise, text
+from normviz.measuring.report import Difference, text
 from normviz.measuring.running import close, run_module
-from normviz.measuring.trials import Subject, TrialResult, repeated
-from normviz.measuring.verdict import Reference, judge, on_shapes
+from normviz.measuring.trials import Subject, TrialResult
+from normviz.measuring.verdict import GammaBeta, Reference, Role, judge
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, join_sentences
 
@@ -51,11 +53,36 @@ class AsItIs(Reference):
             return self._run(x.float(), values or {}).double()
 
     def _run(self, x: Tensor, values: Mapping[int, Tensor]) -> Tensor:
-        other, shared = self.other, self.shared or {}
+        other = self.other
         assert other is not None
         other.use(x.dtype)
-        own = {i: values[j].reshape(other.values[i].shape).to(x.dtype) for i, j in shared.items() if j in values}
-        return other.with_graph(x, own) if x.requires_grad else other(x, own)
+        return other(x, self._shared(x, values))
+
+    def _shared(self, x: Tensor, values: Mapping[int, Tensor]) -> dict[int, Tensor]:
+        """The values of the compared function, for the tensors of the other one."""
+        other, shared = self.other, self.shared or {}
+        assert other is not None
+        return {i: values[j].reshape(other.values[i].shape).to(x.dtype) for i, j in shared.items() if j in values}
+
+    def gradients(
+        self, x: Tensor, given: Mapping[str, Tensor], values: Mapping[int, Tensor], dout: Tensor
+    ) -> dict[str, Tensor]:
+        """dx, and the gradients of gamma and beta if both functions have them. Raises NoReferenceError if it has none."""
+        other = self.other
+        assert other is not None
+        named = {probe.meaning(name): i for i, name in other.names.items() if i in (self.shared or {})}
+        roles = GammaBeta(**{name: Role(named[name], None, tuple(value.shape)) for name, value in given.items()})
+        for dtype in dict.fromkeys([x.dtype, min(x.dtype, torch.float32, key=lambda one: one.itemsize)]):
+            other.use(dtype)
+            with suppress(NormvizError, NoGradientError, RuntimeError):
+                found = own_gradients(other, roles, x.to(dtype), self._shared(x.to(dtype), values), dout.to(dtype))
+                return {name: one.to(x.dtype) for name, one in found.items()}
+        raise NoReferenceError
+
+    @property
+    def is_layer(self) -> bool:
+        """No Norm describes it."""
+        return False
 
     def rounding(self, x: Tensor, given: Mapping[str, Tensor], values: Mapping[int, Tensor] | None = None) -> Tensor:
         """No error is expected beside that of the function itself."""
@@ -101,18 +128,13 @@ def compare_as_it_is(
     mean, var = (meant.get(one) for one in probe.STATISTICS)
     stats = None if mean is None or var is None or not {mean, var} <= {*shared.values()} else (mean, var)
     reference = AsItIs(expected.norm, stats, other, shared)
-    verdict, compared = judge(function, expected, reference, x)
+    verdict, compared = judge(function, expected, reference, x, named_roles(function, set(shared.values())))
     for shape in shapes:
         other(probe.generic(tuple(shape), x.dtype))  # raises if it does not take this shape
     subject = Subject(compared, verdict, on, on, list(map(tuple, shapes)), backward, batch_invariant)
-    own = {
-        "given x": _given_x,
-        "other values": _other_values,
-        "other shapes": _other_shapes,
-        "gradients": _gradients,
-        "modes": _modes,
-    }
-    table = [replace(one, run=own.get(one.name, one.run)) for one in TRIALS if one.name != "gradients in modes"]
+    table = [
+        replace(one, run=_modes) if one.name == "modes" else one for one in TRIALS if one.name != "gradients in modes"
+    ]
     result, tried = trials.run(table, subject)
     differs = result.differences
     notes = (*notes_of(function), *result.notes)
@@ -130,36 +152,6 @@ def compare_as_it_is(
         trials=tried,
         example=example_of(subject, result.shape) if has_example(differs, tried) else None,
     )
-
-
-def _given_x(subject: Subject) -> TrialResult:
-    """The output for the given x."""
-    return TrialResult() if subject.verdict.given and subject.verdict.given.ok else _wrong(subject)
-
-
-def _other_values(subject: Subject) -> TrialResult:
-    """The outputs for other values."""
-    return TrialResult() if subject.verdict.right else _wrong(subject)
-
-
-def _wrong(subject: Subject) -> TrialResult:
-    """By how much the output is wrong."""
-    compared, verdict, x = subject.compared, subject.verdict, subject.x
-    assert verdict.given is not None
-    found = repeated(compared) or (None if verdict.given.ok else of_strides(compared, x))
-    if found is None and verdict.right and verdict.own_right:
-        found = imprecise(verdict.given, x.dtype, verdict.only_near)
-    return TrialResult((found or shown(compared, verdict.given),))
-
-
-def _other_shapes(subject: Subject) -> TrialResult:
-    """The output on other shapes."""
-    return trials.on_other_shapes(subject, on_shapes(subject.compared, subject.shapes, subject.on))
-
-
-def _gradients(subject: Subject) -> TrialResult:
-    """The gradient of x alone: the two functions may have other parameters."""
-    return replace(trials.gradients(subject), tried=_("the gradient of x"))
 
 
 # Modules in both modes

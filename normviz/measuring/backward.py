@@ -1,6 +1,6 @@
 """Whether the gradients of a function are those of a layer: dx, dgamma and dbeta for a random dout."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +14,18 @@ from normviz.measuring.formula import generic_values, parameters_of
 from normviz.measuring.probe import Function
 from normviz.measuring.report import Difference, also
 from normviz.measuring.turn import ENDS
-from normviz.measuring.verdict import Error, GammaBeta, LayerComparison, Made, Reference, Role, compare, signed_values
+from normviz.measuring.verdict import (
+    Error,
+    GammaBeta,
+    LayerComparison,
+    Made,
+    Reference,
+    Role,
+    autograd,
+    compare,
+    gradients,
+    signed_values,
+)
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, _, join_sentences, ngettext
 
@@ -25,35 +36,19 @@ NAMES = {"x": "dx", "gamma": "dgamma", "beta": "dbeta"}
 
 @dataclass(frozen=True)
 class Unjudged:
-    """Why the gradients are not compared, as a message."""
+    """Why the gradients are not compared.
+
+    reason    as a message
+    is_fault  whether the function lacks them: then they are wrong if they were asked for
+    """
 
     reason: str
+    is_fault: bool = True
 
 
 NO_GRADIENT = N_("its output requires no gradient, as under torch.no_grad() or through NumPy or JAX")
+NO_REFERENCE = N_("{layer} has no gradient")
 NOT_DIFFERENTIABLE = N_("autograd cannot differentiate it: {error}")
-
-
-def gradients(
-    output_of: Callable[[Tensor, Mapping[str, Tensor]], Tensor], x: Tensor, given: Mapping[str, Tensor], dout: Tensor
-) -> dict[str, Tensor]:
-    """dx, dgamma and dbeta by autograd; zeros where the output does not depend on the tensor."""
-    leaf = x.detach().clone().requires_grad_()
-    leaves = {name: value.detach().clone().requires_grad_() for name, value in given.items()}
-    with torch.enable_grad():
-        output = output_of(leaf, leaves)
-    inputs = {"x": leaf, **leaves}
-    found = _autograd(output, list(inputs.values()), dout)
-    return {
-        name: torch.zeros_like(value) if one is None else one
-        for (name, value), one in zip(inputs.items(), found, strict=True)
-    }
-
-
-def _autograd(output: Tensor, inputs: list[Tensor], dout: Tensor) -> tuple[Tensor | None, ...]:
-    with torch.enable_grad():
-        loss = (output * dout.to(output.dtype)).sum()  # with dout as an argument, torch imports sympy
-    return torch.autograd.grad(loss, inputs, allow_unused=True)
 
 
 def compare_gradients(
@@ -82,8 +77,10 @@ def compare_gradients(
                 return _differences(compared, roles, x, {})
             finally:
                 function.use(dtype)
-    except _NoGradientError:
+    except NoGradientError:
         return Unjudged(_(NO_GRADIENT))
+    except NoReferenceError:
+        return Unjudged(_(NO_REFERENCE, layer=compared.expected.title), is_fault=False)
     except RuntimeError as error:
         return Unjudged(_(NOT_DIFFERENTIABLE, error=str(error).splitlines()[0].rstrip(".")))
     return []
@@ -99,7 +96,7 @@ def inconsistent_gradients(compared: LayerComparison) -> list[Difference]:
 
     All steps must give the same difference: of a function that rounds, or has an edge there, nothing is told.
     """
-    function, roles = compared.function, _named_roles(compared.function)
+    function, roles = compared.function, named_roles(compared.function)
     if function.kind != probe.TENSORS or function.converts or function.dtype != torch.float64:
         return []
     shape = compared.expected.shape
@@ -107,8 +104,8 @@ def inconsistent_gradients(compared: LayerComparison) -> list[Difference]:
     dout = probe.generic(shape, torch.float64, 16) - 0.5
     try:
         values = values if function.takes(shape, values) else {}
-        own = _own_gradients(function, roles, x, values, dout)
-    except (NormvizError, RuntimeError, _NoGradientError):
+        own = own_gradients(function, roles, x, values, dout)
+    except (NormvizError, RuntimeError, NoGradientError):
         return []
     wrong = list[str]()
     for name, gradient in own.items():
@@ -131,9 +128,10 @@ def inconsistent_gradients(compared: LayerComparison) -> list[Difference]:
     return [Difference("backward", _("another {names}", names=names), names, text)]
 
 
-def _named_roles(function: Function) -> GammaBeta:
-    """Its parameters that have the name of a gamma or a beta, whatever their shapes are. A number has no gradient."""
+def named_roles(function: Function, among: Container[int] | None = None) -> GammaBeta:
+    """Its parameters that have the name of a gamma or a beta, whatever their shapes are. A number has no gradient. ``among``: only these positions."""
     learned = [i for i in parameters_of(function) if id(function.tensors[i]) not in function.numbers]
+    learned = [i for i in learned if among is None or i in among]
     meant = {probe.meaning(function.names[i]): i for i in learned if i in function.names}
     roles = [meant.get(name) for name in ("gamma", "beta")]
     return GammaBeta(*(None if i is None else Role(i, None, tuple(function.tensors[i].shape)) for i in roles))
@@ -157,8 +155,12 @@ def _slope(
     return float(((outputs[0] - outputs[1]) * dout).sum()) / (2 * step)
 
 
-class _NoGradientError(Exception):
+class NoGradientError(Exception):
     """The output requires no gradient although x does."""
+
+
+class NoReferenceError(Exception):
+    """What the function is compared with has no gradient."""
 
 
 def _differences(
@@ -167,7 +169,7 @@ def _differences(
     function = compared.function
     tensors = function.with_values(values)
     dout = (probe.generic(tuple(x.shape), torch.float64, 16) - 0.5).to(x.dtype)
-    own = _own_gradients(function, roles, x, values, dout, strided)
+    own = own_gradients(function, roles, x, values, dout, strided)
     exact, rounded, low = _wanted(compared, x, tensors, dout)
     wrong = _wrong(own, exact, rounded, low)
     if not wrong:
@@ -185,7 +187,7 @@ def _wanted(
 
     def wanted(dtype: torch.dtype) -> dict[str, Tensor]:
         parameters = {name: value.to(torch.promote_types(dtype, torch.float32)) for name, value in given.items()}
-        return gradients(lambda a, b: compared.reference(a, b, stored), x.to(dtype), parameters, dout.to(dtype))
+        return compared.reference.gradients(x.to(dtype), parameters, stored, dout.to(dtype))
 
     low = x.dtype if x.dtype.itemsize < 4 else torch.float32
     exact, rounded = wanted(torch.float64), wanted(low)
@@ -223,10 +225,10 @@ def _wrong(
     return found
 
 
-def _own_gradients(
+def own_gradients(
     function: Function, roles: GammaBeta, x: Tensor, values: Mapping[int, Tensor], dout: Tensor, strided: bool = False
 ) -> dict[str, Tensor]:
-    """The gradients of the function. Raises _NoGradientError, or RuntimeError of autograd."""
+    """The gradients of the function. Raises NoGradientError, or RuntimeError of autograd."""
     leaf = x.detach().clone().requires_grad_()
     used = {
         name: role
@@ -241,8 +243,8 @@ def _own_gradients(
         with torch.enable_grad():
             output = function.with_graph(probe.with_step(leaf) if strided else leaf, values)
         if not output.requires_grad:
-            raise _NoGradientError
-        found = _autograd(output, [leaf, *tensors.values()], probe.with_step(dout) if strided else dout)
+            raise NoGradientError
+        found = autograd(output, [leaf, *tensors.values()], probe.with_step(dout) if strided else dout)
     finally:
         for name, tensor in tensors.items():
             tensor.requires_grad_(required[name])
@@ -306,7 +308,7 @@ def _cause(reference: Reference, dx: Tensor, x: Tensor, given: Mapping[str, Tens
 
         return gradients(output, x.double(), parameters, dout.double())["x"]
 
-    if reference.norm.running:
+    if reference.norm.running or not reference.is_layer:
         return ""
     tries = {
         "mean": lambda: run(("mean",), wide),

@@ -312,17 +312,20 @@ def _other_values(subject: Subject) -> TrialResult:
 def _wrong_output(subject: Subject) -> TrialResult:
     """Why the output is wrong."""
     compared, verdict, function, x = subject.compared, subject.verdict, subject.function, subject.x
-    expected, is_known = compared.expected, compared.reference.is_known
+    expected, is_known, is_layer = compared.expected, compared.reference.is_known, compared.reference.is_layer
     if is_known and (again := repeated(compared)) is not None:
-        return TrialResult((just_updated(compared) or again,))
+        return TrialResult(((just_updated(compared) if is_layer else None) or again,))
     if is_known and verdict.given is not None and verdict.given.ok and (kept := kept_by_shape(subject)) is not None:
         return TrialResult((kept,))
-    if verdict.given is not None and not verdict.given.ok and (strides := of_strides(compared, x)) is not None:
+    if verdict.given is not None and not verdict.given.ok and (strides := _of_strides(compared, x)) is not None:
         return TrialResult((strides,))
     if verdict.right and verdict.own_right and verdict.given is not None:
         with own_dtypes(function):
-            cause = (fast_variance(compared, verdict.given) or half_sums(compared)) if is_known else ""
+            has_cause = is_known and is_layer
+            cause = (fast_variance(compared, verdict.given) or half_sums(compared)) if has_cause else ""
         return TrialResult((imprecise(verdict.given, x.dtype, verdict.only_near, cause),))
+    if not is_layer and verdict.given is not None:
+        return TrialResult((_shown(compared, verdict.given),))
     found = measure_function(function, x, partial(_takes, expected), probe.FEW_INPUTS)
     if expected.shape != found.shape:
         expected = _on(expected, found.shape)
@@ -345,7 +348,7 @@ def _sizes(subject: Subject) -> TrialResult:
 def _with_reason(subject: Subject, found: TrialResult) -> TrialResult:
     """What a trial finds on another size, with the reason, if one is found there."""
     compared, function, shape = subject.compared, subject.function, found.shape
-    expected = None if shape is None else subject.on_norm(shape)
+    expected = None if shape is None or not compared.reference.is_layer else subject.on_norm(shape)
     if shape is None or expected is None or repeated(compared) is not None:
         return found
     sizes = {old: new for old, new in zip(subject.x.shape, shape, strict=True) if old != new}
@@ -467,10 +470,10 @@ def _why(
         return told, found if explained.measured or agrees else None
     if not found.reach.is_elementwise and (updated := just_updated(compared)) is not None:
         return [updated], None
-    return list(unexplained(found, expected, shown(compared, error))), found
+    return list(unexplained(found, expected, _shown(compared, error))), found
 
 
-def shown(compared: LayerComparison, error: Error) -> Difference:
+def _shown(compared: LayerComparison, error: Error) -> Difference:
     """By how much the output differs on the given x, and where."""
     function, x = compared.function, compared.x
     own = wanted = float("nan")
@@ -487,7 +490,7 @@ def shown(compared: LayerComparison, error: Error) -> Difference:
 
 
 VALUES = ("values", "precision", "strides", "sizes")  # what the trials find that have an example
-# A trial is left away if one of these differs already.
+# A trial is skipped if one of these differs already.
 OUTPUT = frozenset({"values", "repeat"})
 MEMORY = OUTPUT | {"in_place"}
 PLACES = MEMORY | {"sizes", "strides"}
@@ -716,7 +719,7 @@ def _on_norm(expected: Description, shape: tuple[int, ...]) -> Description | Non
         return None
 
 
-def of_strides(compared: LayerComparison, x: Tensor) -> Difference | None:
+def _of_strides(compared: LayerComparison, x: Tensor) -> Difference | None:
     """Whether the given x is wrong only for its strides."""
     if x.is_contiguous():
         return None

@@ -1,8 +1,8 @@
 """The trials of a check: what is tried of a function, and the result of each trial.
 
 A ``Trial`` is a function from a ``Subject`` to a ``TrialResult``: the differences that it finds, notes, or why it was left out. After one
-that finds a difference, those are left away that would find it again. ``TRIALS`` in ``check`` is the table of them, from which the documentation
-is made.
+that finds a difference, those that would only find it again are skipped. ``TRIALS`` in ``check`` is the table of them, from which the
+documentation is made.
 """
 
 import os
@@ -142,7 +142,7 @@ class Tried:
 
 
 class Trials(tuple[Tried, ...]):
-    """What was tried, in this order, one line each; the first difference is the last line.
+    """What was tried, in this order, one line each.
 
     >>> print(
     ...     Trials(
@@ -173,7 +173,7 @@ class Trials(tuple[Tried, ...]):
 
 
 def run(trials: Sequence[Trial], subject: Subject) -> tuple[TrialResult, Trials]:
-    """What the trials find, and the result of each for the reader. A trial is left away if it would only find again what differs already.
+    """What the trials find, and the result of each for the reader. A trial that would only find again what differs already is skipped.
 
     Of a layer whose stored statistics are not known, only what the function computes is measured, in the first trial.
     """
@@ -240,8 +240,9 @@ def gradients(subject: Subject) -> TrialResult:
         return TrialResult(tuple(inconsistent_gradients(subject.compared)), tried=_("the gradients of its own output"))
     found = compare_gradients(subject.compared)
     if not isinstance(found, Unjudged):
-        return TrialResult(tuple(found))
-    if subject.backward:
+        of_x_alone = not subject.compared.reference.is_layer and not subject.compared.best.count
+        return TrialResult(tuple(found), tried=_("the gradient of x") if of_x_alone else "")
+    if subject.backward and found.is_fault:
         text = _("It has no gradient: {reason}.", reason=found.reason)
         return TrialResult((Difference("backward", _("no gradient"), _("the gradient of the layer"), text),))
     note = _("Its gradients are not compared: {reason}.", reason=found.reason)

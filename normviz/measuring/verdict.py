@@ -203,10 +203,43 @@ class Reference:
             return largest
         return largest * broadcast(self.norm, tuple(x.shape), factor(self.norm, gamma.double())).abs()
 
+    def gradients(
+        self, x: Tensor, given: Mapping[str, Tensor], values: Mapping[int, Tensor], dout: Tensor
+    ) -> dict[str, Tensor]:
+        """dx, dgamma and dbeta."""
+        return gradients(lambda a, b: self(a, b, values), x, given, dout)
+
+    @property
+    def is_layer(self) -> bool:
+        """Whether ``norm`` describes it: then a wrong output may have a reason."""
+        return True
+
     @property
     def is_known(self) -> bool:
         """Whether its output can be computed: stored statistics are known by their names only."""
         return not self.norm.running or self.stats is not None
+
+
+def gradients(
+    output_of: Callable[[Tensor, Mapping[str, Tensor]], Tensor], x: Tensor, given: Mapping[str, Tensor], dout: Tensor
+) -> dict[str, Tensor]:
+    """dx, dgamma and dbeta by autograd; zeros where the output does not depend on the tensor."""
+    leaf = x.detach().clone().requires_grad_()
+    leaves = {name: value.detach().clone().requires_grad_() for name, value in given.items()}
+    with torch.enable_grad():
+        output = output_of(leaf, leaves)
+    inputs = {"x": leaf, **leaves}
+    found = autograd(output, list(inputs.values()), dout)
+    return {
+        name: torch.zeros_like(value) if one is None else one
+        for (name, value), one in zip(inputs.items(), found, strict=True)
+    }
+
+
+def autograd(output: Tensor, inputs: list[Tensor], dout: Tensor) -> tuple[Tensor | None, ...]:
+    with torch.enable_grad():
+        loss = (output * dout.to(output.dtype)).sum()  # with dout as an argument, torch imports sympy
+    return torch.autograd.grad(loss, inputs, allow_unused=True)
 
 
 def reference_of(function: Function, expected: Description) -> Reference:
@@ -479,7 +512,7 @@ class LayerComparison:
 
     def _offset(self, x: Tensor, roles: GammaBeta, tensors: Mapping[int, Tensor]) -> Tensor:
         given = {name: value.double() for name, value in roles.values(tensors).items()}
-        if "beta" not in given:
+        if "beta" not in given or not self.reference.is_layer:
             return torch.zeros_like(x, dtype=torch.float64)
         zero = torch.full_like(given["beta"], -1.0 if self.reference.norm.zero_centered_gamma else 0.0)
         return self.reference(x.double(), given | {"gamma": zero}, probe.floats(tensors))

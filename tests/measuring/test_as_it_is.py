@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -105,6 +106,68 @@ def test_a_function_is_compared_with_a_function():
     assert wrong.example is not None
     detached = nv.check(lambda x: squashed(x) - (t := squashed(x)) + t.detach(), TABLE.requires_grad_(), squashed)
     assert [one.what for one in detached.differences] == ["backward"]
+
+
+class Scaled(torch.autograd.Function):
+    """Its input, with another gradient."""
+
+    @staticmethod
+    def forward(_context, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(_context, dout):
+        return 1.5 * dout
+
+
+class WrongGradient(OwnBatchNorm):
+    def __init__(self, wrong):
+        super().__init__()
+        self.wrong = wrong
+
+    def forward(self, x):
+        parameter = getattr(self, self.wrong)
+        delattr(self, self.wrong)
+        setattr(self, self.wrong, Scaled.apply(parameter))
+        try:
+            return super().forward(x)
+        finally:
+            delattr(self, self.wrong)
+            setattr(self, self.wrong, parameter)
+
+
+@pytest.mark.parametrize(("wrong", "name"), [("weight", "dgamma"), ("bias", "dbeta")])
+@pytest.mark.parametrize("training", [True, False])
+def test_the_gradients_of_parameters_with_the_same_meaning_are_compared(wrong, name, training):
+    found = nv.check(WrongGradient(wrong).train(training), IMAGE, OwnBatchNorm().train(training))
+    assert str(found).startswith(f"Its output is right, but not its gradient: {name} differs by up to")
+    assert nv.check(WrongGradient(wrong).train(training), IMAGE, OwnBatchNorm().train(training), backward=False)
+
+
+def test_the_gradient_of_a_parameter_of_a_function_is_compared():
+    weight = {"weight": torch.rand(6) + 0.5}
+    found = nv.check(lambda x, weight: squashed(x, Scaled.apply(weight)), TABLE, squashed, params=weight)
+    assert str(found).startswith("Its output is right, but not its gradient: dgamma differs by up to")
+    right = nv.check(lambda x, weight: squashed(x, weight), TABLE, squashed, params=weight)
+    assert "the gradients of x, gamma and beta" in [one.tried for one in right.trials]
+    assert "the gradient of x" in [one.tried for one in nv.check(squashed, TABLE, squashed).trials]
+
+
+@pytest.mark.parametrize("backward", [None, True])
+@pytest.mark.parametrize(
+    "like", [torch.no_grad()(squashed), lambda x: torch.from_numpy(np.asarray(squashed(torch.from_numpy(x.numpy()))))]
+)
+def test_a_like_without_a_gradient_is_no_fault_of_the_function(like, backward):
+    found = nv.check(squashed, TABLE.detach(), like, backward=backward)
+    assert found, found
+    assert found.notes == (f"Its gradients are not compared: {like.__name__} has no gradient.",)
+    with_reason = {one.trial: one.reason for one in found.trials}
+    assert with_reason["gradients"] == with_reason["gradients elsewhere"] == f"{like.__name__} has no gradient"
+
+
+def test_where_no_norm_describes_like_a_wrong_size_has_no_reason():
+    found = nv.check(lambda x: squashed(x) + (len(x) == 65), TABLE, squashed)
+    assert str(found) == "It is right on (5, 6), but not on (65, 6): there its output differs by up to 1."
 
 
 def test_of_a_function_that_a_norm_describes_the_difference_is_told():

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import normviz as nv
-from normviz.measuring.backward import gradients
+from normviz.measuring.verdict import gradients
 from tests.support.needs import HAS_RMS_NORM
 
 X = torch.randn(4, 3, generator=torch.Generator().manual_seed(1))
