@@ -5,7 +5,7 @@ Parameters and buffers with the same meaning, by their names, have the same valu
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 import torch
@@ -79,6 +79,20 @@ class AsItIs(Reference):
                 return {name: one.to(x.dtype) for name, one in found.items()}
         raise NoReferenceError
 
+    @contextmanager
+    def in_mode(self, function: Function, expected: Description, training: bool) -> Iterator[Reference]:
+        """With the other module in this mode, if it has modes."""
+        other = self.other
+        assert other is not None
+        if not probe.has_modes(other.fn):
+            yield self
+            return
+        other.restore()
+        other.fn.train(training)  # until its Function restores it
+        x = probe.generic(expected.shape, function.dtype).to(other.device)
+        with probe.isolated(other.fn, x, other.kind, other.given_params, usual=other.usual) as in_mode:
+            yield replace(self, other=in_mode)
+
     @property
     def is_layer(self) -> bool:
         """No Norm describes it."""
@@ -132,9 +146,7 @@ def compare_as_it_is(
     for shape in shapes:
         other(probe.generic(tuple(shape), x.dtype))  # raises if it does not take this shape
     subject = Subject(compared, verdict, on, on, list(map(tuple, shapes)), backward, batch_invariant)
-    table = [
-        replace(one, run=_modes) if one.name == "modes" else one for one in TRIALS if one.name != "gradients in modes"
-    ]
+    table = [replace(one, run=_modes) if one.name == "modes" else one for one in TRIALS]
     result, tried = trials.run(table, subject)
     differs = result.differences
     notes = (*notes_of(function), *result.notes)

@@ -388,7 +388,8 @@ def _no_other_mode(subject: Subject) -> TrialResult | None:
     if not isinstance(module, nn.Module) or not probe.has_modes(module):
         return TrialResult(left_out=_("it has no train and eval mode"))
     stored = any(probe.meaning(name) in probe.STATISTICS for name, _buffer in module.named_buffers())
-    if compared.best.is_made or (compared.expected.layer is None and stored):
+    is_unknown = stored and compared.reference.is_layer and compared.expected.layer is None
+    if compared.best.is_made or is_unknown:
         reason = _("{layer} does not say what to compute in that mode", layer=compared.expected.title)
         return TrialResult((), (_("The other mode is not compared: {reason}.", reason=reason),), left_out=reason)
     return None
@@ -416,8 +417,11 @@ def _in_other_mode(module: nn.Module, compared: LayerComparison) -> Iterator[Lay
         expected, x = _on(expected, shape), compared.alike(shape, 27).to(x.dtype)
     own.restore()
     module.train(training)  # until its function restores it
-    with probe.isolated(module, x.to(own.device), own.kind, own.given_params, usual=own.usual) as function:
-        in_mode = LayerComparison(function, expected, reference_of(function, expected), x, compared.best)
+    with (
+        probe.isolated(module, x.to(own.device), own.kind, own.given_params, usual=own.usual) as function,
+        compared.reference.in_mode(function, expected, training) as reference,
+    ):
+        in_mode = LayerComparison(function, expected, reference, x, compared.best)
         in_mode.near = compared.near
         yield in_mode
 

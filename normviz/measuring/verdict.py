@@ -7,6 +7,7 @@ rounding is large, as in float32 for an x far from zero.
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count, islice, permutations, product
 from math import prod
@@ -208,6 +209,11 @@ class Reference:
     ) -> dict[str, Tensor]:
         """dx, dgamma and dbeta."""
         return gradients(lambda a, b: self(a, b, values), x, given, dout)
+
+    @contextmanager
+    def in_mode(self, function: Function, expected: Description, _training: bool) -> Iterator["Reference"]:
+        """That of a module in its other mode. ``expected``: the layer in that mode."""
+        yield reference_of(function, expected)
 
     @property
     def is_layer(self) -> bool:

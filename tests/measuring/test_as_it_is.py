@@ -144,6 +144,21 @@ def test_the_gradients_of_parameters_with_the_same_meaning_are_compared(wrong, n
     assert nv.check(WrongGradient(wrong).train(training), IMAGE, OwnBatchNorm().train(training), backward=False)
 
 
+class WrongInEval(OwnBatchNorm):
+    def forward(self, x):
+        return super().forward(x) if self.training else Scaled.apply(super().forward(x))
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_the_gradients_in_the_other_mode_are_compared(training):
+    found = nv.check(WrongInEval().train(training), IMAGE, OwnBatchNorm().train(training))
+    assert str(found).startswith("Its output is right, but not its gradient: dx, dgamma and dbeta differ by up to")
+    assert str(found).endswith("This is the gradient in eval mode.") == training
+    right = nv.check(WrongInEval().train(training), IMAGE, WrongInEval().train(training))
+    assert right, right
+    assert {one.trial: one.result for one in right.trials}["gradients in modes"] == "right"
+
+
 def test_the_gradient_of_a_parameter_of_a_function_is_compared():
     weight = {"weight": torch.rand(6) + 0.5}
     found = nv.check(lambda x, weight: squashed(x, Scaled.apply(weight)), TABLE, squashed, params=weight)
