@@ -159,8 +159,7 @@ def _widget(field: Input, options: dict[str, Any]) -> None:
 def draw_controls(page: Page, rows: Sequence[InputRow]) -> None:
     """The controls of the page. Each shows the view's value, and its callback changes the view."""
     for number, row in enumerate(rows):
-        align: Any = "bottom" if row.key in ("controls", "names", "experiment") else "top"
-        beside = partial(st.container, horizontal=True, vertical_alignment=align, gap=row.gap, key=row.key)
+        beside = partial(st.container, horizontal=True, vertical_alignment="bottom", gap=row.gap, key=row.key)
         with beside() if row.key else nullcontext():
             for place, inputs in enumerate(row.groups):
                 key = f"controls_{number}_{place}"
