@@ -1,4 +1,4 @@
-// Two numbers on a line: E[x²] − E[x]² is their variance, and in float32 it is not, far from 0. Everything is computed here, as float32 rounds it.
+// Two numbers on a line: E[x²] − E[x]² is their variance, but not in float32 far from 0. Everything is computed here, as float32 rounds it.
 
 import { html } from "../../figures/browser/common/dom.ts";
 import { formatCount, formatNumber } from "../../figures/browser/common/format.ts";
@@ -14,7 +14,8 @@ const SAME = 1e-6; // relative error
 /** E[x²], E[x]² and their difference in float32; the variance of the same numbers; and the distance of float32 numbers near the squares. */
 export function fastVariance(numbers: [number, number], distance: number) {
   const round = Math.fround, [a, b] = numbers.map((number) => round(number + distance)), mean = round(round(a + b) / 2);
-  const squares = round(round(round(a * a) + round(b * b)) / 2), square = round(mean * mean), unit = 2 ** (Math.floor(Math.log2(Math.min(squares, square) || 1)) - 23);
+  const squares = round(round(round(a * a) + round(b * b)) / 2), square = round(mean * mean);
+  const unit = 2 ** (Math.floor(Math.log2(Math.min(squares, square) || 1)) - 23);
   return { squares, square, fast: round(squares - square), exact: ((a - b) / 2) ** 2, unit };
 }
 
@@ -66,15 +67,17 @@ class TwoNumbers {
   }
 
   show() {
-    const text = (value: number) => (value >= LARGE ? formatCount(value) : formatNumber(value, DIGITS)), distance = DISTANCES[this.distance.value];
+    const text = (value: number) => (value >= LARGE ? formatCount(value) : formatNumber(value, DIGITS));
+    const distance = DISTANCES[this.distance.value], numbers = this.numbers.map((number) => text(number + distance));
     const { squares, square, fast, exact, unit } = fastVariance(this.numbers, distance);
     this.dots.forEach((dot, at) => {
       this.line.at(dot, this.numbers[at]);
       dot.ariaValueNow = String(this.numbers[at]);
-      dot.ariaValueText = text(this.numbers[at] + distance);
+      dot.ariaValueText = numbers[at];
     });
     this.rule.textContent = `E[x²] − E[x]² = ${text(squares)} − ${text(square)} = ${text(fast)}`;
-    const isRight = Math.abs(fast - exact) <= SAME * Math.max(1, exact), values = { numbers: this.numbers.map((number) => text(number + distance)).join(", "), exact: text(exact), fast: text(fast), unit: text(unit) };
+    const isRight = Math.abs(fast - exact) <= SAME * Math.max(1, exact);
+    const values = { numbers: numbers.join(", "), exact: text(exact), fast: text(fast), unit: text(unit) };
     this.said.textContent = isRight
       ? _("The variance of {numbers} is {exact}.", values)
       : _("The variance of {numbers} is {exact}. In float32, E[x²] − E[x]² is {fast}: the squares are rounded to multiples of {unit}.", values);

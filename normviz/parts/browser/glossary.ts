@@ -79,7 +79,8 @@ export class Glossary {
       const term = this.terms.get(found[0].toLowerCase());
       if (!term || seen.has(term)) continue;
       seen.add(term);
-      const isQuiet = this.quiet && text.parentElement?.closest(".nv-sentence"), word = isQuiet ? abbreviation(found[0], term) : this.word(found[0], term), start = found.index + found[0].length;
+      const isQuiet = this.quiet && text.parentElement?.closest(".nv-sentence"), start = found.index + found[0].length;
+      const word = isQuiet ? abbreviation(found[0], term) : this.word(found[0], term);
       const sign = whole.slice(start).match(SIGN)?.[0] ?? "", shown = sign ? html("span", "nv-term-end") : word;
       if (sign) shown.append(word, sign); // a line may break next to a button, but not between a word and its comma
       parts.push(whole.slice(end, found.index), shown);

@@ -18,8 +18,8 @@ const RESULT_SIGNS: Record<Result, [string, () => string]> = { right: ["\u2713",
 export function filterLinks(root: ParentNode, search: HTMLElement | null = root.querySelector(".nv-search")) {
   if (!search) return;
   const text = fieldOf(search).value.trim(), isError = root.querySelector(".nv-found") !== null;
-  const items = findAll(root, "[data-words]"), ideas = JSON.parse(fieldOf(search).dataset.ideas ?? "[]"), texts = items.map((item) => simplified(item.dataset.words ?? ""));
-  const isFound = matches(text, ideas, texts);
+  const items = findAll(root, "[data-words]"), ideas = JSON.parse(fieldOf(search).dataset.ideas ?? "[]");
+  const isFound = matches(text, ideas, items.map(wordsOf));
   const count = isFound.filter(Boolean).length, showsAll = !count && !isError;
   items.forEach((item, at) => (item.hidden = !isFound[at] && !showsAll));
   showTopics(findAll(root, ".nv-topic, .ns-topic"), text !== "" && !showsAll);
@@ -35,8 +35,8 @@ function showBest(root: ParentNode, text: string, ideas: Ideas) {
   if (!best) return;
   const place = ({ dataset: { question } }: HTMLElement) => (core.indexOf(question) + core.length + 1) % (core.length + 1); // the others are last
   const items = findAll(root, "[data-words][data-question]").sort((one, other) => place(one) - place(other));
-  const titles = items.map((item) => simplified(item.textContent ?? "")), texts = items.map((item) => simplified(item.dataset.words ?? ""));
-  const copies = (text ? ranking(text, ideas, titles, texts) : []).slice(0, MOST_BEST).map((one) => items[one].cloneNode(true) as HTMLElement);
+  const titles = items.map((item) => simplified(item.textContent ?? ""));
+  const copies = (text ? ranking(text, ideas, titles, items.map(wordsOf)) : []).slice(0, MOST_BEST).map((one) => items[one].cloneNode(true) as HTMLElement);
   for (const copy of copies) {
     delete copy.dataset.words;
     copy.hidden = false;
@@ -44,6 +44,9 @@ function showBest(root: ParentNode, text: string, ideas: Ideas) {
   best.hidden = !copies.length;
   find(best, "ol").replaceChildren(...copies);
 }
+
+/** The words by which a search finds an item. */
+const wordsOf = (item: HTMLElement) => simplified(item.dataset.words ?? "");
 
 const fieldOf = (search: HTMLElement) => find(search, "input") as HTMLInputElement;
 
@@ -75,7 +78,8 @@ export function matches(typed: string, ideas: Ideas, texts: string[]): boolean[]
 /** The places of the texts that a search finds, the best first. */
 export function ranking(typed: string, ideas: Ideas, titles: string[], texts: string[]): number[] {
   const wanted = wantedBy(typed, ideas), has = foundIn(wanted, texts), weights = weightsOf(has);
-  const scores = scoresOf(has, weights), titled = scoresOf(foundIn(wanted, titles), weights), weight = (place: number) => scores[place] + IN_TITLE * titled[place];
+  const scores = scoresOf(has, weights), titled = scoresOf(foundIn(wanted, titles), weights);
+  const weight = (place: number) => scores[place] + IN_TITLE * titled[place];
   return matches(typed, ideas, texts).flatMap((isFound, place) => (isFound ? [place] : [])).sort((one, other) => weight(other) - weight(one));
 }
 
@@ -107,7 +111,8 @@ const scoresOf = (has: boolean[][], weights: number[]) => has.map((words) => wor
 /** The names of the ideas that a part of a search means. While it is typed, it is the beginning of what it means; a name means itself and its plural. */
 function meanings(part: string, ideas: Ideas) {
   const same = ideas.filter(([names]) => names.includes(part));
-  if (same.length) return same.flatMap(([names]) => names.filter((name) => name.length > part.length && name.slice(0, STEM) === part.slice(0, STEM)));
+  const isLonger = (name: string) => name.length > part.length && name.slice(0, STEM) === part.slice(0, STEM);
+  if (same.length) return same.flatMap(([names]) => names.filter(isLonger));
   const exact = ideas.filter(([, words]) => words.includes(part));
   const meant = exact.length ? exact : ideas.filter(([, words]) => words.some((word) => word.startsWith(part)));
   return meant.flatMap(([names]) => names);

@@ -200,7 +200,10 @@ export class PageView {
     await this.fill();
   }
 
-  /** Enlarges a projected figure with its texts, once for each size of the window. A question has a large font; in an enlarged chart, Plotly would miss the pointer. */
+  /**
+   * Enlarges a projected figure with its texts, once for each size of the window. A question has a large font already. Of a page with a chart,
+   * only the font becomes larger: in an enlarged chart, Plotly would miss the pointer.
+   */
   enlarge() {
     const window = `${innerWidth} ${innerHeight}`, isKept = this.data?.present && this.root.dataset.window === window;
     if (isKept) return;

@@ -226,6 +226,14 @@ def test_gamma_and_beta_of_the_sliders_are_in_the_link(look):
     expect(view.find(".nv-slider output")).to_have_text(["1", "0"])
 
 
+def test_after_undo_the_focus_is_on_a_figure_where_the_values_are_folded(look):
+    view = look(IMAGES.replace("&open=values,worked", ""))
+    slider(view).press("ArrowRight")
+    undo(view).press("Enter")
+    expect(undo(view)).to_be_hidden()
+    expect(view.find(".nv-panel svg:focus")).to_be_visible()
+
+
 def test_without_a_selected_element_gamma_and_beta_have_their_sliders(look):
     view = look(ROWS.replace("at=0,3", "at=none"))
     expect(view.page.get_by_role("button", name="Show all")).to_have_count(0)

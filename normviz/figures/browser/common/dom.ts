@@ -14,7 +14,10 @@ export function visibleWidth(element: HTMLElement) {
 
 const PROJECTED = [1100, 620]; // px
 
-/** How much a figure is enlarged for a projector: it is drawn as on a window of 1100 x 620, so that text of 12 px has 20 on 1920 x 1080. */
+/**
+ * How much a figure is enlarged for a projector: it is drawn as on a window of 1100 x 620, so that text of 12 px has 20 on
+ * 1920 x 1080.
+ */
 export const projectedScale = () => Math.max(1, Math.min(innerWidth / PROJECTED[0], innerHeight / PROJECTED[1]));
 
 /** Resolves when the next frame has been painted; at once in a hidden tab, which paints none. */

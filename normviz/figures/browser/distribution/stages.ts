@@ -18,17 +18,22 @@ export interface Stage {
   spread: [number, number]; // one standard deviation to each side of the mean (RMSNorm: one root mean square of 0)
 }
 
-/** ``peers``: where the values are drawn, null where they are not. ``others``: which of them are of another example. ``count``: the values known */
+/**
+ * ``peers``: where the values are drawn, null where they are not. ``others``: which of them are of another example.
+ * ``count``: how many values are known
+ */
 export type Group = { peers: (Index | null)[]; others: boolean[]; count: number; size: number; stages: Stage[] };
 
 /** The group of an element. */
 export function groupStages(source: ValueSource, index: Index): Group {
-  const { data } = source, { stats, params } = data, sent = sentGroup(data, index), drawn = drawnPeers(data, index);
-  const peers = sent?.elements.length ? sent.elements.map((element) => placeOf(data, element)) : drawn;
+  const { data } = source, { stats, params } = data, group = sentGroup(data, index), drawn = drawnPeers(data, index);
+  const sent = group?.elements.length ? group : null; // with its values
+  const peers = sent ? sent.elements.map((element) => placeOf(data, element)) : drawn;
   const values = data.values as DecodedValues, mean = broadcastAt(values.mean, index);
   const root = Math.sqrt(broadcastAt(values.var, index) + values.eps);
   const stage = (key: string, title: string, rule: string, from = key, minus = 0) => {
-    const values = sent?.elements.length ? [...decodeFloats(sent.values[from])] : drawn.map((peer) => source.valueAt(from, peer)), bins = sent?.bins[from];
+    const bins = group?.bins[from];
+    const values = sent ? [...decodeFloats(sent.values[from])] : drawn.map((peer) => source.valueAt(from, peer));
     return {
       key, title, rule, values: values.map((value) => value - minus), ...momentsOf(data, key, index),
       bins: bins && { ...bins, low: bins.low - minus, high: bins.high - minus },
@@ -40,9 +45,10 @@ export function groupStages(source: ValueSource, index: Index): Group {
   if (stats.center) stages.push(stage("centered", _("centered"), centering, "x", mean));
   stages.push(stage("normalized", _("normalized"), dividingRule(data, root)));
   if (params) stages.push(stage("output", _("output"), parameterRule(data, drawn)));
-  const batch = batchAxis(data.axes), own = tensorIndex(data, index)[batch], examples = sent?.elements.length ? sent.elements : drawn.map((peer) => tensorIndex(data, peer));
-  const others = examples.map((element) => batch >= 0 && element[batch] !== own);
-  return { peers, others, count: sent?.count ?? peers.length, size: stats.size, stages };
+  const batch = batchAxis(data.axes), own = tensorIndex(data, index)[batch];
+  const elements = sent ? sent.elements : drawn.map((peer) => tensorIndex(data, peer));
+  const others = elements.map((element) => batch >= 0 && element[batch] !== own);
+  return { peers, others, count: group?.count ?? peers.length, size: stats.size, stages };
 }
 
 /** What was sent of the group of an element that is not drawn whole. */
@@ -105,9 +111,15 @@ export function notesOf({ stats }: DecodedData, { others, count, size, stages: [
   const notes = marked ? [legend] : [];
   if (others.includes(true) && !bins) notes.push(_("Hollow dots: other examples."));
   if (count < size && bins)
-    notes.push(ngettext("Estimated from a sample of {count} of the {n} value of the group.", "Estimated from a sample of {count} of the {n} values of the group.", size, { count: formatCount(count) }));
+    notes.push(ngettext(
+      "Estimated from a sample of {count} of the {n} value of the group.",
+      "Estimated from a sample of {count} of the {n} values of the group.", size, { count: formatCount(count) }));
   else if (count < size)
-    notes.push(ngettext("Dots: the {drawn} of {n} value that are drawn above.", "Dots: the {drawn} of {n} values that are drawn above.", size, { drawn: formatCount(count) }), _("The numbers are for the whole group."));
+    notes.push(
+      ngettext(
+        "Dots: the {drawn} of {n} value that are drawn above.",
+        "Dots: the {drawn} of {n} values that are drawn above.", size, { drawn: formatCount(count) }),
+      _("The numbers are for the whole group."));
   if (stats.running)
     notes.push(_("The running mean and variance were not computed from this group: its mean need not become 0, nor its variance 1."));
   return joinSentences(notes);

@@ -14,12 +14,14 @@ export function drawToggles(panel: DrawnPanel & { title: HTMLElement, toggles: T
   const { figure: { toggles, key, title }, title: place, data } = panel, shown = toggles && !data.alone, row = key === "stats" ? "mean" : "gamma";
   place.classList.toggle("nv-toggles", Boolean(shown));
   if (!shown) return place.replaceChildren(title);
-  const { items, label, rest, said, near = [] } = toggles, names = items.map(({ axis }) => axis), steps = items.map(({ groups }) => (groups ? [] : [0, 1]));
+  const { items, label, rest, said, near = [] } = toggles, names = items.map(({ axis }) => axis);
+  const labels = items.map(({ name }) => name), steps = items.map(({ groups }) => (groups ? [] : [0, 1]));
   if (place.dataset.axes !== JSON.stringify([names, steps]) || !panel.toggles) {
     place.dataset.axes = JSON.stringify([names, steps]);
     place.replaceChildren();
     html("span", "", place, "", { ariaHidden: "true" }); // the group has these words as its name
-    panel.toggles = new ToggleRow(place, { names, labels: items.map(({ name }) => name), steps }, (axis, value) => panel.view.toggle(row, names[axis], steps[axis].length ? 1 : value));
+    panel.toggles = new ToggleRow(place, { names, labels, steps }, (axis, value) =>
+      panel.view.toggle(row, names[axis], steps[axis].length ? 1 : value));
     html("span", "nv-rest", place);
   }
   find(place, "span").textContent = panel.toggles.root.ariaLabel = label;
@@ -66,7 +68,8 @@ export class ToggleRow {
     Object.assign(this, { names, labels, steps });
     this.root = html("div", "nv-toggle-group", parent, "", { role: "group" });
     const add = (place: HTMLElement, axis: number, value: number, text: string, label: string, off?: number) => {
-      const root = button("nv-toggle", place, text, () => press(axis, off !== undefined && root.ariaPressed === "true" ? off : value)) as HTMLButtonElement;
+      const pressed = (): void => press(axis, off !== undefined && root.ariaPressed === "true" ? off : value);
+      const root = button("nv-toggle", place, text, pressed) as HTMLButtonElement;
       root.ariaLabel = label;
       root.dataset.axis = names[axis];
       this.buttons.push({ root, axis, value });

@@ -96,7 +96,8 @@ export function withGammaAndBeta(data: DecodedData, { gamma, beta: wanted }: Gam
 
 /** The values of a group with another output. */
 function scaledGroup(group: GroupData, factor: number, beta: number): GroupData {
-  const { values: { normalized: values }, bins: { normalized: bins } } = group, ends = bins && [bins.low, bins.high].map((end) => factor * end + beta).sort((a, b) => a - b);
+  const { values: { normalized: values }, bins: { normalized: bins } } = group;
+  const ends = bins && [bins.low, bins.high].map((end) => factor * end + beta).sort((a, b) => a - b);
   const output = values && { ...values, data: "", values: decodeFloats(values).map((value) => factor * value + beta) };
   return {
     ...group,

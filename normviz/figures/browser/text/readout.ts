@@ -44,7 +44,8 @@ const gammaAlone = (others: number) => others
 /** What an element shares, in phrases. */
 export function describeElement(source: ValueSource, index: Index | null): Phrase[] {
   if (!index) return [[_("Point at an element to see which elements share its mean, variance, gamma and beta.")]];
-  const { data } = source, { stats, params } = data, sent = sentPlace(data, index) && data.values, values = hasStatistics(data, index) ? data.values : null, name = formatElement("x", tensorIndex(data, index));
+  const { data } = source, { stats, params } = data, name = formatElement("x", tensorIndex(data, index));
+  const sent = sentPlace(data, index) && data.values, values = hasStatistics(data, index) ? data.values : null;
   const kind = stats.running ? "running" : stats.center ? "mean" : "meanSquare", others = stats.size - 1;
   const phrases: Phrase[] = [[{ code: sent ? `${name} = ${formatNumber(source.valueAt("x", index))}` : name }]];
   const numbers = values && { mean: formatNumber(broadcastAt(values.mean, index)), variance: formatNumber(broadcastAt(values.var, index)) };

@@ -52,7 +52,8 @@ export class ReadoutTools {
   update() {
     const { undoButton, view } = this, focused = undoButton.matches(":focus");
     undoButton.hidden = !view.changes.last;
-    if (focused && undoButton.hidden) view.panels.get("x")?.svg.focus({ preventScroll: true });
+    const figure = [...view.panels.values()].find(({ svg }) => svg.checkVisibility()); // those of the values are in a fold
+    if (focused && undoButton.hidden) figure?.svg.focus({ preventScroll: true });
     if (!this.field.matches(":focus") && !this.message.textContent) this.write();
   }
 

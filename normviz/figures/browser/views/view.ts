@@ -178,7 +178,8 @@ export class FigureView implements PanelHost {
   /** Hides what a link leaves out. A row is as wide as its visible panels. */
   hideParts(names: string[]) {
     this.root.dataset.hidden = names.join(" ");
-    if (this.numbers) this.numbers.hidden = ["worked", "facts", ...(this.data.values ? ["x", "normalized", "output"] : [])].every((part) => names.includes(part));
+    const within = ["worked", "facts", ...(this.data.values ? ["x", "normalized", "output"] : [])];
+    if (this.numbers) this.numbers.hidden = within.every((part) => names.includes(part));
     if (this.data.kind === "steps") return; // they always show two panels
     for (const panel of this.panels.values()) panel.root.hidden = names.includes(panel.figure.row ?? panel.key);
     for (const row of [this.sharingRow, this.valuesRow]) {
