@@ -94,7 +94,7 @@ def read_marked(text: str, file: str, first: int = 1) -> Marked:
         nonlocal count
         count += 1
         if count > MOST_NODES:
-            problem = _("it has more than {most:,} values, with those that aliases repeat", most=MOST_NODES)
+            problem = _("the number of its values, with those that aliases repeat, is above {most:,}", most=MOST_NODES)
             raise ComposerError(None, None, problem, node.start_mark)
         if id(node) in inside:
             raise ComposerError(None, None, _("an alias is within itself"), node.start_mark)

@@ -186,7 +186,7 @@ def read_questions(text: str, file: str) -> OwnSet:
     listed_questions = fields["questions"].items() if "questions" in fields else []
     if not 1 <= len(listed_questions) <= MOST_QUESTIONS:
         raise given.error(
-            N_("the key questions must have a list of 1 to {most} questions; write it."), most=MOST_QUESTIONS
+            N_("the key questions must have a list whose length is from 1 to {most}; write it."), most=MOST_QUESTIONS
         )
     found: dict[str, OwnExercise] = {}
     for one in listed_questions:
