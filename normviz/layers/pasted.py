@@ -281,7 +281,7 @@ def _layout(layer: Layer | Norm, x: Tensor | None) -> str:
 
 # The shape of x in a text
 
-SIZE_LIST = r"(?:torch\.Size\(|tf\.TensorShape\()?[\[(]? ?(?<![\d.])(\d+(?: ?(?:,|x|\*| x ) ?\d+)*)(?![-\da-wyz]| ?[,x*] ?-?\d)(?: ?,)? ?[\])]?\)?"
+SIZE_LIST = r"(?:torch\.Size\(|tf\.TensorShape\()?[\[(]? ?(?<![\d.])(\d+(?: ?[,xX*] ?\d+)*)(?![-\da-wyzA-WYZ]| ?[,xX*] ?-?\d)(?: ?,)? ?[\])]?\)?"
 ON = re.compile(
     rf" ?(?:(?:on|for|with|to|at|applied|an?|x|of|in|input|inputs|tensor|shape|size|shaped|images?|dims?)[ :=]+)+(?:\w+ ?= ?)?{SIZE_LIST}[ .;?!]*"
 )
@@ -306,7 +306,7 @@ def _shape_behind(rest: str) -> tuple[int, ...] | None:
     """The shape that stands behind a layer: " on (8, 96, 56, 56)", "(torch.randn(4, 20))", " 2x128x768"."""
     if written := WRITTEN.match(rest):
         value = (written[1] or written[2]).rstrip(" ,.-")
-        elements = re.split(r"[ ,x*]+", value)
+        elements = re.split(r"[ ,xX*]+", value)
         if any(one[0] in "-0123456789" for one in elements if one) and not all(map(str.isdecimal, elements)):
             raise NormvizError("shape={value} must be whole numbers; write shape=2,4,3,5.", value=echo(value))
     for pattern in (ON, APPLIED, BARE):

@@ -115,6 +115,7 @@ READ = [
     ("nn.BatchNorm2d(64) with input (8, 64, 32, 32)", "BatchNorm2d(64)", (8, 64, 32, 32), ""),
     ("LayerNorm(768), 2×128×768", "LayerNorm([768])", (2, 128, 768), ""),
     ("LayerNorm(768) on 2,128,768, and then a Linear", "LayerNorm([768])", (2, 128, 768), ""),
+    ("LayerNorm(768) on 2X128 X 768", "LayerNorm([768])", (2, 128, 768), ""),
     ("LayerNorm(768) on 2d images", "LayerNorm([768])", None, ""),
     ("LayerNorm(768) on 2-d images", "LayerNorm([768])", None, ""),
     ("LayerNorm on 2x128x768", "LayerNorm([768])", (2, 128, 768), ""),

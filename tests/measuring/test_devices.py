@@ -8,6 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 import normviz as nv
 from normviz.texts.errors import NormvizError
@@ -46,6 +47,14 @@ def test_the_device_refuses_what_a_gpu_refuses(device):
         x + torch.ones(3)
     with pytest.raises(RuntimeError, match="not supported"):
         x.numpy()
+
+
+def test_other_tests_of_the_process_checkpoint_on_the_cpu_as_before():
+    with apart.used():
+        pass
+    x = torch.ones(2, 3, requires_grad=True)
+    checkpoint(torch.square, x, use_reentrant=False).sum().backward()
+    assert x.grad.tolist() == [[2, 2, 2], [2, 2, 2]]
 
 
 def test_a_right_kernel_passes(device):

@@ -350,6 +350,10 @@ class _Question:
                 N_("the number of values is {n}, and must be that of the elements of x, {count}, and at most {most}."),
                 n=len(values), count=prod(case.shape) if case.shape else 0, most=MOST_VALUES,
             )  # fmt: skip
+        if long := next((value for value in values if float(f"{value:g}") != value), None):
+            raise self.fields["values"].error(
+                N_("the figure shows 6 digits of a value, and {value} has more; round it."), value=long
+            )
         return values
 
     def options(self) -> tuple[tuple[str, str], ...]:

@@ -191,6 +191,7 @@ WRONG = [
     (question("text: T\nanswer: 1\nshape: [2, 0]"), "line 4: the shape has whole numbers from 1"),
     (question("text: T\nanswer: 1\nshape: [2, 3]\nat: [2, 0]"), "line 5: at=(2, 0) is not an element of x"),
     (question("text: T\nanswer: 1\nshape: [2, 3]\nvalues: [1]"), "line 5: the number of values is 1, and must be that of the elements of x, 6,"),
+    (question("text: T\nanswer: 1\nshape: [1, 2]\nvalues: [1, 1000001]"), "line 5: the figure shows 6 digits of a value, and 1000001 has more; round it."),
     (question("text: T\nanswer: 1\nlevel: 4"), "line 4: level='4' is unknown; choose 1, 2 or 3."),
     (question("text: T\nanswer: 1\nid: a/b"), "line 4: an id has up to 60 letters, digits, hyphens and underscores; change 'a/b'"),
     (question("text: '[a](javascript:alert(1))'\nanswer: 1"), "line 2: 'javascript:alert(1)' cannot be in a text"),
