@@ -23,7 +23,6 @@ from normviz.measuring.models.ports import (
     are_close,
     expected,
     has_learned,
-    is_norm,
     mismatch,
     own_mismatch,
     possible_layouts,
@@ -210,8 +209,7 @@ class Pair:
         for one, other, here, layout in [] if after else self.around:
             if here is None:
                 return
-            if is_norm(one) and is_norm(other):
-                several.append((one, other, here, layout))
+            several.append((one, other, here, layout))
         yield from self._why(*min(several, key=lambda each: sum(map(len, each[2].missing))))
 
     @cached_property
@@ -270,8 +268,9 @@ class Pair:
 
         only  what only one of the two has, which is told separately
         """
-        by_patterns = [*patterns(self.first, self.second)] if found.x.numel() > 2 * MOST_KEPT else []
-        if by_patterns:  # check would take long
+        around = [ONLY[k][role] for k in (0, 1) for role in ("gamma", "beta") if role not in only]
+        by_patterns = [one for one in patterns(self.first, self.second) if one.message not in around]
+        if by_patterns and found.x.numel() > 2 * MOST_KEPT:  # check would take long
             return by_patterns
         training = found.training if first.module.training == second.module.training else second.module.training
         wanted = expected(self.first.layer, first, found.x, found.training)
@@ -281,7 +280,7 @@ class Pair:
         x = layout.there(found.x)
         other = expected(self.second.layer, second, x, training)
         told = [] if other is None else reasons(runnable(first, layout.inverted).train(found.training), x, other, only)
-        return [_sentence(FIRST, mode, one) for one in told] or list(patterns(self.first, self.second))
+        return [_sentence(FIRST, mode, one) for one in told] or by_patterns
 
     def with_own_weights(self) -> Iterator[Told]:
         """What differs on the input of the first if each has its own weights."""

@@ -157,8 +157,13 @@ def part_of(x: Tensor, fixed: Callable[[int, int], bool]) -> Tensor:
 
 def copy_of(module: nn.Module) -> nn.Module | None:
     """The module as it is now, without hooks; None if it cannot be copied, or has no values."""
-    if any(tensor.is_meta for tensor in (*module.parameters(), *module.buffers())):
+    of_torch = type(module).__module__.startswith("torch.nn.modules.") and not module._modules
+    own = (module._parameters, module._buffers) if of_torch else ()
+    tensors = [one for several in own for one in several.values()] or [*module.parameters(), *module.buffers()]
+    if any(tensor is not None and tensor.is_meta for tensor in tensors):
         return None
+    if of_torch:
+        return _copy_of_layer(module)
     hooks = {
         id(value): type(value)()
         for part in module.modules()
@@ -169,6 +174,22 @@ def copy_of(module: nn.Module) -> nn.Module | None:
         return copy.deepcopy(module, hooks)  # with an empty dictionary for each
     except Exception:  # such as of a lock, or of a result of autograd
         return None
+
+
+def _copy_of_layer(module: nn.Module) -> nn.Module:
+    """A layer of torch with tensors of its own."""
+    twin = copy.copy(module)
+    for name, value in vars(module).items():
+        if isinstance(value, dict):
+            vars(twin)[name] = type(value)() if "_hooks" in name else value.copy()
+    for several in (twin._parameters, twin._buffers):
+        several |= {name: _copied(one) for name, one in several.items() if one is not None}
+    return twin
+
+
+def _copied(tensor: Tensor) -> Tensor:
+    own = tensor.detach().clone()
+    return nn.Parameter(own, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else own
 
 
 class Called(nn.Module):

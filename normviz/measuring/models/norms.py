@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from normviz.analysis.description import Description, describe, value_note
+from normviz.analysis.description import Description, describe_shape, value_note
 from normviz.layers.fit import is_probably_channels_last
 from normviz.layers.layer import Layer, check_is_object
 from normviz.layers.naming import torch_layer
@@ -441,9 +441,9 @@ def _module_row(call: Call, prober: Prober, model_trains: bool) -> NormRow | Non
 def _row(call: Call, layer: Layer | Norm | Other, model_trains: bool, probed: Found | None = None) -> NormRow:
     if isinstance(layer, Other):
         return _other_row(call, layer)
-    described = describe(layer, call.shape)
+    described = describe_shape(layer, call.shape, None)
     if isinstance(layer, Layer) and is_probably_channels_last(layer, call.shape, described.axes):
-        described = describe(layer, call.shape, layout="NHWC")
+        described = describe_shape(layer, call.shape, "NHWC")
     norm = described.norm
     same = layer if isinstance(layer, Layer) else _same_layer(norm, call)
     row = NormRow(
@@ -453,8 +453,7 @@ def _row(call: Call, layer: Layer | Norm | Other, model_trains: bool, probed: Fo
         (),
         norm,
         described.counts.statistics,
-        call.parameters,
-        call.buffers,
+        *call.sizes,
         call.count,
         tuple(notes_of(described, call, model_trains)),
         call.function,
@@ -485,7 +484,7 @@ def _behind(call: Call, outputs: Mapping[int, Node]) -> str:
 def _other_row(call: Call, other: Other) -> NormRow:
     is_own = type(call.module) is nn.LocalResponseNorm
     return NormRow(
-        call.name, None, call.shape, (), None, 0, call.parameters, call.buffers, call.count,
+        call.name, None, call.shape, (), None, 0, *call.sizes, call.count,
         function="" if is_own else call.function, kind=type(call.module).__name__, shapes=(call.shape,),
         departures=(other.does,), kept=call.kept,
     )  # fmt: skip

@@ -743,11 +743,6 @@ def expected(row_layer: str | None, kept: Kept, x: Tensor, training: bool) -> De
         return None
 
 
-def is_norm(kept: Kept) -> bool:
-    """Whether it is a normalization as a whole, and not one with a residual connection."""
-    return expected(None, kept, kept.x, kept.module.training) is not None
-
-
 def reasons(module: nn.Module, x: Tensor, wanted: Description, only: Collection[str]) -> list[str]:
     """Why a module is not this layer, as ``check`` says; empty if that says nothing of its values.
 

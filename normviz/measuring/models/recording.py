@@ -171,7 +171,7 @@ def first_of(output: Any) -> Any:
     return output[0] if isinstance(output, tuple | list) and output else output
 
 
-def _elements(tensors: Iterable[Tensor | None]) -> int:
+def elements_of(tensors: Iterable[Tensor | None]) -> int:
     return sum(tensor.numel() for tensor in tensors if tensor is not None)
 
 
@@ -188,8 +188,8 @@ class Call:
     returned      the shape of its output
     function      a name such as ``F.layer_norm``; empty for a module
     layer         of a function, or of a module of torch.nn in its mode during the call
-    parameters    the number of elements of its gamma and beta; for a module, of all its parameters, also of parametrizations
-    buffers       the number of elements of its stored statistics, or of all its buffers
+    parameters    of a function, the number of elements of its gamma and beta
+    buffers       of a function, the number of elements of its stored statistics
     of_parameter  the name of the parameter of the model that is its input, as in weight standardization; or empty
     others        the further arguments of a module by position: LIKE_X for a tensor with the shape of its first input, OTHER for anything
                   else that is neither a number nor a text
@@ -226,6 +226,15 @@ class Call:
     gamma: int = 0
     running: tuple[nn.Module, ...] = field(default=(), repr=False)
     mode: bool | None = None
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """The number of elements of its parameters, also of parametrizations, and of its buffers."""
+        if self.function:
+            return self.parameters, self.buffers
+        if not self.module._modules:
+            return elements_of(self.module._parameters.values()), elements_of(self.module._buffers.values())
+        return elements_of(self.module.parameters()), elements_of(self.module.buffers())
 
     @property
     def kept(self) -> Kept | None:
@@ -266,10 +275,14 @@ class Recorder(TorchFunctionMode):
         for name, parameter in model.named_parameters():
             plain = name.replace("parametrizations.", "").removesuffix(".original")
             self.parameters[parameter] = plain, parameter.numel()
+        self.whole = set[int]()
         for name, module in modules_of(model):
             self.names.setdefault(id(module), name)
+            self.whole |= {id(module)} if _is_whole(module) else set()
         self.graph = Graph(model)
         self.sealed = {id(module) for _name, module in sealed(model)}
+        self.layers: dict[object, Layer | None] = {}
+        self.in_whole = False  # whether a layer of torch runs, of whose operations nothing has to be known
         self.running: list[tuple[nn.Module, list[Shape]]] = []
         self.functions: list[int] = []  # how many norm functions each running module called
         self.handled: list[BaseException | None] = []  # the error that was handled when each running module was called
@@ -282,25 +295,37 @@ class Recorder(TorchFunctionMode):
             self.running.append((module, [tuple(tensor.shape) for tensor in tensors]))
             self.functions.append(0)
             self.handled.append(sys.exc_info()[1])
-            call = None
+            call, layer = None, self._layer(module)
             if tensors and tensors[0].is_floating_point():
                 shape = tuple(tensors[0].shape)
                 others = tuple(_kept(value, shape) for value in args[1:])
-                parameters, buffers = (_elements(own) for own in (module.parameters(), module.buffers()))
                 call = self._add(
                     Call(
-                        self.names[id(module)], module, shape, layer=layer_of(module), parameters=parameters,
-                        buffers=buffers, of_parameter=self._parameter(tensors[0]), others=others,
-                        mode=_mode(module, kwargs),
+                        self.names[id(module)], module, shape, layer=layer, of_parameter=self._parameter(tensors[0]),
+                        others=others, mode=_mode(module, kwargs),
                     ),
                     tensors[0],
                 )  # fmt: skip
         self.open.append(call)
+        self.in_whole = id(module) in self.whole and (layer is not None or not isinstance(module, NORMS))
+
+    def _layer(self, module: nn.Module) -> Layer | None:
+        """``layer_of``, read once from layers of torch with the same arguments."""
+        if not isinstance(module, NORMS):
+            return None
+        if id(module) not in self.whole:
+            return layer_of(module)
+        plain = tuple((name, value) for name, value in vars(module).items() if type(value) in PLAIN)
+        key = type(module), plain, tuple(name for name, one in module._parameters.items() if one is not None)
+        if key not in self.layers:
+            self.layers[key] = layer_of(module)
+        return self.layers[key]
 
     def after(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         """Also called if the module raises; of the modules that an error passes through, the innermost has failed."""
         shapes, call = self.running.pop()[1], self.open.pop()
         self.functions.pop()
+        was_whole, self.in_whole = self.in_whole, False
         error, handled = sys.exc_info()[1], self.handled.pop()
         if isinstance(error, (Exception, *ENDS)) and error is not handled:
             if self.failure is None or self.failure.error is not error:
@@ -309,6 +334,9 @@ class Recorder(TorchFunctionMode):
         first = first_of(output)
         if call is not None and isinstance(first, Tensor):
             call.returned = tuple(first.shape)
+            if was_whole:
+                trail = trail_of(*_function_of(module, args[0]), {}, first, self.trails) if args else None
+                self.trails.pop(first, None) if trail is None else self.trails.update({first: trail})
         if isinstance(first, Tensor) and self.running and _has_operations(self.running[-1][0]):
             with torch._C.DisableTorchFunction():
                 if not _has_operations(module):  # what it computes is not in the graph
@@ -328,7 +356,8 @@ class Recorder(TorchFunctionMode):
         return bool(self.open) and self.open[-1] is not None and self.open[-1].layer is not None
 
     def _add(self, call: Call, x: Tensor) -> Call:
-        key = (call.name, call.function, str(call.layer), call.shape, call.of_parameter, call.gamma, call.mode)
+        layer = str(call.layer) if call.function else call.layer
+        key = (call.name, call.function, layer, call.shape, call.of_parameter, call.gamma, call.mode)
         call.place = self.graph.count
         known = self.calls.setdefault(key, call)
         known.count += known is not call
@@ -341,6 +370,8 @@ class Recorder(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         output = func(*args, **kwargs)
+        if self.in_whole:
+            return output
         self._follow(func, args, kwargs, output)
         is_seen = bool(self.running) and _has_operations(self.running[-1][0]) and not self._is_sealed
         if is_seen:
@@ -351,7 +382,7 @@ class Recorder(TorchFunctionMode):
             x, module = given["input"], self.running[-1][0]
             self.functions[-1] += 1
             parameters, buffers = (
-                _elements(map(given.get, names)) for names in (("weight", "bias"), ("running_mean", "running_var"))
+                elements_of(map(given.get, names)) for names in (("weight", "bias"), ("running_mean", "running_var"))
             )
             name, shape = name_of_call(func), tuple(x.shape)
             self._add(
@@ -393,6 +424,26 @@ class Recorder(TorchFunctionMode):
         """The name of the parameter whose elements x has; or empty."""
         name, elements = self.parameters.get(x, ("", 0))
         return name if name and elements == x.numel() else ""
+
+
+NORMS = tuple({kind.module for kind in KINDS.values() if kind.module is not None})
+_WHOLE = ("linear", "conv", "sparse", "dropout", "pooling", "activation")  # of torch.nn.modules
+WHOLE = {*NORMS} | {one for one in vars(nn).values() if getattr(one, "__module__", "").rpartition(".")[2] in _WHOLE}
+PLAIN = (int, float, bool, str, tuple, type(None))
+
+
+def _is_whole(module: nn.Module) -> bool:
+    """Whether it is a layer of torch, not changed by anybody, whose operations say no more than what it is."""
+    if type(module) not in WHOLE or "forward" in vars(module) or module._modules:
+        return False
+    return not (module._forward_hooks or module._forward_pre_hooks)
+
+
+def _function_of(module: nn.Module, x: object) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """A function, with its arguments, that moves axes as a layer of torch does."""
+    if isinstance(module, nn.modules.conv._ConvNd):
+        return F.conv2d, (x, module.weight)
+    return (F.linear if isinstance(module, nn.Linear | nn.Embedding) else F.relu), (x,)
 
 
 MOST_VALUES = 5 * 2**16  # values of gamma, beta and stored statistics together
@@ -554,7 +605,8 @@ def sealed(model: nn.Module) -> list[tuple[str, nn.Module]]:
 
 def _is_exported(module: nn.Module) -> bool:
     """Whether it runs operators of ATen, as ``torch.export`` writes them, instead of modules and functions."""
-    graph: object = getattr(module, "graph", None)
+    has_graph = "graph" in vars(module) or hasattr(type(module), "graph")
+    graph: object = getattr(module, "graph", None) if has_graph else None
     nodes = graph.nodes if isinstance(graph, torch.fx.Graph) else ()
     is_unflattened = type(module).__module__ == "torch.export.unflatten"
     return is_unflattened or any(isinstance(node.target, torch._ops.OpOverload) for node in nodes)
@@ -577,7 +629,9 @@ def _copied(value: Any) -> Any:
 @contextmanager
 def unchanged(model: nn.Module) -> Iterator[None]:
     """Afterwards, the modules of the model, its buffers and the random states are as before."""
-    states = [State(module) for module in _with_hooks(model)]
+    modules = _with_hooks(model)
+    of_torch = all(type(module).__module__.startswith("torch.nn.modules.") for module in modules)
+    states = [State(module) for module in modules if not (of_torch and _is_whole(module))]
     buffers = [(buffer, buffer.data) for buffer in model.buffers()]
     for buffer, own in buffers:
         buffer.data = own.clone()

@@ -267,6 +267,14 @@ def test_a_gamma_outside_the_layer_is_not_missing(port, told):
     assert [sentence.replace("1 / 1.norm, ", "").replace("1 / 1.norm: ", "") for sentence in found] == told
 
 
+def test_a_gamma_outside_the_layer_of_one_is_that_of_a_formula():
+    (one, x), (other, _x) = words(gamma_around(beta=False)), words(Own((8,), (-1,), outside=True, beta=False), seed=1)
+    found = nv.norms(one, x).diff(nv.norms(other, x))
+    sentence = "It adds eps to the standard deviation, outside the root, not to the variance."
+    assert found == (f"1.norm / 1, second model: {sentence}",)
+    assert nv.norms(other, x).diff(nv.norms(one, x)) == (f"1 / 1.norm, first model: {sentence}",)
+
+
 def test_with_weights_a_gamma_outside_the_layer_is_compared():
     def norms(norm, gamma):
         nn.init.constant_(norm.weight, gamma)

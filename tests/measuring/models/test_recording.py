@@ -364,3 +364,33 @@ def test_a_model_without_hooks_fails_without_shapes():
     model = torch.jit.script(nn.Linear(3, 3))
     calls, failed = record(model, (torch.rand(2, 4),), {})
     assert (calls, failed.name, failed.module, failed.shapes, type(failed.error)) == ((), "", model, [], RuntimeError)
+
+
+def python_calls(n):
+    """How many functions of Python are called for n norms."""
+    model, x, count = nn.Sequential(*(nn.LayerNorm(16) for _ in range(n))), torch.randn(2, 16), 0
+
+    def counted(_frame, event, _argument):
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(counted)
+    try:
+        nv.norms(model, x)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_a_layer_of_torch_is_read_by_its_shapes():
+    python_calls(2)  # what is known after the first norm
+    assert (python_calls(30) - python_calls(20)) / 10 < 450  # 950 with each operation and a deep copy of each layer
+
+
+def test_the_operations_of_a_layer_are_seen_if_somebody_has_changed_it():
+    layer = nn.Linear(8, 8)
+    layer.register_forward_hook(lambda _module, _args, output: F.layer_norm(output, (8,)))
+    patched = nn.Linear(8, 8)
+    patched.forward = lambda x: F.rms_norm(x, (8,)) if HAS_RMS_NORM else F.layer_norm(x, (8,))
+    found = nv.norms(nn.Sequential(layer, patched), torch.randn(2, 8))
+    assert [row.function for row in found] == ["F.layer_norm", "F.rms_norm" if HAS_RMS_NORM else "F.layer_norm"]
