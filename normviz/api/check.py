@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 from normviz.analysis.description import Array, Description, X
-from normviz.api.result import Result, on_cpu, usual_device
+from normviz.api.result import Result, on_cpu
 from normviz.layers.axes import layout_text
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.measuring.as_it_is import arguments_for, compare_as_it_is
+from normviz.measuring.as_it_is import compare_as_it_is
 from normviz.measuring.check import (
     Checked,
     Expected,
+    arguments_for,
     compare,
     compare_backward,
     expect,
@@ -26,8 +27,7 @@ from normviz.measuring.check import (
     norm_of,
     with_usual_formula,
 )
-from normviz.measuring.probe import check_callable, isolated, kind_of
-from normviz.measuring.turn import measuring
+from normviz.measuring.probe import check_callable, isolated, kind_of, measuring, usual_device
 from normviz.texts.errors import NormvizError, checked_call, echo
 from normviz.texts.messages import _, join_sentences, ngettext
 

@@ -15,7 +15,7 @@ from normviz.measuring.diagnosis.causes import Measured
 from normviz.measuring.diagnosis.diagnose import Diagnosed, diagnosed
 from normviz.measuring.diagnosis.passes import Stored
 from normviz.measuring.models.recording import unwrapped
-from normviz.measuring.turn import one_at_a_time
+from normviz.measuring.probe import one_at_a_time
 from normviz.texts.columns import align
 from normviz.texts.errors import NormvizError, checked_call, echo, listed
 from normviz.texts.messages import _, format_count, ngettext

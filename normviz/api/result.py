@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, Unpack
 
-import torch
-
+from normviz.measuring.probe import usual_device
 from normviz.texts.errors import checked_call
 
 if TYPE_CHECKING:
@@ -32,14 +30,6 @@ def on_cpu(make: Callable[P, R]) -> Callable[P, R]:
             return make(*args, **kwargs)
 
     return made
-
-
-@contextmanager
-def usual_device() -> Iterator[torch.device]:
-    """Makes the CPU torch's default device. Gives the caller's default device, with the CPU in place of meta."""
-    own = torch.empty(0).device
-    with nullcontext() if own.type == "cpu" else torch.device("cpu"):  # a mode makes each call of torch slower
-        yield own if own.type != "meta" else torch.device("cpu")
 
 
 class Result:

@@ -3,26 +3,32 @@
 Parameters and buffers with the same meaning, by their names, have the same values in both; all others keep their own.
 """
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from normviz.analysis.description import Description
 from normviz.layers.norm import Norm
 from normviz.measuring import probe, trials
-from normviz.measuring.backward import NoGradientError, NoReferenceError, named_roles, own_gradients
 from normviz.measuring.check import TRIALS, Checked, has_example, notes_of, reduced_axes
-from normviz.measuring.example import example_of
-from normviz.measuring.groups import Index
+from normviz.measuring.formula import Index
 from normviz.measuring.probe import Function
 from normviz.measuring.report import Difference, text
 from normviz.measuring.running import close, run_module
-from normviz.measuring.trials import Subject, TrialResult
-from normviz.measuring.verdict import GammaBeta, Reference, Role, judge
+from normviz.measuring.trials import Subject, TrialResult, example_of
+from normviz.measuring.verdict import (
+    GammaBeta,
+    NoGradientError,
+    NoReferenceError,
+    Reference,
+    Role,
+    judge,
+    named_roles,
+    own_gradients,
+)
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, join_sentences
 
@@ -101,16 +107,6 @@ class AsItIs(Reference):
     def rounding(self, x: Tensor, given: Mapping[str, Tensor], values: Mapping[int, Tensor] | None = None) -> Tensor:
         """No error is expected beside that of the function itself."""
         return torch.zeros_like(x, dtype=torch.float64)
-
-
-def arguments_for(like: object, params: Mapping[str, object]) -> dict[str, object]:
-    """Those of the arguments that ``like`` takes."""
-    try:
-        taken = inspect.signature(like.forward if isinstance(like, nn.Module) else like).parameters  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return {}
-    has_any = any(one.kind == inspect.Parameter.VAR_KEYWORD for one in taken.values())
-    return {name: value for name, value in params.items() if has_any or name in taken}
 
 
 def compare_as_it_is(

@@ -3,6 +3,7 @@
 ``measure`` finds the first, ``compare`` the second. ``norm_of`` gives the Norm of a measured function.
 """
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -20,20 +21,21 @@ from normviz.layers.layer import Layer
 from normviz.layers.naming import layer_of_channels, torch_layer, usual_layer
 from normviz.layers.norm import Norm
 from normviz.measuring import probe, trials
-from normviz.measuring.backward import Unjudged, compare_by_hand, compare_gradients
-from normviz.measuring.example import Example, example_of
 from normviz.measuring.formula import (
     BIASED,
     UNBIASED,
+    Axis,
     Eps,
     Groups,
     Measurement,
     Quotient,
+    from_ids,
     measure_function,
     parameters_of,
+    same_partition,
+    smaller_shape,
 )
-from normviz.measuring.groups import Axis, from_ids, same_partition, smaller_shape
-from normviz.measuring.probe import Function
+from normviz.measuring.probe import CPU, Function, measuring
 from normviz.measuring.reasons import UNKNOWN, fast_variance, half_sums, just_updated, made_from_condition, reasons
 from normviz.measuring.report import (
     TRIED,
@@ -53,17 +55,29 @@ from normviz.measuring.report import (
 )
 from normviz.measuring.running import mode_differences
 from normviz.measuring.trials import (
+    Example,
     Subject,
     Trial,
     TrialResult,
     Trials,
+    example_of,
     kept_by_shape,
     own_dtypes,
     repeated,
     wrong_strides,
 )
-from normviz.measuring.turn import CPU, measuring
-from normviz.measuring.verdict import Error, LayerComparison, Verdict, judge, on_shapes, reference_of, signed_values
+from normviz.measuring.verdict import (
+    Error,
+    LayerComparison,
+    Unjudged,
+    Verdict,
+    compare_by_hand,
+    compare_gradients,
+    judge,
+    on_shapes,
+    reference_of,
+    signed_values,
+)
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import N_, _, join_sentences
 
@@ -701,6 +715,16 @@ def expected_of(like: Like, x: Tensor, layout: str | None, params: Mapping[str, 
         is_same = reference.is_known and judge(function, expected, reference, x)[0].right
         has_modes = found.norm.running or {*map(probe.meaning, function.names.values())} & {*probe.STATISTICS}
     return Expected(expected, is_same, not is_same or bool(has_modes))
+
+
+def arguments_for(like: object, params: Mapping[str, object]) -> dict[str, object]:
+    """Those of the arguments that ``like`` takes."""
+    try:
+        taken = inspect.signature(like.forward if isinstance(like, nn.Module) else like).parameters  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return {}
+    has_any = any(one.kind == inspect.Parameter.VAR_KEYWORD for one in taken.values())
+    return {name: value for name, value in params.items() if has_any or name in taken}
 
 
 def name_of(like: object) -> str:

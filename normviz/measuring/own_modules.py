@@ -16,7 +16,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.check import Checked, measure_module
 from normviz.measuring.formula import Measurement
-from normviz.measuring.turn import one_at_a_time
+from normviz.measuring.probe import one_at_a_time
 from normviz.texts.errors import NormvizError
 
 AnyLayer = nn.Module | str | Norm | Layer

@@ -14,9 +14,19 @@ from torch import Tensor
 from normviz.analysis.description import Description
 from normviz.analysis.forward import dtype_name
 from normviz.layers.norm import Norm
-from normviz.measuring.formula import BIASED, SUM, UNBIASED, Ids, Learned, Measurement, constant_of
-from normviz.measuring.groups import Axis, from_ids, same_partition
-from normviz.measuring.verdict import Error
+from normviz.measuring.formula import (
+    BIASED,
+    SUM,
+    UNBIASED,
+    Axis,
+    Ids,
+    Index,
+    Learned,
+    Measurement,
+    constant_of,
+    from_ids,
+    same_partition,
+)
 from normviz.texts.errors import listed
 from normviz.texts.messages import N_, _, join_sentences, ngettext
 
@@ -83,6 +93,20 @@ KINDS = {  # of differences: the documentation and the schema of the JSON have t
     "values": DifferenceKind("other values, for a reason that is not known"),
 }
 TRIED = ("dtype", "strides", "repeat", "in_place", "residual")  # their remedies follow from what was tried
+
+
+@dataclass(frozen=True)
+class Error:
+    """How far an output is from the reference where it differs most.
+
+    largest  the largest difference; NaN where only one of the two is a number
+    at       its index
+    ok       whether rounding explains all differences
+    """
+
+    largest: float
+    at: Index
+    ok: bool
 
 
 @dataclass(frozen=True)

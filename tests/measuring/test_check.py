@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import normviz as nv
-from normviz.measuring.groups import same_partition
+from normviz.measuring.formula import same_partition
 from normviz.texts.messages import in_language
 from tests.measuring.implementations import RIGHT, SEQUENCES, WRONG, OnePlus, layer_norm
 from tests.support.needs import HAS_RMS_NORM

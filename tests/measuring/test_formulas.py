@@ -21,13 +21,14 @@ from normviz.measuring.formula import (
     Learned,
     Measurement,
     Quotient,
+    Reach,
     measure,
     measure_affine,
     measure_eps,
     measure_formula,
     measure_learned,
+    same_partition,
 )
-from normviz.measuring.groups import Reach, same_partition
 from normviz.measuring.probe import TENSORS, isolated
 
 ROWS = np.repeat(np.arange(3), 4).reshape(3, 4)  # each row is a group

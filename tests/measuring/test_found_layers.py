@@ -11,8 +11,7 @@ from normviz.analysis.description import describe
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring import check as checks
-from normviz.measuring.formula import Eps, Formula, Learned, Measurement, Quotient
-from normviz.measuring.groups import Reach
+from normviz.measuring.formula import Eps, Formula, Learned, Measurement, Quotient, Reach
 from tests.measuring.implementations import OnePlus
 from tests.measuring.mutations import RIGHT, WRONG
 from tests.support.needs import cases_in_torch

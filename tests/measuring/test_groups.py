@@ -5,8 +5,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from normviz.measuring import groups
-from normviz.measuring.groups import Axis, Reach, candidates, measure_reach
+from normviz.measuring import formula as groups
+from normviz.measuring.formula import Axis, Reach, candidates, measure_reach
 from normviz.measuring.probe import TENSORS, isolated
 
 AXES = [

@@ -9,7 +9,7 @@ import normviz as nv
 from normviz.analysis.description import describe
 from normviz.layers.norm import Norm
 from normviz.measuring.formula import Groups
-from normviz.measuring.variant import CENTERS, _with_other_axes
+from normviz.measuring.reasons import CENTERS, _with_other_axes
 from tests.measuring.implementations import OnePlus, rms_norm
 
 X = torch.randn(4, 5, generator=torch.Generator().manual_seed(1))

@@ -12,8 +12,7 @@ from normviz.analysis.description import describe
 from normviz.layers.norm import Norm
 from normviz.measuring import report
 from normviz.measuring.check import expect
-from normviz.measuring.formula import Eps, Formula, Learned, Measurement, Quotient
-from normviz.measuring.groups import Reach
+from normviz.measuring.formula import Eps, Formula, Learned, Measurement, Quotient, Reach
 from normviz.measuring.report import Difference
 from normviz.measuring.verdict import Error
 from tests.measuring.mutations import WRONG

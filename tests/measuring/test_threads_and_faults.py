@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 import normviz as nv
 from normviz.layers.norm import Norm
-from normviz.measuring import turn
+from normviz.measuring import probe as turn
 from normviz.texts.errors import NormvizError
 
 

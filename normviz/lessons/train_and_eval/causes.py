@@ -111,7 +111,7 @@ fixed = found.fixed()  # a copy with the measured statistics"""
 def diagnoses() -> tuple[Diagnosed, ...]:
     """What ``nv.diagnose`` finds in each network."""
     from normviz.measuring.diagnosis.diagnose import diagnosed
-    from normviz.measuring.turn import measuring, same_random_states
+    from normviz.measuring.probe import measuring, same_random_states
 
     found = []
     with measuring(), same_random_states(), torch.device("cpu"):

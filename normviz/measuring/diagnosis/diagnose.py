@@ -45,7 +45,7 @@ from normviz.measuring.diagnosis.passes import (
 )
 from normviz.measuring.models.recording import layer_of, sealed, unchanged, unwrapped
 from normviz.measuring.own_modules import check_has_shapes
-from normviz.measuring.turn import has_reader, same_random_states
+from normviz.measuring.probe import has_reader, same_random_states
 from normviz.texts.errors import NormvizError, echo
 from normviz.texts.messages import _, ngettext
 

@@ -31,8 +31,8 @@ from normviz.measuring.models.ports import (
     shared_values,
     tensors_of,
 )
+from normviz.measuring.probe import one_at_a_time
 from normviz.measuring.report import differs_by
-from normviz.measuring.turn import one_at_a_time
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _
 

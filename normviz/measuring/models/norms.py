@@ -37,7 +37,7 @@ from normviz.measuring.models.others import Other, of_weights
 from normviz.measuring.models.probing import Found, Prober, lacks_a_number
 from normviz.measuring.models.recording import FORMULA, Call, Failure, Shape, layer_of, record, sealed, unwrapped
 from normviz.measuring.own_modules import check_has_shapes
-from normviz.measuring.turn import one_at_a_time
+from normviz.measuring.probe import one_at_a_time
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, format_count
 

@@ -24,9 +24,8 @@ from normviz.measuring.check import expect, expected_of
 from normviz.measuring.formula import generic_values
 from normviz.measuring.models.kept import Kept, WithOthers
 from normviz.measuring.models.layout import Layout, Shape, layouts, same
-from normviz.measuring.probe import Function, home_of, isolated
+from normviz.measuring.probe import Function, home_of, isolated, same_random_states
 from normviz.measuring.report import Difference, imprecise, other_dtype, unexpected
-from normviz.measuring.turn import same_random_states
 from normviz.measuring.verdict import FAR_FROM_ZERO, Error, Reference, compare, signed_values
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, ngettext

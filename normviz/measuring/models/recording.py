@@ -27,8 +27,7 @@ from normviz.measuring.models.graph import Graph, Node, Replay, chain
 from normviz.measuring.models.kept import Called, Kept, ModeAsArgument, Trail, WithOthers, copy_of, part_of, trail_of
 from normviz.measuring.models.layout import Shape
 from normviz.measuring.models.others import Other, of_neighbors
-from normviz.measuring.probe import State
-from normviz.measuring.turn import ENDS, same_random_states, same_settings
+from normviz.measuring.probe import ENDS, State, same_random_states, same_settings
 from normviz.texts.errors import NormvizError
 
 

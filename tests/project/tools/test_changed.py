@@ -12,7 +12,7 @@ from tools.changed import CORE, ELSEWHERE, ROOT, own_tests, selected
 @pytest.mark.parametrize(
     ("path", "test"),
     [
-        ("normviz/measuring/variant.py", "tests/measuring/test_check.py"),
+        ("normviz/measuring/reasons.py", "tests/measuring/test_check.py"),
         ("normviz/scene/view.py", "tests/scene/test_view.py"),
         ("normviz/lessons/explore/explore.css", "tests/lessons/explore/test_page.py"),
         ("normviz/figures/browser/common/plotly.ts", "tests/figures/test_palette.py"),
