@@ -115,11 +115,14 @@ def _told(message: Message, found: re.Match[str], name: str) -> ReadMessage | No
         shape = example_for(layer)
     if not shape or not all(1 <= size <= LARGEST_SIZE for size in shape):
         return None
-    if not message.meaning:
-        return ReadMessage(layer, shape)
-    says = _(message.meaning) if isinstance(message.meaning, str) else message.meaning(layer, *found.groups())
+    says = (
+        message.meaning and _(message.meaning)
+        if isinstance(message.meaning, str)
+        else message.meaning(layer, *found.groups())
+    )
     if not says:
-        return ReadMessage(layer, shape)
+        is_example = message.about in (_rank, _rank_before)
+        return ReadMessage(layer, shape, _(RANK_ONLY, shape=shape) if is_example else "")
     if message.general and not name:
         return ReadMessage(
             layer, shape, _("Much code raises this. If a normalization layer does: {meaning}", meaning=says)
@@ -130,6 +133,7 @@ def _told(message: Message, found: re.Match[str], name: str) -> ReadMessage | No
 
 
 LONGEST = 200
+RANK_ONLY = N_("The message says only which rank x has: the shape {shape} is an example.")
 
 
 def _example_of(name: str) -> Layer:

@@ -54,7 +54,8 @@ SAYS = [
     ('Error(s) in loading state_dict for Net: Unexpected key(s) in state_dict: "a.running_mean", "a.running_var".', "BatchNorm2d(4)", "track_running_stats=True"),
     ("running_var must be defined in evaluation mode", "BatchNorm2d(4)", "give both, or training=True"),
     ("Expected more than 1 value per channel when training, got input size [1, 512]", "BatchNorm1d(512)", ""),  # of torch 0.4
-    ("Expected 4D tensor as input, got 2D tensor instead.", "BatchNorm2d(4)", ""),
+    ("Expected 4D tensor as input, got 2D tensor instead.", "BatchNorm2d(4)", "only which rank x has: the shape (2, 4) is an example."),
+    ("ValueError: expected 4D input (got 3D input)", "BatchNorm2d(4)", "the shape (2, 4, 5) is an example."),
     ("ValueError: Expected 3D or higher dimensionality                          input (got 2 dimensions)", "ChannelsFirstLayerNorm(4)", "has no view here"),
     ("Expected all tensors to be on the same device, but found cuda:0 and cpu! (when checking argument for argument weight in method wrapper_CUDA__native_layer_norm)", "LayerNorm([4])", "write layer.to(x.device)"),
     ("Expected all tensors to be on the same device, but found cuda:0 and cpu! (when checking argument for argument weight in method wrapper_CUDA__native_batch_norm)", "BatchNorm2d(4)", "torch refuses"),

@@ -484,7 +484,7 @@ def small_batch_sentence(model: RecordedModel) -> str:
         "In training, **{n}** of {all} normalizations depends on the size of the batch. The fewest elements are those of `{name}`: **{one:,}** in a batch of 1, **{two:,}** in one of 2, **{many:,}** in one of 32. If they were independent, the standard error of a mean would be {percents} of a standard deviation.",
         "In training, **{n}** of {all} normalizations depend on the size of the batch. The fewest elements are those of `{name}`: **{one:,}** in a batch of 1, **{two:,}** in one of 2, **{many:,}** in one of 32. If they were independent, the standard error of a mean would be {percents} of a standard deviation.",
         len(rows), all=len(model.rows), name=fewest.name, one=one, two=two, many=many,
-        percents=_(", ").join(f"{float(f'{100 * m**-0.5:.2g}'):g} %" for m in (one, two, many)),
+        percents=_(", ").join(f"{float(f'{100 * m**-0.5:.2g}'):g}\u00a0%" for m in (one, two, many)),
     )  # fmt: skip
     refused = _("A batch of 1 has one element for each mean, which torch refuses in training.")
     return join_sentences([sentence, refused]) if one == 1 else sentence

@@ -22,8 +22,14 @@ export function levelAfter(results: readonly PracticeResult[]) {
   return level;
 }
 
-/** Level 2 is named after sequences and images; its tables are for sets that are fixed. */
-const fitsItsLevel = ({ level, shape }: PracticeExercise) => level !== 2 || shape.length > 2;
+/**
+ * Level 2 is named after sequences and images, and the toggle of an axis of one element changes nothing: such tables and such layers to
+ * build are for sets that are fixed.
+ */
+const fitsItsLevel = ({ level, shape, form }: PracticeExercise) => (level !== 2 || shape.length > 2) && !(form === "build" && shape.includes(1));
+
+/** The same one has the same words. */
+const questionOf = ({ kind, layer }: PracticeExercise) => `${kind} ${layer}`;
 
 /**
  * The next exercise of a rising set; undefined: there is no other.
@@ -31,8 +37,10 @@ const fitsItsLevel = ({ level, shape }: PracticeExercise) => level !== 2 || shap
  * @param due the confusions that came up in earlier sets
  */
 export function nextExercise(pool: readonly PracticeExercise[], results: readonly PracticeResult[], seed: number, due: readonly string[] = []) {
-  const used = new Set(results.map(({ exercise }) => exercise.id)), rest = pool.filter((one) => !used.has(one.id) && fitsItsLevel(one)), level = levelAfter(results);
-  if (!rest.length) return;
+  const used = new Set(results.map(({ exercise }) => exercise.id)), unused = pool.filter((one) => !used.has(one.id) && fitsItsLevel(one));
+  if (!unused.length) return;
+  const asked = new Set(results.map(({ exercise }) => questionOf(exercise))), unasked = unused.filter((one) => !asked.has(questionOf(one)));
+  const rest = unasked.length ? unasked : unused, level = levelAfter(results);
   const random = new Random(seed + results.length), again = returning(rest, results, level, due);
   const near = rest.filter((one) => one.level === level), open = near.length ? near : rest;
   if (again.length) return again[random.below(again.length)];

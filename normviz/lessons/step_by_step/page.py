@@ -59,8 +59,8 @@ def view_parts(view: View) -> Iterator[Part]:
     chosen = {"step": step, "at": scene.at, "scaled": scene.scaled}
     yield part_or_note(lambda: Panels(steps_payload(e, scene.grid, **chosen), ("select", "step", "scale")))
     yield from map(Caption, filter(None, [sample_note(e)]))
-    yield Sentence(sentence(e))
     yield TwoNumbers()
+    yield Sentence(sentence(e))
     title = _("As CS231n writes it: {signature}", signature="layernorm_forward(x, gamma, beta, ln_param) -> out, cache")
     yield Details(title, course_pair())
 

@@ -1,7 +1,7 @@
 // A page from its data: the HTML of its parts, and the figures in it. The app, files and notebooks use it.
 
 import { mountFigure } from "../../figures/browser/mount.ts";
-import { button, findAll, html, projectedScale } from "../../figures/browser/common/dom.ts";
+import { button, findAll, html, projectedScale, visibleWidth } from "../../figures/browser/common/dom.ts";
 import { _ } from "../../figures/browser/common/messages.ts";
 import { termsOf } from "../../figures/browser/text/formula.ts";
 import type { FigureView } from "../../figures/browser/views/view.ts";
@@ -56,12 +56,12 @@ export class PageView {
       this.enlarge();
       if (!this.data?.present) return;
       const views = [...this.figures.values()].map(({ view }) => view as Figure);
-      const fits = async (isChanged = true) => {
-        if (isChanged) await Promise.all(views.map((view) => view.root.dataset.state === "ready" && view.draw?.())); // at its new width
+      const fits = async () => {
+        await Promise.all(views.map((view) => isStale(view) && view.draw?.()));
         const height = await fillWindow(root, views);
         return height > LEAST_FILLED && root.getBoundingClientRect().bottom + BELOW_PROJECTED <= innerHeight;
       };
-      if (await fits(false)) return;
+      if (await fits()) return;
       root.style.zoom = Number(root.style.zoom) > 1 ? "1" : "";
       if (await fits()) return;
       root.classList.add("nv-crowded");
@@ -276,6 +276,9 @@ export class PageView {
     this.root.replaceChildren();
   }
 }
+
+/** Whether a figure was drawn at another width. */
+const isStale = ({ root }: Figure) => root.dataset.state === "ready" && Number(root.dataset.width) !== visibleWidth(root);
 
 /** The button that leaves the view for a projector, before the page. Its first line runs around the button, which covers nothing. */
 function addLeaveButton(page: HTMLElement, onLeave: () => void) {

@@ -115,6 +115,18 @@ def test_figures_follow_the_height_of_the_window(lesson: Lesson) -> None:
     assert heights[0] - heights[2] == pytest.approx(120, abs=2)
 
 
+def test_a_figure_of_several_panels_is_enlarged_and_fills_the_window(lesson: Lesson) -> None:
+    """Side by side, three panels would leave half of the height empty; with the read-out in their line, the steps would be too high."""
+    lesson.page.set_viewport_size({"width": 1920, "height": 1080})
+    for page in ("gradients", "step_by_step"):
+        lesson.go_to(page, "?shape=2,4,3,5&present=true")
+        lesson.page.wait_for_function(NOTHING_SCROLLS)
+        lesson.page.wait_for_function(
+            "() => innerHeight - document.querySelector('.nv-page').getBoundingClientRect().bottom < 60"
+        )
+        assert lesson.page.evaluate("Number(document.querySelector('.nv-page').style.zoom)") > 1.7
+
+
 def test_a_list_of_questions_and_an_embedded_view_have_no_such_button(lesson: Lesson) -> None:
     lesson.go_to_questions()
     expect(lesson.find(".nvs-opener")).to_be_visible()

@@ -46,7 +46,7 @@ def test_which_average_over_the_batch(model, begins):
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("model=resnet50", "In training, 53 of 53 normalizations depend on the size of the batch. The fewest elements are those of layer4.0.bn2: 49 in a batch of 1, 98 in one of 2, 1,568 in one of 32. If they were independent, the standard error of a mean would be 14 %, 10 %, 2.5 % of a standard deviation."),
+        ("model=resnet50", "In training, 53 of 53 normalizations depend on the size of the batch. The fewest elements are those of layer4.0.bn2: 49 in a batch of 1, 98 in one of 2, 1,568 in one of 32. If they were independent, the standard error of a mean would be 14\u00a0%, 10\u00a0%, 2.5\u00a0% of a standard deviation."),
         ("model=gpt2", "Each of the 25 normalizations has the same number of elements for each mean in a batch of any size: a small batch breaks none."),
         ("model=own&own=BatchNorm1d(64) on 2,64", "A batch of 1 has one element for each mean, which torch refuses in training."),
     ],

@@ -14,7 +14,9 @@ PRACTICE, SHARING = LESSONS / "practice", LESSONS.parent / "parts" / "browser" /
 RIGHT, SECOND, WRONG, SHOWN = ["right"], ["wrong", "right"], ["wrong", "wrong"], [None]
 
 
-def exercise(name: str, level: int = 1, kind: str = "means", confusions: tuple[str, ...] = ()) -> dict[str, Any]:
+def exercise(
+    name: str, level: int = 1, kind: str = "means", confusions: tuple[str, ...] = (), layer: str = ""
+) -> dict[str, Any]:
     """An exercise as the browser has it; its right answer is "right"."""
     wrong = [[confusion, confusion] for confusion in confusions]
     shape = [2, 3] if level == 1 else [2, 3, 4]
@@ -22,7 +24,8 @@ def exercise(name: str, level: int = 1, kind: str = "means", confusions: tuple[s
         "id": name,
         "level": level,
         "kind": kind,
-        "form": "choice",
+        "form": "build" if kind == "build" else "choice",
+        "layer": layer or name,
         "shape": shape,
         "answer": "right",
         "wrong": wrong,
@@ -115,6 +118,18 @@ def test_what_came_up_in_earlier_sets_returns_too():
     pool = [exercise("a"), exercise("b"), exercise("c"), exercise("d", confusions=("example",))]
     done = [result(one, *SECOND) for one in pool[:2]]
     assert {following(pool, done, seed, ("example",)) for seed in range(12)} == {"d"}
+
+
+def test_no_question_comes_in_the_same_words_while_there_are_others():
+    pool = [exercise("a", layer="BatchNorm1d(4)"), exercise("b", layer="BatchNorm1d(4)"), exercise("c", layer="LayerNorm([5])")]  # fmt: skip
+    seeds = range(12)
+    assert {following(pool, [result(pool[0], *SECOND)], seed) for seed in seeds} == {"c"}
+    assert following(pool, [result(pool[0], *SECOND), result(pool[2], *SECOND)]) == "b"
+
+
+def test_no_layer_is_built_of_an_axis_with_one_element():
+    pool = [exercise("a", kind="build") | {"shape": [2, 1]}, exercise("b", kind="build"), exercise("c") | {"shape": [2, 1]}]  # fmt: skip
+    assert {following(pool, [], seed) for seed in range(12)} == {"b", "c"}
 
 
 def test_the_level_of_sequences_and_images_has_no_tables():

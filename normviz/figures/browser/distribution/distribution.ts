@@ -13,7 +13,7 @@ import { countsOf, levelsOf, rangeOf, stackDots, ticksIn } from "./scale.ts";
 import { groupStages, inAndOut, motionText, notesOf, type Group, type Stage } from "./stages.ts";
 import type { PanelHost } from "../tensor/drawn_panel.ts";
 
-const RADIUS = 3.5, STRIP = 26, GAP = 3, AXIS = 20, LINE = 17; // px
+const RADIUS = 3.5, STRIP = 26, GAP = 9, AXIS = 20, LINE = 17; // px
 const AXIS_MARGIN = 0.04, ROOM_TO_DRAG = 0.12; // of the range of the axis, at each end
 const MOST_DOTS = 400; // more values are drawn as a histogram
 const RULE = 86; // px: distance from the title of a stage to its rule

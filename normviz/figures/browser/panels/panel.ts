@@ -184,8 +184,13 @@ export class Panel implements DrawnPanel {
     this.top = room.top;
     const inner = Math.max(40, width - room.left - room.right), most = Math.max(40, height - room.top - room.bottom);
     const largest = { gapY: room.between + room.under, most: this.isId ? 56 : 48, square: this.data.square };
-    this.geometry = new Geometry(this.data.grid, inner, most, largest);
-    if (this.geometry.lines > 1) this.geometry = new Geometry(this.data.grid, inner, most, { ...largest, gapY: NAME_HEIGHT + room.under });
+    const named = { ...largest, gapY: NAME_HEIGHT + room.under }; // each line of facets has their names
+    const made = new Geometry(this.data.grid, inner, most, largest);
+    this.geometry = made.lines > 1 ? new Geometry(this.data.grid, inner, most, named) : made;
+    for (let lines = made.lines + 1; this.view.height && lines <= made.together; lines++) { // for a projector, the largest cells
+      const other = new Geometry(this.data.grid, inner, most, { ...named, lines });
+      if (other.cellH > this.geometry.cellH) this.geometry = other;
+    }
     const { width: w, height: h } = this.geometry;
     this.plot.dataset.across = String(this.geometry.across); // facets in a line
     this.total = { width: room.left + w + room.right, height: room.top + h + room.bottom };

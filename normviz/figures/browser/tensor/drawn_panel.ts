@@ -66,6 +66,7 @@ export interface PanelHost extends ValueSource {
   cursor: Index | null; // the element under the keyboard cursor
   at: Index | null; // the selected element
   readonly active: Index | null;
+  height?: number; // of its panels, on a projector
   lit: Light | null; // what a term lights
   under: DrawnPanel | null; // the panel that the pointer or the keyboard cursor is in
   hover(index: Index | null, panel?: DrawnPanel): void;

@@ -33,9 +33,10 @@ export class Geometry {
 
   /**
    * @param height grows where it is too small for the rows
-   * @param room ``most``: the largest height of a cell; ``gapY``: room for labels between facets; ``square``: cells as wide as high
+   * @param room ``most``: the largest height of a cell; ``gapY``: room for labels between facets; ``square``: cells as wide as high;
+   *   ``lines``: the least number of lines of facets that belong side by side
    */
-  constructor(grid: GridData, width: number, height: number, room: { most: number, gapY?: number, square?: boolean }) {
+  constructor(grid: GridData, width: number, height: number, room: { most: number, gapY?: number, square?: boolean, lines?: number }) {
     this.grid = grid;
     this.extent = grid.indices.map((drawn) => drawn.length);
     const drawn = (axis: number | null) => (axis === null ? [0] : grid.indices[axis]);
@@ -45,7 +46,7 @@ export class Geometry {
     this.facets = grid.facets.reduce((product, axis) => product * this.extent[axis], 1);
     const { band } = facetAxes(grid);
     this.together = band === null ? this.facets : this.facets / this.extent[band]; // facets in a band
-    this.wrap(width);
+    this.wrap(width, room.lines);
     const apartX = last(skipX) ? BETWEEN_CUT : this.across * this.columns > width / 6 ? 2 : 10, apartY = last(skipY) ? BETWEEN_CUT : 10;
     const gapX = this.across > 1 ? Math.min(apartX, (0.25 * width) / (this.across - 1)) : 0;
     const gapY = room.gapY || (this.down > 1 ? (this.down * this.rows > height / 6 ? 2 : apartY) : 0);
@@ -70,10 +71,10 @@ export class Geometry {
   }
 
   /** Facets that belong side by side take more lines where they would be too narrow. */
-  wrap(width: number) {
+  wrap(width: number, least = 1) {
     const narrowest = this.columns > 2 ? Math.min(FACET, COLUMN * this.columns) : ONE_OF_TWO * this.columns;
     const fitting = Math.max(1, Math.floor((width + 10) / (narrowest + 10)));
-    this.lines = Math.ceil(this.together / Math.min(this.grid.across, fitting)); // lines of a band
+    this.lines = Math.max(least, Math.ceil(this.together / Math.min(this.grid.across, fitting))); // lines of a band
     this.across = Math.ceil(this.together / this.lines);
     this.down = (this.facets / this.together) * this.lines;
   }

@@ -51,8 +51,9 @@ export class CompareView extends FigureView {
   // For a projector, wide cells stand in two lines if they are larger there.
   cardsInLine() {
     const { layers = [], grid } = this.data, usual = layers.length > 4 ? 3 : layers.length;
-    if (!this.root.closest(".nv-present") || this.cards === "cube") return usual;
-    return cardsAcross(grid, layers.length, usual, visibleWidth(this.root), window.innerHeight);
+    const page = this.root.closest<HTMLElement>(".nv-present");
+    if (!page || this.cards === "cube") return usual;
+    return cardsAcross(grid, layers.length, usual, visibleWidth(this.root), window.innerHeight / (Number(page.style.zoom) || 1));
   }
 
   // Takes the server's choice, unless a newer one waits for its response. Without a server, only a changed one.
