@@ -22,10 +22,11 @@ from normviz.lessons.practice.own import OwnSet, read_files
 from normviz.lessons.practice.page import SETTINGS
 from normviz.lessons.practice.roster import KEY, read_roster, seed_of, student_sets
 from normviz.lessons.practice.settings import ALL_LEVELS, FORMS, LEVELS, RISING
-from normviz.lessons.questions.page import QUESTIONS, READING_ORDER, core_place
+from normviz.lessons.questions.page import ASKING, QUESTIONS, READING_ORDER, core_place, current_key, questions_of_page
 from normviz.lessons.questions.question import TOPICS, Question, facts_of, prose
+from normviz.lessons.questions.quiqui import quiqui_yaml
 from normviz.parts.titles import app_of_files
-from normviz.texts.errors import NormvizError, check_web_address
+from normviz.texts.errors import NormvizError, check_web_address, echo
 from normviz.texts.marked import read_content
 from normviz.texts.messages import _, format_number, ngettext, plain
 
@@ -226,13 +227,35 @@ def _print_sizes(folder: str, written: Sequence[Path], count: int) -> None:
 def write_questions(args: argparse.Namespace) -> None:
     """Write the questions in the order of reading."""
     files.check_writable(args.out)
-    questions = [QUESTIONS[key] for key in READING_ORDER]
-    if args.json:
-        text = json.dumps(list(map(question_object, questions)), indent=2, ensure_ascii=False)
+    questions = _questions_of(args.only)
+    if args.format == "quiqui":
+        text = quiqui_yaml(questions)
+        if left := sum(not prose(question.key).options for question in questions):
+            terminal.say(
+                ngettext(
+                    "{n} question asks for a number and is left out: QuiQui counts options.",
+                    "{n} questions ask for a number and are left out: QuiQui counts options.",
+                    left,
+                )
+            )
+    elif args.format == "json":
+        text = f"{json.dumps(list(map(question_object, questions)), indent=2, ensure_ascii=False)}\n"
     else:
-        text = "\n".join(f"{question.key:5}{plain(prose(question.key).title)}" for question in questions)
-    files.write(args.out, f"{text}\n")
+        text = "".join(f"{question.key:5}{plain(prose(question.key).title)}\n" for question in questions)
+    files.write(args.out, text)
     files.print_size(args.out)
+
+
+def _questions_of(only: Sequence[str]) -> list[Question]:
+    """The questions with these keys and of these pages; all of them without a key."""
+    chosen = {} if only else QUESTIONS
+    for key in only:
+        of_page = questions_of_page(ASKING[key]) if key in ASKING else []
+        found = of_page or [QUESTIONS[one] for one in [current_key(key)] if one in QUESTIONS]
+        if not found:
+            raise NormvizError("--only: {key} is neither a question nor a page with questions.", key=echo(key))
+        chosen |= {one.key: one for one in found}
+    return [QUESTIONS[key] for key in READING_ORDER if key in chosen]
 
 
 def question_object(question: Question) -> dict[str, Any]:
