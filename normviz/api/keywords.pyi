@@ -111,7 +111,20 @@ class PracticeSettings(DisplaySettings, total=False):
     seed: int | None
 
 class TeachSettings(DisplaySettings, total=False):
-    pass
+    plan: Literal[
+        "start",
+        "story",
+        "explore",
+        "compare",
+        "step_by_step",
+        "gradients",
+        "all_layers",
+        "train_and_eval",
+        "numerics",
+        "models",
+        "questions",
+        "practice",
+    ]
 
 class LiveSettings(DisplaySettings, ShapeSettings, ValuesSettings, total=False):
     q: str
@@ -170,3 +183,17 @@ class LiveSettings(DisplaySettings, ShapeSettings, ValuesSettings, total=False):
     mixture: int | None
     time: bool
     content: str
+    plan: Literal[
+        "start",
+        "story",
+        "explore",
+        "compare",
+        "step_by_step",
+        "gradients",
+        "all_layers",
+        "train_and_eval",
+        "numerics",
+        "models",
+        "questions",
+        "practice",
+    ]

@@ -305,7 +305,9 @@ def _add_pass(parser: argparse._ActionsContainer) -> None:
 def _add_questions(parser: Parser) -> None:
     formats = _("json: everything about each question; quiqui: YAML for a vote with QuiQui; default: text, the titles")
     parser.add_argument("--format", choices=("text", "json", "quiqui"), default="text", help=formats)
-    parser.add_argument("--json", dest="format", action="store_const", const="json", help=_("the same as --format json"))
+    parser.add_argument(
+        "--json", dest="format", action="store_const", const="json", help=_("the same as --format json")
+    )
     only = _("questions, and pages whose questions are meant, such as explore s0")
     parser.add_argument("--only", metavar="KEY", nargs="+", default=(), help=only)
     parser.add_argument("-o", "--out", metavar="FILE", default="-", help=_("default: -, which is the standard output"))

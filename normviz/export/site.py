@@ -11,7 +11,6 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
-from urllib.parse import quote
 
 from normviz.__version__ import __version__
 from normviz.export import scorm
@@ -40,9 +39,10 @@ from normviz.lessons.questions.question import Question, prose
 from normviz.lessons.share.panel import report_address
 from normviz.lessons.start.page import START_STEPS
 from normviz.lessons.style import controls_style, exercises_style, share_style
+from normviz.lessons.teach.plan import PLANS
 from normviz.parts.html import Body, escape, line
-from normviz.parts.part import page_path, search_field
-from normviz.parts.titles import HOME, NAME, app_of_files
+from normviz.parts.part import Heading, page_path, search_field
+from normviz.parts.titles import HOME, NAME, TEACH, app_of_files
 from normviz.scene.view import link
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import find_language, html_attributes, languages, with_language
@@ -87,10 +87,20 @@ ABOUT = N_("See which elements of a tensor share a mean and a variance, and whic
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page of the app, whose views the site has; ``own``: the name of a teacher's own questions, if Practice shows them."""
+    """A page of the app, whose views the site has.
+
+    own   the name of a teacher's own questions, if Practice shows them
+    plan  the page whose lesson plan For teachers shows
+    """
 
     key: str
     own: str = ""
+    plan: str = ""
+
+    @property
+    def query(self) -> dict[str, str]:
+        """Of the one view that the page has besides its first one; empty for that."""
+        return {"content": self.own} if self.own else {"plan": self.plan} if self.plan else {}
 
 
 @dataclass(frozen=True)
@@ -135,6 +145,12 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
             PageEntry("practice", name),
         )
         for name in content_names()
+    ]
+    played += [
+        Entry(
+            f"plan-{key}.html", _("Lesson plan: {page}", page=PAGES[key].title), _(TEACH), PageEntry("teach", plan=key)
+        )
+        for key in PLANS
     ]
     sets = [Entry(f"compare-{key}.html", ready.title, _(SETS), ready) for key, ready in READY_SETS.items()]
     ordered = [QUESTIONS[key] for key in READING_ORDER]
@@ -186,8 +202,9 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequenc
         body = Body(pages=_addresses(among) | _question_pages(among), carries=True)
         if entry.shows is ALL_LAYERS:
             made = f"{body.page(output_of_query(entry.shows.key, {}).parts)}\n{_app_link(entry.shows.key, {})}"
-        elif entry.shows.own:
-            made = f"{body.page(output_of_query('practice', {'content': entry.shows.own}).parts)}\n{no_script()}"
+        elif entry.shows.query:
+            shown = output_of_query(entry.shows.key, entry.shows.query).parts
+            made = f"{body.page([one for one in shown if one != Heading(entry.title)])}\n{no_script()}"
         else:
             made, views = _playable(entry.shows.key, body, _question_pages(among))
     elif isinstance(entry.shows, Question):
@@ -201,17 +218,22 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequenc
 
 
 def _question_pages(among: Sequence[Entry]) -> dict[str, str]:
-    """The files of the questions, by their link in the app; the index has those of each page."""
+    """The files of the questions and the lesson plans, by their link in the app; the index has the questions of each page."""
     files = {f"/questions?q={entry.shows.key}": entry.file for entry in among if isinstance(entry.shows, Question)}
-    return files | {f"/questions?of={name}": INDEX for name in ASKING if files}
+    lists = {f"/questions?of={name}": INDEX for name in ASKING if files}
+    plans = {
+        f"/teach{link(entry.shows.query)}": entry.file
+        for entry in among
+        if isinstance(entry.shows, PageEntry) and entry.shows.plan
+    }
+    return files | lists | plans
 
 
 def _addresses(among: Sequence[Entry]) -> dict[str, str]:
     """The files of the pages, by their link in the app; and of the steps of Start here."""
-    pages = {one.shows.key: one.file for one in among if isinstance(one.shows, PageEntry) and not one.shows.own}
-    found = {"/questions": INDEX} | {f"/{key}": file for key, file in pages.items()}
-    own = {one.shows.own: one.file for one in among if isinstance(one.shows, PageEntry) and one.shows.own}
-    found |= {f"/practice?content={quote(name)}": file for name, file in own.items()}
+    shown = {one.shows: one.file for one in among if isinstance(one.shows, PageEntry)}
+    pages = {one.key: file for one, file in shown.items() if not one.query}
+    found = {"/questions": INDEX} | {f"/{one.key}{link(one.query)}": file for one, file in shown.items()}
     if START.key in pages:
         found |= {f"/start?step={step}": f"{pages[START.key]}?step={step}" for step in range(1, START_STEPS + 1)}
     return found

@@ -27,6 +27,7 @@ from normviz.lessons.step_by_step import page as step_by_step
 from normviz.lessons.story import page as story
 from normviz.lessons.story.parts import Story
 from normviz.lessons.teach import page as teach
+from normviz.lessons.teach.plan import PLANS, link_of
 from normviz.lessons.tours import find_tour, stop_shown, tour_bar
 from normviz.lessons.train_and_eval import page as train_and_eval
 from normviz.lessons.train_and_eval.causes import CAUSES, is_symptom
@@ -44,16 +45,19 @@ from normviz.texts.messages import N_, _
 
 
 def asked_parts(page: Page, view: View) -> Iterator[part.Part]:
-    """The question, and a link to all questions of the page. A page without questions has none, if it is no view of a tensor."""
+    """The question, and links to all questions of the page and to its lesson plan. A page without questions, which is no view of a tensor, has the last one."""
     own = questions.questions_of_page(page)
+    plan = link_of(page.name, _("Lesson plan for this page"))
     if not own and page.name not in VIEWS:
+        if page.name in PLANS:
+            yield part.Links((plan,), kind="next")
         return
     question = question_of(page, view)
     to_figure = replace(questions.link_to(question), text=_("See it in a figure"))
     asked = questions.prediction(question, (part.Text(answer(question)), part.Links((to_figure,), kind="next")))
     of_page = part.Link(_("All questions of this page"), "questions", f"{questions.OF.name}={page.name}")
     others = of_page if own else part.Link(_("All questions by topic"), "questions")
-    yield part.AskedQuestion(prose(question.key).title, asked, others)
+    yield part.AskedQuestion(prose(question.key).title, asked, (others, plan))
 
 
 def question_of(page: Page, view: View) -> Question:
@@ -190,7 +194,7 @@ class PageView:
     @property
     def has_figure(self) -> bool:
         """Whether there is something to show on a projector: a figure or a question, and not a list or an article."""
-        return not any(isinstance(one, part.QuestionList | teach.Way | Story) for one in self.parts)
+        return self.page is not teach.PAGE and not any(isinstance(one, part.QuestionList | Story) for one in self.parts)
 
     @property
     def query(self) -> dict[str, str]:

@@ -610,20 +610,20 @@ class AfterAnswer(Part):
 
 @dataclass(frozen=True)
 class AskedQuestion(Part):
-    """A question in a fold at the end of a page, and a link to all questions of the page. Where the link leads nowhere, there is nothing."""
+    """A question in a fold at the end of a page, and links, the first one to all questions of the page. Where that leads nowhere, there is nothing."""
 
     title: str
     asked: Prediction
-    others: Link
+    others: tuple[Link, ...]
     name: ClassVar[str] = "questions"
 
     def html(self, body: Body) -> str:
-        others = self.others.html(body)
-        if not others:
+        others = [link.html(body) for link in self.others]
+        if not others[0]:
             return ""
         return (
             f'<section class="nv-asked"><details class="nv-asked-fold"><summary><h2>{line(self.title)}</h2></summary>\n'
-            f'{self.asked.html(body)}\n<p class="nv-small">{others}</p></details></section>'
+            f'{self.asked.html(body)}\n<p class="nv-small">{" · ".join(filter(None, others))}</p></details></section>'
         )
 
     def plain_text(self) -> str:

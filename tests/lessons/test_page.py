@@ -131,7 +131,7 @@ def test_a_page_ends_with_a_question_that_can_be_answered_there(name):
     last = page_of(name, "").parts[-1]
     assert isinstance(last, AskedQuestion)
     assert last.asked.key in QUESTIONS
-    assert last.others == Link("All questions of this page", "questions", f"of={name}")
+    assert last.others[0] == Link("All questions of this page", "questions", f"of={name}")
 
 
 @pytest.mark.parametrize("name", [name for name in ASKING if PAGES[name].experiments])
@@ -199,5 +199,5 @@ def test_a_page_without_questions_asks_none():
 def test_all_layers_asks_about_its_layer_and_leads_to_all_questions():
     last = page_of("all_layers", "layer=GroupNorm(2,4)").parts[-1]
     assert isinstance(last, AskedQuestion)
-    assert (last.others.page, last.others.query) == ("questions", "")
+    assert (last.others[0].page, last.others[0].query) == ("questions", "")
     assert "GroupNorm" in last.title

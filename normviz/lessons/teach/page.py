@@ -3,18 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
-from urllib.parse import quote
 
 from normviz.lessons.page import Page
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.practice.own import content_names
+from normviz.lessons.teach.plan import PLANS, plan_links, plan_parts
 from normviz.lessons.tours import tours
 from normviz.parts.html import Body, block, escape, line
 from normviz.parts.part import Caption, Code, Details, Link, Links, Part, Text
 from normviz.parts.titles import TEACH, TITLES
 from normviz.scene.scene import compact
-from normviz.scene.view import View, read
+from normviz.scene.setting import word
+from normviz.scene.view import View, link, read
 from normviz.texts.messages import N_, _, plain
 
 SEED, COUNT, LEVEL = 7, 5, 1  # of the set that the page shows
@@ -117,6 +118,7 @@ PREVIEWS = {
     "project": _frame(8, 4, 104, 62) + _tensor(28, 14, 12) + '<path d="M60 66v8M44 74h32" class="nv-line"/>',
     "tours": "".join(_frame(x, 22, 30, 32) + _tensor(x + 5, 32, 3) for x in (4, 45, 86))
     + '<path d="M36 38h6m-2-2 2 2-2 2M77 38h6m-2-2 2 2-2 2" class="nv-tick"/>',
+    "plans": _frame(24, 4, 72, 68) + _lines(34, 16, 28, width=52) + _tensor(34, 38, 6, 2, 3) + _lines(62, 42, 50, width=24) + _lines(34, 62, width=52),
     "set": _frame(14, 4, 92, 68) + _tensor(24, 14, 6) + _lines(66, 18, 26, width=28)
     + "".join(f'<circle cx="{x}" cy="58" r="4" class="{"nv-on" if x == 30 else "nv-off"}"/>' for x in (30, 45, 60, 75, 90)),
     "embed": _frame(14, 4, 92, 68) + _lines(24, 14, 21, width=72) + _frame(24, 28, 72, 28) + _tensor(44, 32, 6) + _lines(24, 64, width=50),
@@ -127,7 +129,16 @@ PREVIEWS = {
 
 
 def view_parts(view: View) -> Iterator[Part]:
-    """The page."""
+    """The page, or the lesson plan of another page."""
+    if view.settings["plan"]:
+        yield Links((Link(_("All lesson plans"), "teach"),), kind="back")
+        yield from plan_parts(view.settings["plan"])
+    else:
+        yield from _ways()
+
+
+def _ways() -> Iterator[Part]:
+    """What a teacher can do."""
     scene = read({}).scene
     explore = Link("", "explore", f"shape={','.join(map(str, scene.shape))}&layer={compact(scene.layer)}&embed=true")
     practice = Link(_("Open the five exercises"), "practice", SET)
@@ -141,6 +152,10 @@ def view_parts(view: View) -> Iterator[Part]:
             Links(tuple(Link(tour.title, tour.stops[0].page, f"tour={tour.name}") for tour in tours().values()), kind="choices"),
             Command(f"{NORMVIZ} export --tour {next(iter(tours()))} -o tour.html"),
         ),
+    )  # fmt: skip
+    yield Way(
+        N_("Lesson plans"), N_("One for each page: its goal, its time, what to ask first, the usual wrong answer, and two questions for the class. Print it for the lecture."), "plans",
+        (plan_links(),),
     )  # fmt: skip
     yield Way(
         N_("Five exercises by a link"),
@@ -165,7 +180,7 @@ def view_parts(view: View) -> Iterator[Part]:
         (Details(_("Show the answers"), (_answers(),)), Command(f"{PRACTICE} -o answers.json")),
     )  # fmt: skip
     if names := content_names():
-        own = tuple(Link(name, "practice", f"content={quote(name)}") for name in names)
+        own = tuple(Link(name, "practice", link({"content": name}).removeprefix("?")) for name in names)
         yield Details(_("Questions of this course"), (Links(own, kind="choices"),))
     yield Caption(_("More: `docs/teaching.md`, `docs/tours.md` and `docs/embedding.md` in the source code."))
 
@@ -188,4 +203,5 @@ def _answer(answer: str, explanation: str) -> str:
     return _("{answer}. {reason}", answer=f"**{answer}**", reason=explanation)
 
 
-PAGE = Page("teach", *TITLES["teach"], view_parts, rows=lambda _view: (), uses="nothing", group=TEACH)
+PLAN = word("plan", PLANS, "").described("", N_("the page whose lesson plan is shown"), "explore")
+PAGE = Page("teach", *TITLES["teach"], view_parts, (PLAN,), rows=lambda _view: (), uses="nothing", group=TEACH)

@@ -25,6 +25,7 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.page import CORE, LONGEST_SEARCH, MERGED, QUESTIONS
 from normviz.lessons.questions.question import answer, facts_of, prose, search_text
 from normviz.lessons.questions.sources import PAPERS, paper
+from normviz.lessons.teach.plan import PLANS
 from normviz.texts.errors import NormvizError
 from tests.support.needs import whole
 from tests.support.structure import Structure, answers_of
@@ -59,6 +60,9 @@ def read(place: Path, name: str = "index.html") -> str:
     return (place / name).read_text(encoding="utf-8")
 
 
+PLANNED = {f"plan-{page}.html" for page in PLANS}
+
+
 @pytest.fixture(scope="module")
 def pages(site) -> dict[str, Structure]:
     """The pages of the site by their file names, without the copies under old names."""
@@ -70,7 +74,7 @@ def pages(site) -> dict[str, Structure]:
 
 def test_there_are_pages_for_every_question_and_set_some_with_controls_and_an_index(pages):
     listed = {f"question-{key}.html" for key in QUESTIONS} | {f"compare-{key}.html" for key in READY_SETS}
-    assert set(pages) == listed | PLAYABLE | {
+    assert set(pages) == listed | PLAYABLE | PLANNED | {
         "start.html",
         "story.html",
         "all_layers.html",
@@ -124,7 +128,9 @@ def test_there_are_no_modules_because_browsers_do_not_load_them_from_disk(site, 
 
 def test_the_index_links_to_every_page_and_searches_the_same_words_as_the_app(pages):
     index = pages["index.html"]
-    assert set(pages) - {"index.html"} <= set(index.addresses)
+    assert set(pages) - {"index.html"} - PLANNED <= set(index.addresses)
+    assert set(pages["teach.html"].addresses) >= PLANNED
+    assert all(f"plan-{name}.html" in pages[f"{name}.html"].addresses for name in ("explore", "story", "all_layers"))
     words = [dict(attrs)["data-words"] for attrs in index.attributes if "data-words" in dict(attrs)]
     searched = list(map(search_text, QUESTIONS.values()))
     assert [text for text in words if text in searched] == searched

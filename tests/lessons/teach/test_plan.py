@@ -1,0 +1,74 @@
+"""Lesson plans: one for each page, from questions that have what a plan shows, in each language, and with links to and from the page."""
+
+import re
+
+import pytest
+
+from normviz.lessons.pages import GROUPS, PAGES, page_view, view_of_link
+from normviz.lessons.questions.page import QUESTIONS, prediction
+from normviz.lessons.questions.question import answer, prose, reasons
+from normviz.lessons.teach.plan import EACH, FIRST, PLANS
+from normviz.parts.html import Body
+from normviz.parts.part import AskedQuestion, Link, Links, flat, text
+from normviz.parts.titles import HOME, VIEWS
+from normviz.texts.languages import languages
+from normviz.texts.messages import in_language, without_marks
+
+
+def parts_of(page):
+    return page_view(PAGES["teach"], view_of_link(PAGES["teach"], f"plan={page}")).parts
+
+
+def test_each_page_but_the_teachers_own_has_a_plan_from_three_questions_that_differ():
+    listed = {page.name for group in GROUPS.values() for page in group}
+    assert set(PLANS) == {*PAGES} - {HOME, "teach"} == (listed | {*VIEWS}) - {"teach"}
+    for page, plan in PLANS.items():
+        assert len(set(plan.keys)) == 3, page
+        assert set(plan.keys) <= set(QUESTIONS), page
+        first = plan.keys[0]
+        assert set(reasons(QUESTIONS[first])) < set(prose(first).options), (
+            page
+        )  # a wrong option that tempts, and a right one
+
+
+def bare(markdown):
+    return re.sub(r"[`*]", "", without_marks(markdown))
+
+
+@pytest.mark.parametrize("lang", languages())
+def test_a_plan_has_the_goal_the_minutes_what_to_ask_and_the_answers_with_their_numbers(lang):
+    with in_language(lang):
+        for page, plan in PLANS.items():
+            said, first = text(parts_of(page)), plan.asked[0]
+            assert str(plan.minutes + FIRST + 2 * EACH) in said
+            plain = bare(said)
+            for expected in (
+                prose(first.key).claim,
+                *reasons(first).values(),
+                *(prose(one.key).predict for one in plan.asked),
+            ):
+                assert bare(expected) in plain, (page, expected)
+            assert all(bare(answer(one).split("\n\n")[-1]) in plain for one in plan.asked), page
+            assert not re.search(r"\{\w+\}", said), page
+
+
+def test_the_answer_of_a_plan_is_the_right_option():
+    """By hand: LayerNorm([3, 4, 4]) has a gamma for each of the 48 elements that it normalizes together."""
+    said = text(parts_of("explore"))
+    assert "D. one for each normalized element" in said
+    assert "Answer: One for each normalized element" in said
+    assert prediction(PLANS["explore"].asked[0]).is_right("elements")
+
+
+@pytest.mark.parametrize("page", PLANS)
+def test_the_page_leads_to_its_plan_and_the_plan_to_views_without_an_error(page):
+    shown = page_view(PAGES[page], view_of_link(PAGES[page], "")).parts
+    foot = [link for one in shown if isinstance(one, AskedQuestion) for link in one.others]
+    foot += [link for one in shown if isinstance(one, Links) for link in one.links]
+    assert [link.address for link in foot if link.page == "teach"] == [f"/teach?plan={page}"]
+    assert f'href="/teach?plan={page}"' in Body(app="").page(shown)
+    assert "plan=" not in Body(app=None).page(shown)  # a file has no plan to lead to
+    links = [link for one in flat(parts_of(page)) if isinstance(one, Links) for link in one.links]
+    assert Link(PAGES[page].title, page) in links
+    for link in links:
+        assert PAGES[link.page].problem(view_of_link(PAGES[link.page], link.query)) is None, link
