@@ -39,9 +39,9 @@ from normviz.lessons.questions.question import Question, prose
 from normviz.lessons.share.panel import report_address
 from normviz.lessons.start.page import START_STEPS
 from normviz.lessons.style import controls_style, exercises_style, share_style
-from normviz.lessons.teach.plan import PLANS
+from normviz.lessons.teach.plan import PLANS, plan_of
 from normviz.parts.html import Body, escape, line
-from normviz.parts.part import Heading, page_path, search_field
+from normviz.parts.part import Heading, Links, page_path, search_field
 from normviz.parts.titles import HOME, NAME, TEACH, app_of_files
 from normviz.scene.view import link
 from normviz.texts.errors import NormvizError, listed
@@ -213,20 +213,16 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequenc
     else:
         query = entry.shows.query
         made = f"{body.page(output_of_query('compare', query).parts)}\n{_app_link('compare', query)}"
+    if isinstance(entry.shows, PageEntry) and entry.shows.key in PLANS and not entry.shows.query:
+        made += f"\n{body.page([Links((plan_of(entry.shows.key),), kind='next')])}"
     html, switch = f"{made}\n{_neighbors(entry, among)}", language_switch(beside, entry.file)
     return page(entry.title, html, body, theme, topic=entry.topic, views=views, switch=switch)
 
 
 def _question_pages(among: Sequence[Entry]) -> dict[str, str]:
-    """The files of the questions and the lesson plans, by their link in the app; the index has the questions of each page."""
+    """The files of the questions, by their link in the app; the index has those of each page."""
     files = {f"/questions?q={entry.shows.key}": entry.file for entry in among if isinstance(entry.shows, Question)}
-    lists = {f"/questions?of={name}": INDEX for name in ASKING if files}
-    plans = {
-        f"/teach{link(entry.shows.query)}": entry.file
-        for entry in among
-        if isinstance(entry.shows, PageEntry) and entry.shows.plan
-    }
-    return files | lists | plans
+    return files | {f"/questions?of={name}": INDEX for name in ASKING if files}
 
 
 def _addresses(among: Sequence[Entry]) -> dict[str, str]:

@@ -27,7 +27,7 @@ from normviz.lessons.step_by_step import page as step_by_step
 from normviz.lessons.story import page as story
 from normviz.lessons.story.parts import Story
 from normviz.lessons.teach import page as teach
-from normviz.lessons.teach.plan import PLANS, link_of
+from normviz.lessons.teach.plan import PLANS, plan_of
 from normviz.lessons.tours import find_tour, stop_shown, tour_bar
 from normviz.lessons.train_and_eval import page as train_and_eval
 from normviz.lessons.train_and_eval.causes import CAUSES, is_symptom
@@ -47,7 +47,7 @@ from normviz.texts.messages import N_, _
 def asked_parts(page: Page, view: View) -> Iterator[part.Part]:
     """The question, and links to all questions of the page and to its lesson plan. A page without questions, which is no view of a tensor, has the last one."""
     own = questions.questions_of_page(page)
-    plan = link_of(page.name, _("Lesson plan for this page"))
+    plan = plan_of(page.name)
     if not own and page.name not in VIEWS:
         if page.name in PLANS:
             yield part.Links((plan,), kind="next")

@@ -52,12 +52,12 @@ PLANS = {
 
 def plan_links() -> Links:
     """The plans of all pages."""
-    return Links(tuple(link_of(name, _(TITLES[name][0])) for name in PLANS))
+    return Links(tuple(plan_of(name, _(TITLES[name][0])) for name in PLANS))
 
 
-def link_of(page: str, text: str) -> Link:
+def plan_of(page: str, text: str = "") -> Link:
     """The link to the plan of a page."""
-    return Link(text, "teach", f"plan={page}")
+    return Link(text or _("Lesson plan for this page"), "teach", f"plan={page}")
 
 
 def plan_parts(page: str) -> Iterator[Part]:
