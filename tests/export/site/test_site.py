@@ -364,13 +364,13 @@ def test_a_wrong_address_of_the_app_is_refused_before_anything_is_written(tmp_pa
 
 def test_start_here_leads_on_to_practice_alone(site):
     links = re.findall(r'class="nv-go[ "][^>]*href="([^"]*)"', read(site, "start.html"))
-    assert links == ["practice.html"]
+    assert links == ["practice.html", "plan-start.html"]
 
 
 @whole
 def test_the_story_leads_on_to_practice_and_the_script_draws_its_figures(site):
     links = re.findall(r'class="nv-go[^"]*" [^>]*href="([^"]*)"', read(site, "story.html"))
-    assert links == ["practice.html"]
+    assert links == ["practice.html", "plan-story.html"]
     (script,) = (path.read_text() for path in (site / "lib").glob("normviz-*.js"))
     assert read(site, "story.html").count('class="nv-story-figure"') == 8
     assert '".nv-story-figure"' in script
