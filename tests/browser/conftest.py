@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize, expect
+from playwright.sync_api import Browser, BrowserContext, Frame, Page, Playwright, ViewportSize, expect
 
 from tests.browser.files.exported import FileView
 from tests.browser.view import View
@@ -25,6 +25,7 @@ DEFAULTS: dict[str, Any] = {
     "reduced_motion": "reduce",
 }  # motion has tests of its own
 PATIENCE = 1000 * int(os.environ.get("BROWSER_PATIENCE", "120"))  # ms, for each wait; BROWSER_PATIENCE is in seconds
+POLL = 50  # ms
 
 NewTab = Callable[..., Page]
 
@@ -36,6 +37,9 @@ try {
 } catch {}"""
 
 expect.set_options(timeout=PATIENCE)
+# Playwright would ask at every frame, which keeps the page drawing while a test waits for the server.
+for kind in (Page, Frame):
+    kind.wait_for_function.__kwdefaults__["polling"] = POLL  # type: ignore[index]
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:
