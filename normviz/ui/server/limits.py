@@ -5,9 +5,10 @@ These limits hold without a proxy, too.
 
 import asyncio
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from http import HTTPStatus
-from time import monotonic
+from time import monotonic, sleep
 from urllib.parse import parse_qsl
 
 import streamlit as st
@@ -137,18 +138,24 @@ def limit_requests() -> None:
     HttpToolsProtocol.__new__ = lambda *_, **__: object.__new__(LimitedRequests)  # type: ignore[assignment, method-assign]
 
 
-# Messages of a session. Streamlit takes all that have arrived before anything else runs.
+# Messages of a session. Streamlit takes all that have arrived before anything else runs, and each of them ends the run for the last one and starts
+# another. In a burst, a page therefore runs only now and then, for the last message so far: runs that nobody sees would take the others' time.
 
 RATE = 100  # messages a second; a key that is held sends 30, at the fastest setting of a keyboard 66
-BURST = 50  # messages that may come faster
+BURST = 50  # messages that may come faster; after half of them, the page waits for the end of the burst
+GAP = 0.1  # s without a message, which end a burst
+LONGEST_BURST = 0.5  # s, after which the page runs all the same
 MOST_SLOWED = 1000  # messages that are slowed to the rate, one after the other, before the connection is closed
 SHOWN = 20  # s for which the reader sees why
+KEY = "sec-websocket-key"  # the header that names a websocket
 _turn = asyncio.Lock()  # which each message of any session takes
+_bursts: dict[str, float] = {}  # until when no page of a websocket runs
 
 
 def in_turn(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
     """``receive`` and ``send`` of a websocket that takes its messages in turn with all other work, at the rate."""
     credit, slowed, is_closed = float(BURST), 0, False
+    key = HTTPConnection(scope).headers.get(KEY, "")
 
     async def receive_in_turn() -> Message:
         nonlocal credit, slowed
@@ -157,10 +164,15 @@ def in_turn(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
         waited = monotonic() - begin
         async with _turn:  # of all sessions, one message in each round of the event loop
             await asyncio.sleep(0)
+        if message["type"] == "websocket.disconnect":
+            _bursts.pop(key, None)
+            return message
         if message.get("text") is not None:
             return await close(1003, "Streamlit's messages are binary.")
         credit = min(credit + waited * RATE, BURST) - 1
         slowed = slowed + 1 if credit < 0 else 0
+        if credit < BURST / 2:
+            _bursts[key] = monotonic() + GAP
         if slowed > MOST_SLOWED and "bytes" in message:
             await send({"type": "websocket.send", "bytes": _farewell(scope, message["bytes"])})
             return await close(1008, f"More than {RATE} messages a second.")
@@ -172,6 +184,7 @@ def in_turn(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
     async def close(code: int, reason: str) -> Message:
         nonlocal is_closed
         is_closed = True
+        _bursts.pop(key, None)
         await send({"type": "websocket.close", "code": code, "reason": reason})
         return {"type": "websocket.disconnect", "code": code}
 
@@ -180,6 +193,13 @@ def in_turn(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
             await send(message)
 
     return receive_in_turn, send_until_closed
+
+
+def wait_for_end_of_burst(headers: Mapping[str, str]) -> None:
+    """Wait, in the thread of a page, until the websocket with these headers has no more messages at once."""
+    end = monotonic() + LONGEST_BURST
+    while (left := min(_bursts.get(headers.get(KEY, ""), 0.0), end) - monotonic()) > 0:
+        sleep(left)
 
 
 def _farewell(scope: Scope, last: bytes) -> bytes:

@@ -32,6 +32,7 @@ from normviz import ui
 from normviz.ui import logs
 from normviz.ui.load import client_of, runs, use_few_arenas
 from normviz.ui.server import files
+from normviz.ui.server.limits import wait_for_end_of_burst
 from normviz.ui.server.memory import only_known, watch_sessions
 
 P = ParamSpec("P")
@@ -148,7 +149,7 @@ def _import_all() -> None:
 # - Each session has an event loop of three files, which it keeps for a while after its visitor has left. It never runs: it is there for
 #   libraries that ask for one in the thread of a script. All sessions share one.
 # - Runs of pages have few places, of which each address has its share (``load.py``): ten websockets that sent 20 changes a second each made
-#   others wait for half a minute.
+#   others wait for half a minute. In a burst of one websocket, a page runs only now and then (``limits.py``).
 # - Values of widgets that no page has are dropped, and so is a session some time after its visitor has left (``memory.py``).
 #
 # This replaces private functions of Streamlit, so it is only done for the version that we have checked; with another version everything works
@@ -206,10 +207,11 @@ class _SharedLoop:
 
 
 def _in_its_place(run: Callable[P, R]) -> Callable[P, R]:
-    """The function, which waits until the visitor's address has a place to run."""
+    """The function, which waits until the visitor's burst of messages is over and the address has a place to run."""
 
     @wraps(run)
     def run_in_its_place(*args: P.args, **kwargs: P.kwargs) -> R:
+        wait_for_end_of_burst(st.context.headers)
         with runs.place(client_of(st.context.headers, st.context.ip_address)):
             return run(*args, **kwargs)
 

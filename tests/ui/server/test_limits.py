@@ -20,7 +20,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from normviz.texts.languages import languages
 from normviz.texts.messages import _, in_language
 from normviz.ui.server import limits
-from normviz.ui.server.limits import LONGEST_HEAD, in_turn
+from normviz.ui.server.limits import KEY, LONGEST_HEAD, in_turn, wait_for_end_of_burst
 from normviz.ui.server.routes import routes
 from tests.support.asgi import ask, run_async
 
@@ -218,7 +218,7 @@ class Visitor:
 
     def __init__(self, message: dict[str, Any], every: float = 0.0) -> None:
         self.message, self.every, self.sent = message, every, list[dict[str, Any]]()
-        headers = [(b"accept-language", b"zh-CN"), (b"cookie", b"normviz-language=es")]
+        headers = [(b"accept-language", b"zh-CN"), (b"cookie", b"normviz-language=es"), (KEY.encode(), b"one")]
         self.receive_in_turn, self.send_until_closed = in_turn(
             {"type": "websocket", "headers": headers}, self.receive, self.send
         )
@@ -291,6 +291,31 @@ def test_the_fastest_reader_is_never_slowed(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(limits, "MOST_SLOWED", 0)
     monkeypatch.setattr(limits, "BURST", 20)
     assert run_async(Visitor(rerun(), every=1 / 660).take(200)) == 200
+
+
+def test_in_a_burst_the_page_of_that_session_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, visitor = [100.0], Visitor(rerun())
+
+    def sleep(seconds: float) -> None:
+        clock[0] += seconds
+
+    def waits(key: str = "one") -> float:
+        begin = clock[0]
+        wait_for_end_of_burst({KEY: key})
+        return clock[0] - begin
+
+    monkeypatch.setattr(limits, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(limits, "sleep", sleep)
+    run_async(visitor.take(limits.BURST // 2))
+    assert waits() == 0
+    run_async(visitor.take(2))
+    assert (waits("another"), waits(), waits()) == (0, pytest.approx(limits.GAP), 0)
+    monkeypatch.setattr(limits, "GAP", 60)  # as if more messages came all the time
+    run_async(visitor.take(1))
+    assert waits() == limits.LONGEST_BURST
+    visitor.message = {"type": "websocket.disconnect"}
+    run_async(visitor.take(1))
+    assert waits() == 0
 
 
 @pytest.mark.parametrize("name", languages())
