@@ -137,7 +137,10 @@ class Diagnosis(Diagnosed, Result):
                 percent=_percent(worst.share),
                 layer=worst.layer or _("the model"),
             )
-        found = f"{worst.sentence[:1].upper()}{worst.sentence[1:-1]} ({worst.cause}){worst.sentence[-1]}"
+        first_word = worst.sentence.partition(" ")[0]
+        is_word = first_word.isalpha() and len(first_word) > 1 and first_word != worst.layer  # not a symbol or a name
+        start = worst.sentence[:1].upper() if is_word else worst.sentence[:1]
+        found = f"{start}{worst.sentence[1:-1]} ({worst.cause}){worst.sentence[-1]}"
         more = len(self.findings) - 1
         rest = ngettext("There is {n:,} more finding.", "There are {n:,} more findings.", more) if more else ""
         return " ".join(filter(None, [first, found, worst.remedy, rest]))

@@ -329,7 +329,6 @@ def large(dtype: torch.dtype) -> float:
 # The modules and objects that a function uses, and their state: attributes, registered tensors, mode and gradients.
 
 CONTAINERS = (list, dict, set, deque, OrderedDict, defaultdict)
-DICTIONARIES = ("_parameters", "_buffers", "_modules")
 # Classes and functions of these libraries refer to no object of the caller.
 LIBRARIES = ("torch", "numpy", "builtins", "einops", "functools", "types")
 DEEPEST, MOST_OBJECTS = 6, 2000  # limits of the search
@@ -429,7 +428,6 @@ class State:
         self.training = getattr(owner, "training", None)  # a frozen one has no mode
         self.attributes = {} if self.scripted else dict(vars(owner))
         module = owner if isinstance(owner, nn.Module) and not self.scripted else nn.Module()
-        self.registered = {name: dict(vars(module)[name]) for name in DICTIONARIES if module is owner}
         self.plain = [
             (value, value.detach().clone())
             for value in self.attributes.values()
@@ -437,15 +435,13 @@ class State:
         ]
         self.gradients = [(tensor, tensor.grad) for tensor in module.parameters(recurse=False)]
         self.hooks = [(tensor, dict(tensor._backward_hooks or {})) for tensor, _grad in self.gradients]
-        self.contents = list(_contents(self.attributes.values()))
+        self.contents = list(_contents(self.attributes.values()))  # parameters, buffers and modules among them
 
     def restore(self) -> None:
         attributes = {} if self.scripted else vars(self.owner)
         _set(attributes, self.attributes)
         if self.scripted and self.training is not None:
             self.owner.training = self.training
-        for name, registered in self.registered.items():
-            _set(attributes[name], registered)
         for tensor, gradient in self.gradients:
             if tensor.grad is not gradient:
                 tensor.grad = gradient
@@ -455,6 +451,8 @@ class State:
             if not plain.detach().equal(value):
                 plain.data.copy_(value)
         for container, content in self.contents:
+            if not (container or content):  # as most of the dictionaries of a module
+                continue
             if isinstance(container, dict):
                 _set(container, content)
             elif len(container) != len(content) or any(map(operator.is_not, container, content)):
@@ -464,7 +462,7 @@ class State:
 
 def _contents(values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     """The containers of Python among values, and in them, each with a copy of what it contains."""
-    waiting, seen = list(values), set[int]()
+    waiting, seen = list(values)[::-1], set[int]()
     while waiting and len(seen) < MOST_OBJECTS:
         value = waiting.pop()
         if type(value) not in CONTAINERS or id(value) in seen:
@@ -476,7 +474,7 @@ def _contents(values: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
 
 def _set(current: dict[Any, Any], wanted: dict[Any, Any]) -> None:
     """Give the dictionary exactly the wanted values."""
-    if current.keys() != wanted.keys() or any(current[name] is not value for name, value in wanted.items()):
+    if current.keys() != wanted.keys() or not all(map(operator.is_, map(current.get, wanted), wanted.values())):
         current.clear()
         current.update(wanted)
 

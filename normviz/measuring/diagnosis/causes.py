@@ -98,12 +98,13 @@ class Sums:
     """What is kept of the batches: sums, whose size does not depend on their number."""
 
     def __init__(self) -> None:
-        self.n, self.elements = 0, 0
+        self.n, self.elements, self.instances = 0, 0, 0  # the instances of the largest batch
         self.totals: dict[str, Tensor] = {}
 
     def add(self, batch: Batch) -> None:
         self.n += 1
         self.elements = min(self.elements or batch.elements, batch.elements)
+        self.instances = max(self.instances, batch.instances)
         values = {
             "mean": batch.mean,
             "mean squared": batch.mean.square(),
@@ -123,7 +124,8 @@ class Sums:
         ]
         of_mean, of_var = (one.clamp(min=0).sqrt() for one in errors)
         root = math.sqrt(self.n)
-        instances = mean_error.clamp(min=0).sqrt()
+        # The differences between batches of one instance are those between instances.
+        instances = of_mean if self.instances == 1 else mean_error.clamp(min=0).sqrt()
         return Measured(mean, var, of_mean / root, of_var / root, of_mean, of_var, instances, self.elements, self.n)
 
 
@@ -369,8 +371,23 @@ def cause_of_batch(name: str, measured: Measured) -> Cause | None:
         "m = {m:,} for a mean of {name}; with independent elements, m = {elements} would be worth as much. In train mode, the mean of a batch varies by {error} standard deviations.",
         name=name, m=measured.elements, elements=f"{elements:.2g}", error=f"{math.sqrt(1 / elements):.2g}",
     )  # fmt: skip
-    remedy = _("Take larger batches, or a layer that needs none, such as GroupNorm or LayerNorm.")
-    return Cause("small batch", sentence, remedy)
+    return Cause("small batch", sentence, _larger_batches())
+
+
+def cause_of_one_instance(name: str, measured: Measured) -> Cause | None:
+    """Batches of one instance whose means differ; None if they differ little. ``measured``: in eval mode, where they are not normalized alone."""
+    error = math.sqrt(1 / measured.independent_elements)
+    if error < math.sqrt(1 / FEWEST_ELEMENTS):
+        return None
+    sentence = _(
+        "a batch is one instance, so in train mode {name} normalizes each instance alone, as InstanceNorm does. In eval mode, the means of the instances vary by {error} standard deviations, and the layer keeps these differences.",
+        name=name, error=f"{error:.2g}",
+    )  # fmt: skip
+    return Cause("small batch", sentence, _larger_batches())
+
+
+def _larger_batches() -> str:
+    return _("Take larger batches, or a layer that needs none, such as GroupNorm or LayerNorm.")
 
 
 def dead_below(eps: float) -> float:

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from itertools import islice
 from typing import Any
 
@@ -24,6 +25,7 @@ from normviz.measuring.diagnosis.causes import (
     cause_of_batch,
     cause_of_dead_channels,
     cause_of_mode,
+    cause_of_one_instance,
     cause_of_statistics,
     deviation,
     has_high_momentum,
@@ -43,7 +45,7 @@ from normviz.measuring.diagnosis.passes import (
     copied,
     distance,
 )
-from normviz.measuring.models.recording import layer_of, sealed, unchanged, unwrapped
+from normviz.measuring.models.recording import Snapshot, layer_of, sealed, unwrapped
 from normviz.measuring.own_modules import check_has_shapes
 from normviz.measuring.probe import has_reader, same_random_states
 from normviz.texts.errors import NormvizError, echo
@@ -187,9 +189,10 @@ class _Reading:
     """What is known after the batches that were read."""
 
     def __init__(self, model: nn.Module) -> None:
-        self.model, self.watch = model, Watch(model)
+        self.model, self.watch, self.snapshot = model, Watch(model), Snapshot(model)
+        self.accepted = signature(model.forward)
         self.modes = {"own": self._modes()}
-        with unchanged(model):
+        with self.snapshot.within():
             for training in (True, False):
                 model.train(training)
                 self.modes["train" if training else "eval"] = self._modes()
@@ -197,6 +200,7 @@ class _Reading:
         self.inputs: dict[str, Distance] = {}
         self.outputs: dict[str, Distance] = {}
         self.sums: dict[str, Sums] = {}
+        self.alone: dict[str, Sums] = {}  # in eval mode, of batches of one instance
         self.changed: set[str] = set()
         self.weights: dict[str, float] = {}
         self.one_value: dict[str, None] = {}
@@ -213,8 +217,8 @@ class _Reading:
         state = torch.get_rng_state()
         self.batches += 1
         try:
-            # once for both modes, because it takes longer than a small model; eval mode stores nothing
-            with unchanged(self.model):
+            # once for both modes: eval mode stores nothing
+            with self.snapshot.within():
                 evaluated, inputs = self._evaluated(batch, number)
                 torch.set_rng_state(state)
                 trained = self._run(inputs, True, number)
@@ -227,6 +231,8 @@ class _Reading:
             if other is not None:
                 self.inputs.setdefault(name, Distance()).add(seen.inputs, other.inputs)
                 self.outputs.setdefault(name, Distance()).add(seen.outputs, other.outputs)
+                for statistics in other.batches:
+                    self.alone.setdefault(name, Sums()).add(statistics)
             for statistics in seen.batches:
                 self.sums.setdefault(name, Sums()).add(statistics)
         self.changed |= trained.changed
@@ -237,7 +243,7 @@ class _Reading:
 
     def _evaluated(self, batch: object, number: int) -> tuple[ModePass, Inputs]:
         """The run in eval mode. Of the ways to call the model, the first that it accepts is taken for all batches."""
-        calls = calls_of(self.model, batch)
+        calls = calls_of(self.model, self.accepted, batch)
         last: NormvizError | None = None
         for i in range(self.call, len(calls)) if number else range(len(calls)):
             try:
@@ -251,7 +257,7 @@ class _Reading:
 
     def _run(self, inputs: Inputs, training: bool, number: int) -> ModePass:
         try:
-            return self.watch.run(copied(inputs), How(training))
+            return self.watch.run(copied(inputs), How(training, known=self.changed))
         except (OneValueError, NormvizError):
             raise
         except Exception as error:
@@ -328,6 +334,8 @@ class _Reading:
                 found.append(cause_of_statistics(name, values, one, eps, stored, stored.updates(module)))
             if uses_batch and not stored.per_instance:
                 found.append(cause_of_batch(name, one))
+                if found[-1] is None and name in self.alone:
+                    found.append(cause_of_one_instance(name, self.alone[name].measured()))
             found.append(cause_of_dead_channels(name, one, eps))
             yield from ((name, cause) for cause in found if cause is not None)
 
@@ -385,7 +393,7 @@ class _Reading:
     def _again(self, inputs: Inputs, how: How) -> ModePass:
         """Run the first batch once more, with the same random numbers."""
         torch.set_rng_state(self.state)
-        with unchanged(self.model):
+        with self.snapshot.within():
             return self.watch.run(copied(inputs), how)
 
     def _left(self, statistics: Mapping[str, Measured]) -> float:

@@ -1,16 +1,17 @@
 """One batch in one mode: what a model returns, and what its norms take in, give back and store.
 
-``Watch`` has the norms of a model. ``Watch.run`` runs the model with hooks on them, in ``unchanged(model)``: what the run changes is undone
+``Watch`` has the norms of a model. ``Watch.run`` runs the model with hooks on them, within a ``Snapshot``: what the run changes is undone
 at its end.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, is_dataclass
-from inspect import Signature, signature
+from inspect import Signature
+from itertools import chain
 from typing import Any
 
 import torch
@@ -20,7 +21,8 @@ from torch.nn.modules.batchnorm import _NormBase
 from normviz.measuring.models.recording import layer_of, run_eagerly
 from normviz.texts.errors import NormvizError, echo
 
-SAMPLE = 2**14  # elements of a tensor that are kept and compared
+ROUNDING = 4 * torch.finfo(torch.float32).eps
+SAMPLE = 2**12  # elements of a tensor that are kept and compared
 LABELS = ("label", "labels", "target", "targets", "y")
 
 Inputs = tuple[tuple[Any, ...], dict[str, Any]]  # what the model is called with
@@ -89,6 +91,7 @@ class Batch:
     mean_error       the squared standard error of ``mean``, from the differences between the instances
     var_error        that of ``var``
     elements         m, of a statistic
+    instances        N
     """
 
     mean: Tensor
@@ -97,9 +100,9 @@ class Batch:
     mean_error: Tensor
     var_error: Tensor
     elements: int
+    instances: int
 
 
-@torch.no_grad()
 def batch_statistics(x: Tensor, channels: int, per_instance: bool = False) -> Batch | None:
     """The statistics of x, whose channels are axis 1, or the last axis if axis 1 has another size; None if neither fits.
 
@@ -112,21 +115,27 @@ def batch_statistics(x: Tensor, channels: int, per_instance: bool = False) -> Ba
     if axis is None or x.numel() == 0:
         return None
     rows = x.movedim(axis, 1).float().reshape(x.shape[0], channels, -1)
-    var, mean = (one.double().cpu() for one in torch.var_mean(rows, -1, correction=0))  # of each instance
+    means = rows.mean(-1, keepdim=True)  # of each instance; torch.var_mean takes several times as long
+    mean, var = torch.stack((means[..., 0], (rows - means).square_().mean(-1))).to("cpu", torch.float64)
+    var *= var >= (ROUNDING * mean).square()  # 0 for equal values, whose mean is rounded
     instances, places = rows.shape[0], rows.shape[2]
     whole = mean.mean(0)
     squares = var if per_instance else var + (mean - whole).square()
     total = squares.mean(0)
     m = places if per_instance else instances * places
-    spread = [one.var(0) / instances if instances > 1 else total / places for one in (mean, squares)]
-    if instances == 1:
-        spread[1] = 2 * total.square() / places
-    return Batch(whole, total, total * (m / (m - 1) if m > 1 else math.nan), spread[0], spread[1], m)
+    if instances > 1:
+        spread = torch.stack((mean, squares)).var(1) / instances
+    else:
+        spread = torch.stack((total, 2 * total.square())) / places
+    return Batch(whole, total, total * (m / (m - 1) if m > 1 else math.nan), spread[0], spread[1], m, instances)
 
 
 @dataclass
 class Watched:
-    """What a module took in and gave back in one pass, as samples; and for a norm the statistics of its inputs. ``shape``: of the first."""
+    """What a module took in and gave back in one pass, as samples; and for a norm the statistics of its inputs. ``shape``: of the first.
+
+    In eval mode, the statistics are those of a batch of one instance.
+    """
 
     inputs: list[Tensor] = field(default_factory=list)
     outputs: list[Tensor] = field(default_factory=list)
@@ -159,12 +168,14 @@ class How:
     put         statistics that norms have during the run, by the name of the norm
     everything  watch all modules instead of the norms
     in_eval     the name of a norm that is in eval mode in any case
+    known       the names of norms that are known to change their stored statistics
     """
 
     training: bool
     put: Mapping[str, tuple[Tensor, Tensor]] = field(default_factory=dict)
     everything: bool = False
     in_eval: str | None = None
+    known: Collection[str] = ()
 
 
 class OneValueError(Exception):
@@ -192,7 +203,7 @@ class Watch:
         }
 
     def run(self, inputs: Inputs, how: How) -> ModePass:
-        """Run the model, within ``unchanged(model)``.
+        """Run the model, within a ``Snapshot`` of it.
 
         Raises OneValueError for one element per statistic in train mode. An error of the model is raised as it is.
         """
@@ -205,8 +216,8 @@ class Watch:
                 self.norms[how.in_eval].eval()
             for name, (mean, var) in how.put.items():
                 self.stored[name].put(self.norms[name], mean, var)
-            stored = self.stored.items() if how.training else ()
-            before = {name: one.values(self.norms[name]) for name, one in stored}
+            watched = [name for name in self.stored if name not in how.known] if how.training else []
+            before = {name: self.stored[name].values(self.norms[name]) for name in watched}
             current: dict[str, Watched] = {}
             for name, module in modules.items():
                 stack.callback(
@@ -228,7 +239,7 @@ class Watch:
             if name in seen and not isinstance(self.norms[name], _NormBase)
             if (weight := _weight(before[name][0], after[name][0], seen[name].batches)) is not None
         }
-        returned = tuple(one.detach().clone() for one in tensors_of(returned))
+        returned = tuple(_single(one) for one in tensors_of(returned))
         return ModePass(returned, seen, frozenset(changed), weights)
 
     def _before(self, name: str, current: dict[str, Watched], training: bool) -> Callable[..., None]:
@@ -241,12 +252,13 @@ class Watch:
                 return
             one.inputs.append(sample(given))
             one.shape = one.shape or tuple(given.shape)
-            if training and stored is not None and module is not None:
+            alone = given.dim() > 0 and given.shape[0] == 1  # in train mode, the norms before have normalized it alone
+            if stored is not None and module is not None and (training or alone):
                 channels = getattr(module, stored.mean).numel()
                 found = batch_statistics(given, channels, stored.per_instance)
                 if found is not None:
                     one.batches.append(found)
-                    one.has_one_value |= found.elements == 1
+                    one.has_one_value |= training and found.elements == 1
 
         return hook
 
@@ -273,9 +285,17 @@ def _weight(before: Tensor, after: Tensor, batches: Sequence[Batch]) -> float | 
 
 
 def sample(x: Tensor) -> Tensor:
-    """At most SAMPLE elements of x, evenly spread."""
+    """At most SAMPLE elements of x, evenly spread over every axis."""
     flat = x.detach().reshape(-1)
-    return flat[:: max(1, -(-flat.numel() // SAMPLE))].float().clone()
+    step = max(1, -(-flat.numel() // SAMPLE))
+    while math.gcd(step, flat.numel()) > 1:  # else only some of the channels might be met
+        step += 1
+    return _single(flat[::step])
+
+
+def _single(x: Tensor) -> Tensor:
+    """A copy of x, of half precision in float32."""
+    return x.detach().to(torch.promote_types(x.dtype, torch.float32), copy=True)
 
 
 def tensors_of(value: object) -> Iterator[Tensor]:
@@ -297,11 +317,13 @@ def tensors_of(value: object) -> Iterator[Tensor]:
 # How a batch is given to the model.
 
 
-def calls_of(model: nn.Module, batch: object) -> list[Inputs]:
-    """What the model may be called with, in the order to try: the whole batch; then without its last parts, which may be labels."""
-    device = next((one.device for one in (*model.parameters(), *model.buffers())), torch.device("cpu"))
+def calls_of(model: nn.Module, accepted: Signature, batch: object) -> list[Inputs]:
+    """What the model may be called with, in the order to try: the whole batch; then without its last parts, which may be labels.
+
+    accepted  the signature of the model's forward
+    """
+    device = next((one.device for one in chain(model.parameters(), model.buffers())), torch.device("cpu"))
     batch = copied(batch, device)
-    accepted = signature(model.forward)
     if isinstance(batch, Mapping):
         names = set(accepted.parameters)
         without = {name: one for name, one in batch.items() if name not in LABELS}
@@ -356,8 +378,8 @@ class Distance:
         for one, other in zip(expected, got, strict=False):
             if one.shape == other.shape:
                 self.n += 1
-                self.squares += float((one.double() - other.double()).square().sum())
-                self.of += float(one.double().square().sum())
+                self.squares += _square(one - other)
+                self.of += _square(one)
 
     @property
     def value(self) -> float:
@@ -367,6 +389,11 @@ class Distance:
         if not math.isfinite(self.squares) or self.of == 0:
             return math.inf if self.squares else 0.0
         return math.sqrt(self.squares / self.of)
+
+
+def _square(x: Tensor) -> float:
+    wide = x.double().flatten()
+    return float(wide.dot(wide))
 
 
 def distance(expected: Sequence[Tensor], got: Sequence[Tensor]) -> float:

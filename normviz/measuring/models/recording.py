@@ -526,7 +526,7 @@ def record(
     """Run the model once: the calls in the order in which they began, and where it failed. Nothing is changed."""
     recorder, failure = Recorder(model), None
     args, kwargs = _copied(args), _copied(dict(kwargs))
-    with unchanged(model), ExitStack() as stack, torch.no_grad():
+    with Snapshot(model).within(), ExitStack() as stack, torch.no_grad():
         run_eagerly(model, stack)
         for module in _with_hooks(model):
             for handle in (
@@ -625,20 +625,28 @@ def _copied(value: Any) -> Any:
     return {name: _copied(each) for name, each in value.items()} if type(value) is dict else value
 
 
-@contextmanager
-def unchanged(model: nn.Module) -> Iterator[None]:
-    """Afterwards, the modules of the model, its buffers and the random states are as before."""
-    modules = _with_hooks(model)
-    of_torch = all(type(module).__module__.startswith("torch.nn.modules.") for module in modules)
-    states = [State(module) for module in modules if not (of_torch and _is_whole(module))]
-    buffers = [(buffer, buffer.data) for buffer in model.buffers()]
-    for buffer, own in buffers:
-        buffer.data = own.clone()
-    try:
-        with same_random_states(), same_settings():
-            yield
-    finally:
-        for state in states:
-            state.restore()
-        for buffer, own in buffers:
-            buffer.data = own
+class Snapshot:
+    """A model as it is now. Whatever is done ``within`` it, the modules of the model and its buffers are so again at the end, and the random states."""
+
+    def __init__(self, model: nn.Module) -> None:
+        modules = _with_hooks(model)
+        of_torch = all(type(module).__module__.startswith("torch.nn.modules.") for module in modules)
+        self._modes = [(module, module.training) for module in modules if of_torch and _is_whole(module)]
+        self._states = [State(module) for module in modules if not (of_torch and _is_whole(module))]
+        self._buffers = [(buffer, buffer.data) for buffer in model.buffers()]
+
+    @contextmanager
+    def within(self) -> Iterator[None]:
+        for buffer, own in self._buffers:
+            buffer.data = own.clone()
+        try:
+            with same_random_states(), same_settings():
+                yield
+        finally:
+            for module, training in self._modes:
+                if module.training != training:
+                    module.training = training
+            for state in self._states:
+                state.restore()
+            for buffer, own in self._buffers:
+                buffer.data = own

@@ -17,7 +17,7 @@ from torch.utils.data import DataLoader, TensorDataset
 import normviz as nv
 from normviz.api.channels import _cells
 from normviz.measuring.diagnosis.causes import DEVIATION, FEWEST_ELEMENTS, CauseName
-from normviz.measuring.diagnosis.passes import batch_statistics
+from normviz.measuring.diagnosis.passes import batch_statistics, sample
 
 NORMS = ("1", "4", "7")
 
@@ -160,6 +160,29 @@ def test_batches_of_one_and_of_a_few(healthy):
     last_of_one = nv.diagnose(healthy, [*batches(3, 7), *batches(1, 8, size=1)])
     assert [one.cause for one in last_of_one.findings] == ["one value"]
     assert last_of_one.difference > 0
+
+
+@pytest.mark.parametrize(("between", "named"), [(0.0, []), (0.2, []), (1.0, ["1"])])
+def test_batches_of_one_picture_are_too_small_where_the_means_of_pictures_differ(between, named):
+    x = torch.randn(64, 4, 10, 10, generator=torch.Generator().manual_seed(0))
+    x += between * torch.randn(64, 4, 1, 1, generator=torch.Generator().manual_seed(1))
+    model = nn.Sequential(
+        nn.BatchNorm2d(4), nn.BatchNorm2d(4)
+    )  # in train mode, the first normalizes each picture alone
+    with torch.no_grad():
+        model[0].running_mean[:], model[0].running_var[:] = x.mean((0, 2, 3)), x.var((0, 2, 3))
+    found = nv.diagnose(model, x.split(1), steps=64)
+    assert {one.layer for one in found.findings if one.cause == "small batch"} == {*named, *["0"] * bool(named)}
+    assert all("a batch is one instance" in one.sentence for one in found.findings if one.layer == "1")
+
+
+def test_the_verdict_writes_a_name_as_it_is(healthy, data):
+    model = nn.Sequential()
+    model.layer = copy.deepcopy(healthy)
+    model.layer[4].train()
+    assert "layer.4 stays in train mode" in nv.diagnose(model, data).verdict
+    few = nv.diagnose(healthy, batches(8, 7, size=4)).verdict
+    assert " m = 4 for a mean of 7" in few
 
 
 def test_a_channel_of_small_variance_is_alive_beside_a_large_eps():
@@ -634,3 +657,14 @@ def test_the_statistics_of_a_batch():
     last = batch_statistics(x.movedim(1, -1), 3)
     torch.testing.assert_close(last.var, whole.var)
     assert batch_statistics(x, 7) is None
+
+
+def test_equal_values_have_variance_0():
+    assert batch_statistics(torch.full((3, 2, 7), 0.1), 2).var.tolist() == [0, 0]
+    assert batch_statistics(1000 + torch.arange(14.0).reshape(1, 2, 7) / 100, 2).var == pytest.approx([4e-4] * 2, 0.1)
+
+
+def test_a_sample_of_a_large_tensor_has_values_of_every_channel():
+    channels = torch.arange(768.0).expand(32, 16, 768)
+    assert len(sample(channels).unique()) == 768
+    assert sample(channels.half()).dtype == torch.float32
