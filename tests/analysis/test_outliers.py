@@ -6,6 +6,7 @@ import torch
 from normviz import explain
 from normviz.analysis.outliers import outliers, outliers_note
 from normviz.texts.errors import NormvizError
+from tests.support.opened import opened
 
 
 def tokens(seed=0, shape=(8, 40, 96)):
@@ -72,3 +73,15 @@ def test_x_may_have_one_axis():
     x = torch.ones(64)
     x[5] = 100.0
     assert [one.channel for one in outliers(explain("RMSNorm(64)", x))] == [5]
+
+
+def test_explore_searches_a_readers_own_x_and_no_example(monkeypatch):
+    x = torch.ones(2, 64)
+    x[:, 5] = 100.0
+    own = "of 64 channels makes"
+    assert own in str(explain("LayerNorm(64)", x).output().parts)
+    query = {"shape": "2,64", "layer": "LayerNorm(64)"}
+    values = ",".join(f"{value:g}" for value in x.flatten().tolist())
+    assert own in str(opened("explore", query | {"values": values}).data)
+    monkeypatch.setattr("normviz.lessons.explore.page.outliers_note", lambda e: own)
+    assert own not in str(opened("explore", query).data)

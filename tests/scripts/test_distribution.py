@@ -1,11 +1,15 @@
 """The distribution of a group: its stages in words and numbers, where its dots are, gamma and beta of the reader, and outlines in motion."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
+import normviz
 from normviz import explain
 from normviz.analysis.checks import LARGEST_VALUE
 from normviz.analysis.description import describe
+from normviz.analysis.excerpt import MOST_DOTS
 from normviz.figures.payload import steps_payload, view_payload
 from normviz.layers.norm import Norm
 from normviz.scene.grid import grid
@@ -297,3 +301,8 @@ def test_a_file_says_why_x_cannot_be_edited_in_it():
 
 def test_at_most_60_values_travel_into_the_mean_from_all_over_the_group():
     assert evaluate("[someOf(3), someOf(120).slice(0, 3), someOf(120).length]") == [[0, 1, 2], [0, 2, 4], 60]
+
+
+def test_python_and_the_script_draw_as_many_values_one_by_one():
+    text = (Path(normviz.__file__).parent / "figures/browser/distribution/distribution.ts").read_text(encoding="utf-8")
+    assert f"const MOST_DOTS = {MOST_DOTS};" in text

@@ -15,7 +15,7 @@ from normviz.parts.part import Caption, HowMany, LayerNote, Panels, Part, Senten
 from normviz.parts.titles import EXPLORE, LOOK_UP, TITLES
 from normviz.scene.controls import ARGUMENTS, FILE_CHOICES
 from normviz.scene.edits import with_layer
-from normviz.scene.scene import Scene, compact
+from normviz.scene.scene import OWN, Scene, compact
 from normviz.scene.toggles import GAMMA, MEAN, Row, layers_with_same_means, toggle_rows
 from normviz.scene.view import ALL, ALL_CONTROLS, View, link
 from normviz.texts.messages import _
@@ -58,7 +58,8 @@ def parts(
     if toggles is not None and not e.norm.running:
         yield HowMany(e.counts.statistics, e.norm.center)
     yield Sentence(sentence(e))
-    for note in filter(None, (groups_note(e), pairs_note(e), sample_note(e), outliers_note(e))):
+    is_example = scene.values is None and scene.shown_data != OWN  # in which no channel is an outlier
+    for note in filter(None, (groups_note(e), pairs_note(e), sample_note(e), "" if is_example else outliers_note(e))):
         yield Caption(note)
     changes = {"editable": scene.editable, "scaled": scene.scaled}
     yield part_or_note(
