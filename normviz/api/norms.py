@@ -26,7 +26,7 @@ __tracebackhide__ = True  # pytest shows the frame of the caller
 
 
 @checked_call
-def norms(model: nn.Module, *inputs: object, **kwargs: object) -> Norms:
+def norms(model: nn.Module | object, *inputs: object, **kwargs: object) -> Norms:
     """The normalizations that run in ``model(*inputs, **kwargs)``, in order: found by what they do, not by the names of their classes.
 
     A formula in the middle of a larger module is found by its operations; what cannot be measured alone is noted.
@@ -37,8 +37,8 @@ def norms(model: nn.Module, *inputs: object, **kwargs: object) -> Norms:
     copies, and a large model takes seconds. Afterwards the model's buffers, mode and gradients and the random states are as before. A forward pass
     that fails gives the rows up to the failure, which ``failure`` explains. ``to_dict()`` is for JSON, ``to_pandas()`` gives a DataFrame.
 
-    A model of ``torch.compile`` is read as it was before. Raises NormvizError if ``model`` is not a module, is lazy, or is scripted,
-    traced or exported.
+    A model of ``torch.compile`` is read as it was before. A model of Flax gets arrays of JAX; one of Linen is bound to its variables, as in
+    ``norms(model.bind(variables), x, train=False)``. Raises NormvizError if ``model`` is not a module, is lazy, or is scripted, traced or exported.
 
     >>> import torch
     >>> found = norms(nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)), torch.randn(2, 3, 8, 8))

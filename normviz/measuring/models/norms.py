@@ -21,6 +21,7 @@ from normviz.layers.layer import Layer, check_is_object
 from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
 from normviz.layers.torch_errors import check
+from normviz.measuring.models import flax_modules
 from normviz.measuring.models.graph import (
     ACTIVATIONS,
     PRODUCTS,
@@ -283,7 +284,7 @@ def _check_inputs(inputs: Sequence[object], kwargs: Mapping[str, object]) -> Non
 
 @one_at_a_time
 def normalizations(
-    model: nn.Module, inputs: tuple[object, ...], kwargs: dict[str, Any]
+    model: object, inputs: tuple[object, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[NormRow, ...], int, tuple[str, ...], str]:
     """The normalizations that run in ``model(*inputs, **kwargs)``, the number of elements of the parameters of the model, the notes about
     it, and where the forward pass failed and why, or "".
@@ -293,6 +294,10 @@ def normalizations(
     if isinstance(model, torch.export.ExportedProgram):
         raise NormvizError(_unseen("", model))
     check_is_object(model)
+    if flax_modules.is_flax(model):
+        calls, failure, parameters = flax_modules.record(model, inputs, kwargs)
+        rows, _unmeasured = _rows(calls, nn.Module())
+        return rows, parameters, (), "" if failure is None else failure_text(failure)
     if not isinstance(model, nn.Module):
         raise NormvizError("{model} is not a model; give a torch.nn.Module and its inputs.", model=type(model).__name__)
     model, unseen = unwrapped(model), [_unseen(*each) for each in sealed(model)]

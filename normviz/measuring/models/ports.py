@@ -455,7 +455,7 @@ class Duel:
             for neutral in self.both.neutral(matched):
                 if self._values(matched, training, neutral) is None and self._depends_on_x(matched, neutral[0]):
                     return replace(wrong[0], missing=self._named(matched, neutral))
-        return replace(wrong[0], missing=self._by_name(several[0]), whole=False)
+        return replace(wrong[0], missing=self._by_name(), whole=False)
 
     def _without_unused(self) -> Duel | None:
         """The same without the parameters that change no output; None if all are used."""
@@ -492,9 +492,11 @@ class Duel:
             found.append(tuple(dict.fromkeys(own[n] or (GAMMA if value else BETA) for n, value in values.items())))
         return found[0], found[1]
 
-    def _by_name(self, matched: Sequence[Matched]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The same by the names of the tensors, where other differences hide what the tensors do."""
-        roles = [{role for role in own.values() if role} for own in self.both.learned]
+    def _by_name(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The same by the names of the tensors, where other differences hide what the tensors do. Other names say nothing."""
+        roles = [set(own.values()) for own in self.both.learned]
+        if any(OTHER in own for own in roles):
+            return (), ()
         return tuple(sorted(roles[0] - roles[1], reverse=True)), tuple(sorted(roles[1] - roles[0], reverse=True))
 
     # Values

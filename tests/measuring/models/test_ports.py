@@ -275,6 +275,13 @@ def test_a_gamma_outside_the_layer_of_one_is_that_of_a_formula():
     assert nv.norms(other, x).diff(nv.norms(one, x)) == (f"1 / 1.norm, first model: {sentence}",)
 
 
+def test_a_gamma_with_another_name_is_not_missing():
+    port = Own((8,), (-1,), outside=True, names=("a_2", "b_2"))
+    (one, x), (other, _x) = words(nn.LayerNorm(8)), words(port, seed=1)
+    sentence = "It adds eps to the standard deviation, outside the root, not to the variance."
+    assert nv.norms(one, x).diff(nv.norms(other, x)) == (f"1, second model: {sentence}",)
+
+
 def test_with_weights_a_gamma_outside_the_layer_is_compared():
     def norms(norm, gamma):
         nn.init.constant_(norm.weight, gamma)
