@@ -2,12 +2,12 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from re import sub
 from sqlite3 import Error as SqliteError
 from tempfile import gettempdir
 
@@ -57,7 +57,7 @@ class PracticeSet:
     @property
     def stem(self) -> str:
         """The name of its file, without the ending."""
-        name = sub(r"[^\w]+", "-", self.name).strip("-_")[:LONGEST_STEM].strip("-_").lower()
+        name = re.sub(r"[^\w]+", "-", self.name).strip("-_")[:LONGEST_STEM].strip("-_").lower()
         return "-".join(filter(None, [name, self.key]))
 
     @property
@@ -215,6 +215,7 @@ def write_sets(
 
 
 LISTS = ("links.csv", "answers.csv")
+FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # with which a formula begins
 
 
 def _folder_for(folder: str, names: Collection[str]) -> Path:
@@ -257,5 +258,15 @@ def _all_answers(exercise: Exercise, item: quiz.Item) -> str:
 def _csv(rows: Iterable[Sequence[str]]) -> bytes:
     """A CSV file (RFC 4180). It begins with a byte order mark: without one, Excel would not read it as UTF-8."""
     text = StringIO(newline="")
-    csv.writer(text).writerows(rows)
+    csv.writer(text).writerows(map(_plain, row) for row in rows)
     return text.getvalue().encode("utf-8-sig")
+
+
+def _plain(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula: an apostrophe comes before its first sign, as OWASP advises. A number is none.
+
+    >>> _plain("=1+2"), _plain("-Ana"), _plain("-0.71"), _plain("Ana")
+    ("'=1+2", "'-Ana", '-0.71', 'Ana')
+    """
+    is_number = re.fullmatch(r"[-−+]?[\d.,]+", cell)
+    return f"'{cell}" if cell.startswith(FORMULA) and not is_number else cell

@@ -14,7 +14,7 @@ import pytest
 
 import normviz as nv
 from normviz.cli import arguments, command
-from normviz.export.sets import FORMATS
+from normviz.export.sets import FORMATS, _csv
 from normviz.lessons.practice.bank import bank, choose
 from normviz.lessons.practice.formats import qti
 from normviz.lessons.practice.formats.quiz import item
@@ -119,6 +119,19 @@ def test_each_student_of_a_roster_has_a_set_with_a_link_and_answers(run, tmp_pat
     answers = table(tmp_path / "sets/answers.csv")
     assert answers[0] == ["name", "set", "1", "2", "3", "4"]
     assert answers[1][2:] == [" / ".join(one.json()["accepted"] or [item(one).answer]) for one in ada.exercises]
+
+
+def test_no_cell_of_a_table_is_a_formula(run, tmp_path):
+    """The signs that OWASP lists. A spreadsheet shows the apostrophe before them, and the name stays readable; a negative number stays one."""
+    names = ["-Ana", '"=HYPERLINK(""https://evil.example"",""Ana"")"', "+1 Ana", "@Ana", "Ana-Lena", "＝1+1"]
+    (tmp_path / "odd.csv").write_text("name\n" + "\n".join(names), encoding="utf-8")
+    assert run("practice", "--roster", "odd.csv", "--key", "k", "--count", "2", "-o", "sets")[0] == 0
+    expected = ["'-Ana", '\'=HYPERLINK("https://evil.example","Ana")', "'+1 Ana", "'@Ana", "Ana-Lena", "'＝1+1"]
+    for file in ("links.csv", "answers.csv"):
+        assert [row[0] for row in table(tmp_path / "sets" / file)[1:]] == expected
+    assert list(csv.reader(_csv([["-0.71", "−0.5", "-1+2", "48"]]).decode("utf-8-sig").splitlines())) == [
+        ["-0.71", "−0.5", "'-1+2", "48"]
+    ]
 
 
 @pytest.mark.parametrize(("name", "ending"), [("html", "html"), ("moodle", "xml"), ("qti", "zip"), ("anki", "apkg")])

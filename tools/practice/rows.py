@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import product
 from math import prod
 
 from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
-from normviz.layers.sharing import counts, param_tables
+from normviz.layers.sharing import counts
 from normviz.lessons.practice import measured
-from normviz.lessons.practice.case import Answer, Box, Case, box_of, group_box
-from normviz.lessons.practice.confusions import GAMMAS, STATISTICS
+from normviz.lessons.practice.case import Answer, Case, group_box
+from normviz.lessons.practice.confusions import Wrong, distinct, mistaken_gammas, mistaken_sets, mistaken_statistics
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.random import Random
-from normviz.texts.errors import NormvizError
 
-Wrong = Iterable[tuple[str, Answer | None]]
 MOST_MARKED = 96  # elements of a shape whose elements a reader marks
-MOST_WRONG = 6
 MOST_NUMBERED = 48  # elements of a pattern
 AFFINE = re.compile(r", (elementwise_)?affine=(True|False)")
 ONE_SIZE = re.compile(r"\(\[(\d+)\]")
@@ -28,44 +25,6 @@ ONE_SIZE = re.compile(r"\(\[(\d+)\]")
 def plain(layer: str) -> str:
     """The layer's text without what does not change its statistics."""
     return ONE_SIZE.sub(r"(\1", AFFINE.sub("", layer))
-
-
-def distinct(answer: Answer, wrong: Wrong) -> tuple[tuple[str, Answer], ...]:
-    """The wrong answers that differ from the right one and from those before."""
-    found: dict[Answer, str] = {}
-    for confusion, value in wrong:
-        if value is not None and value != answer:
-            found.setdefault(value, confusion)
-    return tuple((confusion, value) for value, confusion in found.items())[:MOST_WRONG]
-
-
-def mistaken_statistics(case: Case) -> Iterator[tuple[str, Norm]]:
-    for key, (compute, _confusion) in STATISTICS.items():
-        norm = compute(case)
-        if norm is not None:
-            yield key, norm
-
-
-def mistaken_gammas(case: Case) -> Iterator[tuple[str, Norm]]:
-    for key, (compute, _confusion) in GAMMAS.items():
-        axes = compute(case)
-        norm = None if axes is None else gamma_norm(case, axes)
-        if norm is not None:
-            yield key, norm
-
-
-def gamma_norm(case: Case, gamma: Sequence[str]) -> Norm | None:
-    """The norm of the case with these axes of gamma; None if the pattern does not have them."""
-    try:
-        return Norm(case.norm.stats, " ".join(gamma), sizes=case.norm.sizes)
-    except NormvizError:
-        return None
-
-
-def gamma_box(norm: Norm, shape: tuple[int, ...], at: tuple[int, ...]) -> Box:
-    """The elements that use the gamma of an element, itself among them."""
-    tables = param_tables(norm, shape)
-    return () if tables is None else box_of(tables, at)
 
 
 def count_of_gammas(norm: Norm, shape: tuple[int, ...]) -> int:
@@ -127,12 +86,10 @@ def marking(level: int, case: Case) -> Iterator[Exercise]:
     rank, squares = len(case.shape), "" if case.norm.center else "squares"
     for at in places(case, 2):
         answer = measured.box_of(measured.group(case.text, case.shape, at), rank)
-        wrong = [(key, group_box(norm, case.shape, at)) for key, norm in mistaken_statistics(case)]
-        yield exercise("peers", squares, level, case, answer, wrong, at)
+        yield exercise("peers", squares, level, case, answer, mistaken_sets("peers", case, at), at)
     for at in places(case, 3)[2:] if measured.gammas(case.text) else ():
         answer = measured.box_of(measured.gamma_peers(case.text, case.shape, at), rank)
-        wrong = [(key, gamma_box(norm, case.shape, at)) for key, norm in mistaken_gammas(case)]
-        yield exercise("parameter_peers", "", level, case, answer, wrong, at)
+        yield exercise("parameter_peers", "", level, case, answer, mistaken_sets("parameter_peers", case, at), at)
     yield from moving(level, case)
 
 

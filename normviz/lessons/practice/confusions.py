@@ -4,11 +4,14 @@
 answer, the first in this order is named.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from normviz.layers.norm import Norm
-from normviz.lessons.practice.case import Case
+from normviz.layers.sharing import param_tables
+from normviz.lessons.practice.case import Answer, Box, Case, box_of, group_box
+from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, join_sentences
 
 Axes = Sequence[str]
@@ -213,3 +216,52 @@ def feedback(key: str, case: Case) -> str:
     confusion = CONFUSIONS[key]
     facts = {"layer": case.text, "axes": case.axes_text, "over": averaged_in(key, case)}
     return join_sentences([_("That is {name}.", name=_(confusion.name)), _(confusion.sentence, **facts)])
+
+
+# The wrong answers that follow from them.
+
+Wrong = Iterable[tuple[str, Answer | None]]
+MOST_WRONG = 6
+
+
+def distinct(answer: Answer, wrong: Wrong) -> tuple[tuple[str, Answer], ...]:
+    """The wrong answers that differ from the right one and from those before."""
+    found: dict[Answer, str] = {}
+    for confusion, value in wrong:
+        if value is not None and value != answer:
+            found.setdefault(value, confusion)
+    return tuple((confusion, value) for value, confusion in found.items())[:MOST_WRONG]
+
+
+def mistaken_statistics(case: Case) -> Iterator[tuple[str, Norm]]:
+    for key, (compute, _confusion) in STATISTICS.items():
+        with suppress(NormvizError):  # the pattern does not have these axes
+            norm = compute(case)
+            if norm is not None:
+                yield key, norm
+
+
+def mistaken_gammas(case: Case) -> Iterator[tuple[str, Norm]]:
+    for key, (compute, _confusion) in GAMMAS.items():
+        axes = compute(case)
+        norm = None if axes is None else gamma_norm(case, axes)
+        if norm is not None:
+            yield key, norm
+
+
+def gamma_norm(case: Case, gamma: Sequence[str]) -> Norm | None:
+    """The norm of the case with these axes of gamma; None if the pattern does not have them."""
+    try:
+        return Norm(case.norm.stats, " ".join(gamma), sizes=case.norm.sizes)
+    except NormvizError:
+        return None
+
+
+def mistaken_sets(kind: str, case: Case, at: tuple[int, ...]) -> Iterator[tuple[str, Box]]:
+    """The elements that share a mean ("peers") or a gamma ("parameter_peers") with an element in each confusion, itself among them."""
+    if kind == "peers":
+        yield from ((key, group_box(norm, case.shape, at)) for key, norm in mistaken_statistics(case))
+        return
+    for key, norm in mistaken_gammas(case):
+        tables = param_tables(norm, case.shape)
+        yield key, () if tables is None else box_of(tables, at)

@@ -19,9 +19,10 @@ from normviz.analysis.description import describe
 from normviz.layers.axes import parse_layout
 from normviz.layers.layer import Layer
 from normviz.lessons.practice import measured
-from normviz.lessons.practice.case import Case
+from normviz.lessons.practice.case import Answer, Box, Case, members
+from normviz.lessons.practice.confusions import CONFUSIONS, distinct, mistaken_sets
 from normviz.lessons.practice.exercise import EXERCISE_KINDS, TOLERANCE, Exercise, ExerciseKind, PracticeExercise
-from normviz.lessons.practice.settings import CHOICE, LEVELS, NUMBER, TOPICS
+from normviz.lessons.practice.settings import CHOICE, LEVELS, MARK, NUMBER, TOPICS
 from normviz.lessons.random import hash_text
 from normviz.parts.html import bare, block, line
 from normviz.texts.errors import NormvizError, echo, listed
@@ -33,11 +34,12 @@ ENDINGS = (".yaml", ".yml", ".md")
 MOST_QUESTIONS, MOST_TEXT, MOST_TITLE, MOST_OPTIONS = 500, 5000, 200, 8
 MOST_ELEMENTS = 4096  # of a tensor whose groups torch measures
 MOST_VALUES = 128
+MOST_MARKED = 96  # of a tensor whose elements are marked
 MOST_SIZE = 10**6
 OWN = "own"  # the kind of a question whose answer is the teacher's
 FILE_KEYS = ("title", "questions")
-KEYS = ("id", "text", "layer", "shape", "layout", "at", "values", "kind", "answer", "options", "explanation", "level", "topic")  # fmt: skip
-OPTION_KEYS = ("text", "why")
+KEYS = ("id", "text", "layer", "shape", "layout", "at", "values", "kind", "answer", "options", "wrong", "explanation", "level", "topic")  # fmt: skip
+OPTION_KEYS, WRONG_KEYS = ("text", "why"), ("answer", "why")
 # What torch computes, by the name of a kind; and the kind of the bank's exercises whose explanation and view it has.
 COMPUTED = {
     "means": ("means", ""),
@@ -47,7 +49,10 @@ COMPUTED = {
     "mean": ("value", "mean"),
     "variance": ("value", "variance"),
     "output": ("value", "normalized"),
+    "peers": ("peers", ""),
+    "parameter_peers": ("parameter_peers", ""),
 }
+MARKED = ("peers", "parameter_peers")  # the kinds that are answered by marking elements
 LAYOUTS = {1: "D", 2: "ND", 3: "NLC", 4: "NCHW", 5: "NCDHW"}  # of a tensor without a layer
 ONE_SIZE = re.compile(r"\(\[(\d+)\]")  # LayerNorm([3]) is LayerNorm(3)
 SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
@@ -62,7 +67,8 @@ class OwnExercise(Exercise):
 
     name         its id
     text         what is asked
-    options      the text of each, in the teacher's order, and why it tempts; empty if the answer is a number
+    options      the text of each, in the teacher's order, and why it tempts; empty if the answer is a number or a set
+    slips        why each wrong number tempts, in the order of ``wrong``
     reason       why the answer is right; "" for that of its kind
     of_topic     a topic of practice, or ""
     computed     what torch computes; None without a kind
@@ -71,9 +77,10 @@ class OwnExercise(Exercise):
     name: str = ""
     text: str = ""
     options: tuple[tuple[str, str], ...] = ()
+    slips: tuple[str, ...] = ()
     reason: str = ""
     of_topic: str = ""
-    computed: float | None = None
+    computed: float | Box | None = None
 
     @property
     def id(self) -> str:
@@ -83,7 +90,7 @@ class OwnExercise(Exercise):
     def about(self) -> ExerciseKind:
         known = EXERCISE_KINDS[COMPUTED[self.kind][0] if self.kind in COMPUTED else "means"]
         topic = self.of_topic or (known.topic if self.kind in COMPUTED else "")
-        return replace(known, form=CHOICE if self.options else NUMBER, topic=topic)
+        return replace(known, form=MARK if self.kind in MARKED else CHOICE if self.options else NUMBER, topic=topic)
 
     @property
     def is_rich(self) -> bool:
@@ -91,9 +98,7 @@ class OwnExercise(Exercise):
 
     @property
     def tolerance(self) -> float:
-        if not isinstance(self.answer, float):
-            return 0.0
-        return TOLERANCE if self.computed is not None else min(TOLERANCE, abs(self.answer) / 100)
+        return _tolerance(self.answer, self.computed is not None)
 
     @property
     def prompt(self) -> str:
@@ -119,13 +124,18 @@ class OwnExercise(Exercise):
         return super().link if self.case.text and self.case.shape else ""
 
     @cached_property
-    def choices(self) -> tuple[tuple[str, str], ...]:
+    def choices(self) -> tuple[tuple[str, Answer], ...]:
+        if not self.options:
+            return super().choices
         return tuple(
             ("" if text == self.answer else f"{OWN}-{number}", text) for number, (text, _why) in enumerate(self.options)
         )
 
     def feedback(self, confusion: str) -> str:
-        return self.options[int(confusion.removeprefix(f"{OWN}-"))][1]
+        if confusion in CONFUSIONS:
+            return super().feedback(confusion)
+        reasons = [why for _text, why in self.options] or self.slips
+        return reasons[int(confusion.removeprefix(f"{OWN}-"))]
 
     def data(self) -> PracticeExercise:
         drawn = replace(self, case=Case("LayerNorm(1)", (1, 1), "ND")) if not self.case.shape else self
@@ -140,10 +150,13 @@ class OwnExercise(Exercise):
             explained=block(self.explanation),
             explanation=bare(self.explanation),
             hint="",
-            options=[(bare(text), confusion) for confusion, text in self.choices] or None,
+            options=[(bare(str(text)), confusion) for confusion, text in self.choices] if self.options else None,
             answer=bare(self.answer) if isinstance(self.answer, str) else found.answer,
-            wrong=[],
-            why={confusion: line(why) for confusion, _text in self.choices if confusion and (why := self.feedback(confusion))},
+            why={
+                confusion: line(why)
+                for confusion, _text in (*self.choices, *self.wrong)
+                if confusion.startswith(f"{OWN}-") and (why := self.feedback(confusion))
+            },
             tolerance=self.tolerance or None,
         )  # fmt: skip
 
@@ -255,6 +268,8 @@ class _Question:
         case = self.case()
         at, values = self.element(case), self.values(case)
         options = self.options()
+        if kind in MARKED:
+            return self.marked(text, kind, case, at, values)
         answer = self.answer(kind, case, at, values, options)
         variant = COMPUTED[kind][1] if kind else ""
         if variant == "normalized" and not case.norm.center:
@@ -262,6 +277,7 @@ class _Question:
         name = self.name([text, kind, case.text, case.shape, at, values])
         level = int(self.word("level", [str(one) for one in LEVELS]) or 0)  # 0: the teacher names none
         right = answer
+        slips = self.slips(answer, bool(kind))
         if same := [text for text, _why in options if _same(text, answer)]:
             right = min(same, key=lambda text: _distance(text, answer))
         elif options:
@@ -269,9 +285,58 @@ class _Question:
                 N_("the answer is {answer}, and none of the options; write the text of one of them."), answer=answer
             )
         return OwnExercise(
-            kind or OWN, variant, level, case, at, values, right, (), name=name, text=text, options=options,
+            kind or OWN, variant, level, case, at, values, right, tuple((f"{OWN}-{n}", number) for n, (number, _why) in enumerate(slips)),
+            name=name, text=text, options=options, slips=tuple(why for _number, why in slips),
             reason=self.markdown("explanation"), of_topic=self.word("topic", TOPICS), computed=None if isinstance(answer, str) or not kind else answer,
         )  # fmt: skip
+
+    def marked(self, text: str, kind: str, case: Case, at: tuple[int, ...], values: tuple[float, ...]) -> OwnExercise:
+        """A question that is answered by marking elements, which torch finds. Raises NormvizError if the file states others."""
+        for key in ("options", "wrong"):
+            if key in self.fields:
+                raise self.fields[key].error(
+                    N_("elements are marked for kind={kind}; leave {key} out."), kind=kind, key=key
+                )
+        try:
+            box = _compute_set(kind, case, at)
+        except NormvizError as error:
+            raise self.fields["kind"].blame(error) from None
+        elements = members(box, at)
+        if "answer" in self.fields:
+            given = sorted({tuple(map(_number, one.items())) for one in self.fields["answer"].items()})
+            if given != elements:
+                raise self.fields["answer"].error(
+                    N_("the answer is {answer}, and torch computes {computed}; correct the answer or the question."),
+                    answer=echo(str(list(map(list, given)))), computed=echo(str(list(map(list, elements)))),
+                )  # fmt: skip
+        return OwnExercise(
+            kind, "", int(self.word("level", [str(one) for one in LEVELS]) or 0), case, at, values, box, distinct(box, mistaken_sets(kind, case, at)),
+            name=self.name([text, kind, case.text, case.shape, at, values]), text=text,
+            reason=self.markdown("explanation"), of_topic=self.word("topic", TOPICS), computed=box,
+        )  # fmt: skip
+
+    def slips(self, answer: float | str, is_computed: bool) -> list[tuple[float, str]]:
+        """The wrong numbers that the file expects, and why each tempts."""
+        found: list[tuple[float, str]] = []
+        for one in self.fields["wrong"].items() if "wrong" in self.fields else ():
+            if "options" in self.fields or isinstance(answer, str):
+                raise one.error(N_("wrong is for numbers; write why: below an option."))
+            fields = one.fields(WRONG_KEYS)
+            if len(fields) < len(WRONG_KEYS):
+                raise one.error(
+                    N_("a wrong number needs an answer and a why; write answer: 6 and why: and the reason.")
+                )
+            number = _number(fields["answer"])
+            if abs(number - answer) <= _tolerance(answer, is_computed):
+                raise one.error(
+                    N_("{number} is not wrong, because the answer is {answer}; correct one of them."),
+                    number=number,
+                    answer=answer,
+                )
+            if number in (other for other, _why in found):
+                raise one.error(N_("{key} is given twice; give it once."), key=echo(str(number)))
+            found.append((number, _markdown(fields["why"])))
+        return found
 
     def where(self, key: str) -> Marked:
         """The value of a key, or the question: for an error."""
@@ -316,6 +381,8 @@ class _Question:
         ):
             raise self.fields["shape"].error(N_("the shape has whole numbers from 1, such as [2, 3, 4, 4]."))
         layout = self.fields["layout"].text() if "layout" in self.fields else ""
+        if layout and not shape:
+            raise self.fields["layout"].error(N_("layout names the axes of a shape; write shape: [2, 3, 4, 4]."))
         try:
             if "layer" not in self.fields:
                 layout = layout or LAYOUTS.get(len(shape), "")
@@ -334,12 +401,15 @@ class _Question:
             raise self.where("layer" if "layer" in self.fields else "shape").blame(error) from None
 
     def element(self, case: Case) -> tuple[int, ...]:
-        at = tuple(map(int, self.numbers("at")))
-        if at and (
-            len(at) != len(case.shape) or not all(0 <= i < size for i, size in zip(at, case.shape, strict=True))
+        given = tuple(self.numbers("at"))
+        at = tuple(map(int, given))
+        if given and (
+            len(at) != len(case.shape)
+            or at != given
+            or not all(0 <= i < size for i, size in zip(at, case.shape, strict=True))
         ):
             raise self.fields["at"].error(
-                N_("at={at} is not an element of x, whose shape is {shape}."), at=at, shape=case.shape
+                N_("at={at} is not an element of x, whose shape is {shape}."), at=given, shape=case.shape
             )
         return at
 
@@ -350,6 +420,14 @@ class _Question:
                 N_("the number of values is {n}, and must be that of the elements of x, {count}, and at most {most}."),
                 n=len(values), count=prod(case.shape) if case.shape else 0, most=MOST_VALUES,
             )  # fmt: skip
+        nested = _shape_of(self.fields["values"]) if values else ()
+        if len(nested) != 1 and nested != case.shape and values:
+            raise self.fields["values"].error(
+                N_(
+                    "the lists of values do not have the shape of x, {shape}; write them as x has them, or in one list."
+                ),
+                shape=case.shape,
+            )
         if long := next((value for value in values if float(f"{value:g}") != value), None):
             raise self.fields["values"].error(
                 N_("the figure shows 6 digits of a value, and {value} has more; round it."), value=long
@@ -367,7 +445,7 @@ class _Question:
                 raise one.error(N_("an option needs a text; write text: and the option."))
             why = _markdown(fields["why"]) if "why" in fields and fields["why"].value else ""
             found.append((_markdown(fields["text"]), why))
-        texts = [bare(text) for text, _why in found]
+        texts = [_value_of(bare(text)) for text, _why in found]
         if not 2 <= len({*texts}) == len(texts) <= MOST_OPTIONS:
             raise self.fields["options"].error(
                 N_("the number of options is from 2 to {most}, and all must differ; correct the list."),
@@ -433,6 +511,32 @@ def _compute(kind: str, case: Case, at: tuple[int, ...], values: tuple[float, ..
     return round(measured.statistics_of(case.text, x, at)[kind == "variance"], 2)
 
 
+def _compute_set(kind: str, case: Case, at: tuple[int, ...]) -> Box:
+    """The elements that share a mean, or a gamma, with an element in torch's own module, itself among them."""
+    if not case.text or len(at) < 2:
+        raise NormvizError(
+            "kind={kind} needs a layer, an x of two axes or more, and an element of it; write layer:, shape: and at:.", kind=kind
+        )
+    if prod(case.shape) > MOST_MARKED:
+        raise NormvizError(
+            "the size of x is {n:,}, and may be {most:,} at most for kind={kind}; choose a smaller shape.",
+            n=prod(case.shape), kind=kind, most=MOST_MARKED,
+        )  # fmt: skip
+    if kind == "peers" and case.layer.running:
+        raise NormvizError("{layer} computes no mean from x in eval mode; leave .eval() out.", layer=case.text)
+    if kind == "parameter_peers" and not measured.gammas(case.text):
+        raise NormvizError("{layer} has no gamma; write affine=True, or choose another layer.", layer=case.text)
+    found = measured.group if kind == "peers" else measured.gamma_peers
+    return measured.box_of(found(case.text, case.shape, at), len(case.shape))
+
+
+def _tolerance(answer: Answer, is_computed: bool) -> float:
+    """How far a reader's number may be off."""
+    if not isinstance(answer, float):
+        return 0.0
+    return TOLERANCE if is_computed else min(TOLERANCE, abs(answer) / 100)
+
+
 def _same(given: str, answer: float | str) -> bool:
     """Whether a text is an answer."""
     return _distance(given, answer) <= (TOLERANCE if isinstance(answer, float) else 0)
@@ -448,12 +552,26 @@ def _distance(given: str, answer: float | str) -> float:
         return inf
 
 
+def _value_of(text: str) -> float | str:
+    """The number of a text, or the text if it is none: "3" and "3.0" are one answer."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def _shown(number: float) -> str:
     return format_number(number, 4) if isinstance(number, float) else str(number)
 
 
 def _flat(given: Marked) -> list[Marked]:
     return [inner for one in given.items() for inner in (_flat(one) if isinstance(one.value, list) else [one])]
+
+
+def _shape_of(given: Marked) -> tuple[int, ...]:
+    """The shape of nested lists; (0, 0) if inner ones differ."""
+    inner = {_shape_of(one) if isinstance(one.value, list) else () for one in given.items()}
+    return (len(given.items()), *inner.pop()) if len(inner) == 1 else (0, 0)
 
 
 def _number(given: Marked) -> float:

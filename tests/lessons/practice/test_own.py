@@ -8,6 +8,7 @@ import yaml
 
 from normviz.export.site import entries, entry_page, index_page
 from normviz.lessons.pages import PAGES, page_view
+from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.formats.moodle import moodle_xml
 from normviz.lessons.practice.formats.paper import Sheet, exam, key
 from normviz.lessons.practice.formats.qti import qti_package
@@ -24,6 +25,7 @@ from normviz.lessons.practice.own import (
     MOST_VALUES,
     OPTION_KEYS,
     SAFE_ID,
+    WRONG_KEYS,
     read_files,
     read_markdown,
     read_questions,
@@ -167,6 +169,7 @@ def test_the_site_has_a_page_for_each_file_and_links_to_it(tmp_path, monkeypatch
     assert '<a href="practice-week-3.html">Week 3</a>' in index_page(among, "light")
 
 
+TABLE = "layer: LayerNorm(3)\nshape: [2, 3]\nat: [0, 1]"
 WRONG = [
     ("", "line 1: keys with values are needed here; write one of title or questions"),
     ("questions: []", "line 1: the key questions must have a list whose length is from 1 to 500; write it."),
@@ -205,12 +208,80 @@ WRONG = [
     (question("text: T\nshape: &a [1, *a]"), "m.yaml, line 3 is not YAML: an alias is within itself."),
     (question("text: T\nshape: 3"), "line 3: a list is needed here; write [a, b]"),
     (question("text: [T]"), "line 2: a text is needed here; write one, in quotes if it has a colon."),
+    (question(f"text: T\nanswer: 1\n{TABLE}\nvalues: [[1, 2], [3, 4], [5, 6]]"), "line 7: the lists of values do not have the shape of x, (2, 3);"),
+    (question(f"text: T\nanswer: 1\n{TABLE}\nvalues: [[1, 2, 3, 4], [5, 6]]"), "line 7: the lists of values do not have the shape of x, (2, 3);"),
+    (question("text: T\nanswer: 1\nshape: [2, 3]\nat: [0.5, 1]"), "line 5: at=(0.5, 1) is not an element of x, whose shape is (2, 3)."),
+    (question("text: T\nanswer: 1\nlayout: NC"), "line 4: layout names the axes of a shape; write shape:"),
+    (question("text: T\nkind: gammas\nlayer: BatchNorm2d(3)\noptions: [3.0, 6, '3']"), "line 5: the number of options is from 2 to 8, and all must differ"),
+    (question(f"text: T\n{TABLE}\nkind: peers\nanswer: [[0, 0]]"), "line 7: the answer is '[[0, 0]]', and torch computes '[[0, 0], [0, 2]]';"),
+    (question(f"text: T\n{TABLE}\nkind: peers\nanswer: 3"), "line 7: a list is needed here"),
+    (question(f"text: T\n{TABLE}\nkind: peers\noptions: [a, b]"), "line 7: elements are marked for kind=peers; leave options out."),
+    (question("text: T\nlayer: LayerNorm(3)\nshape: [3]\nat: [1]\nkind: peers"), "line 6: kind=peers needs a layer, an x of two axes or more"),
+    (question("text: T\nlayer: LayerNorm(97)\nshape: [1, 97]\nat: [0, 1]\nkind: peers"), "line 6: the size of x is 97, and may be 96 at most for kind=peers"),
+    (question("text: T\nlayer: BatchNorm1d(3).eval()\nshape: [2, 3]\nat: [0, 1]\nkind: peers"), "line 6: BatchNorm1d(3).eval() computes no mean from x"),
+    (question("text: T\nlayer: InstanceNorm1d(3)\nshape: [2, 3, 2]\nat: [0, 1, 0]\nkind: parameter_peers"), "line 6: InstanceNorm1d(3) has no gamma; write affine=True"),
+    (question("text: T\nanswer: 3\nwrong: [{answer: 6}]"), "line 4: a wrong number needs an answer and a why"),
+    (question("text: T\nanswer: 0.25\nwrong: [{answer: 0.251, why: W}]"), "line 4: 0.251 is not wrong, because the answer is 0.25;"),
+    (question("text: T\nanswer: 3\nwrong: [{answer: 6, why: W}, {answer: 6.0, why: V}]"), "line 4: '6' is given twice"),
+    (question("text: T\nanswer: a\noptions: [a, b]\nwrong: [{answer: 6, why: W}]"), "line 5: wrong is for numbers; write why: below an option."),
     (question("text: T\nanswer: 3\nexplanation: \x07"), r"line 4: the text has '\x07', which no page can show; delete it."),
     (question('text: T\nanswer: 3\nexplanation: "\\0"'), r"line 4: the text has '\x00', which no page can show"),
     (question('text: "\\ud800"\nanswer: 3'), r"line 2: the text has '\ud800', which no page can show"),
     (f"title: {'t' * 201}\nquestions: [{{text: T, answer: 3}}]", "line 1: the length of the text is 201, and may be 200 at most"),
     (question("text: T\nanswer: 3\n") + "\n  - {text: T, answer: 4}", "line 4: two questions have the id 'own-"),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "elements", "words"), [
+    ("peers", [[0, 0], [0, 2]], "the other elements with n = 0"), ("parameter_peers", [[1, 1]], "the other elements with d = 1"),
+])  # fmt: skip
+def test_elements_are_marked_and_in_a_course_chosen_among_the_sets_of_confusions(kind, elements, words):
+    """By hand: in a table, LayerNorm's mean is that of the row, and each column has a gamma."""
+    (one,) = read_questions(
+        question(f"text: Mark them.\n{TABLE}\nkind: {kind}\nanswer: {elements}"), "m.yaml"
+    ).exercises
+    sent, asked = one.data(), item(one)
+    assert (sent.form, sent.at, one.json()["answer"]) == ("mark", (0, 1), elements)
+    assert sent.answer == [row * 3 + column for row, column in elements]
+    assert {key for key, _set in sent.wrong} <= CONFUSIONS.keys()
+    assert [option.text for option in asked.options if option.right] == [words]
+    assert all(option.feedback.startswith("That is ") for option in asked.options if not option.right)
+    assert len({option.text for option in asked.options}) == len(asked.options) >= 3
+    assert one.explanation.startswith(words.capitalize())
+    assert asked.solution != asked.picture
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        "RMSNorm(4)",
+        "BatchNorm1d(3)",
+        "GroupNorm(1, 3)",
+        "ChannelsLastBatchNorm(4)",
+        "ChannelsLastGroupNorm(2, 4)",
+        "InstanceNorm1d(3, affine=True)",
+    ],
+)
+@pytest.mark.parametrize("kind", ["peers", "parameter_peers"])
+def test_elements_of_every_family_can_be_marked(layer, kind):
+    (one,) = read_questions(
+        question(f"text: T\nlayer: {layer}\nshape: [2, 3, 4]\nat: [0, 1, 0]\nkind: {kind}"), "m.yaml"
+    ).exercises
+    assert sum(option.right for option in item(one).options) == 1 < len(item(one).options)
+    assert one.at not in map(tuple, one.json()["answer"])
+
+
+def test_a_wrong_number_has_the_reason_of_the_teacher_in_the_browser_in_moodle_and_in_the_key():
+    wrong = "wrong: [{answer: 6, why: 'That counts the **betas**, too.'}, {answer: 1, why: One each.}]"
+    (one,) = read_questions(question(f"text: T\nlayer: BatchNorm2d(3)\nkind: gammas\n{wrong}"), "m.yaml").exercises
+    sent = one.data()
+    assert sent.wrong == [("own-0", 6), ("own-1", 1)]
+    assert sent.why == {"own-0": "That counts the <strong>betas</strong>, too.", "own-1": "One each."}
+    assert item(one).mistakes == ((6.0, "That counts the **betas**, too."), (1.0, "One each."))
+    assert "<b>6</b>: That counts the <strong>betas</strong>, too." in key([Sheet("", "", False, [item(one)])])
+    assert b"That counts the <strong>betas</strong>, too." in moodle_xml([item(one)], "set").replace(
+        b"&lt;", b"<"
+    ).replace(b"&gt;", b">")
 
 
 def test_aliases_that_repeat_each_other_do_not_fill_the_memory():
@@ -305,9 +376,12 @@ def test_the_schema_for_editors_has_the_keys_of_the_files():
     title, listed = SCHEMA["properties"].values()
     assert (title["maxLength"], listed["maxItems"]) == (MOST_TITLE, MOST_QUESTIONS)
     assert [*SCHEMA["$defs"]["option"]["anyOf"][1]["properties"]] == [*OPTION_KEYS]
+    assert [*SCHEMA["$defs"]["wrong"]["properties"]] == [*WRONG_KEYS]
     assert [*SCHEMA["properties"]] == [*FILE_KEYS]
     import jsonschema  # compiles 38 grammars
 
+    jsonschema.validate({"questions": [{"text": "T", "answer": 3, "wrong": [{"answer": 6, "why": "W"}]}]}, SCHEMA)
+    jsonschema.validate({"questions": [{"text": "T", "answer": [[0, 1]], "kind": "peers"}]}, SCHEMA)
     jsonschema.validate(yaml.safe_load(QUESTIONS), SCHEMA)
     jsonschema.validate({"questions": [{"text": "True?", "options": [True, False], "answer": True}]}, SCHEMA)
     with pytest.raises(jsonschema.ValidationError):
