@@ -16,8 +16,7 @@ from torch import Tensor, nn
 
 from normviz.measuring.models.kept import Trail, part_of
 from normviz.measuring.models.recording import Call, Failure
-from normviz.measuring.probe import STATISTICS, from_jax, is_jax
-from normviz.measuring.turn import ENDS
+from normviz.measuring.probe import ENDS, STATISTICS, from_jax, is_jax
 from normviz.texts.errors import NormvizError
 
 STORED = dict(zip(("mean", "var"), STATISTICS, strict=True))
