@@ -4,6 +4,7 @@ The query contains everything, so any replica can respond. ``page`` is the page,
 "cdn") are options; the rest is the page's own query, including ``hide`` and ``caption``.
 """
 
+import asyncio
 import re
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, language, without_marks
 from normviz.ui.address import app_address
 from normviz.ui.assets import is_known
-from normviz.ui.load import Busy, Queue, turn
+from normviz.ui.load import Busy, Queue, return_memory, turn
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
 OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all other names belong to the view
@@ -31,6 +32,7 @@ OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all oth
 # for all of them.
 AT_ONCE, MAX_REQUESTS = 2, 300
 KEPT = 8  # files of about a megabyte, for readers who ask for one that was just made
+KEPT_FOR = 60.0  # s
 ONE_HOUR = "max-age=3600"  # a new version of the app may write another file
 MAX_NAME = 80
 
@@ -80,10 +82,16 @@ async def _file(request: Request) -> SavedFile:
     if file is None:
         kind = request.query_params.get("page"), request.query_params.get("fixed") == "true"
         file = await _queue.run(request, _export_file, *asked, kind=kind)
+        asyncio.get_running_loop().call_later(KEPT_FOR, _forget, key)
     _made[key] = file
     if len(_made) > KEPT:
         del _made[next(iter(_made))]
     return file
+
+
+def _forget(key: Hashable) -> None:
+    _made.pop(key, None)
+    return_memory()
 
 
 # A browser saves the response, and runs nothing of it.
