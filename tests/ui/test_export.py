@@ -115,6 +115,21 @@ def test_few_files_are_kept(monkeypatch, app):
     assert [dict(key[1])["seed"] for key in export._made] == [*map(str, range(3, export.KEPT + 2)), "2"]
 
 
+def test_a_file_is_kept_for_a_while(monkeypatch, app):
+    kept = []
+
+    async def ask_and_stay(*call):
+        await app(*call)
+        kept.append(len(export._made))
+        await asyncio.sleep(0.5)
+        kept.append(len(export._made))
+
+    monkeypatch.setattr(export, "_export_file", lambda *_: export.SavedFile("x.html", b""))
+    monkeypatch.setattr(export, "KEPT_FOR", 0.2)
+    assert ask(ask_and_stay, "/export").status == 200
+    assert kept == [1, 0]
+
+
 @pytest.mark.parametrize(
     "page", ["explore", "step_by_step", "train_and_eval", "gradients", "numerics", "questions&q=s0"]
 )
