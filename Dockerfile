@@ -13,6 +13,7 @@ COPY tools/plotlyjs.py tools/npm.lock tools/
 
 # Install and remove unused files in one layer. Bytecode is kept, and our own files are compiled below: the user of the image cannot write
 # it, and every start would be slow without it.
+# hadolint ignore=DL3003
 RUN python -m venv --without-pip /opt/venv \
  && install="pip --disable-pip-version-check --no-cache-dir --python /opt/venv/bin/python install" \
  && torch="$(grep '^torch==' requirements.txt)" \
@@ -46,7 +47,7 @@ ENV PATH=/opt/venv/bin:$PATH \
     STREAMLIT_BROWSER_SERVER_ADDRESS=localhost \
     STREAMLIT_SERVER_ADDRESS=0.0.0.0 \
     STREAMLIT_SERVER_PORT=8501
-USER normviz
+USER 1000
 EXPOSE 8501
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["python", "-c", "import os, urllib.request as u; u.build_opener(u.ProxyHandler({})).open('http://127.0.0.1:' + (os.environ.get('PORT') or os.environ['STREAMLIT_SERVER_PORT']) + '/readyz', timeout=4)"]
 CMD ["sh", "-c", "STREAMLIT_SERVER_PORT=${PORT:-$STREAMLIT_SERVER_PORT} exec python -m normviz.ui"]

@@ -95,7 +95,7 @@ fuzz: $(DEV) ## try 100,000 hostile inputs, and random clicks with new seeds, fo
 mutants: $(DEV) ## change one thing at a time in MODULES, and print the changes that no test notices
 	@$(BIN)/python -m tools.mutants $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE))
 
-check: $(DEV) ## check format, lint, types, imports and known vulnerabilities of this environment and of the image
+check: $(DEV) ## check format, lint, types, imports, the Dockerfile, and known vulnerabilities of this environment and of the image
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
@@ -105,6 +105,7 @@ check: $(DEV) ## check format, lint, types, imports and known vulnerabilities of
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[0-9]*.yml
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format --default-filetype yaml CITATION.cff
+	@$(BIN)/hadolint Dockerfile
 	@$(BIN)/python -m tools.audit
 
 format: $(DEV) ## format, and fix what ruff can fix
