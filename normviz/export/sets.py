@@ -205,9 +205,13 @@ def write_sets(
     is_exam = name == PAPER
     own = [f"{EXAM if is_exam else one.stem}.{FORMATS[name].ending}" for one in sets]
     place = _folder_for(folder, [*(exam_names(EXAM, pdf) if is_exam else own), *(LISTS if has_lists else ())])
-    written = write_exam(place / EXAM, sets, pdf) if is_exam else [place / file for file in own]
-    for path, one in () if is_exam else zip(written, sets, strict=True):
-        files.write(path, content(name, one))
+    if is_exam:
+        written = write_exam(place / EXAM, sets, pdf)
+    else:
+        contents = [content(name, one) for one in sets]  # all, before any is written: one may be refused
+        written = [place / file for file in own]
+        for path, made in zip(written, contents, strict=True):
+            files.write(path, made)
     for file, rows in zip(LISTS, (_links(own, sets), _answers(sets, is_exam)), strict=True) if has_lists else ():
         files.write(place / file, _csv(rows))
         written.append(place / file)

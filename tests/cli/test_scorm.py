@@ -162,7 +162,7 @@ def test_a_span_of_time_has_the_form_of_the_standard():
     ("practice --format scorm -o set.zip --pass x", "--pass 'x' must be a number above 0"),
     ("practice --pass 0.8", "--pass is for a SCORM package: write it with --format scorm."),
     ("practice --format scorm", "--format scorm writes a file; name it with -o FILE."),
-    ("practice --all --format scorm -o sets", "a SCORM 1.2 course keeps the answers of a student in a text whose length is at most 4096, and the set 'normviz, "),
+    ("practice --all --topics parameters --level 2 --format scorm -o sets", "a SCORM 1.2 course keeps the answers of a student in a text whose length is at most 4096, and the set 'normviz, "),
     ("site mysite --pass 0.8", "--pass is for a SCORM package: add --scorm."),
     ("site mysite --scorm --lang all", "a SCORM package has one language; choose one with --lang."),
 ])  # fmt: skip
@@ -170,6 +170,15 @@ def test_invalid_arguments(run, arguments, words):
     code, out, err = run(*arguments.split())
     assert (code, out) == (2, "")
     assert words in err
+
+
+def test_where_one_of_many_sets_is_refused_none_is_written(run, tmp_path, monkeypatch):
+    code = {n: [one for one in bank() if one.about.topic == "code" and one.level == n] for n in (1, 2, 3)}
+    sizes = [scorm.HEAD + sum(scorm.state_size(one.data()) for one in exercises) for exercises in code.values()]
+    assert sizes[0] < max(sizes)
+    monkeypatch.setattr(scorm, "MOST_STATE", sizes[0])
+    assert run("practice", "--all", "--topics", "code", "--format", "scorm", "-o", "sets")[0] == 2
+    assert list((tmp_path / "sets").iterdir()) == []
 
 
 def test_the_command_writes_the_package(run, tmp_path):
