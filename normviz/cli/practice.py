@@ -30,6 +30,8 @@ from normviz.texts.errors import NormvizError, check_web_address, echo
 from normviz.texts.marked import read_content
 from normviz.texts.messages import _, format_number, ngettext, plain
 
+SLOW_TO_PRINT = 50  # sheets
+
 
 def write_practice(args: argparse.Namespace) -> None:
     """Write the set, a set for each student or version, or the bank. Raises NormvizError for invalid arguments."""
@@ -166,6 +168,10 @@ def _write_for_each(
         for one in found
     ]
     sets = [with_own(one, own) for one in shown]
+    if args.pdf and len(sets) >= SLOW_TO_PRINT:
+        terminal.say(
+            _("the sheets and the key are being printed as PDF; for some hundred sheets this can take minutes.")
+        )
     _print_sizes(args.out, write_sets(args.out, args.format, sets, pdf=args.pdf), len(sets))
     if args.key is None:
         terminal.say(_("these sets come from the fixed key {key}; with --key WORDS, others cannot make them.", key=KEY))

@@ -121,6 +121,30 @@ def test_each_student_of_a_roster_has_a_set_with_a_link_and_answers(run, tmp_pat
     assert answers[1][2:] == [" / ".join(one.json()["accepted"] or [item(one).answer]) for one in ada.exercises]
 
 
+def test_a_command_that_prints_many_sheets_says_that_it_takes_long(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("normviz.cli.practice.checked_browser", lambda: "")
+    monkeypatch.setattr("normviz.export.sets.print_pdf", lambda html, size: b"%PDF")
+    for count, words in ((49, ""), (50, "normviz: the sheets and the key are being printed as PDF;")):
+        (tmp_path / "names.csv").write_text("name\n" + "\n".join(f"S{n}" for n in range(count)))
+        arguments = (
+            "--roster",
+            "names.csv",
+            "--key",
+            "k",
+            "--count",
+            "1",
+            "--topics",
+            "numbers",
+            "--format",
+            "paper",
+            "--pdf",
+            "a4",
+        )
+        code, _out, err = run("practice", *arguments, "-o", f"sets{count}")
+        assert (code, err[: len(words)]) == (0, words), count
+        assert bool(err) == bool(words)
+
+
 def test_no_cell_of_a_table_is_a_formula(run, tmp_path):
     """The signs that OWASP lists. A spreadsheet shows the apostrophe before them, and the name stays readable; a negative number stays one."""
     names = ["-Ana", '"=HYPERLINK(""https://evil.example"",""Ana"")"', "+1 Ana", "@Ana", "Ana-Lena", "＝1+1"]
