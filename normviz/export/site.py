@@ -22,6 +22,7 @@ from normviz.figures.bundle import bundle, classic, plotly_js, read_css
 from normviz.figures.palette import FAVICON, FOLLOW, wordmark
 from normviz.figures.wire import Json
 from normviz.lessons.compare.page import READY_SETS, ReadySet
+from normviz.lessons.page import plan_of
 from normviz.lessons.pages import PAGES
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.own import content_names, content_set
@@ -39,7 +40,7 @@ from normviz.lessons.questions.question import Question, prose
 from normviz.lessons.share.panel import report_address
 from normviz.lessons.start.page import START_STEPS
 from normviz.lessons.style import controls_style, exercises_style, share_style
-from normviz.lessons.teach.plan import PLANS, plan_of
+from normviz.lessons.teach.plan import PLANS
 from normviz.parts.html import Body, escape, line
 from normviz.parts.part import Heading, Links, page_path, search_field
 from normviz.parts.titles import HOME, NAME, TEACH, app_of_files

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from inspect import signature
 from itertools import chain, product
 from typing import Any
@@ -83,8 +84,9 @@ class Kind:
         """The default layout of an x of that rank."""
         if rank < len(self.stem):  # too few axes for the layer: no letter says what they are
             return LAYER_NORM_LAYOUTS[rank]
-        numbered = "".join(f"D{i}" for i in range(1, rank - len(self.stem) + 1))
-        return self.layouts.get(rank, self.stem + numbered)
+        if rank in self.layouts:
+            return self.layouts[rank]
+        return self.stem + "".join(f"D{i}" for i in range(1, rank - len(self.stem) + 1))
 
     @property
     def siblings(self) -> tuple[Kind, ...]:
@@ -106,7 +108,7 @@ class Kind:
         """The arguments that depend on the shape of x."""
         return tuple(argument for argument in self.arguments if argument.takes in SIZES)
 
-    @property
+    @cached_property
     def options(self) -> tuple[Argument, ...]:
         """The arguments that do not depend on the shape of x."""
         return tuple(argument for argument in self.arguments if argument.takes not in SIZES)
@@ -115,7 +117,7 @@ class Kind:
         """Whether it has an argument of this name."""
         return any(argument.name == name for argument in self.arguments)
 
-    @property
+    @cached_property
     def eps_may_be_none(self) -> bool:
         """Whether eps=None means the machine epsilon."""
         return any(argument.takes == "eps or None" for argument in self.arguments)

@@ -14,7 +14,7 @@ from normviz.figures.payload import ViewPayload
 from normviz.figures.wire import Payload, left_out
 from normviz.layers.layer import Layer
 from normviz.lessons.tours import stop_shown
-from normviz.parts.part import Note, Panels, Part, visible_parts
+from normviz.parts.part import Link, Note, Panels, Part, visible_parts
 from normviz.parts.titles import HOME, VIEWS
 from normviz.scene.controls import (
     ARGUMENTS,
@@ -577,6 +577,11 @@ class Page:
 def title_on_tensor(title: str, layers: str, view: View) -> str:
     """The title of a view of layers on a tensor."""
     return _("{page}: {layer} on a {shape} tensor", page=title, layer=layers, shape=view.scene.shape)
+
+
+def plan_of(page: str, text: str = "") -> Link:
+    """The link to the lesson plan of a page."""
+    return Link(text or _("Lesson plan for this page"), "teach", f"plan={page}")
 
 
 def language_query() -> dict[str, str]:

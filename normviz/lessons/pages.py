@@ -18,7 +18,7 @@ from normviz.lessons.gradients import page as gradients
 from normviz.lessons.home.page import front_page
 from normviz.lessons.models import page as models
 from normviz.lessons.numerics import page as numerics
-from normviz.lessons.page import MORE, InputRow, Page
+from normviz.lessons.page import MORE, InputRow, Page, plan_of
 from normviz.lessons.practice import page as practice
 from normviz.lessons.questions import page as questions
 from normviz.lessons.questions.question import Question, answer, prose
@@ -27,7 +27,7 @@ from normviz.lessons.step_by_step import page as step_by_step
 from normviz.lessons.story import page as story
 from normviz.lessons.story.parts import Story
 from normviz.lessons.teach import page as teach
-from normviz.lessons.teach.plan import PLANS, plan_of
+from normviz.lessons.teach.plan import PLANS
 from normviz.lessons.tours import find_tour, stop_shown, tour_bar
 from normviz.lessons.train_and_eval import page as train_and_eval
 from normviz.lessons.train_and_eval.causes import CAUSES, is_symptom

@@ -30,8 +30,13 @@ def current(known: Session, page: Page) -> View:
     if known.changed:
         return _write_changes(known, page)
     view = _read_address(known, page)
-    log_refusal(known, view.problem)
+    _note_problem(known, view)
     return view
+
+
+def _note_problem(known: Session, view: View) -> None:
+    if view.problem != known.refused:
+        log_refusal(known, view.problem)
 
 
 def _read_address(known: Session, page: Page) -> View:
@@ -76,7 +81,7 @@ def _write_changes(known: Session, page: Page) -> View:
         known.address = query
     known.address_view, known.viewed = view.without_problem(), (page, view)
     known.changed = None  # after the write, because another change may end the run there
-    log_refusal(known, view.problem)
+    _note_problem(known, view)
     return view
 
 

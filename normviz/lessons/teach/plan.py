@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from string import ascii_uppercase
 
+from normviz.lessons.page import plan_of
 from normviz.lessons.questions.page import QUESTIONS, link_to
 from normviz.lessons.questions.question import Question, answer, prose, reasons
 from normviz.parts.part import Heading, Link, Links, Part, Text
@@ -53,11 +54,6 @@ PLANS = {
 def plan_links() -> Links:
     """The plans of all pages."""
     return Links(tuple(plan_of(name, _(TITLES[name][0])) for name in PLANS))
-
-
-def plan_of(page: str, text: str = "") -> Link:
-    """The link to the plan of a page."""
-    return Link(text or _("Lesson plan for this page"), "teach", f"plan={page}")
 
 
 def plan_parts(page: str) -> Iterator[Part]:
