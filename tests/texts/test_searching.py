@@ -147,6 +147,8 @@ FIRST = [
     ("en", "batch size 1", "s2r q14"), ("en", "how many gammas", "s0b s0g s0"), ("en", "E[x^2] - E[x]^2", "q24 s2o"), ("en", "layernorm transformer", "q4"), ("en", "momentum keras", "q11"),
     ("en", "freeze batchnorm", "q18 q35"), ("en", "groupnorm vs layernorm", "q6"), ("en", "weight decay", "q41 q40"), ("en", "what does eps do", "q22"), ("en", "rmsnorm vs layernorm", "q23"),
     ("en", "fp16", "q48 q46"), ("en", "layernorm over channels only", "q1 q3 s0h"), ("en", "small batch", "s2c s2r s2s q37"), ("en", "padding", "q21"), ("en", "DDP", "q27 q49"),
+    ("en", "fuse batchnorm into conv", "q38"), ("en", "pre-LN", "q47"), ("en", "is layernorm applied over batch", "s2f"), ("en", "vision transformer norm", "q4"), ("en", "how many parameters", "s0 s1"),
+    ("es", "fusionar batchnorm", "q38"), ("es", "por qué gamma no depende del lote", "s0b"), ("pt", "fusão de batchnorm", "q38"), ("zh", "融合 BatchNorm", "q38"), ("zh", "参数个数", "s0 s1"),
     ("es", "diferencia entre layernorm y batchnorm", "s3a s1b"), ("es", "lote pequeño", "s2c s2r s2s q37"), ("es", "media móvil", "s3k s3l s2a"), ("es", "cuántas gammas", "s0b s0g s0"),
     ("es", "modo eval resultados distintos", "q16"), ("es", "épsilon", "q22"), ("es", "imagen o texto", "s3a"),
     ("pt", "diferença entre layernorm e batchnorm", "s3a s1b"), ("pt", "lote de 1", "s2r q14"), ("pt", "imagem e texto", "s3a"), ("pt", "decaimento de peso", "q40 q41"), ("pt", "parâmetros HW", "s0c s0d"),
