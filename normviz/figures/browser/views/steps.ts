@@ -119,7 +119,7 @@ export class StepsView extends FigureView {
   }
 
   heightOf() {
-    if (this.root.matches(SIDE_BY_SIDE)) return 150; // one below the other
+    if (this.root.matches(SIDE_BY_SIDE)) return 132; // one below the other
     if (this.beside) return 210;
     return this.narrow ? 300 : 290;
   }
