@@ -11,7 +11,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from tests.support.needs import HAS_RMS_NORM
+from tests.support.needs import HAS_HALF, HAS_RMS_NORM
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 Shape = tuple[int, ...]
@@ -24,11 +24,14 @@ SUBTRACT_MEAN = ("BatchNorm", "InstanceNorm", "GroupNorm", "LayerNorm")
 PER_EXAMPLE = ("InstanceNorm", "GroupNorm", *OVER_LAST_AXES)
 EPS = (1e-5, 1e-3, 0.5, 1.0)
 HALF = (torch.float16, torch.bfloat16)
+DTYPES = (torch.float64, torch.float64, torch.float32, *(HALF if HAS_HALF else HALF[1:]))  # float64 is drawn most
+LARGEST_ERROR = {torch.float64: 0.0, torch.float32: 2e-3, torch.float16: 0.03, torch.bfloat16: 0.2}
+ENDS = {torch.float16: (2.0**-14, 1.0, 1e4), torch.bfloat16: (1e-30, 1.0, 1e15)}  # what x is multiplied by
 
 
 @dataclass(frozen=True)
 class Case:
-    """A layer of torch in train mode, and an x for it.
+    """A layer of torch, in train mode if it stores statistics, and an x for it.
 
     group  the number of the group of each element, as the texts say it: those that share statistics
     gamma  the number of the gamma of each element
@@ -101,11 +104,14 @@ def draw_case(
     offset: float = 0.0,
     scale: float = 1.0,
     fresh: bool = False,
+    dtype: torch.dtype | None = None,
     **options: Any,
 ) -> Case:
     """A layer of one of the families; each of its groups has ``least`` elements or more, and in train mode torch accepts it.
 
-    What is not given is drawn: eps, affine, track_running_stats, and where x lies in memory.
+    What is not given is drawn: dtype, eps, affine, track_running_stats, the mode of a layer that stores nothing, and where x lies in memory.
+    x of half precision is small, medium or large, in place of ``scale``. BatchNorm and InstanceNorm round its mean, which a small
+    eps would show in a small group: theirs is large, and x is not.
     """
     family = draw(st.sampled_from(families or FAMILIES))
     low = max(low, 3) if family == "InstanceNorm" else low
@@ -125,17 +131,25 @@ def draw_case(
         options["num_groups"] = draw(
             st.sampled_from([g for g in range(1, channels + 1) if channels % g == 0 and channels // g * rest >= least])
         )
-    drawn: dict[str, Any] = {"eps": draw(st.sampled_from((*EPS, 0.0) if least > 2 and family in PER_EXAMPLE else EPS))}
+    dtype = dtype or draw(st.sampled_from(DTYPES if options.get("eps", 1.0) > 1e-6 else DTYPES[:1]))
+    rounds = dtype in HALF and family in ("BatchNorm", "InstanceNorm")
+    exact = dtype == torch.float64 and least > 2 and family in PER_EXAMPLE
+    drawn: dict[str, Any] = {"eps": draw(st.sampled_from(EPS[2:] if rounds else (*EPS, 0.0) if exact else EPS))}
+    if dtype in HALF:
+        scale = 1.0 if family == "RMSNorm" else draw(st.sampled_from(ENDS[dtype][: 2 if rounds else 3]))
+        offset = min(offset, 1.0) * scale
     if fresh:  # a layer without gamma and beta computes as a fresh one
         drawn["affine"] = draw(st.booleans())
     tracks = options.pop("track_running_stats", draw(st.booleans()) if families != ("BatchNorm",) else True)
     if family in ("BatchNorm", "InstanceNorm"):  # BatchNorm alone is asked for its running statistics
         drawn["track_running_stats"] = tracks
     layer = make_layer(draw, family, shape, depth, **(drawn | options))
-    layer = layer if fresh else with_random_parameters(draw, layer)
-    x = normal(draw, *shape, offset=offset, scale=scale)
-    if x.ndim == 4 and draw(st.booleans()):
-        x = x.contiguous(memory_format=torch.channels_last)
+    layer = (layer if fresh else with_random_parameters(draw, layer)).to(dtype)
+    if not [*layer.buffers()]:
+        layer.train(draw(st.booleans()))
+    x = normal(draw, *shape, offset=offset, scale=scale, dtype=dtype)
+    if x.ndim == 4 and (dtype == torch.float64 or family != "GroupNorm") and draw(st.booleans()):
+        x = x.contiguous(memory_format=torch.channels_last)  # there, GroupNorm uses a formula that rounds
     return Case(family, layer, x, groups_of(layer, shape), gammas_of(layer, shape))
 
 
@@ -193,9 +207,9 @@ def element(draw: Draw, x: Tensor) -> tuple[int, ...]:
 
 
 def changed(x: Tensor, at: Any, by: float = 1.7) -> Tensor:
-    """A copy of x with other values at an index or a mask."""
+    """A copy of x with other values at an index or a mask; the change is not lost in x of any size."""
     other = x.clone()
-    other[at] += by
+    other[at] += by * (float(x.abs().max()) if x.dtype in HALF else 1.0)
     return other
 
 
@@ -204,21 +218,26 @@ def moved(layer: nn.Module, x: Tensor, at: Any, by: float = 1.7) -> Tensor:
     return run(layer, x) != run(layer, changed(x, at, by))
 
 
-def close(found: Tensor, expected: Tensor, tolerance: float = 1e-9) -> None:
-    """Equal, but for rounding."""
-    torch.testing.assert_close(
-        found, expected.expand_as(found) if expected.ndim <= found.ndim else expected, rtol=tolerance, atol=tolerance
-    )
+def only(found: Tensor, expected: Tensor, dtype: torch.dtype) -> bool:
+    """Whether these are the outputs that changed; in a dtype that may round a change away, no others did."""
+    return torch.equal(found, expected) if dtype == torch.float64 else not bool((found & ~expected).any())
+
+
+def close(found: Tensor, expected: Tensor, tolerance: float = 1e-9, dtype: torch.dtype | None = None) -> None:
+    """Equal, but for the rounding of the dtype, by default that of what was found."""
+    tolerance = max(tolerance, LARGEST_ERROR[dtype or found.dtype])
+    expected = expected.expand_as(found) if expected.ndim <= found.ndim else expected
+    torch.testing.assert_close(found.double(), expected.double(), rtol=tolerance, atol=tolerance)
 
 
 def mean_of_groups(values: Tensor, group: Tensor) -> Tensor:
     """The mean over the group of each element, at each element."""
-    flat, numbers = values.flatten(), group.flatten()
-    sums = torch.zeros(int(numbers.max()) + 1, dtype=values.dtype).index_add_(0, numbers, flat)
+    flat, numbers = values.double().flatten(), group.flatten()
+    sums = torch.zeros(int(numbers.max()) + 1, dtype=torch.float64).index_add_(0, numbers, flat)
     return (sums / torch.bincount(numbers))[numbers].reshape(values.shape)
 
 
 def normalized(x: Tensor, group: Tensor, eps: float, center: bool = True) -> Tensor:
     """x minus the mean of its group, over the root of the variance of its group plus eps, by hand."""
-    centered = x - mean_of_groups(x, group) if center else x
+    centered = x - mean_of_groups(x, group) if center else x.double()
     return centered / (mean_of_groups(centered.square(), group) + eps).sqrt()

@@ -80,7 +80,7 @@ def in_eval_mode_an_output_does_not_depend_on_other_examples(draw, training=Fals
 def tracking_instancenorm_in_eval_mode_is_batchnorm(draw, tracked=True):
     """InstanceNorm with running statistics in eval mode equals BatchNorm with the same buffers: one mean for each channel."""
     case = draw_case(draw, "InstanceNorm", track_running_stats=tracked)
-    other = make_layer(draw, "BatchNorm", tuple(case.x.shape), eps=case.layer.eps)
+    other = make_layer(draw, "BatchNorm", tuple(case.x.shape), eps=case.layer.eps).to(case.x.dtype)
     if tracked:
         with_random_statistics(draw, case.layer)
     other.load_state_dict(case.layer.state_dict(), strict=False)

@@ -11,11 +11,13 @@ from tests.claims.drawing import (
     OVER_LAST_AXES,
     WITH_CHANNELS,
     WITH_NORMALIZED_SHAPE,
+    close,
     draw_case,
     draw_shape,
     indices,
     make_layer,
     normal,
+    only,
     run,
 )
 from tests.claims.predicates import predicate
@@ -37,17 +39,17 @@ def gamma_has_normalized_shape_or_the_channels(draw, last=OVER_LAST_AXES, channe
     if case.family in channels:
         assert case.layer.weight.shape == (case.x.shape[1],)
         number, moved = users(draw, case)
-        assert torch.equal(moved, indices(case.x.shape)[1] == number)
+        assert only(moved, indices(case.x.shape)[1] == number, case.x.dtype)
     if case.family in last:
         assert tuple(case.layer.weight.shape) == tuple(case.layer.normalized_shape)
         number, moved = users(draw, case)
-        assert torch.equal(moved, case.gamma == number)
+        assert only(moved, case.gamma == number, case.x.dtype)
 
 
 @predicate({"there is a gamma for every element of every example, N included": {"per_example": True}})
 def examples_share_gammas(draw, per_example=False):
     """Every example uses every gamma, and a larger batch has no more parameters (the batch axis is not in normalized_shape)."""
-    case = draw_case(draw, least=2)
+    case = draw_case(draw, least=2, dtype=torch.float64)
     count = sum(parameter.numel() for parameter in case.layer.parameters())
     larger = torch.cat([case.x, case.x + 1])
     run(case.layer, larger)  # the same layer takes it
@@ -87,7 +89,7 @@ def affine_instancenorm_has_a_gamma_per_channel(draw, axes=(1,)):
     count = prod(case.x.shape[axis] for axis in axes)
     assert case.layer.weight.numel() == case.layer.bias.numel() == count
     number, moved = users(draw, case)
-    assert torch.equal(moved, indices(case.x.shape)[1] == number)
+    assert only(moved, indices(case.x.shape)[1] == number, case.x.dtype)
 
 
 @predicate({"A layer without affine keeps its beta.": {"left": 1}})
@@ -96,9 +98,11 @@ def without_affine_there_are_no_parameters(draw, left=0):
     case = draw_case(draw, fresh=True)
     depth = len(case.layer.normalized_shape) if case.family in OVER_LAST_AXES else None
     options = {"num_groups": case.layer.num_groups} if case.family == "GroupNorm" else {}
-    bare = make_layer(draw, case.family, tuple(case.x.shape), depth, affine=False, eps=case.layer.eps, **options)
+    bare = make_layer(draw, case.family, tuple(case.x.shape), depth, affine=False, eps=case.layer.eps, **options).to(
+        case.x.dtype
+    )
     assert len(list(bare.parameters())) == left
-    torch.testing.assert_close(run(bare, case.x), run(case.layer, case.x))
+    close(run(bare, case.x), run(case.layer, case.x))
 
 
 @predicate({"gamma starts as zeros": {"gamma": 0.0}})
@@ -124,7 +128,7 @@ def as_many_gammas_as_elements_in_a_mean(draw, families=OVER_LAST_AXES, of="elem
 @predicate({"In BatchNorm, no two elements share both a mean and a gamma.": {"families": ("BatchNorm",)}})
 def means_and_gammas_of_layernorm_cross(draw, families=OVER_LAST_AXES):
     """In LayerNorm, no two elements share both a mean and a gamma."""
-    case = draw_case(draw, *families, least=2)
+    case = draw_case(draw, *families, least=2, dtype=torch.float64)
     both = case.group * case.x.numel() + case.gamma
     assert len(both.unique()) == case.x.numel()
     _number, moved = users(draw, case)
@@ -152,7 +156,7 @@ def in_batchnorm_elements_that_share_a_mean_share_a_gamma(draw, families=("Batch
 @predicate({"Normalized over H and W only, each channel has a gamma for every row and column": {"axes": (1, 2, 3)}})
 def layernorm_over_planes_shares_gammas_between_channels(draw, axes=(2, 3)):
     """LayerNorm([H, W]) has H · W gammas; the elements at one place of every channel and example use the same one."""
-    case = draw_case(draw, "LayerNorm", shape=draw_shape(draw, 4, 4, least=2), depth=2)
+    case = draw_case(draw, "LayerNorm", shape=draw_shape(draw, 4, 4, least=2), depth=2, dtype=torch.float64)
     assert case.layer.weight.numel() == prod(case.x.shape[axis] for axis in axes)
     number, moved = users(draw, case)
     h, w = divmod(number, case.x.shape[3])

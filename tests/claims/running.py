@@ -11,7 +11,7 @@ from tests.claims.predicates import predicate
 
 def channels(x: torch.Tensor) -> torch.Tensor:
     """The values of each channel."""
-    return x.transpose(0, 1).flatten(1)
+    return x.double().transpose(0, 1).flatten(1)
 
 
 @predicate({"momentum is the weight of the old value": {"weight": lambda momentum: 1 - momentum}})
@@ -39,7 +39,7 @@ def running_var_averages_the_unbiased_variance(draw, correction=1):
 @predicate({"The same batch gives the same outputs in eval mode if momentum is 1.": {"equal": True}})
 def the_same_batch_has_smaller_outputs_in_eval_mode(draw, equal=False):
     """With momentum 1, the normalized values of the same batch are smaller in eval mode, because the stored variance is larger."""
-    case = draw_case(draw, "BatchNorm", momentum=1.0, fresh=True)
+    case = draw_case(draw, "BatchNorm", momentum=1.0, fresh=True, dtype=torch.float64)
     train, evaluated = run(case.layer, case.x), run(case.layer.eval(), case.x)
     largest = float(train.abs().max())
     assert (abs(largest - float(evaluated.abs().max())) < 1e-9) if equal else float(evaluated.abs().max()) < largest
@@ -63,7 +63,7 @@ def each_batch_leaves_its_part_of_the_distance(draw, left=lambda momentum: 1 - m
     before = layer.running_mean - mean
     for _batch in range(k):
         run(layer, case.x)
-    close(layer.running_mean - mean, before * left(momentum) ** k)
+    close(layer.running_mean - mean, before * left(momentum) ** k, dtype=case.x.dtype)
 
 
 @predicate({"with momentum=None, later batches weigh more": {"average": lambda means: means[-1]}})

@@ -1,9 +1,14 @@
 """Claims of the texts: each stands in its text, and a predicate tries to refute it; a false sentence is refuted."""
 
+from math import prod
+
 import pytest
+import torch
 from hypothesis import settings
+from torch import nn
 
 from tests.claims.predicates import TWIN, load
+from tests.support.needs import HAS_HALF
 from tools.claims import claims, main, text_of
 
 pytestmark = pytest.mark.rule(
@@ -34,6 +39,42 @@ def test_no_example_refutes(name):
 def test_a_false_sentence_is_refuted(name, sentence):
     with pytest.raises(AssertionError):
         PREDICATES[name].attempt(TWIN, **PREDICATES[name].false[sentence])
+
+
+# What a general predicate draws. A twin is false in one of these cases only: there, the layer's output depends on all of x.
+CASES = {
+    "in float32": lambda layer, x: x.dtype == torch.float32,
+    "in float16": lambda layer, x: x.dtype == torch.float16,
+    "in bfloat16": lambda layer, x: x.dtype == torch.bfloat16,
+    "with large numbers of half precision": lambda layer, x: x.dtype.itemsize == 2 and bool(x.abs().max() > 1000),
+    "with eps=1": lambda layer, x: layer.eps == 1,
+    "with eps=0": lambda layer, x: layer.eps == 0,
+    "in eval mode": lambda layer, x: not layer.training,
+    "without running statistics": lambda layer, x: getattr(layer, "track_running_stats", True) is False,
+    "in channels_last": lambda layer, x: not x.is_contiguous(),
+    "of one element": lambda layer, x: prod(getattr(layer, "normalized_shape", (2,))) == 1,
+    "without gamma": lambda layer, x: layer.weight is None,
+}
+DRAWN = {
+    "means_times_elements_are_all_elements": {"with eps=0"},
+    "layers_that_subtract_a_mean_are_one_formula": {"with eps=0", "without gamma"},
+    "eps_is_added_to_the_variance": {"of one element", "with eps=0"},
+    "the_gradient_of_gamma_sums_over_the_elements_that_use_it": {"with eps=0", "without gamma"},
+    "a_change_moves_its_group_but_with_running_statistics": {"of one element", "without gamma"},
+}  # general predicates, and the cases that they do not draw
+
+
+@pytest.mark.parametrize(
+    ("name", "case"), [(name, case) for name in DRAWN for case in CASES if case not in DRAWN[name]]
+)
+def test_a_sentence_that_is_false_in_one_case_is_refuted(name, case, monkeypatch):
+    if "float16" in case and not HAS_HALF and "b" not in case:
+        pytest.skip("this torch has no LayerNorm of float16 on the CPU")
+    right, is_case = nn.Module.__call__, CASES[case]
+    wrong = lambda layer, x: right(layer, x) + x.mean() if is_case(layer, x) else right(layer, x)  # noqa: E731
+    monkeypatch.setattr(nn.Module, "__call__", wrong)
+    with pytest.raises(AssertionError):
+        PREDICATES[name].attempt(TWIN)
 
 
 def test_every_predicate_has_a_false_twin_and_says_what_it_asserts():

@@ -151,7 +151,7 @@ def checkpointing_updates_the_running_statistics_twice(draw, count=2):
 def instancenorm_stores_the_mean_of_the_variances_of_the_images(draw, between=False):
     """InstanceNorm's running_var averages the images' own (unbiased) variances; its running_mean is BatchNorm's."""
     case = draw_case(draw, "InstanceNorm", track_running_stats=True, momentum=1.0)
-    x = case.x + 5 * normal(draw, len(case.x), *(1 for _ in case.x.shape[1:]))
+    x = (case.x + 5 * normal(draw, len(case.x), *(1 for _ in case.x.shape[1:]))).to(case.x.dtype)
     run(case.layer, x)
     close(case.layer.running_mean, channels(x).mean(1))
     close(case.layer.running_var, channels(x).var(1) if between else x.flatten(2).var(2).mean(0))
