@@ -3,19 +3,22 @@
 from collections import Counter
 from functools import cache
 from itertools import combinations
+from unittest.mock import patch
 
 import pytest
 
 from normviz.export.playable import MOST_VIEWS, search
 from normviz.lessons.compare.page import READY_SETS, layers_of
-from normviz.lessons.pages import PAGES
+from normviz.lessons.pages import PAGES, PageView
 from normviz.texts.errors import NormvizError
 from tests.support.needs import needs_rms_norm
 
 
 @cache
 def found(name="explore", query="", **choices):
-    return search(PAGES[name], PAGES[name].view(query), **choices).playable_views()
+    """The views without their parts, which take most of the time: ``test_packing`` and ``test_toggles`` have them."""
+    with patch("normviz.export.playable.page_view", lambda *view: PageView(*view, parts=[], hideable=frozenset())):
+        return search(PAGES[name], PAGES[name].view(query), **choices).playable_views()
 
 
 def layers(views):
