@@ -35,7 +35,7 @@ from normviz.lessons.gradients import page as differentiating
 from normviz.lessons.page import OF_TENSOR, Page
 from normviz.lessons.pages import PAGES, controls, of_other_pages, setting_names
 from normviz.lessons.train_and_eval import modes
-from normviz.measuring.own_modules import AnyLayer, describe_any, own_class, with_statistics
+from normviz.measuring.own_modules import AnyLayer, describe_any, is_frozen, own_class, with_statistics
 from normviz.scene.edits import repair, with_fields
 from normviz.scene.scene import DEFAULT_SHAPE, PARAMS, SCENE_SETTINGS, SEED, Scene, axes_of, check_seed
 from normviz.scene.setting import Setting, Where
@@ -267,6 +267,12 @@ def train_and_eval(
     """
     view = _view("train_and_eval", layer, x, settings, start="BatchNorm2d(4)")
     if view.settings["show"] == "modes" and (refusal := modes.refusal(view.scene)):
+        e = view.scene.description
+        if _is_own(layer) and is_frozen(layer, e.x if e.x is not None else e.shape, settings.get("layout")):
+            raise NormvizError(
+                "{module} is frozen: it uses its stored statistics in train mode, too, so both modes give the same; nv.explain(module, x) shows it.",
+                module=type(layer).__name__,
+            )
         raise NormvizError(refusal)
     return output_of_view("train_and_eval", view)
 

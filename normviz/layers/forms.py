@@ -855,13 +855,15 @@ def _rows() -> Iterator[tuple[str, Form]]:
     )
     yield "FrozenBatchNorm2d", Form({"num_features": REQUIRED, "eps": 1e-5}, _frozen)
     yield "GroupNorm1", Form({"num_channels": REQUIRED, "eps": 1e-5, "affine": True}, _one_group)
-    for name in ("FusedLayerNorm", "MixedFusedLayerNorm", "FastLayerNorm"):
+    for name in ("FusedLayerNorm", "MixedFusedLayerNorm", "FastLayerNorm", "FP32LayerNorm"):
         yield name, _same_as("LayerNorm")
     yield "BatchNormAct2d", _same_as("BatchNorm2d")
     yield "LocalResponseNorm", Form({"size": REQUIRED, "alpha": 1e-4, "beta": 0.75, "k": 1.0}, _local_response)
     for number in (1, 2, 3):
         yield f"LazyBatchNorm{number}d", _same_as(f"BatchNorm{number}d")
     if "RMSNorm" not in ABSENT:
+        for name in ("FusedRMSNorm", "MixedFusedRMSNorm"):
+            yield name, _same_as("RMSNorm", eps=1e-5)
         for name in RMS_CLASSES:
             yield name, _same_as("RMSNorm", eps=1e-6)
         for name in ZERO_CENTERED_CLASSES:

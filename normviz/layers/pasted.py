@@ -256,6 +256,8 @@ def _mode(line: str, span: Span) -> tuple[bool, str]:
 
 
 def _layer_of(line: str, span: Span, tensor: Tensor | None) -> Pasted | None:
+    if line.lstrip().startswith("class "):  # the base class is no argument
+        return None
     training, rest = _mode(line, span)
     shape = _shape_behind(rest)
     if shape and (tensor is None or len(tensor.shape) != len(shape)):

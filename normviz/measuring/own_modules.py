@@ -84,18 +84,9 @@ def with_statistics(module: nn.Module, x: Any, layout: str | None = None) -> Des
 
     The stored statistics are those with which the output in eval mode is what it is, whatever the names of the buffers.
     """
-    modes = {part: part.training for part in module.modules()}
-    tensor, shape = tensor_and_shape(x)
-    try:
-        train, evaluated = (
-            measure_module(module.train(mode), shape if tensor is None else tensor, layout, whole=True)
-            for mode in (True, False)
-        )
-    except NormvizError:
+    if (both := _in_both_modes(module, x, layout)) is None:
         return None
-    finally:
-        for part, mode in modes.items():
-            part.training = mode
+    train, evaluated = both
     layer = None if train.layer is None else Layer.parse(train.layer)
     stored = None if evaluated.measured is None else evaluated.measured.formula
     if (
@@ -107,6 +98,7 @@ def with_statistics(module: nn.Module, x: Any, layout: str | None = None) -> Des
         return None
     if train.norm is None or train.norm.running or evaluated.norm is None or not evaluated.norm.running:
         return None
+    tensor, _shape = tensor_and_shape(x)
     dtype = _dtype(module) if tensor is None else tensor.dtype
     learned = _values(module, train.measured, train.norm, dtype)
     factor, offset = (_of_channels(one, evaluated.norm).to(dtype) for one in (stored.factor, stored.offset))
@@ -117,6 +109,30 @@ def with_statistics(module: nn.Module, x: Any, layout: str | None = None) -> Des
         return None  # a gamma of 0 hides them
     described = Description.of(layer.with_(track_running_stats=True, training=False), x, layout=layout)
     return replace(described, values=Values(learned.gamma, learned.beta, mean, var.clamp(min=0)))
+
+
+def _in_both_modes(module: nn.Module, x: Any, layout: str | None) -> tuple[Checked, Checked] | None:
+    """What a module computes in train and in eval mode; None if it cannot be measured."""
+    modes = {part: part.training for part in module.modules()}
+    tensor, shape = tensor_and_shape(x)
+    given = shape if tensor is None else tensor
+    try:
+        return (
+            measure_module(module.train(), given, layout, whole=True),
+            measure_module(module.eval(), given, layout, whole=True),
+        )
+    except NormvizError:
+        return None
+    finally:
+        for part, mode in modes.items():
+            part.training = mode
+
+
+@one_at_a_time
+def is_frozen(module: nn.Module, x: Any, layout: str | None = None) -> bool:
+    """Whether a module uses stored statistics in both modes."""
+    both = _in_both_modes(module, x, layout) or ()
+    return bool(both) and all(one.norm is not None and one.norm.running for one in both)
 
 
 def _dtype(module: nn.Module) -> torch.dtype:

@@ -161,6 +161,7 @@ REFUSED = [
     ('nn.GroupNorm(2, 4, name="gn")', "GroupNorm is read with these arguments: num_groups, num_channels"),
     ("jnp.mean(x, axis=-1, where=mask)", "mean is read with these arguments: x, dim and keepdim"),
     ("x.T.mean(0)", "Write the mean of one tensor"),
+    ("class LayerNorm(nn.Module):", "Nearest to it is LayerNorm"),
     ('LayerNorm(96, data_format="channels_middle")', "data_format='channels_middle' must be channels_first or channels_last."),
     ("nn.GroupNorm(group_size=8)", "with group_size, write num_groups=None"),
     ("GroupNormalization(groups=0)", "groups=0 must be a whole number of at least 1"),

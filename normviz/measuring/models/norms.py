@@ -56,7 +56,7 @@ class NormRow:
     reduced       the numbers of the axes of this shape over which its statistics are taken; () for stored statistics, as in ``Check``
     norm          the same as a Norm; None for a normalization of another kind, which has no groups: ``departures`` says what it does
     statistics    the number of means and variances for this shape
-    parameters    the number of elements of its parameters; 0 in a further row of the same module
+    parameters    the number of elements of its parameters without those that an earlier row has
     buffers       the number of elements of its buffers; 0 in a further row
     calls         how often it ran
     notes         what is legal and seldom intended
@@ -375,11 +375,14 @@ def _rows(calls: Sequence[Call], model: nn.Module) -> tuple[tuple[NormRow, ...],
             if call.function and (behind := _behind(call, outputs)):
                 row = replace(row, departures=(*row.departures, behind))
             same.setdefault(key, []).append(row)
-    modules, rows = set[str](), list[NormRow]()
+    modules, counted, rows = set[str](), set[int](), list[NormRow]()
     for row in map(_merged, same.values()):
-        counted = not row.function and row.name in modules  # with another mode, or on a parameter
+        again = sum(one.numel() for one in row.learned.values() if id(one) in counted)
+        counted |= set(map(id, row.learned.values()))
+        is_known = not row.function and row.name in modules  # with another mode, or on a parameter
         modules |= set() if row.function else {row.name}
-        rows.append(replace(row, parameters=0, buffers=0) if counted else row)
+        own = replace(row, parameters=row.parameters - again) if again else row
+        rows.append(replace(row, parameters=0, buffers=0) if is_known else own)
     return tuple(rows), notes
 
 

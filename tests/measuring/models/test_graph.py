@@ -287,3 +287,22 @@ def test_a_layer_that_refuses_float32_on_meta_runs_in_bfloat16():
     assert [row.layer for row in found(True)] == ["LayerNorm([8])"] * 2
     assert "ran in bfloat16" in found(True).notes[-1]
     assert "Give model.to(torch.bfloat16)" in found(False).failure
+
+
+def test_a_parameter_of_two_formulas_is_counted_once():
+    class Twice(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gamma, self.linear = nn.Parameter(torch.ones(8)), nn.Linear(8, 8)
+
+        def norm(self, x):
+            return (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, unbiased=False) + 1e-5).sqrt() * self.gamma
+
+        def forward(self, x):
+            return self.linear(self.norm(self.linear(self.norm(x))))
+
+    found = nv.norms(Twice(), torch.randn(3, 8))
+    assert [row.parameters for row in found] == [8, 0]
+    tied = nn.Sequential(nn.LayerNorm(8), nn.LayerNorm(8))
+    tied[1].weight = tied[0].weight
+    assert [row.parameters for row in nv.norms(tied, torch.randn(3, 8))] == [16, 8]
