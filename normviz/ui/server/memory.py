@@ -4,8 +4,9 @@ Like the rest of what the app changes in Streamlit, this is only done for the ve
 """
 
 import asyncio
+import sys
 from collections.abc import Callable, Container, Iterable
-from functools import wraps
+from functools import _lru_cache_wrapper, wraps
 from itertools import islice
 
 from streamlit import runtime
@@ -57,7 +58,7 @@ def only_known(request: Request) -> Request:
 
 
 def drop_sessions_that_left(sessions: int) -> int:
-    """The number of sessions now. If there were more, their memory is given back to the system.
+    """The number of sessions now. If there were more, their memory is given back to the system; after the last one, that of the caches, too.
 
     Streamlit keeps a session for 30 s (`disconnectedSessionTTL`) after its visitor has left, and looks for its end only when another one leaves.
     """
@@ -65,8 +66,18 @@ def drop_sessions_that_left(sessions: int) -> int:
     manager._session_storage._cache.expire()  # type: ignore[attr-defined]
     left = len(manager.list_sessions())
     if left < sessions:
+        if not left:
+            forget()
         return_memory()
     return left
+
+
+def forget() -> None:
+    """Empty the caches that have a limit: they hold what the visitors asked for. The others hold what every page needs."""
+    for name, module in [*sys.modules.items()]:
+        for value in vars(module).values() if name.startswith("normviz.") else ():
+            if isinstance(value, _lru_cache_wrapper) and value.cache_parameters()["maxsize"]:
+                value.cache_clear()
 
 
 async def watch_sessions() -> None:
