@@ -78,6 +78,7 @@ def cache_by_language(maxsize: int | None = None) -> Callable[[Callable[P, R]], 
         def found(*args: P.args, **kwargs: P.kwargs) -> R:
             return kept(language.get(), *args, **kwargs)  # type: ignore[arg-type]
 
+        found.kept = kept  # type: ignore[attr-defined]
         return found
 
     return decorate

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Container, Iterable
 from functools import _lru_cache_wrapper, wraps
 from itertools import islice
+from types import FunctionType
 
 from streamlit import runtime
 from streamlit.proto.ClientState_pb2 import ClientState
@@ -76,8 +77,9 @@ def forget() -> None:
     """Empty the caches that have a limit: they hold what the visitors asked for. The others hold what every page needs."""
     for name, module in [*sys.modules.items()]:
         for value in vars(module).values() if name.startswith("normviz.") else ():
-            if isinstance(value, _lru_cache_wrapper) and value.cache_parameters()["maxsize"]:
-                value.cache_clear()
+            cached = vars(value).get("kept") if isinstance(value, FunctionType) else value  # of cache_by_language
+            if isinstance(cached, _lru_cache_wrapper) and cached.cache_parameters()["maxsize"]:
+                cached.cache_clear()
 
 
 async def watch_sessions() -> None:
