@@ -83,7 +83,12 @@ def batchnorm_in_train_mode_depends_on_the_other_examples(draw, family="BatchNor
 def torchs_layers_do_not_know_padding(draw, skip=False):
     """More zeros at the end of (N, C, L) change the outputs of real positions in BatchNorm, InstanceNorm and GroupNorm in train mode."""
     case = draw_case(
-        draw, "BatchNorm", "InstanceNorm", "GroupNorm", shape=(2, draw(st.integers(2, 4)), draw(st.integers(3, 5)))
+        draw,
+        "BatchNorm",
+        "InstanceNorm",
+        "GroupNorm",
+        shape=(2, draw(st.integers(2, 4)), draw(st.integers(3, 5))),
+        dtype=torch.float64,
     )
     longer = nn.functional.pad(case.x, (0, draw(st.integers(1, 4))))
     same = torch.allclose(run(case.layer, longer)[:, :, : case.x.shape[2]], run(case.layer, case.x), atol=1e-6)
