@@ -9,10 +9,10 @@ from string import ascii_uppercase
 
 from normviz.lessons.page import plan_of
 from normviz.lessons.questions.page import QUESTIONS, link_to
-from normviz.lessons.questions.question import Question, answer, prose, reasons
+from normviz.lessons.questions.question import Question, answer, facts_of, prose, reasons
 from normviz.parts.part import Heading, Link, Links, Part, Text
 from normviz.parts.titles import TITLES
-from normviz.texts.messages import N_, _, ngettext
+from normviz.texts.messages import N_, _, join_sentences, ngettext
 
 FIRST, EACH = 3, 4  # minutes for the prediction, and for a question of the class
 
@@ -73,7 +73,11 @@ def plan_parts(page: str) -> Iterator[Part]:
     yield from _asked(first, _("Each student writes down an answer before the page is shown."))
     yield Heading(_("The usual wrong answer"))
     tempting = reasons(first)
-    wrong = (f"- **{text}**: {tempting[key]}" for key, text in prose(first.key).options.items() if key in tempting)
+    wrong = (
+        "- " + _("{title}: {caption}", title=f"**{text}**", caption=tempting[key])
+        for key, text in prose(first.key).options.items()
+        if key in tempting
+    )
     yield Text("\n".join([f"> {prose(first.key).claim}\n", *wrong]))
     settles = Link(_("Open in {page}", page=first.page.title), first.page.name, first.query)
     yield Links((Link(title, page), settles), N_("Then show:"), kind="choices")
@@ -86,6 +90,8 @@ def plan_parts(page: str) -> Iterator[Part]:
 def _asked(question: Question, advice: str = "") -> Iterator[Part]:
     """What to ask, its options, and the answer."""
     text = prose(question.key)
-    options = [f"- {letter}. {option}" for letter, option in zip(ascii_uppercase, text.options.values(), strict=False)]
+    lettered = dict(zip(text.options, ascii_uppercase, strict=False))
+    options = [f"- {lettered[key]}. {option}" for key, option in text.options.items()]
     yield Text("\n\n".join(filter(None, [advice, text.predict, "\n".join(options)])))
-    yield Text(f"{_('Answer:')} {answer(question)}")
+    right = [f"**{lettered[str(facts_of(question)['right'])]}.**"] if text.options else []
+    yield Text(join_sentences([_("Answer:"), *right, answer(question)]))

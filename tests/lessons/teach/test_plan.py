@@ -56,7 +56,9 @@ def test_the_answer_of_a_plan_is_the_right_option():
     """By hand: LayerNorm([3, 4, 4]) has a gamma for each of the 48 elements that it normalizes together."""
     said = text(parts_of("explore"))
     assert "D. one for each normalized element" in said
-    assert "Answer: One for each normalized element" in said
+    assert "Answer: D. One for each normalized element" in said
+    assert "C. that of BatchNorm1d(3)" in text(parts_of("gradients"))
+    assert "Answer: C. It depends on the layer." in text(parts_of("gradients"))
     assert prediction(PLANS["explore"].asked[0]).is_right("elements")
 
 
