@@ -1,6 +1,6 @@
 """Several layers on one tensor: the table, the sentence, and suggestions of layers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -207,7 +207,8 @@ def suggestions(shape: tuple[int, ...], layout: str) -> tuple[str, ...]:
     return tuple(e.title for e in sorted(found, key=lambda e: bool(e.notes)))
 
 
-def one_of_each_family(shape: tuple[int, ...], layout: str) -> dict[str, Layer]:
+@lru_cache(maxsize=256)
+def one_of_each_family(shape: tuple[int, ...], layout: str) -> Mapping[str, Layer]:
     """The default layer of each family that takes such an x, in the order of ``suggestions``.
 
     Raises NormvizError for an invalid shape or layout.
@@ -221,5 +222,5 @@ def one_of_each_family(shape: tuple[int, ...], layout: str) -> dict[str, Layer]:
     found = {}
     for family in families:
         with suppress(NormvizError):  # a family without a form on such an x
-            found[family] = fit.layer_for(family, tuple(shape), axes)
+            found[family] = fit.layer_for(family, shape, axes)
     return found

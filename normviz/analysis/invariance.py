@@ -139,8 +139,8 @@ class _Change:
 
     key: str
     apply: Callable[[Tensor, Generator], Tensor]
-    before: Map = torch.clone
-    after: Map = torch.clone
+    before: Map = torch.Tensor.detach
+    after: Map = torch.Tensor.detach
     scales: bool = False
 
 
@@ -166,15 +166,16 @@ def _measure(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: L
         x, values = _random_values(norm, shape, generator)
         forward = trace(norm, x, values)
         largest_factor = 1.0 if values.gamma is None else float(factor(norm, values.gamma).max())
+        tolerance = _tolerance(forward, m, largest_factor)
         run: Map = partial(_output, norm, values) if layer is None else module_function(layer, x, values)
         old = run(x)
         for change in changes:
-            if any(difference > CLEAR * tolerance for difference, tolerance in measured[change.key]):
+            if any(difference > CLEAR * allowed for difference, allowed in measured[change.key]):
                 continue  # one such trial is enough to know that the output changes
             changed = change.apply(x, generator)
             difference = largest_difference(change.before(old), change.after(run(changed)))
-            largest = float(torch.stack([x, changed]).abs().max())
-            measured[change.key].append((difference, _tolerance(forward, m, largest, largest_factor, change.scales)))
+            largest = max(float(x.max()), float(changed.abs().max()))  # x is positive
+            measured[change.key].append((difference, tolerance(largest, change.scales)))
     return tuple(Invariance(key, _holds(found), *map(max, zip(*found, strict=True))) for key, found in measured.items())
 
 
@@ -250,8 +251,8 @@ def _random_values(norm: Norm, shape: tuple[int, ...], generator: Generator) -> 
     return SPACING * (1 + order.reshape(shape)), values
 
 
-def _tolerance(forward: Trace, m: int, M: float, largest_factor: float, scales: bool) -> float:
-    """The largest change of an output that rounding, and for scaling also eps, can explain.
+def _tolerance(forward: Trace, m: int, largest_factor: float) -> Callable[[float, bool], float]:
+    """The largest change of an output that rounding, and for scaling also eps, can explain: a function of M, and of whether the change scales.
 
     m   the number of elements in a group
     M   the largest absolute value of x, before and after the change
@@ -267,11 +268,17 @@ def _tolerance(forward: Trace, m: int, M: float, largest_factor: float, scales: 
     unit = torch.finfo(forward.output.dtype).eps
     spread = float(forward.var.min()) + forward.eps
     if spread <= 0:  # one value and no eps, or a negative eps: NaN on both sides
-        return 0.0
-    by_eps = min(SCALE_FACTOR**2 * abs(forward.eps) / (2 * spread), LARGEST_EPS_EFFECT) if scales else 0.0
-    by_rounding = m**0.5 * (m + 4) * unit * M / spread**0.5
-    moved = by_eps * float(forward.normalized.abs().max()) + by_rounding
-    return largest_factor * moved + 4 * unit * float(forward.output.abs().max())
+        return lambda M, scales: 0.0
+    by_eps = min(SCALE_FACTOR**2 * abs(forward.eps) / (2 * spread), LARGEST_EPS_EFFECT)
+    by_scale = by_eps * float(forward.normalized.abs().max())
+    in_output = 4 * unit * float(forward.output.abs().max())
+
+    def tolerance(M: float, scales: bool) -> float:
+        by_rounding = m**0.5 * (m + 4) * unit * M / spread**0.5
+        moved = by_scale + by_rounding if scales else by_rounding
+        return largest_factor * moved + in_output
+
+    return tolerance
 
 
 @lru_cache(maxsize=MOST_KEPT)
