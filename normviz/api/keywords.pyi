@@ -125,6 +125,15 @@ class TeachSettings(DisplaySettings, total=False):
         "questions",
         "practice",
     ]
+    count: int
+    topics: (
+        Literal["statistics", "parameters", "code", "numbers", "dependence", "train_and_eval"]
+        | Sequence[Literal["statistics", "parameters", "code", "numbers", "dependence", "train_and_eval"]]
+    )
+    level: Literal["rising", "all", 1, 2, 3]
+    kinds: Literal["number", "mark", "choice", "build"] | Sequence[Literal["number", "mark", "choice", "build"]]
+    mixture: int | None
+    seed: int | None
 
 class LiveSettings(DisplaySettings, ShapeSettings, ValuesSettings, total=False):
     q: str

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable, Collection, Mapping, Sequence
-from importlib.util import find_spec
 from typing import Any, NoReturn
 
 from normviz.__version__ import __version__
@@ -28,7 +27,6 @@ QUIZZES: Mapping[str, str] = {
     "paper": N_("an exam to print, and its key"),
 }
 SAME = {"--shape": "--input", "--input": "--shape"}  # options that other commands have by another name
-WRITERS = {"moodle": "lxml", "qti": "text2qti", "anki": "genanki"}  # the packages that write a format
 
 
 class Help(argparse.HelpFormatter):
@@ -83,8 +81,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 def check_package(args: argparse.Namespace) -> None:
     """Raise NormvizError if the package that writes the format of a set of exercises is not installed: before torch is loaded."""
-    package = WRITERS.get(getattr(args, "format", ""))
-    if package and find_spec(package) is None:
+    if package := settings.missing_package(getattr(args, "format", "")):
         raise NormvizError(
             '--format {format} needs {module}, which is not installed; run pip install "normviz[practice]".',
             format=args.format,

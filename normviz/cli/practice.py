@@ -4,8 +4,8 @@ import argparse
 import json
 import re
 import webbrowser
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from string import ascii_uppercase
 from tempfile import mkdtemp
@@ -15,8 +15,8 @@ from normviz.cli import terminal
 from normviz.export import files
 from normviz.export.pictures import checked_browser
 from normviz.export.scorm import read_mastery
-from normviz.export.sets import PAPER, PracticeSet, content, write_exam, write_sets
-from normviz.lessons.practice.bank import bank, choose
+from normviz.export.sets import PAPER, Chosen, PracticeSet, chosen_set, content, write_exam, write_sets
+from normviz.lessons.practice.bank import bank
 from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.own import OwnSet, read_files
 from normviz.lessons.practice.page import SETTINGS
@@ -37,7 +37,7 @@ def write_practice(args: argparse.Namespace) -> None:
     """Write the set, a set for each student or version, or the bank. Raises NormvizError for invalid arguments."""
     app = (check_web_address("--app ", args.app) or app_of_files()).rstrip("/")
     given = {setting.name: text for setting in SETTINGS if (text := getattr(args, setting.name)) is not None}
-    chosen, mastery = _chosen(given, args.format), read_mastery(args.passing)
+    chosen, mastery = chosen_set(given, args.format), read_mastery(args.passing)
     if mastery is not None and args.format != "scorm":
         raise NormvizError("--pass is for a SCORM package: write it with --format scorm.")
     if args.pdf:
@@ -81,44 +81,6 @@ def _preview(own: Sequence[OwnSet], app: str) -> None:
     files.write(file, content("html", with_own(PracticeSet("", (), app=app), own)))
     print(file)
     webbrowser.open(file.as_uri())
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """The values of the settings of a set, and their texts as the arguments name them."""
-
-    seed: int
-    count: int
-    topics: tuple[str, ...]
-    level: int | None
-    forms: tuple[str, ...]
-    mixture: int | None
-    query: dict[str, str]
-
-    @property
-    def practice_set(self) -> PracticeSet:
-        """The one set that they choose."""
-        if self.query.get("level") == RISING:
-            return PracticeSet("", (), query=self.query)
-        found = choose(self.seed, self.count, self.topics, self.level, self.forms, self.mixture)
-        title = _("normviz practice, seed {seed}", seed=self.seed)
-        if self.level is not None:
-            title = _("normviz practice, seed {seed}, level {level}", seed=self.seed, level=_(LEVELS[self.level]))
-        return PracticeSet(title, tuple(found), query={"level": ALL_LEVELS} | self.query)
-
-
-def _chosen(given: Mapping[str, str], name: str) -> Chosen:
-    values = {
-        setting.name: setting.parse(given[setting.name]) if setting.name in given else setting.default
-        for setting in SETTINGS
-    }
-    level = values["level"]
-    if level == RISING and name != "html":
-        raise NormvizError("level=rising is for a page: write it with --format html, or choose another level.")
-    number = None if level in (ALL_LEVELS, RISING) else int(level)
-    return Chosen(
-        values["seed"], values["count"], values["topics"], number, values["kinds"], values["mixture"], {**given}
-    )
 
 
 def _write_one(args: argparse.Namespace, one: PracticeSet) -> None:

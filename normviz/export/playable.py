@@ -26,7 +26,7 @@ from normviz.lessons.compare.page import OWN_SET, READY_SETS, default_layers, fi
 from normviz.lessons.events import after, entering
 from normviz.lessons.explore.page import hides_toggles
 from normviz.lessons.page import InputData, InputRow, Page, RowData, input_data
-from normviz.lessons.pages import PageView, page_view
+from normviz.lessons.pages import PageView, join_part, page_view
 from normviz.parts.html import Body, FigureData
 from normviz.parts.part import visible_parts
 from normviz.scene.controls import SIZES, Input, families_for, family_label, family_of, layout_axes
@@ -581,14 +581,15 @@ def views_data(
     views = []
     for one, state in zip(found.values(), states, strict=True):
         body = Body(app=app or None, pages=pages or {})
-        parts = body.keyed(one.page_view.parts)
+        joined = [*one.page_view.parts, *([join_part(page, one.page_view.view)] if app else [])]
+        parts = body.keyed(joined)
         view = FileView(
             title=page.share_title(one.page_view.view),
             query={each: text for each, text in one.page_view.query.items() if each not in SELECTED},
             state={each: text for each, text in state.items() if each not in common},
             rows=[_row(row, one, numbers) for row in one.rows if row.inputs or any(row.more)],
             parts=parts,
-            presented=[n for n, part in enumerate(one.page_view.parts) if visible_parts([part], PRESENTED)],
+            presented=[n for n, part in enumerate(joined) if visible_parts([part], PRESENTED)],
             figures=body.figures,
             toggles={" ".join(map(str, press)): numbers[key] for press, key in one.toggles.items()},
         )

@@ -15,13 +15,15 @@ from normviz.export import files, links
 from normviz.export.output import Choices
 from normviz.export.pictures import print_pdf
 from normviz.export.scorm import scorm_package
+from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise, PracticeExercise
 from normviz.lessons.practice.formats import paper, quiz
-from normviz.lessons.practice.page import Practice
-from normviz.lessons.practice.settings import ALL_LEVELS
+from normviz.lessons.practice.page import SETTINGS, Practice
+from normviz.lessons.practice.settings import ALL_LEVELS, LEVELS, RISING
 from normviz.scene.view import link
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import with_language
+from normviz.texts.messages import _
 
 PAPER = "paper"
 LONGEST_STEM = 60  # characters of a name in the name of a file
@@ -77,6 +79,45 @@ class PracticeSet:
     def data(self) -> tuple[PracticeExercise, ...]:
         """The exercises for the browser."""
         return tuple(replace(one.data(), id=self.id_of(one)) for one in self.exercises)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The values of the settings of a set, and their texts as the arguments name them."""
+
+    seed: int
+    count: int
+    topics: tuple[str, ...]
+    level: int | None
+    forms: tuple[str, ...]
+    mixture: int | None
+    query: dict[str, str]
+
+    @property
+    def practice_set(self) -> PracticeSet:
+        """The one set that they choose."""
+        if self.query.get("level") == RISING:
+            return PracticeSet("", (), query=self.query)
+        found = choose(self.seed, self.count, self.topics, self.level, self.forms, self.mixture)
+        title = _("normviz practice, seed {seed}", seed=self.seed)
+        if self.level is not None:
+            title = _("normviz practice, seed {seed}, level {level}", seed=self.seed, level=_(LEVELS[self.level]))
+        return PracticeSet(title, tuple(found), query={"level": ALL_LEVELS} | self.query)
+
+
+def chosen_set(given: Mapping[str, str], name: str) -> Chosen:
+    """What the texts of the settings choose, for a file in the format of this name. Raises NormvizError for an invalid one."""
+    values = {
+        setting.name: setting.parse(given[setting.name]) if setting.name in given else setting.default
+        for setting in SETTINGS
+    }
+    level = values["level"]
+    if level == RISING and name != "html":
+        raise NormvizError("level=rising is for a page: write it with --format html, or choose another level.")
+    number = None if level in (ALL_LEVELS, RISING) else int(level)
+    return Chosen(
+        values["seed"], values["count"], values["topics"], number, values["kinds"], values["mixture"], {**given}
+    )
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 from normviz.export.files import short_path
 from normviz.export.playable import VERSION, FileView, FileViews, Pool
 from normviz.figures.wire import sent
-from normviz.lessons.pages import PAGES, page_view, view_of_link
+from normviz.lessons.pages import PAGES, join_part, page_view, view_of_link
 from normviz.lessons.tours import Tour, find_tour, read_tour, stop_link, tour_bar, tours
 from normviz.parts.html import Body
 from normviz.parts.part import Chart, Panels, Part, Table, flat
@@ -53,6 +53,11 @@ def stop_parts(tour: Tour, number: int) -> list[Part]:
     return [tour_bar(tour, number), *parts]
 
 
+def _join(tour: Tour, number: int) -> Part:
+    stop = tour.stops[number - 1]
+    return join_part(PAGES[stop.page], view_of_link(PAGES[stop.page], stop.query))
+
+
 def tour_data(tour: Tour, app: str = "") -> FileViews:
     """The views of a tour as JSON for the browser, like ``views_data``. ``app``: the address of the app, for links to other views, or ""."""
     pool, views = Pool(), []
@@ -60,7 +65,7 @@ def tour_data(tour: Tour, app: str = "") -> FileViews:
     stops = {stop_link(tour, number, "").address: f"#stop={number}" for number in numbers}
     for number in numbers:
         body = Body(app=app or None, pages=stops)
-        parts, stop = body.keyed(stop_parts(tour, number)), {"stop": str(number)}
+        parts, stop = body.keyed([*stop_parts(tour, number), _join(tour, number)]), {"stop": str(number)}
         view = sent(FileView(query=stop, state=stop, rows=[], parts=parts, figures=body.figures))
         views.append(view | {name: pool.pack(view[name]) for name in ("parts", "figures")})
     return FileViews(

@@ -300,6 +300,17 @@ def leads_to(name: str, query: Mapping[str, str]) -> tuple[Page, dict[str, str]]
     return page, with_view_of_typed(query) if page is explore.PAGE else dict(query)
 
 
+def join_part(page: Page, view: View, app: str = "") -> part.Join:
+    """The address of a projected view for students: without the projector, the tour and an answer. ``app``: as in ``Join``."""
+    shown = replace(view, display=replace(view.display, present=False, tour="", stop=0))
+    query = {name: text for name, text in page.query(shown).items() if name != "guess"}
+    for name in ("", *query):  # first without any setting
+        shorter = {other: text for other, text in query.items() if name and other != name}
+        if page.view(shorter) == page.view(query):
+            query = shorter
+    return part.Join(part.Link("", page.name, link(query).removeprefix("?")), app)
+
+
 def _tour(page: Page, view: View) -> part.Part:
     """The bar of the tour that the view belongs to, or why there is none."""
     try:

@@ -1,6 +1,7 @@
 """A tour: views of pages with captions, in order. It is written as YAML (``normviz/locale/<language>/tours/``):
 
 title: What normalized_shape does
+minutes: 5
 stops:
   - link: /explore?shape=2,3,4,4&layer=LayerNorm([3,4,4])
     caption: One mean for each example.
@@ -22,6 +23,7 @@ from normviz.texts.marked import Marked, read_marked
 from normviz.texts.messages import _, language, ngettext
 
 FORM = "title: ..., stops: [{link: ..., caption: ...}]"
+MOST_MINUTES = 240
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,12 @@ class Stop:
 
 @dataclass(frozen=True)
 class Tour:
-    """A tour; ``name`` identifies it in links."""
+    """A tour; ``name`` identifies it in links. ``minutes``: in a lesson; 0 if it does not say."""
 
     name: str
     title: str
     stops: tuple[Stop, ...]
+    minutes: int = 0
 
 
 def read_tour(text: str, name: str, pages: Collection[str] = ()) -> Tour:
@@ -55,8 +58,15 @@ def read_tour(text: str, name: str, pages: Collection[str] = ()) -> Tour:
         raise NormvizError(
             "the tour {name} is not YAML: {reason}.", name=echo(name), reason=" ".join(str(error).split())
         ) from None
-    fields = given.fields(("title", "stops")) if isinstance(given.value, dict) else {}
-    title, stops = (fields[key].value if key in fields else None for key in ("title", "stops"))
+    fields = given.fields(("title", "minutes", "stops")) if isinstance(given.value, dict) else {}
+    title, minutes, stops = (fields[key].value if key in fields else None for key in ("title", "minutes", "stops"))
+    if minutes is not None and str(minutes) not in map(str, range(1, MOST_MINUTES + 1)):
+        raise NormvizError(
+            "the tour {name}: minutes={minutes} must be a whole number from 1 to {most}.",
+            name=echo(name),
+            minutes=echo(str(minutes)),
+            most=MOST_MINUTES,
+        )
     if not isinstance(title, str) or not isinstance(stops, list) or not 1 <= len(stops) <= MOST_STOPS:
         raise NormvizError(
             ngettext(
@@ -67,7 +77,8 @@ def read_tour(text: str, name: str, pages: Collection[str] = ()) -> Tour:
                 form=FORM,
             )
         )
-    return Tour(name, title, tuple(_read_stop(stop, number, pages) for number, stop in enumerate(stops, 1)))
+    read = tuple(_read_stop(stop, number, pages) for number, stop in enumerate(stops, 1))
+    return Tour(name, title, read, int(str(minutes or 0)))
 
 
 def _read_stop(given: Marked, number: int, pages: Collection[str]) -> Stop:
@@ -132,6 +143,11 @@ def stop_shown(query: Mapping[str, str]) -> Stop | None:
     return tour.stops[min(max(display.stop, 1), len(tour.stops)) - 1] if tour else None
 
 
+def minutes_text(n: int) -> str:
+    """A time in words."""
+    return ngettext("{n} minute", "{n} minutes", n)
+
+
 # The bar above a view of a tour.
 
 
@@ -142,7 +158,10 @@ def tour_bar(tour: Tour, number: int, leave: Link | None = None, has_caption: bo
     before = stop_link(tour, number - 1, _("Back")) if number > 1 else None
     label = _("Next") if number else _("Start")
     after = stop_link(tour, number + 1, label) if number < len(tour.stops) else None
-    return TourBar(tour.title, caption, number, len(tour.stops), before, after, leave)
+    title = tour.title
+    if tour.minutes and not number:
+        title = _("{title}: {caption}", title=title, caption=minutes_text(tour.minutes))
+    return TourBar(title, caption, number, len(tour.stops), before, after, leave)
 
 
 def stop_link(tour: Tour, number: int, text: str) -> Link:

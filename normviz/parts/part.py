@@ -11,7 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import isfinite
 from typing import ClassVar
 
@@ -29,6 +29,7 @@ from normviz.scene.setting import read_number
 from normviz.scene.view import PANELS, Display
 from normviz.texts.columns import WIDEST, align
 from normviz.texts.errors import NormvizError, echo, listed
+from normviz.texts.languages import with_language
 from normviz.texts.messages import N_, _, format_count, format_difference, ngettext, plain
 from normviz.texts.searching import ideas, matches, ranking, simplified
 
@@ -434,6 +435,42 @@ class TourBar(Part):
 
     def plain_text(self) -> str:
         return self.caption
+
+
+@dataclass(frozen=True)
+class Join(Part):
+    """In a projected view: the address of the same view, as a QR code too, so that students open it on their phones.
+
+    app  the address of the app; "": that of the document
+    """
+
+    link: Link
+    app: str = ""
+
+    def html(self, body: Body) -> str:
+        app = self.app or body.app
+        if not app:
+            return ""
+        address = app + with_language(self.link.address)
+        name, bits = escape(_("QR code")), qr_code(address) if len(address) <= LONGEST_SCANNED else ""
+        code = f'<div class="nv-qr" role="img" aria-label="{name}" data-bits="{bits}"></div>' if bits else ""
+        return f'<aside class="nv-join">{code}<p>{escape(address.partition("://")[2])}</p></aside>'
+
+    def plain_text(self) -> str:
+        return ""
+
+
+LONGEST_SCANNED = 600  # characters: the modules of a longer address would be too small for the back row
+
+
+@lru_cache(512)
+def qr_code(text: str) -> str:
+    """The modules of the QR code of a text, row by row, as the bits of a number in hexadecimal: 1 is dark, as the first module is."""
+    import segno
+
+    # A fixed mask is as valid as the best one, and four times as fast.
+    matrix = segno.make(text, error="l", mask=3, micro=False, boost_error=False).matrix
+    return f"{int(''.join(str(module & 1) for row in matrix for module in row), 2):x}"
 
 
 # A small tensor that is drawn before anything is computed: its shape, or its values.

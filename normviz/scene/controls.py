@@ -434,9 +434,10 @@ ARGUMENTS = Control("arguments", "normalized_shape, num_groups, dim", _arguments
 PATTERN = Control("pattern", N_("Your own pattern"), _pattern)
 EPS = Control("eps", "eps", _eps)
 MODE = Control("mode", N_("Mode"), _mode)
+SEED = Control(scenes.SEED.name, scenes.SEED.label, _seed)
 MORE_ABOUT_X = (
     Control("data", scenes.DATA_SETTING.label, _data),
-    Control(scenes.SEED.name, scenes.SEED.label, _seed),
+    SEED,
     Control(scenes.PARAMS.hidden_by, scenes.PARAMS.label, _params),
 )
 MORE_ABOUT_LAYER = (EPS, *map(_flag, FLAG_LABELS), MODE)

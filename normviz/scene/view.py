@@ -152,7 +152,7 @@ PANELS: Mapping[str, str] = {
 BESIDE_THE_FIGURE = {"distribution", "facts", "worked", "loops"}  # drawn with a figure, but not a part of it
 DETAILS = BESIDE_THE_FIGURE | {"x", "normalized", "output", "table", "code", "details"}
 # Not shown on a projector, besides the controls.
-NOT_PRESENTED = DETAILS - {"distribution"} | {"text", "time", "itself", "prediction"}
+NOT_PRESENTED = DETAILS | {"text", "time", "itself", "prediction", "readout"}
 FIGURE = {"panels", "notes", *PANELS} - BESIDE_THE_FIGURE
 
 
@@ -162,7 +162,7 @@ class Display:
 
     hide     the names of hidden controls and parts
     caption  under the figure
-    present  for a projector: the figure fills the screen, without controls
+    present  for a projector: the figure and one sentence fill the screen, without controls
     tour     the name of a tour that the view belongs to
     stop     the number of the view in the tour, from 1; 0: the tour's beginning
     like     the layer and the shape that the view is a small look-alike of
@@ -285,7 +285,7 @@ DISPLAY_SETTINGS = (
     ),
     Setting(
         "present", False, _parse_present, lambda present: str(present).lower(),
-        about=N_("true: for a projector, the figure fills the screen"), example="true", type="bool",
+        about=N_("true: for a projector, the figure and one sentence fill the screen, and the space key shows the answer"), example="true", type="bool",
     ),
     text("tour", 60, keyword=False, about=N_("the name of a tour"), example="normalized-shape"),
     integer("stop", 0, MOST_STOPS, 0, widget=None, keyword=False, about=N_("which view of the tour is shown"), example="2"),

@@ -1,12 +1,13 @@
 """The route that returns a view as one HTML file: ``export?page=compare&shape=2,3,4,4&layers=BatchNorm2d(3);LayerNorm([3,4,4])``.
 
 The query contains everything, so any replica can respond. ``page`` is the page, or "questions"; ``theme`` and ``plotlyjs`` ("inline" or
-"cdn") are options; the rest is the page's own query, including ``hide`` and ``caption``.
+"cdn") are options; the rest is the page's own query, including ``hide`` and ``caption``. A set of exercises is a file in a ``format``, too:
+``export?page=practice&format=moodle&seed=7&count=5``, and a tour is a file for a projector: ``export?page=tour&tour=normalized-shape``.
 """
 
 import asyncio
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -15,10 +16,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from normviz.export.document import check_theme
-from normviz.export.links import output_of_query
+from normviz.export.links import output_of_query, tour_output
 from normviz.export.output import Choices, Output
+from normviz.export.sets import FORMATS, PAPER, PracticeSet, chosen_set, content, exams
 from normviz.figures.palette import FOLLOW
+from normviz.lessons.pages import PAGES, view_of_link
+from normviz.lessons.practice.own import content_set
+from normviz.lessons.practice.settings import missing_package
+from normviz.lessons.tours import find_tour
 from normviz.parts.titles import app_of_environment
+from normviz.scene.scene import SEED
 from normviz.scene.view import length_problem
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, language, without_marks
@@ -27,7 +34,14 @@ from normviz.ui.assets import is_known
 from normviz.ui.load import Busy, Queue, return_memory, turn
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
-OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all other names belong to the view
+OPTIONS = (
+    "page",
+    "theme",
+    "plotlyjs",
+    "fixed",
+    "format",
+    "preview",
+)  # options of the file; all other names belong to the view
 # Files at once, and files of one address that run or wait: a class of 300 may have one each. A file takes a second or two, and other addresses do not wait
 # for all of them.
 AT_ONCE, MAX_REQUESTS = 2, 300
@@ -35,6 +49,9 @@ KEPT = 8  # files of about a megabyte, for readers who ask for one that was just
 KEPT_FOR = 60.0  # s
 ONE_HOUR = "max-age=3600"  # a new version of the app may write another file
 MAX_NAME = 80
+
+ANSWERS = "answers"  # the key of the exam on paper
+DOWNLOADS = (*FORMATS, ANSWERS)
 
 _queue = Queue("export", AT_ONCE, MAX_REQUESTS)
 
@@ -44,12 +61,17 @@ class SavedFile:
     """A file as it is sent."""
 
     name: str
-    html: bytes
+    content: bytes
+    shown: bool = False  # the browser shows it
 
     @cached_property
     def tag(self) -> str:
         """Weak, because Streamlit's middleware may compress the response."""
-        return f'W/"{sha256(self.html).hexdigest()[:16]}"'
+        return f'W/"{sha256(self.content).hexdigest()[:16]}"'
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {} if self.shown else {"Content-Disposition": f'attachment; filename="{self.name}"'}
 
 
 _made: dict[Hashable, SavedFile] = {}  # the last ones
@@ -70,8 +92,7 @@ async def export(request: Request) -> Response:
     headers = {"Cache-Control": f"{shared}, {ONE_HOUR}", "ETag": file.tag} | SAFE
     if is_known(request, file.tag):
         return Response(status_code=304, headers=headers)
-    headers["Content-Disposition"] = f'attachment; filename="{file.name}"'
-    return Response(file.html, media_type="text/html", headers=headers)
+    return Response(file.content, media_type=MEDIA[file.name.rpartition(".")[2]], headers=headers | file.headers)
 
 
 async def _file(request: Request) -> SavedFile:
@@ -80,7 +101,8 @@ async def _file(request: Request) -> SavedFile:
     key = language.get(), *asked
     file = _made.pop(key, None)
     if file is None:
-        kind = request.query_params.get("page"), request.query_params.get("fixed") == "true"
+        options = request.query_params
+        kind = options.get("page"), options.get("format"), options.get("fixed") == "true"
         file = await _queue.run(request, _export_file, *asked, kind=kind)
         asyncio.get_running_loop().call_later(KEPT_FOR, _forget, key)
     _made[key] = file
@@ -103,9 +125,52 @@ def _line(text: str, status: int, headers: dict[str, str] | None = None) -> Resp
     return Response(" ".join(without_marks(text).split()) + "\n", status, media_type="text/plain", headers=kept)
 
 
+MEDIA = {
+    "html": "text/html",
+    "json": "application/json",
+    "xml": "application/xml",
+    "zip": "application/zip",
+    "apkg": "application/octet-stream",
+}
+
+
+def _set_file(query: Mapping[str, str], app: str) -> SavedFile:
+    """A set of exercises in the format that the query names. A preview has no script: the browser may show it."""
+    name, page = query["format"], PAGES["practice"]
+    if name not in DOWNLOADS:
+        raise NormvizError("format={value} is unknown; choose {choices}.", value=echo(name), choices=listed(DOWNLOADS))
+    if package := missing_package(name):
+        raise NormvizError(
+            "format={format} needs {module}, which this server does not have.", format=name, module=package
+        )
+    given = {each: text for each, text in query.items() if each not in OPTIONS}
+    if problem := page.problem(view_of_link(page, given)):
+        raise NormvizError(problem)
+    if own := content_set(given["content"]) if given.get("content") else None:
+        one = PracticeSet(own.title, own.exercises)
+    else:
+        chosen = {each: text for each, text in given.items() if page.setting(each) or each == SEED.name}
+        one = chosen_set(chosen, name).practice_set
+    one = replace(one, app=app)
+    made = exams([one])["-key"].encode() if name == ANSWERS else content(name, one)
+    ending = "html" if name == ANSWERS else FORMATS[name].ending
+    shown = query.get("preview") == "true" and name in (PAPER, ANSWERS)
+    return SavedFile(f"normviz-{name}.{ending}", made, shown)
+
+
+def _tour_file(name: str, app: str) -> SavedFile:
+    output = tour_output(find_tour(name))
+    choices = replace(output.choices or Choices(), app=app)
+    return SavedFile(f"normviz-tour-{name}.html", replace(output, choices=choices).to_html().encode())
+
+
 def _export_file(asked: Iterable[tuple[str, str]], app: str) -> SavedFile:
     """The file. ``app``: the address of the app, for what the file cannot answer."""
     query = dict(asked)
+    if query.get("page") == "practice" and "format" in query:
+        return _set_file(query, app)
+    if query.get("page") == "tour":
+        return _tour_file(query.get("tour", ""), app)
     place = query.get("plotlyjs", PLOTLYJS[0])
     if place not in PLOTLYJS:
         raise NormvizError(

@@ -10,6 +10,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial, wraps
 from typing import Any, Literal, ParamSpec
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -99,8 +100,10 @@ def show_page(known: Session, drawn_view: pages.PageView) -> None:
     The figures return the number of the last event that the server received (``turn``), so that they can ignore a response to an older one.
     """
     page, view = drawn_view.page, drawn_view.view
-    body = html.Body(app="", turn=known.turn)
-    data = data_of(drawn_view, pages.page_data(page, body, drawn_view.parts), bool(st.context.is_embedded))
+    body, parts = html.Body(app="", turn=known.turn), drawn_view.parts
+    if view.display.present:
+        parts = [*parts, pages.join_part(page, view, _app_address())]
+    data = data_of(drawn_view, pages.page_data(page, body, parts), bool(st.context.is_embedded))
     if st.context.is_embedded or view.display.hide:
         data["open"] = sent(app_link(drawn_view))
     if has_frame(view):
@@ -111,6 +114,13 @@ def show_page(known: Session, drawn_view: pages.PageView) -> None:
         summary = None if view.display.hide else page.summary(view)
         data |= sent(Header(summary, query_text(view.whole_scene_query())))
     _show(data, KEY, **CALLBACKS)
+
+
+def _app_address() -> str:
+    """The address of the app as the reader's browser has it, unless it is configured; "" if there is none."""
+    url = urlsplit(st.context.url or "")
+    opened = f"{url.scheme}://{url.netloc}{url.path.rpartition('/')[0]}" if url.netloc else ""
+    return titles.app_of_environment() or opened
 
 
 def data_of(drawn_view: pages.PageView, drawn: pages.DrawnPage, embedded: bool) -> dict[str, Json]:

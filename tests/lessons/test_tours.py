@@ -50,15 +50,15 @@ STATISTICS = [
     ("normalized-shape", 1, 2 * 3 * 4),
     ("normalized-shape", 2, 6),
     ("normalized-shape", 3, 2),
-    ("normalized-shape", 4, 2 * 5),
-    ("normalized-shape", 5, 2 * 4 * 4),
+    ("normalized-shape", 4, 2 * 3 * 4),
+    ("normalized-shape", 5, 2),
     ("from-batchnorm-to-layernorm", 1, 4),
     ("from-batchnorm-to-layernorm", 2, 2 * 4),
     ("from-batchnorm-to-layernorm", 3, 2 * 2),
     ("from-batchnorm-to-layernorm", 4, 2),
     ("from-batchnorm-to-layernorm", 5, 2),
-    ("from-batchnorm-to-layernorm", 6, 2 * 5),
-    ("from-batchnorm-to-layernorm", 7, 2 * 5),
+    ("from-batchnorm-to-layernorm", 6, 2 * 4 * 3),
+    ("from-batchnorm-to-layernorm", 7, 2 * 4 * 3),
 ]
 
 
@@ -66,6 +66,36 @@ STATISTICS = [
 @whole
 def test_a_view_has_the_groups_of_its_caption(name, number, statistics):
     assert counts(name, number).statistics == statistics
+
+
+@pytest.mark.parametrize("name", tours())
+def test_a_tour_keeps_one_tensor_of_different_sizes_begins_with_a_prediction_and_says_its_minutes(name):
+    tour = tours()[name]
+    shown = [view_of(name, number) for number in range(1, len(tour.stops) + 1)]
+    uses = [view for view, stop in zip(shown, tour.stops, strict=True) if "shape=" in stop.query]
+    (shape,) = {view.scene.shape for view in uses}
+    assert len(uses) > len(tour.stops) / 2
+    assert len(set(shape)) == len(shape)
+    asked, told = re.fullmatch(r"Predict: (.+\?) \*\*(.+)\*\*", tour.stops[0].caption).groups()
+    assert not any("**" in stop.caption for stop in tour.stops[1:])
+    counted = re.findall(r"\d+", told.partition(".")[0])
+    assert counted == ([str(counts(name, 1).statistics)] if asked.startswith("how many means") else [])
+    (bar,) = [
+        part
+        for part in page_view(PAGES["explore"], view_of_link(PAGES["explore"], f"tour={name}")).parts
+        if isinstance(part, TourBar)
+    ]
+    assert bar.title == f"{tour.title}: {tour.minutes} minutes"
+
+
+@pytest.mark.parametrize("minutes", ["0", "many", "-3", "999999", "2.5"])
+def test_minutes_are_a_whole_number(minutes):
+    text = f"title: t\nminutes: {minutes}\nstops:\n  - link: /explore\n"
+    with pytest.raises(
+        NormvizError, match=rf"the tour 'a': minutes='{minutes}' must be a whole number from 1 to 240\."
+    ):
+        read_tour(text, "a")
+    assert read_tour(text.replace(minutes, "12"), "a").minutes == 12
 
 
 def test_layernorm_over_everything_differs_from_one_group_only_in_its_parameters():
@@ -80,7 +110,7 @@ def test_rmsnorm_subtracts_no_mean():
 
 
 def test_gamma_does_not_depend_on_the_batch_size():
-    assert {describe("LayerNorm([3, 4, 4])", (n, 3, 4, 4)).counts.parameters for n in (1, 2, 7)} == {2 * 3 * 4 * 4}
+    assert {describe("LayerNorm([3, 4, 5])", (n, 3, 4, 5)).counts.parameters for n in (1, 2, 7)} == {2 * 3 * 4 * 5}
 
 
 def test_a_tour_begins_with_a_link_to_its_first_stop():
@@ -88,7 +118,7 @@ def test_a_tour_begins_with_a_link_to_its_first_stop():
     (bar,) = [part for part in shown.parts if isinstance(part, TourBar)]
     assert (bar.number, bar.before) == (0, None)
     assert "stop=1&present=true" in bar.after.query
-    assert bar.leave.query == "shape=2,3,4,4&layer=LayerNorm([4])"
+    assert bar.leave.query == "shape=2,3,4,5&layer=LayerNorm([5])&at=1,2,0,3"
     assert any(row.inputs for row in shown.rows)
 
 

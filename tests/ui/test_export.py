@@ -1,7 +1,9 @@
 """The route that exports a view as a file."""
 
 import asyncio
+import json
 import re
+from html import unescape
 from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
@@ -12,6 +14,8 @@ import normviz as nv
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices, Output
 from normviz.lessons.pages import PAGES, view_of_link
+from normviz.lessons.practice.bank import choose
+from normviz.lessons.practice.settings import missing_package
 from normviz.texts.errors import NormvizError
 from normviz.ui import export
 from normviz.ui.export import file_name
@@ -312,3 +316,81 @@ def test_only_a_few_are_computed_at_once(monkeypatch):
 
     assert run_async(export_all()) == [200] * 8
     assert most == export.AT_ONCE
+
+
+# The shelf: sets of exercises in each format, and tours.
+
+SET = "page=practice&seed=7&count=5&level=1"
+BEGINS = {
+    "json": b"[",
+    "html": b"<!doctype html>",
+    "moodle": b"<?xml",
+    "qti": b"pk",
+    "anki": b"pk",
+    "scorm": b"pk",
+    "paper": b"<!doctype html>",
+    "answers": b"<!doctype html>",
+}
+
+
+@pytest.mark.parametrize("name", export.DOWNLOADS)
+def test_the_server_writes_a_set_in_each_format(app, name):
+    if missing_package(name):
+        pytest.skip(f"{missing_package(name)} is not installed")
+    response = ask(app, f"/export?{SET}&format={name}", host="norm.example.org")
+    assert response.status == 200
+    assert response.body.lower().startswith(BEGINS[name])
+    assert response.headers["content-disposition"].startswith(f'attachment; filename="normviz-{name}.')
+    assert (
+        ask(app, f"/export?{SET}&format={name}", if_none_match=response.headers["etag"], host="norm.example.org").status
+        == 304
+    )
+
+
+def test_a_set_has_the_exercises_that_the_link_chooses(app):
+    shown = json.loads(ask(app, f"/export?{SET}&topics=numbers&format=json").body)
+    assert [one["id"] for one in shown] == [one.id for one in choose(7, 5, ("numbers",), 1)]
+    assert "page=practice" not in ask(app, f"/export?{SET}&format=json").body.decode()
+
+
+def test_only_a_sheet_without_scripts_is_shown_in_the_browser_and_the_exam_has_no_answer(app):
+    exam, key, page = (ask(app, f"/export?{SET}&format={name}&preview=true") for name in ("paper", "answers", "html"))
+    assert ["content-disposition" in one.headers for one in (exam, key, page)] == [False, False, True]
+    assert "<script" not in exam.body.decode() + key.body.decode()
+    assert exam.headers["content-security-policy"] == "sandbox"
+    reason = choose(7, 5, (), 1)[0].explanation.replace("`", "")
+    texts = [re.sub(r"<[^>]+>", "", unescape(one.body.decode())) for one in (exam, key)]
+    assert [reason in text for text in texts] == [False, True]
+
+
+def test_the_server_writes_a_tour(app):
+    response = ask(app, "/export?page=tour&tour=normalized-shape", host="norm.example.org")
+    assert response.status == 200
+    assert response.headers["content-disposition"] == 'attachment; filename="normviz-tour-normalized-shape.html"'
+    assert b"What normalized_shape does" in response.body
+
+
+WRONG_SETS = [
+    (f"{SET}&format=docx", "format='docx' is unknown; choose json, html, moodle, qti, anki, scorm, paper or answers."),
+    (f"{SET}&format=json&count=500", "count='500' must be a whole number from 1 to 100."),
+    (f"{SET}&format=json&cuont=5", "'cuont' is not a setting of a link. Did you mean count?"),
+    (
+        "page=practice&level=rising&format=paper",
+        "level=rising is for a page: write it with --format html, or choose another level.",
+    ),
+    (
+        f"{SET}&format=json&content=week3",
+        "content='week3' is not a set of this app; leave content out to practise with its exercises.",
+    ),
+    (
+        "page=tour&tour=x",
+        "tour='x' is unknown; choose from-batchnorm-to-layernorm, normalized-shape or train-and-eval.",
+    ),
+    ("page=tour", "tour='' is unknown; choose from-batchnorm-to-layernorm, normalized-shape or train-and-eval."),
+]
+
+
+@pytest.mark.parametrize(("query", "message"), WRONG_SETS)
+def test_a_wrong_set_or_tour_gets_one_line(app, query, message):
+    response = ask(app, f"/export?{query}")
+    assert (response.status, response.body.decode()) == (400, f"{message}\n")

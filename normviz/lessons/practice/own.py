@@ -515,7 +515,8 @@ def _compute_set(kind: str, case: Case, at: tuple[int, ...]) -> Box:
     """The elements that share a mean, or a gamma, with an element in torch's own module, itself among them."""
     if not case.text or len(at) < 2:
         raise NormvizError(
-            "kind={kind} needs a layer, an x of two axes or more, and an element of it; write layer:, shape: and at:.", kind=kind
+            "kind={kind} needs a layer, an x of two axes or more, and an element of it; write layer:, shape: and at:.",
+            kind=kind,
         )
     if prod(case.shape) > MOST_MARKED:
         raise NormvizError(

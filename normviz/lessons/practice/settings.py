@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 
 from normviz.scene import options
 from normviz.scene.setting import Number, Several, choice, integer, words
@@ -61,3 +62,11 @@ MIXTURE = replace(
 )
 OF_SET = (COUNT, OF_TOPICS, LEVEL, KINDS, MIXTURE)
 OPTIONS = (options.SEED, *OF_SET)
+
+WRITERS = {"moodle": "lxml", "qti": "text2qti", "anki": "genanki"}  # the packages that write a format
+
+
+def missing_package(name: str) -> str:
+    """The package that writes the format of this name, if it is not installed; otherwise ""."""
+    package = WRITERS.get(name, "")
+    return package if package and find_spec(package) is None else ""

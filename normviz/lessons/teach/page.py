@@ -1,32 +1,43 @@
-"""For teachers: what can be done with the app in a course, each with its command or its link."""
+"""For teachers, a shelf: the chosen exercises and the tours as files that the server makes, plans of a lesson, a frame, and the commands."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from normviz.lessons.page import Page
-from normviz.lessons.practice.bank import choose
+from normviz.lessons.page import ControlRow, Page, language_query
 from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.practice.own import content_names
+from normviz.lessons.practice.page import ExerciseSet
+from normviz.lessons.practice.settings import (
+    ALL_LEVELS,
+    COUNT,
+    KINDS,
+    LEVEL,
+    MIXTURE,
+    OF_SET,
+    OF_TOPICS,
+    RISING,
+    missing_package,
+)
+from normviz.lessons.questions.question import prose
 from normviz.lessons.teach.plan import PLANS, plan_links, plan_parts
-from normviz.lessons.tours import tours
+from normviz.lessons.tours import minutes_text, tours
 from normviz.parts.html import Body, block, escape, line
 from normviz.parts.part import Caption, Code, Details, Link, Links, Part, Text
 from normviz.parts.titles import TEACH, TITLES
+from normviz.scene.controls import SEED
 from normviz.scene.scene import compact
 from normviz.scene.setting import word
-from normviz.scene.view import View, link, read
+from normviz.scene.view import View, read
+from normviz.scene.view import link as link_text
 from normviz.texts.messages import N_, _, plain
 
-SEED, COUNT, LEVEL = 7, 5, 1  # of the set that the page shows
-SET = f"seed={SEED}&count={COUNT}&level={LEVEL}"
 NORMVIZ = "python -m normviz"
-PRACTICE = f"{NORMVIZ} practice --seed {SEED} --count {COUNT} --level {LEVEL}"
-FORMATS = {
-    "Moodle": "--format moodle -o set.xml",
-    "Canvas": "--format qti -o set.zip",
-    "Anki": "--format anki -o set.apkg",
-}
+COMMANDS = ("--format moodle -o set.xml", "--format qti -o set.zip", "--format anki -o set.apkg", "-o answers.json")
+# px, measured in a browser: of the view in a frame from 760 px, and in a narrower one; Share writes the same form for what it measures (share/links.ts).
+WIDE_FRAME, NARROW_FRAME = 1130, 1750
+FRAME = f'height="{NARROW_FRAME}" style="border: 0; height: max({WIDE_FRAME}px, min({NARROW_FRAME}px, (760px - 100cqw) * 9999))"'
+ROWS = (ControlRow("exercises", ((COUNT,), (LEVEL,)), more=((OF_TOPICS, KINDS), (SEED, MIXTURE))),)
 
 
 class Command(Code):
@@ -122,10 +133,127 @@ PREVIEWS = {
     "set": _frame(14, 4, 92, 68) + _tensor(24, 14, 6) + _lines(66, 18, 26, width=28)
     + "".join(f'<circle cx="{x}" cy="58" r="4" class="{"nv-on" if x == 30 else "nv-off"}"/>' for x in (30, 45, 60, 75, 90)),
     "embed": _frame(14, 4, 92, 68) + _lines(24, 14, 21, width=72) + _frame(24, 28, 72, 28) + _tensor(44, 32, 6) + _lines(24, 64, width=50),
-    "course": _frame(14, 4, 92, 68) + "".join(f'<rect x="24" y="{y}" width="8" height="8" rx="2" class="nv-off"/>' for y in (14, 33, 52))
-    + _lines(40, 18, 37, 56, width=54),
-    "answers": _frame(14, 4, 92, 68) + _ticks(18, 37, 56) + _lines(40, 18, 37, 56, width=54),
+    "plan": _frame(14, 4, 92, 68) + _ticks(18, 37, 56) + _lines(40, 18, 37, 56, width=54),
 }  # fmt: skip
+
+
+FILES = (
+    ("moodle", "Moodle XML", N_("into the question bank of Moodle")),
+    ("qti", "QTI 1.2", N_("as a quiz into Canvas and others")),
+    ("anki", "Anki", N_("as cards to learn with")),
+    ("scorm", "SCORM 1.2", N_("as an activity that reports the score")),
+    ("html", N_("Page"), N_("as one file that needs no network")),
+    ("paper", N_("Paper"), N_("to print as an exam")),
+    ("answers", N_("Answers"), N_("with the reason for each wrong answer")),
+    ("json", "JSON", N_("for a program of your own")),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Shelf(Part):
+    """Files that the server makes; without a server, there is none.
+
+    files  the name of each, what it is for, and what the route of files is asked for; and the link to its preview
+    """
+
+    files: tuple[tuple[str, str, str, Link], ...]
+
+    def html(self, body: Body) -> str:
+        if body.app is None:
+            return ""
+        items = "".join(
+            f'<li><a class="nv-file" data-page="export" data-query="?{escape(query)}" href="{escape(body.app)}/export?{escape(query)}" download>'
+            f"{escape(title)}</a><span>{escape(about)}</span>{_preview(body, link)}</li>"
+            for title, about, query, link in self.files
+        )
+        return f'<ul class="nv-shelf">{items}</ul>'
+
+    def plain_text(self) -> str:
+        return ""
+
+
+def _preview(body: Body, link: Link) -> str:
+    """The link to what a file shows; to another file, it leaves the page."""
+    if link.page != "export":
+        return link.html(body)
+    return f'<a class="nv-file" data-page="export" data-query="?{escape(link.query)}" href="{escape(body.app or "")}/export?{escape(link.query)}" target="_blank">{escape(link.text)}</a>'
+
+
+def _files(view: View) -> Shelf:
+    """The set of the view in each format that the server can write; a rising set exists only as a page."""
+    query = link_text(PAGE.query(view) | language_query()).removeprefix("?")
+    practice = Link(_("Preview"), "practice", query)
+    found = []
+    for name, title, about in FILES:
+        if missing_package(name) or (view.settings["level"] == RISING and name != "html"):
+            continue
+        asked = f"page=practice&format={name}&{query}"
+        is_sheet = name in ("paper", "answers")
+        found.append(
+            (_(title), _(about), asked, Link(_("Preview"), "export", f"{asked}&preview=true") if is_sheet else practice)
+        )
+    return Shelf(tuple(found))
+
+
+def _tours() -> Shelf:
+    language = "".join(f"&lang={name}" for name in language_query().values())
+    return Shelf(
+        tuple(
+            (
+                tour.title,
+                minutes_text(tour.minutes),
+                f"page=tour&tour={tour.name}{language}",
+                Link(_("Preview"), tour.stops[0].page, f"tour={tour.name}"),
+            )
+            for tour in tours().values()
+        )
+    )
+
+
+# Each step of a plan: its minutes, what the class does, and the question, the tour or the page that it opens.
+PREDICT, TOUR = N_("Each student predicts, then the answer is shown."), N_("A tour, from the front.")
+ON_PHONES, EXERCISES = N_("On the phones: change the sizes and the layer."), N_("On the phones: exercises by a link.")
+SCHEDULES = (
+    ((2, PREDICT, "s2f"), (5, TOUR, "normalized-shape"), (3, EXERCISES, "practice")),
+    (
+        (3, PREDICT, "s2f"), (8, TOUR, "from-batchnorm-to-layernorm"), (6, ON_PHONES, "explore"), (3, PREDICT, "s0c"), (5, TOUR, "normalized-shape"),
+        (7, TOUR, "train-and-eval"), (10, EXERCISES, "practice"), (3, PREDICT, "q16"),
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Schedule(Part):
+    """A plan of a lesson: the minutes of each step, what it is, and its link."""
+
+    steps: tuple[tuple[int, str, Link], ...]
+
+    @property
+    def title(self) -> str:
+        return _("A plan of {time}", time=minutes_text(sum(minutes for minutes, _text, _link in self.steps)))
+
+    def html(self, body: Body) -> str:
+        rows = "".join(
+            f"<li><b>{minutes_text(n)}</b><span>{line(_(text))} {link.html(body)}</span></li>"
+            for n, text, link in self.steps
+        )
+        return f'<h3>{escape(self.title)}</h3><ol class="nv-plan">{rows}</ol>'
+
+    def plain_text(self) -> str:
+        steps = (f"- {minutes_text(n)}: {plain(_(text))} {plain(link.text)}" for n, text, link in self.steps)
+        return "\n".join([self.title, *steps])
+
+
+def _schedules(query: str) -> tuple[Schedule, ...]:
+    def link(target: str) -> Link:
+        if target in tours():
+            tour = tours()[target]
+            return Link(tour.title, tour.stops[0].page, f"tour={target}")
+        if target in TITLES:
+            return Link(_(TITLES[target][0]), target, query if target == "practice" else "")
+        return Link(prose(target).title, "questions", f"q={target}&present=true")
+
+    return tuple(Schedule(tuple((n, text, link(target)) for n, text, target in steps)) for steps in SCHEDULES)
 
 
 def view_parts(view: View) -> Iterator[Part]:
@@ -134,64 +262,67 @@ def view_parts(view: View) -> Iterator[Part]:
         yield Links((Link(_("All lesson plans"), "teach"),), kind="back")
         yield from plan_parts(view.settings["plan"])
     else:
-        yield from _ways()
+        yield from _ways(view)
 
 
-def _ways() -> Iterator[Part]:
+def _ways(view: View) -> Iterator[Part]:
     """What a teacher can do."""
     scene = read({}).scene
+    chosen = PAGE.query(view)
+    query = link_text(chosen).removeprefix("?")
     explore = Link("", "explore", f"shape={','.join(map(str, scene.shape))}&layer={compact(scene.layer)}&embed=true")
-    practice = Link(_("Open the five exercises"), "practice", SET)
+    practice = Link(_("Open these exercises"), "practice", query)
     yield Way(
-        N_("Project it"), N_("*Project*, at the top of each page with a figure, shows it in the whole window. Escape ends that."), "project",
-        (Links((Link(_("Explore, for a projector"), "explore", "present=true"),), kind="choices"),),
+        N_("Exercises"),
+        N_("Everyone who opens the link gets the same exercises: those that you choose above. The files have them too, with feedback for each wrong answer."), "set",
+        (Snippet(practice), Links((practice,), kind="choices"), _files(view), Details(_("Show the answers"), (_answers(view),))),
     )  # fmt: skip
     yield Way(
         N_("Tours"), N_("A tour is a series of views, each with a sentence. The arrow keys or a clicker show the next one. As a file, a tour needs no network."), "tours",
-        (
-            Links(tuple(Link(tour.title, tour.stops[0].page, f"tour={tour.name}") for tour in tours().values()), kind="choices"),
-            Command(f"{NORMVIZ} export --tour {next(iter(tours()))} -o tour.html"),
-        ),
+        (_tours(),),
     )  # fmt: skip
+    yield Way(
+        N_("Project it"),
+        N_("*Project*, at the top of each page with a figure, shows the figure and one sentence in large type. The space key shows the answer, the code in the corner opens the view on a phone, Escape ends it."), "project",
+        (Links((Link(_("Explore, for a projector"), "explore", "present=true"),), kind="choices"),),
+    )  # fmt: skip
+    yield Way(N_("In a lesson"), N_("Two plans; each step opens what the class sees."), "plan", _schedules(query))
     yield Way(
         N_("Lesson plans"), N_("One for each page: its goal, its time, what to ask first, the usual wrong answer, and two questions for the class. Print it for the lecture."), "plans",
         (plan_links(),),
     )  # fmt: skip
     yield Way(
-        N_("Five exercises by a link"),
-        N_("Everyone who opens the link gets the same exercises. Another `seed` is another set; `level` is 1, 2 or 3."), "set",
-        (Snippet(practice), Links((practice,), kind="choices")),
-    )  # fmt: skip
-    yield Way(
         N_("In your own pages"),
         N_("*Share*, at the top of each page, writes a frame, a link or Markdown for what you see. A file needs no server."), "embed",
-        (
-            Snippet(explore, '<iframe src="', '" title="normviz" loading="lazy" width="100%" height="640" style="border: 0"></iframe>\n' + GROWING),
-            Command(f'{NORMVIZ} export "{compact(scene.layer)}" --shape {",".join(map(str, scene.shape))} -o layer.html'),
-        ),
+        (Snippet(explore, '<div style="container-type: inline-size"><iframe src="', f'" title="normviz" loading="lazy" width="100%" {FRAME}></iframe></div>\n' + GROWING),),
     )  # fmt: skip
-    yield Way(
-        N_("Moodle, Canvas, Anki"),
-        N_('The same set as a quiz, with pictures, and feedback for each wrong answer. In the folder of the source code, `pip install ".[practice]"` installs what it needs.'), "course",
-        (Command("\n".join(f"{PRACTICE} {options}" for options in FORMATS.values())),),
-    )  # fmt: skip
-    yield Way(
-        N_("Answer sheet"), N_("The answers to these five exercises, with reasons. The command writes the answers to any set."), "answers",
-        (Details(_("Show the answers"), (_answers(),)), Command(f"{PRACTICE} -o answers.json")),
-    )  # fmt: skip
+    options = " ".join(f"--{name} {text}" for name, text in chosen.items())
+    commands = (f"{NORMVIZ} practice {options} {each}" for each in COMMANDS)
+    tour = f"{NORMVIZ} export --tour {next(iter(tours()))} -o tour.html"
+    layer = f'{NORMVIZ} export "{compact(scene.layer)}" --shape {",".join(map(str, scene.shape))} -o layer.html'
+    about = Text(_('In the folder of the source code, `pip install ".[practice]"` installs what the formats need.'))
+    yield Details(_("The same with commands"), (about, Command("\n".join([*commands, tour, layer]))))
     if names := content_names():
-        own = tuple(Link(name, "practice", link({"content": name}).removeprefix("?")) for name in names)
+        own = tuple(Link(name, "practice", link_text({"content": name}).removeprefix("?")) for name in names)
         yield Details(_("Questions of this course"), (Links(own, kind="choices"),))
     yield Caption(_("More: `docs/teaching.md`, `docs/tours.md` and `docs/embedding.md` in the source code."))
 
 
-def _answers() -> Text:
+def _chosen(view: View) -> ExerciseSet:
+    """The set of the view; of a rising one, which has none, its first level."""
+    level, settings = view.settings["level"], view.settings
+    number = {RISING: 1, ALL_LEVELS: None}[level] if level in (RISING, ALL_LEVELS) else int(level)
+    return ExerciseSet(
+        view.scene.seed, settings["count"], settings["topics"], number, settings["kinds"], settings["mixture"]
+    )
+
+
+def _answers(view: View) -> Text:
     """The exercises of the set, each with its answer."""
-    exercises = choose(SEED, COUNT, (), LEVEL)
     return Text(
         "\n".join(
             f"{n}. {one.whole_prompt}\n\n   {_answer(item(one).answer, one.explanation)}"
-            for n, one in enumerate(exercises, 1)
+            for n, one in enumerate(_chosen(view).exercises(), 1)
         )
     )
 
@@ -204,4 +335,13 @@ def _answer(answer: str, explanation: str) -> str:
 
 
 PLAN = word("plan", PLANS, "").described("", N_("the page whose lesson plan is shown"), "explore")
-PAGE = Page("teach", *TITLES["teach"], view_parts, (PLAN,), rows=lambda _view: (), uses="nothing", group=TEACH)
+PAGE = Page(
+    "teach",
+    *TITLES["teach"],
+    view_parts,
+    (PLAN, *OF_SET),
+    rows=lambda view: () if view.settings["plan"] else ROWS,
+    uses="seed",
+    group=TEACH,
+    start={"seed": "7", "count": "5", "level": "1"},
+)

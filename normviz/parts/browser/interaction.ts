@@ -59,15 +59,16 @@ export function listen(root: HTMLElement, follow: (link: HTMLElement) => boolean
     }, true); // "toggle" does not bubble
 }
 
-const TO_NEXT = ".nv-tour-next", TO_BACK = ".nv-tour-back", TO_LEAVE = ".nv-tour-leave, .nv-leave";
-const FIELDS = "input, select, textarea", OWN_ARROWS = `${FIELDS}, [role=tab], [tabindex='0']:not(a)`;
+const TO_NEXT = ".nv-tour-next, .nv-present .nv-exercise-checked .nv-practice-main", TO_BACK = ".nv-tour-back", TO_LEAVE = ".nv-tour-leave, .nv-leave";
+const TO_TELL = ".nv-present .nv-answer > summary, .nv-present .nv-exercise-actions > .nv-practice-quiet, .nv-tell";
+const FIELDS = "input, select, textarea", OWN_ARROWS = `${FIELDS}, [role=tab], [tabindex='0']:not(a)`, OWN_SPACE = `${OWN_ARROWS}, button, summary`;
 /** For each key, what it presses, and where it has another use. */
 const PRESSES: Record<string, [string, string]> = {
-  ArrowRight: [TO_NEXT, OWN_ARROWS], ArrowLeft: [TO_BACK, OWN_ARROWS], PageDown: [TO_NEXT, FIELDS], PageUp: [TO_BACK, FIELDS],
+  ArrowRight: [TO_NEXT, OWN_ARROWS], ArrowLeft: [TO_BACK, OWN_ARROWS], PageDown: [TO_NEXT, FIELDS], PageUp: [TO_BACK, FIELDS], " ": [TO_TELL, OWN_SPACE],
   Escape: [TO_LEAVE, "input:not([type=radio], [type=range]), select, textarea, :has(:popover-open)"],
 };
 
-/** A clicker and the arrow keys go through a tour, Escape leaves it or the projector view, except where the key has another use. */
+/** A clicker and the arrow keys go through a tour, the space key shows the answer on a projector, Escape leaves both, except where the key has another use. */
 export function pressLink(event: KeyboardEvent, root: HTMLElement) {
   const [way, used] = PRESSES[event.key] ?? [], target = event.target as HTMLElement;
   if (!way || event.ctrlKey || event.metaKey || event.altKey || target.closest(used)) return;

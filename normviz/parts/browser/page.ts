@@ -1,7 +1,7 @@
 // A page from its data: the HTML of its parts, and the figures in it. The app, files and notebooks use it.
 
 import { mountFigure } from "../../figures/browser/mount.ts";
-import { button, findAll, html, projectedScale, visibleWidth } from "../../figures/browser/common/dom.ts";
+import { button, findAll, html, nextFrame, projectedScale, svg, visibleWidth } from "../../figures/browser/common/dom.ts";
 import { _ } from "../../figures/browser/common/messages.ts";
 import { termsOf } from "../../figures/browser/text/formula.ts";
 import type { FigureView } from "../../figures/browser/views/view.ts";
@@ -16,7 +16,8 @@ import { drawTensors } from "./tensor.ts";
 
 const NARROW_WINDOW = 760; // px: up to this width, figures are below each other and keep their heights
 const BELOW_PROJECTED = 16; // px: the padding of the app's column
-const LEAST_FILLED = 100; // px: a lower figure could not be read; then the page scrolls
+const LEAST_FILLED = 60; // px, as it is drawn: a lower figure could not be read
+const SHARES = [1, 0.85, 0.7, 0.55, 0.43], SCROLLED = 0.7; // of the scale: a page that does not fit is smaller; one that never fits scrolls
 
 /** What scripts draw in parts of the page, by selector. The modules for steps and exercises add to it: only bundles for such pages have them. */
 export const EXTRAS = new Map<string, new (root: HTMLElement, page: PageView) => object>();
@@ -39,11 +40,13 @@ export class PageView {
   resized = new ResizeObserver(() => this.hold());
   mode: Mode = "light";
   scores: QuestionScores | null = null; // of the predictions, for a book around the page
-  leave: HTMLElement | null = null; // the button that leaves the view for a projector
+  leave: HTMLElement | null = null; // the buttons that leave the view for a projector, and show the answer
+  asked = ""; // the sentence on a projector whose numbers are hidden
   root: HTMLElement;
   host: PageHost;
   pressKey;
   fill;
+  filled = Promise.resolve();
   glossary: Glossary;
 
   /** In a file, the root has the parts already. */
@@ -52,21 +55,9 @@ export class PageView {
     this.host = host;
     for (const part of findAll(root, ":scope > .nv-part")) this.parts.set(part.dataset.key ?? "", part);
     this.pressKey = (event: KeyboardEvent) => pressLink(event, root.parentElement ?? root);
-    this.fill = async () => {
-      this.enlarge();
-      if (!this.data?.present) return;
-      const views = [...this.figures.values()].map(({ view }) => view as Figure);
-      const fits = async () => {
-        await Promise.all(views.map((view) => isStale(view) && view.draw?.()));
-        const height = await fillWindow(root, views);
-        return height > LEAST_FILLED && root.getBoundingClientRect().bottom + BELOW_PROJECTED <= innerHeight;
-      };
-      if (await fits()) return;
-      root.style.zoom = Number(root.style.zoom) > 1 ? "1" : "";
-      if (await fits()) return;
-      root.classList.add("nv-crowded");
-      await fits();
-    };
+    this.fill = () => (this.filled = this.filled.then(() => this.fit()));
+    for (const name of ["toggle", "click"]) // an answer, or another exercise
+      root.addEventListener(name, ({ target }) => (target as Element).closest(".nv-present :is(.nv-answer, .nv-practice)") && nextFrame().then(this.fill), true);
     document.addEventListener("keydown", this.pressKey);
     window.addEventListener("resize", this.fill);
     for (const name of ["pointerdown", "keydown"]) window.addEventListener(name, this.press, true);
@@ -116,8 +107,9 @@ export class PageView {
     this.root.classList.toggle("nv-present", Boolean(data.present));
     const focused = this.glossary.unmark();
     this.arrange(data.parts);
-    this.showLeaveButton();
-    for (const link of findAll(this.root, "a.nv-go")) {
+    this.ask();
+    for (const code of findAll(this.root, ".nv-qr:empty")) drawCode(code);
+    for (const link of findAll(this.root, "a.nv-go, a.nv-file")) {
       const address = this.host.address?.(link.dataset.page ?? "", link.dataset.query ?? "");
       if (address) link.setAttribute("href", address);
     }
@@ -138,11 +130,19 @@ export class PageView {
       for (const place of findAll(this.root, selector)) if (!this.extras.has(place)) this.extras.set(place, new Extra(place, this));
   }
 
-  // A tour has a link for it.
-  showLeaveButton() {
-    const { data, root } = this;
-    if (!data.present || !data.projector || root.querySelector(".nv-tour")) this.leave = this.leave?.remove() ?? null;
-    else this.leave ??= addLeaveButton(root, () => this.host.present?.(false));
+  /** On a projector: the buttons, and the numbers of the sentence, which are hidden until a key shows them. */
+  ask() {
+    const { data, root } = this, sentence = root.querySelector(".nv-tour-caption, .nv-sentence");
+    const asked = data.present && sentence?.querySelector("strong") ? sentence.textContent ?? "" : "";
+    root.classList.toggle("nv-asks", Boolean(asked));
+    if (asked !== this.asked) root.classList.remove("nv-told");
+    this.asked = asked;
+    this.leave?.remove();
+    this.leave = data.present ? html("div", "nv-projected") : null;
+    if (!this.leave) return;
+    if (data.projector && !root.querySelector(".nv-tour")) addButton(this.leave, "nv-leave", "✕", _("Leave the projector view (Esc)"), () => this.host.present?.(false));
+    if (asked) addButton(this.leave, "nv-tell", "?", _("Show the answer (space)"), () => root.classList.toggle("nv-told"));
+    root.before(this.leave);
   }
 
   /**
@@ -186,7 +186,7 @@ export class PageView {
   async draw(mode: Mode) {
     const { present } = this.data;
     this.mode = mode;
-    this.enlarge();
+    if (!present || !Number(this.root.dataset.scale)) this.enlarge(1);
     for (const [place, figure] of this.figures)
       if (!this.root.contains(place)) {
         figure.remove();
@@ -201,18 +201,29 @@ export class PageView {
   }
 
   /**
-   * Enlarges a projected figure with its texts, once for each size of the window. A question has a large font already. Of a page with a chart,
-   * only the font becomes larger: in an enlarged chart, Plotly would miss the pointer.
+   * Enlarges a projected page. Of a page with a chart, only the type becomes larger: in an enlarged chart, Plotly would miss the pointer.
    */
-  enlarge() {
-    const window = `${innerWidth} ${innerHeight}`, isKept = this.data?.present && this.root.dataset.window === window;
-    if (isKept) return;
-    this.root.dataset.window = this.data?.present ? window : "";
-    this.root.classList.remove("nv-crowded");
-    const isFigure = this.data?.present && this.root.querySelector(".nv-figure") && !this.root.querySelector(".nv-prediction, .nv-practice");
-    const hasChart = this.data?.figures.some((figure) => "figure" in figure);
-    this.root.style.zoom = isFigure && !hasChart ? String(projectedScale()) : "";
-    this.root.style.fontSize = isFigure && hasChart ? `${Math.max(1.12, projectedScale())}em` : "";
+  enlarge(share: number) {
+    const { root, data } = this, scale = data?.present ? Math.max(1, share * projectedScale()) : 1;
+    const hasChart = data?.figures.some((figure) => "figure" in figure);
+    root.dataset.scale = String(scale);
+    root.style.zoom = scale > 1 && !hasChart ? String(scale) : "";
+    root.style.setProperty("--nv-type", hasChart ? String(scale) : "1");
+  }
+
+  /** On a projector, makes the page as large as the window. */
+  async fit() {
+    if (!this.data?.present) return;
+    const { root } = this, views = [...this.figures.values()].map(({ view }) => view as Figure);
+    for (const share of [...SHARES, SCROLLED]) {
+      this.enlarge(share);
+      await Promise.all(views.map((view) => isStale(view) && view.draw?.()));
+      for (let spare = 0, tries = 3; tries > 0; tries--) { // at another height, the names of axes may stand elsewhere
+        const height = await fillWindow(root, views, spare), missing = root.getBoundingClientRect().bottom + BELOW_PROJECTED - innerHeight;
+        if (height > LEAST_FILLED && missing <= 0) return;
+        spare += spare + Math.max(0, missing);
+      }
+    }
   }
 
   /** Draws the figure whose number its place has. */
@@ -280,22 +291,29 @@ export class PageView {
 /** Whether a figure was drawn at another width. */
 const isStale = ({ root }: Figure) => root.dataset.state === "ready" && Number(root.dataset.width) !== visibleWidth(root);
 
-/** The button that leaves the view for a projector, before the page. Its first line runs around the button, which covers nothing. */
-function addLeaveButton(page: HTMLElement, onLeave: () => void) {
-  const leave = button("nv-leave", null, "✕", onLeave);
-  leave.title = leave.ariaLabel = _("Leave the projector view (Esc)");
-  page.before(leave);
-  return leave;
+/** A button in the edge of a projected page, where it covers nothing. */
+function addButton(parent: HTMLElement, className: string, sign: string, title: string, onClick: () => void) {
+  const added = button(className, parent, sign, onClick);
+  added.title = added.ariaLabel = title;
+}
+
+/** Draws the modules of a QR code, with the margin of four that it needs. */
+function drawCode(place: HTMLElement) {
+  const bits = BigInt(`0x${place.dataset.bits}`).toString(2), size = Math.sqrt(bits.length);
+  const dark = [...bits].flatMap((bit, at) => (bit === "1" ? `M${at % size},${Math.floor(at / size)}h1v1h-1z` : []));
+  const drawn = svg("svg", { viewBox: `-4 -4 ${size + 8} ${size + 8}`, "shape-rendering": "crispEdges", "aria-hidden": "true" }, place);
+  svg("path", { d: dark.join("") }, drawn);
 }
 
 /**
  * For a projector, draws the figures again with the height that fills the window. Figures side by side share a line; all lines have the same
- * height. An answer to a question is below the window anyway.
+ * height.
+ * @param spare px to leave
  * @returns that height
  */
-async function fillWindow(page: HTMLElement, figures: Figure[]) {
+async function fillWindow(page: HTMLElement, figures: Figure[], spare: number) {
   const lines = new Map<number, number>(); // the height of each, by its top
-  const places = findAll(page, ".nv-body, .nv-chart-plot").filter((place) => !place.closest(".nv-answer, .nv-shown"));
+  const places = findAll(page, ".nv-body, .nv-chart-plot");
   for (const { top, height } of places.map((place) => place.getBoundingClientRect()))
     if (height) lines.set(Math.round(top), Math.max(height, lines.get(Math.round(top)) ?? 0));
   if (!lines.size || window.innerWidth <= NARROW_WINDOW) return Infinity;
@@ -305,7 +323,7 @@ async function fillWindow(page: HTMLElement, figures: Figure[]) {
     bottom += at.scrollTop + parseFloat(paddingBottom) + parseFloat(marginBottom);
   }
   const rest = [...lines.values()].reduce((sum, height) => sum - height, bottom);
-  const height = Math.max(LEAST_FILLED, Math.floor((window.innerHeight - rest) / lines.size / (Number(page.style.zoom) || 1)));
+  const height = Math.max(LEAST_FILLED, Math.floor((window.innerHeight - spare - rest) / lines.size / (Number(page.style.zoom) || 1)));
   await Promise.all(figures.map((figure) => {
     const same = figure.height === height;
     figure.height = height;

@@ -12,25 +12,36 @@ from normviz.lessons import share
 from normviz.lessons.pages import PAGES, page_view, view_of_link
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.formats.quiz import item
-from normviz.lessons.teach.page import COUNT, GROWING, LEVEL, PREVIEWS, SEED, Snippet, Way
+from normviz.lessons.practice.settings import missing_package
+from normviz.lessons.teach.page import FILES, FRAME, GROWING, PREVIEWS, SCHEDULES, Schedule, Shelf, Snippet, Way
+from normviz.lessons.tours import tours
 from normviz.parts.html import Body
 from normviz.parts.part import Code, Links, flat
 
 PARTS = page_view(PAGES["teach"], view_of_link(PAGES["teach"], "")).parts
 WAYS = [part for part in PARTS if isinstance(part, Way)]
+SEED, COUNT, LEVEL = 7, 5, 1  # of the set with which the page opens
 COMMANDS = [line for part in flat(PARTS) if isinstance(part, Code) for line in part.text.splitlines()]
 
 
 def test_each_way_has_a_drawing_of_its_own_and_something_to_press_or_to_copy():
-    assert [way.preview for way in WAYS] == list(PREVIEWS)
+    assert sorted(way.preview for way in WAYS) == sorted(PREVIEWS)
     for way in WAYS:
-        assert any(isinstance(part, Links | Snippet | Code) for part in way.parts), way.title
+        assert any(isinstance(part, Links | Snippet | Shelf | Schedule) for part in way.parts), way.title
 
 
 def test_every_link_leads_to_a_view_without_an_error():
     links = [link for part in flat(PARTS) if isinstance(part, Links) for link in part.links]
     links += [part.link for part in flat(PARTS) if isinstance(part, Snippet)]
-    assert len(links) >= 7
+    links += [link for part in flat(PARTS) if isinstance(part, Schedule) for _minutes, _text, link in part.steps]
+    links += [
+        link
+        for part in flat(PARTS)
+        if isinstance(part, Shelf)
+        for *_others, link in part.files
+        if link.page != "export"
+    ]
+    assert len(links) >= 20
     for link in links:
         page = PAGES[link.page]
         assert page.problem(view_of_link(page, link.query.removesuffix("&embed=true"))) is None, link
@@ -51,7 +62,7 @@ def test_every_command_writes_its_file(command, tmp_path, monkeypatch):
 
 
 def test_the_answers_are_those_of_the_set_that_the_link_opens():
-    text = WAYS[-1].plain_text()
+    text = WAYS[0].plain_text()
     for one in choose(SEED, COUNT, (), LEVEL):
         answer, explanation = item(one).answer.replace("`", ""), one.explanation.replace("`", "")
         assert explanation in text
@@ -61,8 +72,8 @@ def test_the_answers_are_those_of_the_set_that_the_link_opens():
 def test_a_snippet_has_the_address_of_the_app_and_none_without_an_app():
     html = "".join(part.html(Body(app="https://norm.example.org")) for part in WAYS)
     assert f">https://norm.example.org/practice?seed={SEED}&amp;count={COUNT}&amp;level={LEVEL}</span>" in html
-    assert '&lt;iframe src=&quot;<span class="nv-address"' in html
-    alone = "".join(part.html(Body()) for part in WAYS)
+    assert '&gt;&lt;iframe src=&quot;<span class="nv-address"' in html
+    alone = "".join(part.html(Body()) for part in PARTS)
     assert "nv-address" not in alone
     assert alone.count('class="nv-copy"') == len([part for part in flat(PARTS) if isinstance(part, Code)])
 
@@ -77,4 +88,39 @@ def test_a_frame_grows_by_the_line_that_share_writes():
     written = script.partition("const GROWING =")[2].partition(";\n\n")[0].replace("\\x3C", "<")
     assert "".join(json.loads(text) for text in re.findall(r'"(?:[^"\\]|\\.)*"', written)) == GROWING
     text = "".join(way.plain_text() for way in WAYS)
-    assert f'height="640" style="border: 0"></iframe>\n{GROWING}' in text
+    assert f'width="100%" {FRAME}></iframe></div>\n{GROWING}' in text
+
+
+def shelves(query="", app="https://norm.example.org"):
+    """The HTML of the two shelves, of exercises and of tours."""
+    parts = page_view(PAGES["teach"], view_of_link(PAGES["teach"], query)).parts
+    return [part.html(Body(app=app)) for part in flat(parts) if isinstance(part, Shelf)]
+
+
+def test_the_shelf_has_each_format_of_the_chosen_exercises_with_a_preview_and_none_without_an_app():
+    exercises, of_tours = shelves("count=3&level=2&topics=statistics")
+    names = [name for name, *_others in FILES if not missing_package(name)]
+    asked = [
+        f"page=practice&amp;format={name}&amp;seed=0&amp;count=3&amp;topics=statistics&amp;level=2" for name in names
+    ]
+    assert [one.replace("&amp;seed=0", "") in exercises for one in asked] == [True] * len(names)
+    assert exercises.count(">Preview</a>") == len(names)
+    assert of_tours.count(">Preview</a>") == len(tours())
+    assert all(f"page=tour&amp;tour={name}" in of_tours for name in tours())
+    assert "5 minutes" in of_tours
+    assert shelves(app=None) == ["", ""]
+
+
+def test_a_rising_set_is_a_page_alone():
+    exercises, _tours = shelves("level=rising")
+    assert set(re.findall(r"format=(\w+)", exercises)) == {"html"}
+
+
+def test_the_plans_take_10_and_45_minutes_and_a_tour_its_own():
+    assert [sum(minutes for minutes, _text, _target in steps) for steps in SCHEDULES] == [10, 45]
+    assert all(
+        minutes == tours()[target].minutes
+        for steps in SCHEDULES
+        for minutes, _text, target in steps
+        if target in tours()
+    )

@@ -12,13 +12,13 @@ export function visibleWidth(element: HTMLElement) {
   return element.checkVisibility?.() === false ? 0 : element.clientWidth;
 }
 
-const PROJECTED = [1100, 620]; // px
+const PROJECTED = [548, 308]; // px
 
-/**
- * How much a figure is enlarged for a projector: it is drawn as on a window of 1100 x 620, so that text of 12 px has 20 on
- * 1920 x 1080.
- */
+/** How much a page is enlarged for a projector: it is drawn as on a window of 548 x 308, so that text of 12 px has 28 on 1280 x 720. */
 export const projectedScale = () => Math.max(1, Math.min(innerWidth / PROJECTED[0], innerHeight / PROJECTED[1]));
+
+/** How much the page of an element is enlarged; 1 if it is not for a projector. */
+export const scaleOf = (element: Element) => Number(element.closest<HTMLElement>(".nv-page")?.dataset.scale ?? 1);
 
 /** Resolves when the next frame has been painted; at once in a hidden tab, which paints none. */
 export function nextFrame(): Promise<void> {

@@ -1,7 +1,7 @@
 // One heatmap: its cells, and an SVG over them that veils all but the peers and frames the selected element.
 
 import { GROUP_COLORS, colorAt, colorScale, formatHex, placeOnScale, rankScale } from "../common/color.ts";
-import { SvgList, html, svg, uniqueNumber } from "../common/dom.ts";
+import { SvgList, html, scaleOf, svg, uniqueNumber } from "../common/dom.ts";
 import { formatElement, formatShort } from "../common/format.ts";
 import { _, ngettext } from "../common/messages.ts";
 import { pressKey } from "../speaking/keyboard.ts";
@@ -183,7 +183,7 @@ export class Panel implements DrawnPanel {
     this.left = room.left;
     this.top = room.top;
     const inner = Math.max(40, width - room.left - room.right), most = Math.max(40, height - room.top - room.bottom);
-    const largest = { gapY: room.between + room.under, most: this.isId ? 56 : 48, square: this.data.square };
+    const largest = { gapY: room.between + room.under, most: this.isId ? 56 : 48, square: this.data.square, scale: scaleOf(this.root) };
     const named = { ...largest, gapY: NAME_HEIGHT + room.under }; // each line of facets has their names
     const made = new Geometry(this.data.grid, inner, most, largest);
     this.geometry = made.lines > 1 ? new Geometry(this.data.grid, inner, most, named) : made;

@@ -7,6 +7,7 @@ const ELLIPSIS = 14; // px: the gap where slices are left out
 const BETWEEN_CUT = 24; // px: the gap between facets in which slices are left out
 const FACET = 40, COLUMN = 12, ONE_OF_TWO = 8; // px: minimum width of a facet, of a column, and of a column in a facet with at most two columns
 const LEAST = 7, LEAST_CUT = 13; // px: minimum height of a cell, without and with slices left out
+const TALL = 2.5; // on a projector, cells are up to so many times as high as wide: they fill the window
 const MANY = 64; // with more rows, a cell may be 1 px high
 
 export class Geometry {
@@ -34,9 +35,10 @@ export class Geometry {
   /**
    * @param height grows where it is too small for the rows
    * @param room ``most``: the largest height of a cell; ``gapY``: room for labels between facets; ``square``: cells as wide as high;
-   *   ``lines``: the least number of lines of facets that belong side by side
+   *   ``lines``: the least number of lines of facets that belong side by side; ``scale``: how much it is enlarged, for a projector:
+   *   then it may be smaller, and its cells higher than wide
    */
-  constructor(grid: GridData, width: number, height: number, room: { most: number, gapY?: number, square?: boolean, lines?: number }) {
+  constructor(grid: GridData, width: number, height: number, room: { most: number, gapY?: number, square?: boolean, lines?: number, scale?: number }) {
     this.grid = grid;
     this.extent = grid.indices.map((drawn) => drawn.length);
     const drawn = (axis: number | null) => (axis === null ? [0] : grid.indices[axis]);
@@ -46,15 +48,16 @@ export class Geometry {
     this.facets = grid.facets.reduce((product, axis) => product * this.extent[axis], 1);
     const { band } = facetAxes(grid);
     this.together = band === null ? this.facets : this.facets / this.extent[band]; // facets in a band
-    this.wrap(width, room.lines);
-    const apartX = last(skipX) ? BETWEEN_CUT : this.across * this.columns > width / 6 ? 2 : 10, apartY = last(skipY) ? BETWEEN_CUT : 10;
+    const { scale = 1 } = room, apart = 10 / scale;
+    this.wrap(width * scale, room.lines);
+    const apartX = last(skipX) ? BETWEEN_CUT : this.across * this.columns > (width * scale) / 6 ? 2 : apart, apartY = last(skipY) ? BETWEEN_CUT : apart;
     const gapX = this.across > 1 ? Math.min(apartX, (0.25 * width) / (this.across - 1)) : 0;
-    const gapY = room.gapY || (this.down > 1 ? (this.down * this.rows > height / 6 ? 2 : apartY) : 0);
+    const gapY = room.gapY || (this.down > 1 ? (this.down * this.rows > (height * scale) / 6 ? 2 : apartY) : 0);
     const leftOutX = this.leftOut(this.across, (place) => this.facetAt(place, 0)), leftOutY = this.leftOut(this.down, (line) => this.facetAt(0, line));
     const outX = ELLIPSIS * (this.across * last(skipX) + last(leftOutX)), outY = ELLIPSIS * (this.down * last(skipY) + last(leftOutY));
     const fullX = (width - (this.across - 1) * gapX - outX) / (this.across * this.columns);
-    const fullY = (height - (this.down - 1) * gapY - outY) / (this.down * this.rows), least = this.down * this.rows > MANY ? 1 : cutAxes(grid).length ? LEAST_CUT : LEAST;
-    this.cellH = Math.max(least, Math.min(fullY, room.most, Math.max(fullX, 6)));
+    const fullY = (height - (this.down - 1) * gapY - outY) / (this.down * this.rows), least = this.down * this.rows > MANY ? 1 : (cutAxes(grid).length ? LEAST_CUT : LEAST) / scale;
+    this.cellH = Math.max(least, Math.min(fullY, room.most, Math.max(fullX * (scale > 1 ? TALL : 1), 6)));
     this.cellW = Math.min(fullX, room.most * 1.5, Math.max(this.cellH * 1.5, 6));
     if (room.square) this.cellW = this.cellH = Math.min(fullX, fullY, room.most);
     if (this.cellW >= 8) this.cellW = Math.floor(this.cellW);

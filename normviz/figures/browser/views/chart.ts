@@ -1,6 +1,6 @@
 // A plain Plotly chart with lines and bars, in the theme's colors.
 
-import { html, projectedScale, visibleWidth, watchWidth } from "../common/dom.ts";
+import { html, scaleOf, visibleWidth, watchWidth } from "../common/dom.ts";
 import { purgeLater } from "../common/plotly.ts";
 import { applyColors } from "../common/theme.ts";
 import { offerPictures, updateSaveMenu } from "../picture/picture.ts";
@@ -47,7 +47,7 @@ export class ChartView {
       this.root.dataset.state = "hidden";
       return;
     }
-    const { data, layout } = this.data.figure, { text, muted, border } = this.colors, scale = this.height ? projectedScale() : 1; // a projector gives it a height
+    const { data, layout } = this.data.figure, { text, muted, border } = this.colors, scale = scaleOf(this.root);
     const enlarged = (font: any, size: number) => (scale > 1 ? { font: { ...font, size: scale * size } } : {});
     const axis = ({ title, ...options }: any = {}) => ({
       gridcolor: border, zerolinecolor: border, linecolor: border, color: muted, automargin: true, ticklabeloverflow: "allow", ...options,

@@ -1,6 +1,6 @@
 // Several layers on one tensor: one card per layer. The element pointed at shows its peers under every layer at once.
 
-import { html, uniqueNumber, visibleWidth } from "../common/dom.ts";
+import { html, scaleOf, uniqueNumber, visibleWidth } from "../common/dom.ts";
 import { formatCount, formatElement } from "../common/format.ts";
 import { _, betweenParts, ngettext, words } from "../common/messages.ts";
 import { Cube } from "../panels/cube.ts";
@@ -51,9 +51,8 @@ export class CompareView extends FigureView {
   // For a projector, wide cells stand in two lines if they are larger there.
   cardsInLine() {
     const { layers = [], grid } = this.data, usual = layers.length > 4 ? 3 : layers.length;
-    const page = this.root.closest<HTMLElement>(".nv-present");
-    if (!page || this.cards === "cube") return usual;
-    return cardsAcross(grid, layers.length, usual, visibleWidth(this.root), window.innerHeight / (Number(page.style.zoom) || 1));
+    if (!this.root.closest(".nv-present") || this.cards === "cube") return usual;
+    return cardsAcross(grid, layers.length, usual, visibleWidth(this.root), window.innerHeight / scaleOf(this.root), scaleOf(this.root));
   }
 
   // Takes the server's choice, unless a newer one waits for its response. Without a server, only a changed one.
@@ -124,10 +123,10 @@ export class CompareView extends FigureView {
  * @param width of a line
  * @param height of the window
  */
-export function cardsAcross(grid: GridData, cards: number, usual: number, width: number, height: number) {
+export function cardsAcross(grid: GridData, cards: number, usual: number, width: number, height: number, scale = 1) {
   const cellArea = (across: number) => {
     const most = (height - AROUND_CARDS) / Math.ceil(cards / across) - OVER_CELLS;
-    const { cellW, cellH } = new Geometry(grid, width / across - BESIDE_CELLS, most, { most: 56 });
+    const { cellW, cellH } = new Geometry(grid, width / across - BESIDE_CELLS, most, { most: 56, scale });
     return cellW * cellH;
   };
   return cellArea(2) > 1.5 * cellArea(usual) ? 2 : usual;

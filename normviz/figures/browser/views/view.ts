@@ -4,7 +4,7 @@ import { drawDistribution, type Distribution } from "../distribution/distributio
 import { Gathering } from "../distribution/gathering.ts";
 import { followOutlines } from "../motion/outlines.ts";
 import { Panel } from "../panels/panel.ts";
-import { html, uniqueNumber, visibleWidth, watchWidth } from "../common/dom.ts";
+import { html, scaleOf, uniqueNumber, visibleWidth, watchWidth } from "../common/dom.ts";
 import { _ } from "../common/messages.ts";
 import { purgeLater } from "../common/plotly.ts";
 import { applyColors } from "../common/theme.ts";
@@ -190,7 +190,7 @@ export class FigureView implements PanelHost {
   }
 
   get narrow() {
-    return this.width < NARROW;
+    return this.width * scaleOf(this.root) < NARROW;
   }
 
   // A figure in a closed answer is drawn when the answer is opened.
@@ -202,7 +202,7 @@ export class FigureView implements PanelHost {
     }
     this.beside = this.narrow && window.innerWidth >= 900; // the view is in a column beside text
     this.root.classList.toggle("nv-narrow", this.narrow);
-    this.root.classList.toggle("nv-wide", this.width >= WIDE);
+    this.root.classList.toggle("nv-wide", this.width * scaleOf(this.root) >= WIDE);
     this.root.classList.toggle("nv-beside", this.beside);
     this.placeFormula();
     this.valueTabs?.update();
