@@ -311,8 +311,8 @@ DOCS = Path(__file__).parents[2] / "docs" / "tours.md"
 
 def test_the_guide_lists_every_tour_and_its_example_is_one():
     text = DOCS.read_text(encoding="utf-8")
-    assert re.findall(r"^\| `([\w-]+)` \| (.+) \|$", text, re.MULTILINE) == [
-        (tour.name, tour.title) for tour in tours().values()
+    assert re.findall(r"^\| `([\w-]+)` \| (.+) \| (\d+) \|$", text, re.MULTILINE) == [
+        (tour.name, tour.title, str(tour.minutes)) for tour in tours().values()
     ]
     (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     assert len(tour_data(read_tour(example, "lesson")).views) == 2
