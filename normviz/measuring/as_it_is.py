@@ -5,7 +5,7 @@ Parameters and buffers with the same meaning, by their names, have the same valu
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -45,12 +45,11 @@ class AsItIs(Reference):
     shared  for the positions of its tensors: those of the compared function with the same meaning
     """
 
-    other: Function | None = None
-    shared: Mapping[int, int] | None = None
+    other: Function = field(kw_only=True)
+    shared: Mapping[int, int] = field(kw_only=True)
 
     def __call__(self, x: Tensor, given: Mapping[str, Tensor], values: Mapping[int, Tensor] | None = None) -> Tensor:
         """Its output in the dtype of x. A function that does not take float64 is called in float32."""
-        assert self.other is not None
         try:
             return self._run(x, values or {})
         except NormvizError:
@@ -59,24 +58,20 @@ class AsItIs(Reference):
             return self._run(x.float(), values or {}).double()
 
     def _run(self, x: Tensor, values: Mapping[int, Tensor]) -> Tensor:
-        other = self.other
-        assert other is not None
-        other.use(x.dtype)
-        return other(x, self._shared(x, values))
+        self.other.use(x.dtype)
+        return self.other(x, self._shared(x, values))
 
     def _shared(self, x: Tensor, values: Mapping[int, Tensor]) -> dict[int, Tensor]:
         """The values of the compared function, for the tensors of the other one."""
-        other, shared = self.other, self.shared or {}
-        assert other is not None
-        return {i: values[j].reshape(other.values[i].shape).to(x.dtype) for i, j in shared.items() if j in values}
+        own = self.other.values
+        return {i: values[j].reshape(own[i].shape).to(x.dtype) for i, j in self.shared.items() if j in values}
 
     def gradients(
         self, x: Tensor, given: Mapping[str, Tensor], values: Mapping[int, Tensor], dout: Tensor
     ) -> dict[str, Tensor]:
         """dx, and the gradients of gamma and beta if both functions have them. Raises NoReferenceError if it has none."""
         other = self.other
-        assert other is not None
-        named = {probe.meaning(name): i for i, name in other.names.items() if i in (self.shared or {})}
+        named = {probe.meaning(name): i for i, name in other.names.items() if i in self.shared}
         roles = GammaBeta(**{name: Role(named[name], None, tuple(value.shape)) for name, value in given.items()})
         for dtype in dict.fromkeys([x.dtype, min(x.dtype, torch.float32, key=lambda one: one.itemsize)]):
             other.use(dtype)
@@ -89,7 +84,6 @@ class AsItIs(Reference):
     def in_mode(self, function: Function, expected: Description, training: bool) -> Iterator[Reference]:
         """With the other module in this mode, if it has modes."""
         other = self.other
-        assert other is not None
         if not probe.has_modes(other.fn):
             yield self
             return
@@ -137,7 +131,7 @@ def compare_as_it_is(
     }
     mean, var = (meant.get(one) for one in probe.STATISTICS)
     stats = None if mean is None or var is None or not {mean, var} <= {*shared.values()} else (mean, var)
-    reference = AsItIs(expected.norm, stats, other, shared)
+    reference = AsItIs(expected.norm, stats, other=other, shared=shared)
     verdict, compared = judge(function, expected, reference, x, named_roles(function, set(shared.values())))
     for shape in shapes:
         other(probe.generic(tuple(shape), x.dtype))  # raises if it does not take this shape
@@ -169,8 +163,7 @@ def _modes(subject: Subject) -> TrialResult:
     """Two modules in train mode on two batches, their running statistics, and then their outputs in eval mode."""
     function, reference, name = subject.function, subject.compared.reference, subject.compared.expected.title
     assert isinstance(reference, AsItIs)
-    assert reference.other is not None
-    other, shared = reference.other, reference.shared or {}
+    other, shared = reference.other, reference.shared
     if not probe.has_modes(function.fn) or not probe.has_modes(other.fn):
         return TrialResult(left_out=_("it has no train and eval mode"))
     batches = [subject.compared.alike(tuple(subject.x.shape), seed).to(subject.x.dtype) for seed in (21, 22, 23)]

@@ -344,7 +344,9 @@ def _wrong_output(subject: Subject) -> TrialResult:
     if expected.shape != found.shape:
         expected = _on(expected, found.shape)
         compared = compared.on(expected)
-    differs, measured = _why(compared, found, verdict.given, is_known)
+    error = verdict.given or Error(float("nan"), (), False)
+    told = _why(compared, found, error, is_known)
+    differs, measured = told or (list(unexplained(found, expected, _shown(compared, error))), found)
     return TrialResult(tuple(differs), measured=measured, expected=expected)
 
 
@@ -361,30 +363,39 @@ def _sizes(subject: Subject) -> TrialResult:
 
 def _with_reason(subject: Subject, found: TrialResult) -> TrialResult:
     """What a trial finds on another size, with the reason, if one is found there."""
-    compared, function, shape = subject.compared, subject.function, found.shape
-    expected = None if shape is None or not compared.reference.is_layer else subject.on_norm(shape)
-    if shape is None or expected is None or repeated(compared) is not None:
+    shape = found.shape
+    if shape is None or not subject.compared.reference.is_layer or repeated(subject.compared) is not None:
         return found
+    # In an even number of rows, blocks of rows are seen.
+    even = [(shape[0] - 1, *shape[1:])] if shape[0] == trials.ROWS[-1] else []
+    for size in (shape, *even):
+        if (why := _on_other_size(subject, size)) is not None:
+            differs = found.differences + why.differences
+            return replace(found, differences=differs, measured=why.measured, expected=why.expected)
+    return found
+
+
+def _on_other_size(subject: Subject, shape: tuple[int, ...]) -> TrialResult | None:
+    """Why the output is wrong on this size; None if that cannot be told."""
+    compared, function, expected = subject.compared, subject.function, subject.on_norm(shape)
+    if expected is None:
+        return None
     sizes = {old: new for old, new in zip(subject.x.shape, shape, strict=True) if old != new}
     with function.resized(compared.resized(expected, sizes)[1]):
-        why = _on_other_size(compared.on(expected), shape)
-    return replace(
-        found, differences=(*found.differences, *why.differences), measured=why.measured, expected=why.expected
-    )
-
-
-def _on_other_size(other: LayerComparison, shape: tuple[int, ...]) -> TrialResult:
-    """Why the output is wrong on this size, if that can be told."""
-    function, expected = other.function, other.expected
-    found = measure_function(function, other.alike(shape, 18).to(other.x.dtype), most_inputs=probe.FEW_INPUTS)
-    differs, measured = _why(other, found, None, True)
-    m = Groups(other.expected.stat_ids).elements
+        other = compared.on(expected)  # with gamma and beta of this size
+        x = other.alike(shape, 18).to(other.x.dtype)
+        found = measure_function(function, x, most_inputs=probe.FEW_INPUTS)
+        told = _why(other, found, Error(float("nan"), (), False), True)
+    if told is None or (found.ids is not None and from_ids(found.ids) is None):
+        return None
+    differs, measured = told
+    m = Groups(expected.stat_ids).elements
     differs = [divisor_difference(str(m - 1), m) if one.found == UNBIASED else one for one in differs]  # m of this size
     # Another number is, for example, a share of the mean, which is that of this size.
-    unlike = {_("other values"), _("another number"), not_normalization(found).found}
-    is_known = all(one.found not in unlike and one.sentence not in map(_, UNKNOWN) for one in differs)
-    is_known = is_known and (found.ids is None or from_ids(found.ids) is not None)
-    return TrialResult(tuple(differs), measured=measured, expected=expected) if is_known else TrialResult()
+    unlike = {_("another number"), not_normalization(found).found}
+    if any(one.found in unlike or one.sentence in map(_, UNKNOWN) for one in differs):
+        return None
+    return TrialResult(tuple(differs), measured=measured, expected=expected)
 
 
 def _modes(subject: Subject) -> TrialResult:
@@ -468,9 +479,9 @@ def _example_in_other_mode(subject: Subject) -> Example | None:
 
 
 def _why(
-    compared: LayerComparison, found: Measurement, error: Error | None, is_known: bool
-) -> tuple[list[Difference], Measurement | None]:
-    """The differences that explain a wrong output, or what was measured if none do; and the measurement, if the differences do not contradict it."""
+    compared: LayerComparison, found: Measurement, error: Error, is_known: bool
+) -> tuple[list[Difference], Measurement | None] | None:
+    """The differences that explain a wrong output, and the measurement, if the differences do not contradict it; None if nothing explains it."""
     expected, norm = compared.expected, compared.expected.norm
     if found.affine:
         return [not_normalization(found)], found
@@ -479,7 +490,6 @@ def _why(
     if not is_known:
         other = not_normalization(found) if found.formula is None else from_x_instead()
         return [] if found.running else [other], found
-    error = error or Error(float("nan"), (), False)
     is_constant = found.reach.is_empty and Groups(expected.stat_ids).elements > 1
     explained = None if is_constant else reasons(compared, found, error)
     if explained is not None:
@@ -488,7 +498,7 @@ def _why(
         return told, found if explained.measured or agrees else None
     if not found.reach.is_elementwise and (updated := just_updated(compared)) is not None:
         return [updated], None
-    return list(unexplained(found, expected, _shown(compared, error))), found
+    return None
 
 
 def _shown(compared: LayerComparison, error: Error) -> Difference:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations, product
-from math import isclose, isfinite
+from math import copysign, inf, isclose, isfinite
 
 import numpy as np
 import torch
@@ -57,13 +57,14 @@ from normviz.measuring.report import (
     place_difference,
     replaced,
     rounds,
+    spread_difference,
     unexpected,
 )
 from normviz.measuring.verdict import (
     Error,
     GammaBeta,
     LayerComparison,
-    Made,
+    Role,
     other_statistics,
     signed_values,
     some_roles,
@@ -234,6 +235,7 @@ ROOTS: dict[str, Root] = {
     "scaled": lambda second, eps: (second + eps).sqrt(),
     "scaled by all": lambda second, eps: (second + eps).sqrt(),
     "relative": lambda second, eps: (second * (1 + eps)).sqrt(),
+    "twice": lambda second, eps: (second * (1 + eps) + eps * eps).sqrt(),
     "none": lambda second, eps: second + eps,
     "product": lambda second, eps: (second + eps).rsqrt(),
     "product of squares": lambda second, eps: 1 / (second + eps),
@@ -306,15 +308,11 @@ def _centers(norm: Norm) -> Iterator[Change]:
 
 
 def _spreads(norm: Norm) -> Iterator[Change]:
-    words = (_("the mean of x^2"), _("the variance"))
+    yield Change("spread", {"spread": "x" if norm.center else "centered"}, spread_difference(not norm.center))
     if norm.center:
-        text = _("It divides by the root of the mean of x^2, not by the standard deviation.")
-        yield Change("spread", {"spread": "x"}, Difference("variance", *words, text))
         forgotten = _("It averages the deviations, not their squares: the square is forgotten.")
         own = _("deviations that are not squared")
     else:
-        text = _("It divides by the standard deviation, not by the root of the mean of x^2.")
-        yield Change("spread", {"spread": "centered"}, Difference("variance", words[1], words[0], text))
         forgotten = _("It averages the values, not their squares: the square is forgotten.")
         own = _("values that are not squared")
     difference = Difference("variance", own, _("the mean of squares"), forgotten)
@@ -341,6 +339,10 @@ def _roots(norm: Norm) -> Iterator[Change]:
     ):
         yield Change("root", {"root": root}, place_difference(place, norm.center))
     yield Change("root", {"root": "none"}, no_root(norm.center))
+    twice = _("It normalizes twice: its output is that of the normalized x, normalized again.")
+    yield Change(
+        "root", {"root": "twice"}, Difference("variance", _("two normalizations"), _("one normalization"), twice)
+    )
     wanted = _("the standard deviation") if norm.center else _("the root of the mean of x^2")
     text = (
         _("It multiplies by the standard deviation instead of dividing by it.")
@@ -817,7 +819,7 @@ def _is_common(one: Change, own_eps: float) -> bool:
     """Whether it is often made together with another. ``own_eps``: that was measured, or 0."""
     values = {one.fields.get(name) for name in ("divisor", "root", "eps")}
     eps = {own_eps, 0.0, 1e-12, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3}
-    return bool(values & {UNBIASED, SUM, "outside", "maximum", "maximum inside", "none", "product", *eps})
+    return bool(values & {UNBIASED, SUM, "outside", "maximum", "maximum inside", "twice", "none", "product", *eps})
 
 
 def _share_of_mean(compared: LayerComparison, evidence: Evidence, groups: Groups) -> float | None:
@@ -926,17 +928,8 @@ def _choices(
 ) -> Iterable[tuple[Change, ...]]:
     """So many changes together: of two, one may be unusual if x is small; of more, all are common."""
     if count == 2 and small:
-        places = {id(one): place for place, one in enumerate(every)}
-        pairs = {
-            tuple(sorted((id(one), id(other)), key=places.__getitem__))
-            for one in every
-            for other in common
-            if one is not other
-        }
-        return [
-            (every[places[a]], every[places[b]])
-            for a, b in sorted(pairs, key=lambda pair: [*map(places.__getitem__, pair)])
-        ]
+        usual = set(map(id, common))
+        return (pair for pair in combinations(every, 2) if usual & set(map(id, pair)))
     return combinations(every if count < 2 else common, count) if small or count < 3 else ()
 
 
@@ -1175,16 +1168,52 @@ def _wrong_offset(uses: list[Use], has_gamma: bool, has_beta: bool) -> Differenc
 
 # What the form of the formula does not have: gamma or beta before the normalization, another function after it, rounding.
 
-AFTER: dict[str, Callable[[Tensor], Tensor]] = {
-    N_("It replaces negative outputs with 0, as ReLU does."): torch.relu,
-    N_("It takes the absolute value of its output."): torch.abs,
-    N_("It applies tanh to its output."): torch.tanh,
-    N_("It applies the sigmoid to its output."): torch.sigmoid,
-    N_("It applies GELU to its output."): F.gelu,
-    N_("It applies SiLU to its output."): F.silu,
-    N_("It applies a leaky ReLU to its output."): partial(F.leaky_relu, negative_slope=0.01),
-    N_("It rounds its output to whole numbers."): torch.round,
-}
+
+@dataclass(frozen=True)
+class After:
+    """A function of the output.
+
+    inverse    what was before; NaN where that cannot be told. None if nowhere
+    is_likely  whether it may have given outputs with this minimum and this maximum, and such shares of them equal to each of the two
+    """
+
+    message: str
+    apply: Callable[[Tensor], Tensor]
+    inverse: Callable[[Tensor], Tensor] | None = None
+    is_likely: Callable[[float, float, float, float], bool] = lambda low, high, lowest, highest: True
+
+
+SOME, MOST_CUT = 0.02, 0.7  # of the outputs
+AFTER = [
+    After(
+        N_("It replaces negative outputs with 0, as ReLU does."),
+        torch.relu,
+        lambda y: torch.where(y > 0, y, torch.nan),
+        lambda low, high, lowest, highest: low == 0 and SOME < lowest < MOST_CUT,
+    ),
+    After(N_("It takes the absolute value of its output."), torch.abs),
+    After(
+        N_("It applies tanh to its output."),
+        torch.tanh,
+        lambda y: torch.where(y.abs() < 0.999, y, torch.nan).atanh(),
+        lambda low, high, lowest, highest: -1 <= low < 0 and high <= 1,
+    ),
+    After(
+        N_("It applies the sigmoid to its output."),
+        torch.sigmoid,
+        lambda y: torch.where((y - 0.5).abs() < 0.499, y, torch.nan).logit(),
+        lambda low, high, lowest, highest: low >= 0 and high <= 1,
+    ),
+    After(N_("It applies GELU to its output."), F.gelu),
+    After(N_("It applies SiLU to its output."), F.silu),
+    After(
+        N_("It applies a leaky ReLU to its output."),
+        partial(F.leaky_relu, negative_slope=0.01),
+        lambda y: torch.where(y < 0, 100 * y, y),
+        lambda low, high, lowest, highest: 0 < -low < 0.1 * high,
+    ),
+    After(N_("It rounds its output to whole numbers."), torch.round),
+]
 
 
 def _special(compared: LayerComparison, evidence: Evidence, base: Variant, error: Error) -> Reasons | None:
@@ -1229,9 +1258,9 @@ def _of_roles(
         yield Difference("gamma", *words, _("It multiplies x by gamma before it normalizes; multiply afterwards."))
     if roles.beta is not None and gives(lambda own, pair: _times(own.normalized(evidence.x + pair[1]), pair[0])):
         yield Difference("beta", *words, _("It adds beta to x before it normalizes; add it afterwards."))
-    for text, function in AFTER.items():
-        if gives(lambda own, pair, function=function: function(right(own, pair))):  # type: ignore[misc]
-            yield replaced(_(text))
+    for one in AFTER:
+        if gives(lambda own, pair, one=one: one.apply(right(own, pair))):  # type: ignore[misc]
+            yield replaced(_(one.message))
     low, high = (float(one) for one in torch.stack([one.outputs.nan_to_num() for one in evidence.draws]).aminmax())
     if gives(lambda own, pair: right(own, pair).clamp(low, high)):
         yield replaced(_("It clips its output to the range from {low:.4g} to {high:.4g}.", low=low, high=high))
@@ -1245,6 +1274,11 @@ def _of_roles(
     if gives(lambda own, pair: _times(_then(own.normalized(evidence.x), torch.abs), *pair)):
         yield replaced(_("It takes the absolute value of the normalized x."))
     if base.stored is None:
+        low, high = _limits_of_x(compared, roles, base.over)
+        if gives(lambda own, pair: _times(own.normalized(evidence.x.clamp(low, high)), *pair)):
+            yield replaced(
+                _("It clips x to the range from {low:.4g} to {high:.4g} before it normalizes.", low=low, high=high)
+            )
         yield from _rounded_output(compared, evidence, gives, inside, error)
         if _divides_by_another_number(base, evidence.x, inside, evidence.close):
             yield another_denominator(norm)
@@ -1252,47 +1286,23 @@ def _of_roles(
         yield another_denominator(norm)
 
 
-@dataclass(frozen=True)
-class After:
-    """A function of the output that can be undone.
-
-    is_likely  whether it may have given outputs with this minimum and this maximum, and so many equal to each of them
-    inverse    what was before; NaN where that cannot be told
-    """
-
-    message: str
-    apply: Callable[[Tensor], Tensor]
-    is_likely: Callable[[float, float, float, float], bool]
-    inverse: Callable[[Tensor], Tensor]
-
-
-SOME, MOST_CUT = 0.02, 0.7  # of the outputs
-UNDONE = [
-    After(
-        N_("It replaces negative outputs with 0, as ReLU does."),
-        torch.relu,
-        lambda low, high, lowest, highest: low == 0 and SOME < lowest < MOST_CUT,
-        lambda y: torch.where(y > 0, y, torch.nan),
-    ),
-    After(
-        N_("It applies tanh to its output."),
-        torch.tanh,
-        lambda low, high, lowest, highest: -1 <= low < 0 and high <= 1,
-        lambda y: torch.where(y.abs() < 0.999, y, torch.nan).atanh(),
-    ),
-    After(
-        N_("It applies the sigmoid to its output."),
-        torch.sigmoid,
-        lambda low, high, lowest, highest: low >= 0 and high <= 1,
-        lambda y: torch.where((y - 0.5).abs() < 0.499, y, torch.nan).logit(),
-    ),
-    After(
-        N_("It applies a leaky ReLU to its output."),
-        partial(F.leaky_relu, negative_slope=0.01),
-        lambda low, high, lowest, highest: 0 < -low < 0.1 * high,
-        lambda y: torch.where(y < 0, 100 * y, y),
-    ),
-]
+def _limits_of_x(compared: LayerComparison, roles: GammaBeta, groups: Groups) -> list[float]:
+    """To what a very small and a very large element of x are clipped, by the line through two other elements of the group."""
+    function, shape = compared.function, compared.expected.shape
+    gamma, beta = affine(compared.reference.norm, shape, roles.values(probe.floats(dict(enumerate(function.values)))))
+    limits, moved = [], probe.distance(shape, function.dtype)
+    for limit in (-moved, moved):
+        x = probe.generic(shape, function.dtype, 71) / 10
+        x[(0,) * x.dim()] = limit
+        own, outputs = x.double().flatten(), ((function(x, {}).double() - beta) / gamma).flatten()
+        others = (groups.ids == groups.ids.flatten()[0]).flatten().nonzero().flatten()[1:]
+        if len(others) < 2:
+            return [-inf, inf]
+        low, high = others[own[others].argsort()][-2:]  # likely not clipped, even where negative ones are
+        slope = (outputs[high] - outputs[low]) / (own[high] - own[low])
+        clipped = float(own[low] + (outputs[0] - outputs[low]) / slope)
+        limits.append(float(f"{clipped:.6g}") if abs(clipped) < 0.99 * moved else copysign(inf, limit))
+    return limits
 
 
 def _before_another_function(
@@ -1306,14 +1316,12 @@ def _before_another_function(
     clipped = After(
         _("It clips its output to the range from {low:.4g} to {high:.4g}.", low=low, high=high),
         lambda y: y.clamp(low, high),
-        lambda low, high, lowest, highest: low != 0 and SOME < lowest + highest < MOST_CUT and min(lowest, highest) > 0,
         lambda y: torch.where((y > low) & (y < high), y, torch.nan),
+        lambda low, high, lowest, highest: low != 0 and SOME < lowest + highest < MOST_CUT and min(lowest, highest) > 0,
     )
-    residual = After(
-        N_("It adds x to its output."), lambda y: y + evidence.x, lambda *_limits: True, lambda y: y - evidence.x
-    )
-    for one in (*UNDONE, clipped, *([residual] if evidence.x[0].numel() <= MOST_ELEMENTS else [])):
-        if base.stored is None and one.is_likely(low, high, lowest, highest):
+    residual = After(N_("It adds x to its output."), lambda y: y + evidence.x, lambda y: y - evidence.x)
+    for one in (*AFTER, clipped, *([residual] if evidence.x[0].numel() <= MOST_ELEMENTS else [])):
+        if one.inverse is not None and base.stored is None and one.is_likely(low, high, lowest, highest):
             before = [replace(draw, outputs=one.inverse(draw.outputs)) for draw in evidence.draws]
             undone = replace(evidence, draws=tuple(before), after=(one.apply, outputs))
             best = _smallest(compared, undone, base, every, common, most=1)
@@ -1485,7 +1493,7 @@ def made_from_condition(compared: LayerComparison) -> GammaBeta | None:
         return None
     variant = Variant.of(norm, Groups(expected.stat_ids))
     others = signed_values(learned, seed=8)
-    made: list[Made] = []
+    made: list[Role] = []
     for values in (others, {}) if function.takes(expected.shape, others) else ({},):
         found = _factor_and_offset(compared, variant, values)
         if found is None or not _has_pattern(found.factor.nan_to_num(1.0), found.offset, ids):
@@ -1493,7 +1501,8 @@ def made_from_condition(compared: LayerComparison) -> GammaBeta | None:
         tables = [
             _table(one, ids) for one in (found.factor.nan_to_num(1.0) - int(norm.zero_centered_gamma), found.offset)
         ]
-        made = [Made(one.reshape(counts.gamma_shape), counts.gamma_shape) for one in tables]
+        shape = counts.gamma_shape
+        made = [Role(-1, None, shape, is_number=True, value=one.reshape(shape)) for one in tables]
     function.fixed |= set(parameters_of(function))  # another value would make another gamma
     return GammaBeta(made[0], made[1] if norm.bias else None)
 

@@ -192,7 +192,7 @@ def without_like(found: Measurement, norm: Norm | None) -> Iterator[Difference]:
     if found.eps is not None and found.eps.place != "inside":
         other.append(place_difference(found.eps.place, kind is None or kind.center))
     if kind is not None and kind.center != kind.spread:
-        other.append(_spread(kind.spread))
+        other.append(spread_difference(kind.spread))
     if found.ids is not None and from_ids(found.ids) is None:
         other.append(
             Difference(
@@ -214,7 +214,8 @@ def not_normalization(found: Measurement) -> Difference:
     return Difference("not_normalization", _("another function"), _("a normalization"), sentence)
 
 
-def _spread(spread: bool) -> Difference:
+def spread_difference(spread: bool) -> Difference:
+    """The variance instead of the mean of x^2 if ``spread``, else the other way round."""
     words = (_("the mean of x^2"), _("the variance"))
     sentences = (
         _("It divides by the root of the mean of x^2, not by the standard deviation."),
@@ -444,11 +445,6 @@ def other_size(right: tuple[int, ...], wrong: tuple[int, ...], error: Error) -> 
         largest=error.largest,
     )
     return Difference("sizes", _("another output on {shape}", shape=wrong), _("the output of the layer"), sentence)
-
-
-def unexpected_change(what: str, found: str, expected: str, sentence: str) -> Difference:
-    """Something that is not in the values of one output."""
-    return Difference(what, found, expected, sentence)
 
 
 def also(difference: Difference, sentence: str) -> Difference:

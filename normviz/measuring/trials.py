@@ -8,7 +8,7 @@ documentation is made.
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from math import floor, isfinite, log10
 from typing import Self
@@ -21,15 +21,7 @@ from normviz.analysis.description import Description
 from normviz.measuring import probe
 from normviz.measuring.formula import Index, Measurement, parameters_of
 from normviz.measuring.probe import Function
-from normviz.measuring.report import (
-    Difference,
-    also,
-    extreme_note,
-    other_dtype,
-    other_size,
-    unexpected_change,
-    vanishing_eps,
-)
+from normviz.measuring.report import Difference, also, extreme_note, other_dtype, other_size, vanishing_eps
 from normviz.measuring.verdict import (
     EPS_SCALES,
     TIMES,
@@ -282,10 +274,10 @@ def in_place(subject: Subject) -> TrialResult:
         return TrialResult(left_out=_("arrays of JAX cannot be changed"))
     if not torch.equal(passed.to(x.device).nan_to_num(), x.nan_to_num()):
         text = _("It writes into x: after the call, x has other values.")
-        return TrialResult((unexpected_change("in_place", _("another x"), _("x as it was"), text),))
+        return TrialResult((Difference("in_place", _("another x"), _("x as it was"), text),))
     if function.returns_x and x.numel():
         text = _("It returns the memory of x: a change of the output changes x.")
-        return TrialResult((unexpected_change("in_place", _("the memory of x"), _("memory of its own"), text),))
+        return TrialResult((Difference("in_place", _("the memory of x"), _("memory of its own"), text),))
     return TrialResult()
 
 
@@ -329,7 +321,7 @@ def wrong_strides(x: Tensor, error: Error) -> Difference:
         largest=error.largest,
         at=list(error.at),
     )
-    return unexpected_change(
+    return Difference(
         "strides", _("another output with the strides {strides}", strides=x.stride()), _("the same output"), text
     )
 
@@ -361,24 +353,19 @@ def rows_of(x: Tensor) -> tuple[int, ...]:
 
 def sizes(subject: Subject) -> TrialResult:
     """Whether the output is right for other sizes. A size at which the function raises does not count."""
-    function, tried = subject.function, list[Index]()
-    for compared, values in other_sizes(subject):
-        shape = compared.expected.shape
-        try:
-            error = compared.agrees(compared.alike(shape, 42).to(function.dtype), values, function.dtype)
-        except NormvizError:
-            continue
-        tried.append(shape)
-        if not error.ok:
-            told = other_size(tuple(subject.x.shape), shape, error)
-            return TrialResult((told,), tried=shapes_text(tried), shape=shape)
-    if not tried:
-        return TrialResult(left_out=_("it takes no other sizes"))
-    return TrialResult(tried=shapes_text(tried))
+
+    def errors() -> Iterator[tuple[Index, Error]]:
+        dtype = subject.function.dtype
+        for compared, values in other_sizes(subject):
+            shape = compared.expected.shape
+            with suppress(NormvizError):
+                yield shape, compared.agrees(compared.alike(shape, 42).to(dtype), values, dtype)
+
+    return on_other_shapes(subject, errors(), _("it takes no other sizes"))
 
 
-def on_other_shapes(subject: Subject, errors: Iterable[tuple[Index, Error]]) -> TrialResult:
-    """The first wrong output among those on other shapes."""
+def on_other_shapes(subject: Subject, errors: Iterable[tuple[Index, Error]], none: str = "") -> TrialResult:
+    """The first wrong output among those on other shapes. ``none``: why there are none."""
     tried = list[Index]()
     for shape, error in errors:
         tried.append(shape)
@@ -387,7 +374,7 @@ def on_other_shapes(subject: Subject, errors: Iterable[tuple[Index, Error]]) -> 
             return TrialResult((told,), tried=shapes_text(tried), shape=shape)
     if not tried:
         layer = subject.compared.expected.title
-        return TrialResult(left_out=_("{layer} and the function take no other shape", layer=layer))
+        return TrialResult(left_out=none or _("{layer} and the function take no other shape", layer=layer))
     return TrialResult(tried=shapes_text(tried))
 
 
@@ -449,27 +436,34 @@ def repeated(compared: LayerComparison) -> Difference | None:
             wrong = _later(function, x)
         except Exception as error:  # of the function
             wrong = _("The same x raises after other calls: {error}", error=str(error))
-    return None if not wrong else unexpected_change("repeat", *words, wrong)
+    return None if not wrong else Difference("repeat", *words, wrong)
 
 
 def kept_by_shape(subject: Subject) -> Difference | None:
     """Whether the function is right for the first x of a shape, and not for the next one."""
     compared, shape, dtype = subject.compared, tuple(subject.x.shape), subject.function.dtype
-    for rows in (shape[0] + 2, shape[0] + 3):  # of which one may have been tried
-        expected = subject.on_norm((rows, *shape[1:]))
+
+    def is_right(x: Tensor) -> bool | None:
+        """None if the layer or the function does not take it."""
+        expected = subject.on_norm(tuple(x.shape))
         if expected is None:
             return None
-        other, values = compared.resized(expected, {shape[0]: rows})
-        try:
-            several = [other.agrees(other.alike(expected.shape, seed).to(dtype), values, dtype).ok for seed in (51, 52)]
-        except NormvizError:
-            return None
-        if several == [True, False]:
+        other, values = compared.resized(expected, {shape[0]: len(x)})
+        with suppress(NormvizError):
+            return other.agrees(x.to(dtype), values, dtype).ok
+        return None
+
+    for rows in (shape[0] + 2, shape[0] + 3):  # of which one may have been tried
+        first, second = (probe.generic((rows, *shape[1:]), torch.float64, seed) for seed in (51, 52))
+        if is_right(first) and is_right(second) is False:
+            # If its values were wrong, they would be so in the first x of another shape, too.
+            if is_right(torch.cat([second, first[:5]])) is False:
+                return None
             words = _("another output for the next x"), _("the output of the layer")
             text = _(
                 "It is right for the first x of a shape, but not for the next one: it keeps results by the shape of x."
             )
-            return unexpected_change("repeat", *words, text)
+            return Difference("repeat", *words, text)
     return None
 
 
@@ -522,7 +516,7 @@ def residual(subject: Subject) -> TrialResult:
                 largest=errors[0].largest,
                 at=list(errors[0].at),
             )
-        return TrialResult((unexpected_change("residual", *words, text),))
+        return TrialResult((Difference("residual", *words, text),))
     for one in second:
         close = 2 * torch.finfo(x.dtype).eps * (x.double().abs() + added.double().abs())
         difference = (one.double() - sums[1]).abs()
@@ -532,7 +526,7 @@ def residual(subject: Subject) -> TrialResult:
                 largest=float(difference.max()),
             )
             words = _("another second output"), _("x + residual")
-            return TrialResult((unexpected_change("residual", *words, text),))
+            return TrialResult((Difference("residual", *words, text),))
     return TrialResult(tried="" if second else _("a residual that is not zero: x + residual is normalized"))
 
 
@@ -572,7 +566,7 @@ def batch(subject: Subject) -> TrialResult:
         apart,
     )
     words = _("another output for a row in another batch"), _("the same output, bit by bit")
-    return TrialResult((unexpected_change("batch", *words, text),))
+    return TrialResult((Difference("batch", *words, text),))
 
 
 def _units(one: Tensor, other: Tensor) -> int:

@@ -8,7 +8,7 @@ rounding is large, as in float32 for an x far from zero.
 import warnings
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count, islice, permutations, product
 from math import prod
@@ -54,6 +54,7 @@ class Role:
     shape     of the layer's parameter
     is_log    whether it is the logarithm of the parameter, as its name says
     is_number  whether it is one number for all elements, which was given as such
+    value      that the function makes from a condition in this call, of no tensor
     """
 
     position: int
@@ -61,41 +62,29 @@ class Role:
     shape: tuple[int, ...]
     is_log: bool = False
     is_number: bool = False
+    value: Tensor | None = field(default=None, compare=False)
 
     def of(self, values: Sequence[Tensor] | Mapping[int, Tensor]) -> Tensor:
         """The parameter of the layer, from the values of the function's tensors."""
+        if self.value is not None:
+            return self.value
         value = values[self.position].exp() if self.is_log else values[self.position]
         if self.is_number:
             return value.expand(self.shape)
         return (value if self.order is None else value.permute(self.order)).reshape(self.shape)
 
 
-@dataclass(frozen=True, eq=False)
-class Made:
-    """A gamma or beta that the function makes from a condition: the values that it has in this call."""
-
-    value: Tensor
-    shape: tuple[int, ...]
-    position: int = -1
-    is_log: bool = False
-    is_number: bool = True
-
-    def of(self, _values: Sequence[Tensor] | Mapping[int, Tensor]) -> Tensor:
-        """The parameter of the layer."""
-        return self.value
-
-
 @dataclass(frozen=True)
 class GammaBeta:
     """gamma and beta of a function; None if it has none."""
 
-    gamma: Role | Made | None = None
-    beta: Role | Made | None = None
+    gamma: Role | None = None
+    beta: Role | None = None
 
     @property
     def is_made(self) -> bool:
         """Whether they are made from a condition."""
-        return isinstance(self.gamma, Made)
+        return self.gamma is not None and self.gamma.value is not None
 
     @property
     def count(self) -> int:
@@ -782,7 +771,7 @@ def _direction(shape: Sequence[int]) -> Tensor:
 
 
 def _slope(
-    function: Function, x: Tensor, values: Mapping[int, Tensor], dout: Tensor, role: Role | Made | None, step: float
+    function: Function, x: Tensor, values: Mapping[int, Tensor], dout: Tensor, role: Role | None, step: float
 ) -> float:
     """How much the output, weighted with dout, grows with a small step of x, or of a parameter."""
     outputs = []
@@ -815,7 +804,7 @@ def _differences(
     if not wrong:
         return []
     given = roles.values(tensors)
-    return [_difference(wrong, _cause(compared.reference, own["x"], x, given, dout) if "x" in wrong else "")]
+    return [_difference(wrong, _cause(compared.reference, own["x"], x, given, dout) if "x" in wrong else None)]
 
 
 def _wanted(
@@ -895,7 +884,44 @@ def own_gradients(
     return own
 
 
-def _difference(wrong: Mapping[str, Error], cause: str, is_output_right: bool = True) -> Difference:
+@dataclass(frozen=True)
+class Cause:
+    """A usual mistake in dx. ``detached``: the statistics that are treated as constants."""
+
+    sentence: str
+    remedy: str
+    detached: tuple[str, ...] = ()
+    has_gamma: bool = True
+    sign: int = 1
+
+
+CAUSES = (
+    Cause(
+        N_("It treats the mean as a constant: do not detach it."),
+        N_("Let the gradient pass through the mean."),
+        ("mean",),
+    ),
+    Cause(
+        N_("It treats the variance as a constant: do not detach it."),
+        N_("Let the gradient pass through the variance."),
+        ("variance",),
+    ),
+    Cause(
+        N_("It treats the mean and the variance as constants: do not detach them."),
+        N_("Let the gradient pass through the mean and the variance."),
+        ("mean", "variance"),
+    ),
+    Cause(N_("dx does not contain gamma."), N_("Multiply dout by gamma before the rest of dx."), has_gamma=False),
+    Cause(N_("dx has the opposite sign."), N_("Change the sign of dx."), sign=-1),
+)
+SQUARE = Cause(
+    N_("It treats the mean of x^2 as a constant: do not detach it."),
+    N_("Let the gradient pass through the mean of x^2."),
+    ("variance",),
+)
+
+
+def _difference(wrong: Mapping[str, Error], cause: Cause | None, is_output_right: bool = True) -> Difference:
     names = listed([NAMES[name] for name in wrong], "and")
     largest = max(error.largest for error in wrong.values())
     if is_output_right:
@@ -914,55 +940,24 @@ def _difference(wrong: Mapping[str, Error], cause: str, is_output_right: bool = 
             names=names,
             largest=largest,
         )
-    text = join_sentences([sentence, _(CAUSES[cause])]) if cause else sentence
+    text = join_sentences([sentence, _(cause.sentence)]) if cause else sentence
     # The cause is of dx: with another gradient, it would not be all.
-    remedy = _(REMEDIES[cause]) if cause and list(wrong) == ["x"] else ""
+    remedy = _(cause.remedy) if cause and list(wrong) == ["x"] else ""
     return Difference("backward", _("another {names}", names=names), names, text, remedy)
 
 
-REMEDIES = {  # of the same causes
-    "mean": N_("Let the gradient pass through the mean."),
-    "variance": N_("Let the gradient pass through the variance."),
-    "both": N_("Let the gradient pass through the mean and the variance."),
-    "square": N_("Let the gradient pass through the mean of x^2."),
-    "gamma": N_("Multiply dout by gamma before the rest of dx."),
-    "sign": N_("Change the sign of dx."),
-}
-CAUSES = {
-    "mean": N_("It treats the mean as a constant: do not detach it."),
-    "variance": N_("It treats the variance as a constant: do not detach it."),
-    "both": N_("It treats the mean and the variance as constants: do not detach them."),
-    "square": N_("It treats the mean of x^2 as a constant: do not detach it."),
-    "gamma": N_("dx does not contain gamma."),
-    "sign": N_("dx has the opposite sign."),
-}
-
-
-def _cause(reference: Reference, dx: Tensor, x: Tensor, given: Mapping[str, Tensor], dout: Tensor) -> str:
-    """What was forgotten, a name in ``CAUSES``, if one of the usual mistakes gives this dx."""
-    wide = {name: value.double() for name, value in given.items()}
-
-    def run(detached: tuple[str, ...], parameters: Mapping[str, Tensor]) -> Tensor:
-        def output(a: Tensor, b: Mapping[str, Tensor]) -> Tensor:
-            return _detached(reference, a, b, detached)
-
-        return gradients(output, x.double(), parameters, dout.double())["x"]
-
+def _cause(reference: Reference, dx: Tensor, x: Tensor, given: Mapping[str, Tensor], dout: Tensor) -> Cause | None:
+    """The usual mistake that gives this dx."""
     if reference.norm.running or not reference.is_layer:
-        return ""
-    tries = {
-        "mean": lambda: run(("mean",), wide),
-        "variance": lambda: run(("variance",), wide),
-        "both": lambda: run(("mean", "variance"), wide),
-        "gamma": lambda: run((), {}),
-        "sign": lambda: -run((), wide),
-    }
-    for name, make in tries.items():
-        wanted = make()
+        return None
+    wide = {name: value.double() for name, value in given.items()}
+    for cause in CAUSES if reference.norm.center else (SQUARE, *CAUSES[3:]):
+        output = partial(_detached, reference, detached=cause.detached)
+        wanted = cause.sign * gradients(output, x.double(), wide if cause.has_gamma else {}, dout.double())["x"]
         scale = float(wanted.abs().max())
         if scale and float((dx.double() - wanted).abs().max()) < 1e-4 * scale:
-            return "square" if name == "variance" and not reference.norm.center else name
-    return ""
+            return cause
+    return None
 
 
 def _detached(reference: Reference, x: Tensor, given: Mapping[str, Tensor], detached: tuple[str, ...]) -> Tensor:
@@ -1055,7 +1050,7 @@ def _by_hand(
     wrong = _wrong(flat, exact, rounded, low)
     if not wrong:
         return []
-    cause = _cause(compared.reference, flat["x"], x, given, dout) if "x" in wrong else ""
+    cause = _cause(compared.reference, flat["x"], x, given, dout) if "x" in wrong else None
     told = _difference(wrong, cause, is_output_right=False)
     if {"gamma", "beta"} <= wrong.keys() and not _wrong(
         {"gamma": flat["beta"], "beta": flat["gamma"]}, exact, rounded, low

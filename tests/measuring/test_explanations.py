@@ -370,6 +370,19 @@ def test_a_difference_on_another_shape_names_the_shape():
     assert whats(found) == ["sizes", "eps"]
 
 
+def test_what_differs_for_more_rows_has_its_reason():
+    """Blocks of rows that share statistics, and large values, which more rows have."""
+
+    def blocks(x):
+        return rows(x) if len(x) < 8 else in_blocks(x, 0, 4, lambda one: F.layer_norm(one, one.shape))
+
+    told = str(nv.check(blocks, TABLE, like="LayerNorm(6)"))
+    assert "Your function averages over D and groups of 4 neighbors along N." in told
+    x = torch.randn(TABLE, generator=torch.Generator().manual_seed(0)).clamp(-2, 2)
+    told = str(nv.check(lambda x: rows(x.clamp(-2.6, 2.6)), x, like="LayerNorm(6)"))
+    assert "It clips x to the range from -2.6 to 2.6 before it normalizes." in told
+
+
 class Given(nn.Module):
     """A LayerNorm whose gamma, beta and eps are arguments."""
 

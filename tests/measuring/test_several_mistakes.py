@@ -26,6 +26,16 @@ def half(value, dtype=torch.float16):
 
 
 CASES = {
+    "normalized twice": (
+        lambda x, g, b: layer_norm(layer_norm(x, 1, 0), g, b),
+        ["It normalizes twice: its output is that of the normalized x, normalized again."],
+    ),
+    "eps^2 is no second normalization": (lambda x, g, b: layer_norm(x, g, b, eps=1e-10), ["Its eps is 1e-10, not 1e-05."]),
+    "x clipped before": (
+        lambda x, g, b: layer_norm(x.clamp(-0.5, 1), g, b),
+        ["It clips x to the range from -0.5 to 1 before it normalizes."],
+    ),
+    "ReLU before": (lambda x, g, b: layer_norm(x.relu(), g, b), ["It clips x to the range from 0 to inf before it normalizes."]),
     "0.9 of the mean": (lambda x, g, b: layer_norm(x, g, b, center=0.9), ["It subtracts 0.9 times the mean."]),
     "twice the mean, another eps": (
         lambda x, g, b: layer_norm(x, g, b, center=2, eps=1e-4),
