@@ -346,34 +346,28 @@ def _recipe(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...]) -> _Recip
     )
 
 
-def run_module(layer: Layer, x: Tensor, values: Values) -> Tensor:
-    """The output of torch's own layer with ``values``."""
-    return module_function(layer, x, values)(x)
-
-
 @torch.no_grad()
+def run_module(layer: Layer, x: Tensor, values: Values) -> Tensor:
+    """The output of torch's own layer with ``values``, for an x on any device."""
+    with warnings.catch_warnings():  # torch warns about mixed dtypes and about an unused num_features
+        warnings.simplefilter("ignore")
+        output: Tensor = module_with(layer, x, values)(x)
+    return output
+
+
 def module_with(layer: Layer, x: Tensor, values: Values) -> nn.Module:
     """Torch's own layer with ``values``, on the device of x."""
     dtype = next((value.dtype for value in (values.gamma, values.running_mean) if value is not None), x.dtype)
-    module = layer.module(dtype).to(x.device)
+    return put_values(layer.module(dtype).to(x.device), values)
+
+
+@torch.no_grad()
+def put_values(module: nn.Module, values: Values) -> nn.Module:
+    """The module, in which the values are now ``values``."""
     for name, value in values.state.items():
         if getattr(module, name, None) is not None:
             getattr(module, name).copy_(value)
     return module
-
-
-def module_function(layer: Layer, x: Tensor, values: Values) -> Callable[[Tensor], Tensor]:
-    """Torch's own layer with ``values``, for tensors of x's dtype on its device."""
-    module = module_with(layer, x, values)
-
-    @torch.no_grad()
-    def run(x: Tensor) -> Tensor:
-        with warnings.catch_warnings():  # torch warns about mixed dtypes and about an unused num_features
-            warnings.simplefilter("ignore")
-            output: Tensor = module(x)
-        return output
-
-    return run
 
 
 def largest_difference(one: Tensor, other: Tensor) -> float:

@@ -4,6 +4,7 @@ Every named size of the copy, including the parts of a split axis, is at most ``
 statistics. Each change is applied to random float64 tensors; the outputs before and after are compared, of torch's own layer if torch has it.
 """
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ import torch
 from torch import Generator, Tensor
 
 from normviz.analysis.description import Description
-from normviz.analysis.forward import Trace, Values, factor, largest_difference, module_function, trace
+from normviz.analysis.forward import Trace, Values, factor, largest_difference, put_values, trace
 from normviz.layers import fit, sharing, torch_errors
 from normviz.layers.axes import example_axis
 from normviz.layers.layer import Layer
@@ -146,11 +147,13 @@ class _Change:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """On tensors this small, waiting for a second thread takes up to 100 times longer than the computation."""
+    """On tensors this small, waiting for a second thread takes up to 100 times longer than the computation. Without gradients and warnings."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns about an unused num_features
+            yield
     finally:
         torch.set_num_threads(threads)
 
@@ -161,13 +164,14 @@ def _measure(norm: Norm, shape: tuple[int, ...], axes: tuple[str, ...], layer: L
     changes = _changes(shape, axes)
     measured: dict[str, list[tuple[float, float]]] = {change.key: [] for change in changes}
     m = sharing.counts(norm, shape).elements_per_statistic
+    module = None if layer is None else layer.module(torch.float64)
     for trial in range(TRIALS):
         generator = torch.Generator().manual_seed(trial)
         x, values = _random_values(norm, shape, generator)
         forward = trace(norm, x, values)
         largest_factor = 1.0 if values.gamma is None else float(factor(norm, values.gamma).max())
         tolerance = _tolerance(forward, m, largest_factor)
-        run: Map = partial(_output, norm, values) if layer is None else module_function(layer, x, values)
+        run: Map = partial(_output, norm, values) if module is None else put_values(module, values)
         old = run(x)
         for change in changes:
             if any(difference > CLEAR * allowed for difference, allowed in measured[change.key]):
@@ -283,7 +287,6 @@ def _tolerance(forward: Trace, m: int, largest_factor: float) -> Callable[[float
 
 @lru_cache(maxsize=MOST_KEPT)
 @_one_thread()
-@torch.no_grad()
 def _train_equals_eval(layer: Layer, shape: tuple[int, ...]) -> bool:
     """Whether train and eval mode give the same output, in a new torch module after three training batches."""
     try:
