@@ -267,12 +267,6 @@ def train_and_eval(
     """
     view = _view("train_and_eval", layer, x, settings, start="BatchNorm2d(4)")
     if view.settings["show"] == "modes" and (refusal := modes.refusal(view.scene)):
-        e = view.scene.description
-        if _is_own(layer) and is_frozen(layer, e.x if e.x is not None else e.shape, settings.get("layout")):
-            raise NormvizError(
-                "{module} is frozen: it uses its stored statistics in train mode, too, so both modes give the same; nv.explain(module, x) shows it.",
-                module=type(layer).__name__,
-            )
         raise NormvizError(refusal)
     return output_of_view("train_and_eval", view)
 
@@ -492,7 +486,8 @@ def _view(
     stored = with_statistics(layer, given, layout) if page == "train_and_eval" and _is_own(layer) else None
     e = stored or describe_any(layer, given, layout)
     number = 0 if seed is None else check_seed(seed, seed)
-    own_scene = Scene.of(e, None if at == "none" else at, number, "" if stored else own_class(layer))
+    frozen = page == "train_and_eval" and is_frozen(layer, e)
+    own_scene = Scene.of(e, None if at == "none" else at, number, "" if stored else own_class(layer), frozen)
     view = _with(View(own_scene, values), at, scene, display)
     _refuse_unused(PAGES[page], view, e, scene, seed)
     return view

@@ -129,9 +129,11 @@ def _in_both_modes(module: nn.Module, x: Any, layout: str | None) -> tuple[Check
 
 
 @one_at_a_time
-def is_frozen(module: nn.Module, x: Any, layout: str | None = None) -> bool:
-    """Whether a module uses stored statistics in both modes."""
-    both = _in_both_modes(module, x, layout) or ()
+def is_frozen(layer: AnyLayer, e: Description) -> bool:
+    """Whether the described layer is a module of the reader's own that uses stored statistics in both modes."""
+    if not e.norm.running or not isinstance(layer, nn.Module) or not own_class(layer):
+        return False
+    both = _in_both_modes(layer, e.shape if e.x is None else e.x, e.layout) or ()
     return bool(both) and all(one.norm is not None and one.norm.running for one in both)
 
 

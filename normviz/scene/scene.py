@@ -207,12 +207,14 @@ class Own:
     layer   of the module
     values  its gamma, beta and running statistics; None if the layer was given as text
     module  the name of its class, if it has a forward of its own: only one of its modes was measured
+    frozen  whether it uses stored statistics in both modes
     """
 
     x: Tensor | None = None
     layer: Layer | Norm | None = None
     values: Values | None = None
     module: str = ""
+    frozen: bool = False
 
     def has_x(self, shape: tuple[int, ...]) -> bool:
         """Whether x has this shape."""
@@ -362,11 +364,14 @@ class Scene:
     chosen: tuple[Layer | Norm, tuple[str, ...]] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, e: Description, at: Sequence[int] | None = None, seed: int = 0, module: str = "") -> Self:
+    def of(
+        cls, e: Description, at: Sequence[int] | None = None, seed: int = 0, module: str = "", frozen: bool = False
+    ) -> Self:
         """The scene of a reader's own layer and x; for a shape, on the app's example. Raises NormvizError if ``at`` is no element.
 
         seed    of the example and of other random numbers
         module  the name of a module's class, if it has a forward of its own
+        frozen  whether this module uses stored statistics in both modes
         """
         layer = e.layer or e.norm
         selected = default_at(e.shape, e.axes) if at is None else sharing.check_index(at, e.shape)
@@ -379,7 +384,7 @@ class Scene:
             params=PARAMS.default if e.values is None else OWN,
             at=selected,
             start=start_with(selected, e.shape, e.axes),
-            own=Own(e.x, layer, e.values, module),
+            own=Own(e.x, layer, e.values, module, frozen),
         )
 
     def __post_init__(self) -> None:

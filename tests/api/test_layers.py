@@ -260,12 +260,17 @@ def test_both_modes(name, given):
 @GIVEN
 @pytest.mark.parametrize("name", [name for name in OWN if name not in STORING])
 def test_both_modes_of_a_module_with_a_forward_of_its_own_are_refused(name, given):
-    message = f"{type(LAYERS[name]).__name__} has a forward of its own"
     is_frozen = name == "own frozen BatchNorm"
-    with pytest.raises(nv.NormvizError, match="Frozen is frozen: it uses its stored" if is_frozen else message):
+    message = f"{type(LAYERS[name]).__name__} " + (
+        "is frozen: it uses its stored" if is_frozen else "has a forward of its own"
+    )
+    with pytest.raises(nv.NormvizError, match=message):
         nv.train_and_eval(LAYERS[name], given, show="modes")
     widget = nv.live("train_and_eval", LAYERS[name], given, show="modes")
     assert message in str(widget.output())
+    other = nv.live("train_and_eval", "LayerNorm(3)", given, show="modes")
+    other.layer = LAYERS[name]
+    assert message in str(other.output())
 
 
 @GIVEN

@@ -26,7 +26,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.lessons import events, pages, style
 from normviz.lessons.page import RowData, rows_data
-from normviz.measuring.own_modules import describe_any, own_class
+from normviz.measuring.own_modules import describe_any, is_frozen, own_class
 from normviz.parts.html import Body
 from normviz.parts.titles import app_of_files
 from normviz.scene import edits
@@ -76,7 +76,9 @@ def with_layer(view: View, layer: Any) -> View:
         return replace(view, problem=str(error))
     fields: dict[str, Any] = {"layer": e.layer or e.norm, "layout": e.layout}
     if e.values is not None:
-        own = replace(own, layer=e.layer or e.norm, values=e.values, module=own_class(layer))
+        own = replace(
+            own, layer=e.layer or e.norm, values=e.values, module=own_class(layer), frozen=is_frozen(layer, e)
+        )
         fields |= {"own": own, "params": OWN}
     return _kept(view, with_fields(scene, **fields))
 

@@ -63,6 +63,11 @@ def refusal(scene: Scene) -> str:
     """Why a reader's module cannot be shown in both modes; "" if it can."""
     if scene.own is None or scene.shown_params != OWN or not scene.own.module:
         return ""
+    if scene.own.frozen:
+        return _(
+            "{module} is frozen: it uses its stored statistics in train mode, too, so both modes give the same; nv.explain(module, x) shows it.",
+            module=scene.own.module,
+        )
     return _(
         "{module} has a forward of its own, so torch.nn does not know what it stores between batches; give a layer of "
         "torch.nn, such as BatchNorm2d(3).",
