@@ -18,7 +18,6 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, Unpack, cast
 
-import torch
 from torch import nn
 
 from normviz.analysis.comparison import Comparison
@@ -36,6 +35,7 @@ from normviz.lessons.page import OF_TENSOR, Page
 from normviz.lessons.pages import PAGES, controls, of_other_pages, setting_names
 from normviz.lessons.train_and_eval import modes
 from normviz.measuring.own_modules import AnyLayer, describe_any, is_frozen, own_class, with_statistics
+from normviz.measuring.probe import usual_device
 from normviz.scene.edits import repair, with_fields
 from normviz.scene.scene import DEFAULT_SHAPE, PARAMS, SCENE_SETTINGS, SEED, Scene, axes_of, check_seed
 from normviz.scene.setting import Setting, Where
@@ -90,10 +90,7 @@ def page_function(also: Sequence[str] = (), without: Sequence[str] = ()) -> Call
             if given.get("layer", "") is None and first[0].default is first[0].empty:
                 spec_of(None)  # raises NormvizError
             lang = kwargs.get("lang")
-            with (
-                in_language(parse_language(str(lang)) if lang else ""),
-                torch.device("cpu"),
-            ):  # a caller's default may be meta
+            with in_language(parse_language(str(lang)) if lang else ""), usual_device():
                 return function(*args, **kwargs)
 
         run.__signature__ = named  # type: ignore[attr-defined]
@@ -436,7 +433,7 @@ def open(link: str) -> Output:
     >>> open("/explore?layer=LayerNorm(4)&shape=2,4").title
     'LayerNorm([4]) on (2, 4) · Explore · normviz'
     """
-    with torch.device("cpu"):
+    with usual_device():
         return output_of_query(*page_and_query(link))
 
 

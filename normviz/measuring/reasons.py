@@ -14,6 +14,7 @@ from math import copysign, inf, isclose, isfinite
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -596,6 +597,9 @@ def _rounding(dtype: torch.dtype, outputs: Tensor) -> float:
     return 5e-5 if dtype == torch.float32 else 3e-2
 
 
+Array = NDArray[np.float64]
+
+
 @dataclass(frozen=True, eq=False)
 class Fit:
     """By what the values of a variant are multiplied, and what is added, of each element; NaN where a factor has no influence.
@@ -610,27 +614,42 @@ class Fit:
 
 def fit(values: Tensor | None, target: "Target", close: float) -> Fit | None:
     """The factor and the offset that make the values the outputs; None if there are none."""
-    if values is None or not bool((values.isfinite() | target.unknown).all()):
+    if values is None:
         return None
-    if target.few is not None and fit(values.flatten(1)[:, :: target.step], target.few, close) is None:
+    with np.errstate(all="ignore"):
+        found = _fit(values.detach().cpu().numpy(), target, close)
+    home = values.device
+    return found and replace(found, factor=found.factor.to(home), offset=found.offset.to(home))
+
+
+def _fit(values: Array, target: "Target", close: float) -> Fit | None:
+    if not (np.isfinite(values) | target.unknown).all():
         return None
-    values = torch.where(target.unknown, 0.0, values)
+    if target.few is not None and _fit(_every(target.step, values), target.few, close) is None:
+        return None
+    values = np.where(target.unknown, 0.0, values)
     middle = (target.share * values[:-HELD_OUT]).sum(0)
     distance = values[:-HELD_OUT] - middle
-    square = (target.share * distance.square()).sum(0)
-    moves = square > 1e-20 * (1e-30 + middle.square())
-    slope = torch.where(moves, (target.pull * distance).sum(0) / square.clamp(min=1e-300), 0.0)
+    square = (target.share * distance * distance).sum(0)
+    moves = square > 1e-20 * (1e-30 + middle * middle)
+    slope = np.where(moves, (target.pull * distance).sum(0) / np.maximum(square, 1e-300), 0.0)
     offset = target.average - slope * middle
-    error = torch.where(target.unknown, 0.0, (slope * values + offset - target.outputs).abs())
+    error = np.where(target.unknown, 0.0, np.abs(slope * values + offset - target.outputs))
     largest = float((error / target.size).max())
-    if largest > close:
+    if not largest <= close:
         return None
-    return Fit(torch.where(moves, slope, torch.nan), torch.where(target.enough, offset, torch.nan), largest)
+    factor, added = np.where(moves, slope, np.nan), np.where(target.enough, offset, np.nan)
+    return Fit(torch.from_numpy(factor), torch.from_numpy(added), largest)
+
+
+def _every(step: int, values: Array) -> Array:
+    """Every ``step``-th element of each x."""
+    return values.reshape(len(values), -1)[:, ::step]
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """Outputs for several x, with all that a fit needs of them: there are thousands of variants.
+    """Outputs for several x, with all that a fit needs of them, as arrays: there are thousands of variants, and small tensors are slower.
 
     outputs  0 where they are unknown
     enough   where an element has at least two outputs: a line through one point says nothing
@@ -641,13 +660,13 @@ class Target:
     few      the target for every ``step``-th element of a large x, which refutes most variants
     """
 
-    outputs: Tensor
-    unknown: Tensor
-    enough: Tensor
-    size: Tensor
-    share: Tensor
-    average: Tensor
-    pull: Tensor
+    outputs: Array
+    unknown: NDArray[np.bool_]
+    enough: NDArray[np.bool_]
+    size: Array
+    share: Array
+    average: Array
+    pull: Array
     step: int
     few: "Target | None"
 
@@ -655,20 +674,20 @@ class Target:
     def of(cls, outputs: Tensor, each: bool = False) -> "Target":
         """``each``: errors are relative to each element, not to the largest one for an x."""
         size = outputs.nan_to_num(0, 0, 0).abs().amax(0, keepdim=True).clamp(min=1e-12) if each else _sizes(outputs)
-        return cls._of(outputs, size)
+        return cls._of(outputs.cpu().numpy(), size.cpu().numpy())
 
     @classmethod
-    def _of(cls, outputs: Tensor, size: Tensor) -> "Target":
-        known = outputs.isfinite()
+    def _of(cls, outputs: Array, size: Array) -> "Target":
+        known = np.isfinite(outputs)
         enough = known[:-HELD_OUT].sum(0) > 1
         known = known & enough
-        outputs = torch.where(known, outputs, 0.0)
-        weight = torch.where(known, size**-2, 0.0)[:-HELD_OUT]
-        share = weight / weight.sum(0).clamp(min=1e-30)
+        outputs = np.where(known, outputs, 0.0)
+        weight = np.where(known, size**-2, 0.0)[:-HELD_OUT]
+        share = weight / np.maximum(weight.sum(0), 1e-30)
         average = (share * outputs[:-HELD_OUT]).sum(0)
         pull = share * (outputs[:-HELD_OUT] - average)
-        step = outputs[0].numel() // FEW
-        few = cls._of(*(one.flatten(1)[:, ::step] for one in (outputs, size))) if step > 1 else None
+        step = outputs[0].size // FEW
+        few = cls._of(_every(step, outputs), _every(step, size)) if step > 1 else None
         return cls(outputs, ~known, enough, size, share, average, pull, step, few)
 
 
