@@ -1,5 +1,6 @@
 """A layer that fits a tensor: the same layer, the same idea or a layer of the family, on an x of another shape; remedies and look-alikes."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -277,6 +278,18 @@ class Remedy:
         if not self.change.startswith("x."):
             return _("`{layer}` on `{change}`", layer=self.layer, change=self.change)
         return _("`{layer}` on `{change}`, shape {shape}", layer=self.layer, change=self.change, shape=self.shape)
+
+    @property
+    def code(self) -> str:
+        """A line with torch's layer, whose y has the shape of the reader's x; "" for a layer that torch has not, or another x.
+
+        >>> Remedy(Layer.make("LayerNorm", 96), (8, 56, 56, 96), "NHWC", "x.movedim(1, -1)").code
+        'y = nn.LayerNorm([96])(x.movedim(1, -1)).movedim(-1, 1)'
+        """
+        if self.layer.kind.module is None or self.change.startswith("torch."):
+            return ""
+        back = re.sub(r"x\.movedim\((.+), (.+)\)", r".movedim(\2, \1)", self.change).replace("x.unsqueeze", ".squeeze")
+        return f"y = nn.{self.layer}({self.change or 'x'}){back}"
 
 
 @lru_cache(maxsize=256)

@@ -1,7 +1,8 @@
 """Other views that a page offers: what torch accepts instead of the layer that it refuses, and a small look-alike of a large tensor."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from math import prod
 
 from normviz.analysis.description import describe_shape
@@ -9,7 +10,7 @@ from normviz.layers.fit import LayerOnShape, Remedy, is_probably_channels_last, 
 from normviz.layers.layer import Layer
 from normviz.layers.pasted import refused_layer
 from normviz.lessons.page import Page
-from normviz.parts.part import Caption, Link, Links, Note, Part, Problem
+from normviz.parts.part import Caption, Code, Link, Links, Note, Part, Problem
 from normviz.scene.edits import Reading, remedy_fields, repair, with_fields
 from normviz.scene.scene import Scene, query_of
 from normviz.scene.view import View
@@ -20,7 +21,7 @@ FEW = 512  # elements: a look-alike of fewer is not offered
 
 
 def problem_parts(page: Page, view: View) -> Iterator[Part]:
-    """Every error message about the view, what is shown instead, and the remedies as links."""
+    """Every error message about the view, what is shown instead, the remedies as links, and one as code."""
     for message in dict.fromkeys(filter(None, [page.problem(view), *(one.message for one in view.refused)])):
         instead = ""
         if view.substitute and message == view.problem and page.shows_layer:
@@ -35,6 +36,12 @@ def problem_parts(page: Page, view: View) -> Iterator[Part]:
             N_("What may have been meant:"),
             "choices",
         )
+        yield from _first_code(view.remedies)
+
+
+def _first_code(remedies: Iterable[Remedy]) -> Iterator[Code]:
+    """The most probable remedy that is a line of code for the reader's x."""
+    yield from islice((Code(remedy.code) for remedy in remedies if remedy.code), 1)
 
 
 def _remedy_link(page: Page, remedy: Remedy, view: View) -> Link:
@@ -111,3 +118,4 @@ def pasted_parts(text: str) -> Iterator[Part]:
         for remedy in reading.remedies
     ]
     yield Links((asked, *others), N_("Open it:"), "choices")
+    yield from _first_code(reading.remedies)

@@ -1,5 +1,7 @@
 import pytest
+import torch
 from hypothesis import given, settings
+from torch import nn
 
 from normviz.layers.axes import parse_layout
 from normviz.layers.fit import is_probably_channels_last, meant_for_channels, remedies
@@ -129,6 +131,20 @@ def test_another_layer_has_the_letters_of_its_own_default_layout(text, shape, la
 def test_torch_accepts_every_remedy(text, shape):
     for remedy in remedies_of(Layer.parse(text), shape, "ABCDEFG"[: len(shape)]):
         assert remedy.layer.kind.module is None or torch_error(remedy.layer, remedy.shape) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"), [r[:2] for r in REMEDIES if r[0] not in ("BatchNorm1d(3, eps=0)", "LayerNorm(4)")]
+)
+def test_the_code_of_a_remedy_runs_on_the_readers_x_and_keeps_its_shape(text, shape):
+    found = [remedy for remedy in remedies_of(Layer.parse(text), shape) if remedy.code]
+    assert found
+    for remedy in found:
+        names = {"nn": nn, "x": torch.randn(shape)}
+        exec(remedy.code, names)
+        assert names["y"].shape == shape
+    left_out = [remedy for remedy in remedies_of(Layer.parse(text), shape) if not remedy.code]
+    assert all(one.layer.kind.module is None or one.change.startswith("torch.randn") for one in left_out)
 
 
 @settings(max_examples=60)

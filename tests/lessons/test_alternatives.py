@@ -3,7 +3,7 @@
 import pytest
 
 from normviz.lessons.pages import PAGES, page_view
-from normviz.parts.part import Caption, LayerNote, Legend, Links, Note, Problem, flat
+from normviz.parts.part import Caption, Code, LayerNote, Legend, Links, Note, Problem, flat
 from tests.support.needs import needs_rms_norm
 
 
@@ -47,6 +47,24 @@ def test_each_remedy_is_a_link_that_opens_it_without_an_error():
         assert f"`{view.scene.layer}`" in link.text
     moved = PAGES["explore"].view(offered[1].query).scene
     assert (moved.shape, moved.layout) == ((8, 56, 56, 96), "NHWC")
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        (REFUSED, ["y = nn.LayerNorm([96])(x.movedim(1, -1)).movedim(-1, 1)"]),  # torch has no layer for it
+        ("shape=2,3,4,4&layer=LayerNorm([4,5])", ["y = nn.LayerNorm([4, 4])(x)"]),
+        (
+            "shape=1,3&layer=BatchNorm1d(3)",
+            ["y = nn.BatchNorm1d(3).eval()(x)"],
+        ),  # another x is no remedy for the reader's
+        ("shape=2,3,4,4&layer=LayerNorm([4,4])", []),
+    ],
+)
+def test_under_a_refusal_stands_a_line_of_code_that_torch_accepts(query, code):
+    found = page_view(PAGES["explore"], PAGES["explore"].view(query)).parts
+    after = [part for part in found if isinstance(part, Problem | Links | Code)][:3]
+    assert [part.text for part in after if isinstance(part, Code)] == code
 
 
 def test_a_page_keeps_its_own_settings_in_the_links():
