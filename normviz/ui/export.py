@@ -34,14 +34,8 @@ from normviz.ui.assets import is_known
 from normviz.ui.load import Busy, Queue, return_memory, turn
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
-OPTIONS = (
-    "page",
-    "theme",
-    "plotlyjs",
-    "fixed",
-    "format",
-    "preview",
-)  # options of the file; all other names belong to the view
+OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all other names belong to the view
+OPTIONS_OF_SET = (*OPTIONS, "format", "preview")
 # Files at once, and files of one address that run or wait: a class of 300 may have one each. A file takes a second or two, and other addresses do not wait
 # for all of them.
 AT_ONCE, MAX_REQUESTS = 2, 300
@@ -143,7 +137,7 @@ def _set_file(query: Mapping[str, str], app: str) -> SavedFile:
         raise NormvizError(
             "format={format} needs {module}, which this server does not have.", format=name, module=package
         )
-    given = {each: text for each, text in query.items() if each not in OPTIONS}
+    given = {each: text for each, text in query.items() if each not in OPTIONS_OF_SET}
     if problem := page.problem(view_of_link(page, given)):
         raise NormvizError(problem)
     if own := content_set(given["content"]) if given.get("content") else None:

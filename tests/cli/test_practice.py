@@ -15,6 +15,7 @@ import pytest
 import normviz as nv
 from normviz.cli import arguments, command
 from normviz.export.sets import FORMATS, _csv
+from normviz.lessons.practice import settings
 from normviz.lessons.practice.bank import bank, choose
 from normviz.lessons.practice.formats import qti
 from normviz.lessons.practice.formats.quiz import item
@@ -294,7 +295,7 @@ def test_invalid_arguments(run, arguments, words):
 
 @pytest.mark.parametrize(("name", "package"), [("moodle", "lxml"), ("qti", "text2qti"), ("anki", "genanki")])
 def test_a_missing_package_is_named_at_once_and_only_where_it_is_needed(run, monkeypatch, name, package):
-    monkeypatch.setattr(arguments, "find_spec", lambda asked: None if asked == package else asked)
+    monkeypatch.setattr(settings, "find_spec", lambda asked: None if asked == package else asked)
     monkeypatch.setattr(command, "_loaded", lambda function: lambda args: 0)  # the command itself, with torch
     for each in ("json", "html", "moodle", "qti", "anki", "paper"):
         code, _out, err = run("practice", "--format", each, "-o", "set")
@@ -304,7 +305,7 @@ def test_a_missing_package_is_named_at_once_and_only_where_it_is_needed(run, mon
 
 @pytest.mark.parametrize("name", ["moodle", "qti", "anki"])
 def test_a_format_needs_no_package_of_the_others(run, monkeypatch, name):
-    others = [package for each, package in arguments.WRITERS.items() if each != name and each != "moodle"]
+    others = [package for each, package in settings.WRITERS.items() if each != name and each != "moodle"]
     for module in others:  # text2qti needs lxml, too
         monkeypatch.setitem(sys.modules, module, None)
     for each in ("anki", "moodle", "qti"):

@@ -152,6 +152,7 @@ WRONG = {
     "shape=2,3,4,5&layer=LayerNorm([3,4,4])": "normalized_shape must be the last sizes of x",
     "shape=2,x": "shape='2,x' is not a list of numbers",
     "theme=blue": "theme='blue' is unknown; choose follow, light or dark",
+    "page=explore&format=moodle": "'format' is not a setting of a link",
     "plotlyjs=https://example.org/x.js": "is unknown; choose inline or cdn",
     f"caption={'x' * 301}": "is too long; use at most 300 characters",
     f"caption={'x' * 8193}": "this link has 2 settings and 8,211 characters; give at most 64 settings and 8,192 characters.",

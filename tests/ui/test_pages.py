@@ -39,15 +39,15 @@ def test_explore_and_compare_share_the_scene_but_not_the_layers_of_compare():
 
 
 @pytest.mark.parametrize("name", LESSONS[:-1])
-def test_a_page_ends_with_a_fold_of_one_question_and_a_link_to_its_others(name):
+def test_a_page_ends_with_a_fold_of_one_question_and_links_to_its_others_and_its_lesson_plan(name):
     app = open_page(name)
     (key,) = asked_questions(app)
     (section,) = elements(app, "nv-asked")
     title, *_others = section.iter("h2")
     assert markdown(title) == prose(key).title
     assert [part.get("class") for part in section.iter("details")] == ["nv-asked-fold", "nv-answer"]
-    *_in_answer, link = section.iter("a")
-    assert link.attrib["data-query"] == f"?of={name}"
+    *_in_answer, link, plan = section.iter("a")
+    assert (link.attrib["data-query"], plan.attrib["data-query"]) == (f"?of={name}", f"?plan={name}")
     listed = [link for links in elements(follow(app, link), "nv-links-list") for link in links.iter("a")]
     assert [link.attrib["data-query"] for link in listed] == [f"?q={one.key}" for one in questions_of_page(PAGES[name])]
 

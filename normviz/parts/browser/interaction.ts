@@ -59,8 +59,8 @@ export function listen(root: HTMLElement, follow: (link: HTMLElement) => boolean
     }, true); // "toggle" does not bubble
 }
 
-const TO_NEXT = ".nv-tour-next, .nv-present .nv-exercise-checked .nv-practice-main", TO_BACK = ".nv-tour-back", TO_LEAVE = ".nv-tour-leave, .nv-leave";
-const TO_TELL = ".nv-present .nv-answer > summary, .nv-present .nv-exercise-actions > .nv-practice-quiet, .nv-tell";
+const TO_NEXT = ".nv-tour-next, .nv-present .nv-exercise-checked .nv-practice-main, .nv-present .nv-start-go:not([hidden])", TO_BACK = ".nv-tour-back", TO_LEAVE = ".nv-tour-leave, .nv-leave";
+const TO_TELL = ".nv-present .nv-answer > summary, .nv-present .nv-exercise-actions > .nv-practice-quiet, .nv-present .nv-start-foot > .nv-button:not([hidden]), .nv-tell";
 const FIELDS = "input, select, textarea", OWN_ARROWS = `${FIELDS}, [role=tab], [tabindex='0']:not(a)`, OWN_SPACE = `${OWN_ARROWS}, button, summary`;
 /** For each key, what it presses, and where it has another use. */
 const PRESSES: Record<string, [string, string]> = {

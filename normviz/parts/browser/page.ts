@@ -17,7 +17,7 @@ import { drawTensors } from "./tensor.ts";
 const NARROW_WINDOW = 760; // px: up to this width, figures are below each other and keep their heights
 const BELOW_PROJECTED = 16; // px: the padding of the app's column
 const LEAST_FILLED = 60; // px, as it is drawn: a lower figure could not be read
-const SHARES = [1, 0.85, 0.7, 0.55, 0.43], SCROLLED = 0.7; // of the scale: a page that does not fit is smaller; one that never fits scrolls
+const SHARES = [1, 0.85, 0.72]; // of the scale: a page that does not fit is smaller; one that never fits scrolls
 
 /** What scripts draw in parts of the page, by selector. The modules for steps and exercises add to it: only bundles for such pages have them. */
 export const EXTRAS = new Map<string, new (root: HTMLElement, page: PageView) => object>();
@@ -56,8 +56,8 @@ export class PageView {
     for (const part of findAll(root, ":scope > .nv-part")) this.parts.set(part.dataset.key ?? "", part);
     this.pressKey = (event: KeyboardEvent) => pressLink(event, root.parentElement ?? root);
     this.fill = () => (this.filled = this.filled.then(() => this.fit()));
-    for (const name of ["toggle", "click"]) // an answer, or another exercise
-      root.addEventListener(name, ({ target }) => (target as Element).closest(".nv-present :is(.nv-answer, .nv-practice)") && nextFrame().then(this.fill), true);
+    for (const name of ["toggle", "click"]) // an answer, another exercise or step
+      root.addEventListener(name, ({ target }) => (target as Element).closest(".nv-present :is(.nv-answer, .nv-practice, .nv-start)") && nextFrame().then(this.fill), true);
     document.addEventListener("keydown", this.pressKey);
     window.addEventListener("resize", this.fill);
     for (const name of ["pointerdown", "keydown"]) window.addEventListener(name, this.press, true);
@@ -215,7 +215,7 @@ export class PageView {
   async fit() {
     if (!this.data?.present) return;
     const { root } = this, views = [...this.figures.values()].map(({ view }) => view as Figure);
-    for (const share of [...SHARES, SCROLLED]) {
+    for (const share of SHARES) {
       this.enlarge(share);
       await Promise.all(views.map((view) => isStale(view) && view.draw?.()));
       for (let spare = 0, tries = 3; tries > 0; tries--) { // at another height, the names of axes may stand elsewhere

@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from normviz.export.links import tour_output
 from normviz.lessons.tours import tours
+from normviz.parts.html import bare
 from tests.browser.conftest import new_context
 from tests.browser.view import View
 from tests.browser.watch import Watch
@@ -20,7 +21,7 @@ PROJECTOR = {"width": 1280, "height": 800}
 
 def expect_stop(page: Page, number: int, address: str) -> None:
     expect(page.locator(".nv-tour-place")).to_have_text(f"{number} of {len(TOUR.stops)}")
-    expect(page.locator(".nv-tour-caption")).to_have_text(TOUR.stops[number - 1].caption)
+    expect(page.locator(".nv-tour-caption")).to_have_text(bare(TOUR.stops[number - 1].caption))
     page.wait_for_function("text => location.href.includes(text)", arg=address)
 
 
@@ -73,7 +74,7 @@ def test_a_figure_on_a_projector_fills_the_screen_and_nothing_scrolls(tour_tab):
         assert page.evaluate("document.scrollingElement.scrollHeight - innerHeight") <= 0
     assert heights[1] > heights[0]
     page.set_viewport_size({"width": 1920, "height": 1080})
-    page.wait_for_function("document.querySelector('.nv-view').clientWidth > 1800")
+    page.wait_for_function("document.querySelector('.nv-view').getBoundingClientRect().width > 1800")
     tour_tab.check()
 
 

@@ -53,7 +53,9 @@ class Lesson(View):
 
     def ready(self, figures: bool = True) -> "Lesson":
         """Wait until the page has its text, and its figures are drawn."""
-        self.find(":is(.nv-sentence, .nv-page h2, .nv-note-box)").locator("visible=true").first.wait_for()
+        self.find(":is(.nv-sentence, .nv-page h2, .nv-note-box, .nv-predict, .nv-tour-caption, .nv-start-act)").locator(
+            "visible=true"
+        ).first.wait_for()
         if figures:
             self.find(READY).first.wait_for()
         self.wait_until_drawn()

@@ -71,6 +71,11 @@ def test_a_link_shows_the_page_for_a_projector_and_escape_leads_to_the_page_with
             assert lesson.page.evaluate(COVERED) == []
             assert lesson.page.get_by_role("button", name="Share", exact=True).count() == 0
             lesson.page.wait_for_function(NOTHING_SCROLLS)
+            if address.startswith("start"):  # its texts of 12 px are as large as on other pages
+                scale = lesson.page.evaluate("document.querySelector('.nv-page').dataset.scale")
+                assert float(scale) == pytest.approx(
+                    lesson.page.evaluate("Math.min(innerWidth / 548, innerHeight / 308)")
+                )
             if address.startswith("start") or "tour" in address:
                 lesson.page.keyboard.press("Escape")
                 expect_whole_page(lesson)
@@ -112,7 +117,7 @@ def test_figures_follow_the_height_of_the_window(lesson: Lesson) -> None:
         lesson.page.wait_for_function(REACHES_DOWN)
         heights.append(chart.bounding_box()["height"])
     assert heights[1] - heights[0] == pytest.approx(280, abs=2)
-    assert heights[0] - heights[2] == pytest.approx(120, abs=2)
+    assert heights[0] - heights[2] == pytest.approx(120, abs=40)  # the type is smaller in a low window
 
 
 def test_a_figure_of_several_panels_is_enlarged_and_fills_the_window(lesson: Lesson) -> None:

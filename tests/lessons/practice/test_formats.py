@@ -207,6 +207,17 @@ def test_links_are_left_out_where_there_is_no_app():
     assert all(each.link == "" for each in alone)
 
 
+def test_questions_with_the_same_text_and_other_options_go_into_one_package_although_text2qti_takes_no_text_twice():
+    asked = replace(first("mode"), picture="", solution="")
+    package = zipfile.ZipFile(io.BytesIO(qti_package([asked, replace(asked, options=asked.options[::-1])], "a set")))
+    texts = [
+        one.findtext("q:presentation/q:material/q:mattext", namespaces=QTI)
+        for one in assessment(package).iterfind(".//q:item", QTI)
+    ]
+    assert len(texts) == 2
+    assert unescape(texts[1]).replace("\u200b", "") == unescape(texts[0])
+
+
 def test_an_answer_of_zero_has_a_margin_because_text2qti_takes_no_zero_alone():
     none = next(each for each in bank() if each.about.form == "number" and each.answer == 0 and not each.values)
     asked = replace(item(none), options=())

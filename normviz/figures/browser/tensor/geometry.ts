@@ -7,7 +7,7 @@ const ELLIPSIS = 14; // px: the gap where slices are left out
 const BETWEEN_CUT = 24; // px: the gap between facets in which slices are left out
 const FACET = 40, COLUMN = 12, ONE_OF_TWO = 8; // px: minimum width of a facet, of a column, and of a column in a facet with at most two columns
 const LEAST = 7, LEAST_CUT = 13; // px: minimum height of a cell, without and with slices left out
-const TALL = 2.5; // on a projector, cells are up to so many times as high as wide: they fill the window
+const TALL = 4; // on a projector, cells are up to so many times as high as wide: they fill the window
 const MANY = 64; // with more rows, a cell may be 1 px high
 
 export class Geometry {

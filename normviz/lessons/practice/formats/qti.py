@@ -1,6 +1,7 @@
 """A set as a QTI 1.2 package (Canvas and others), written by text2qti, which takes a quiz as Markdown, with pictures in the same folder."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,15 +19,21 @@ SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!$>])")  # characters with a meaning 
 
 def qti_package(items: Sequence[Item], title: str) -> bytes:
     """A zip with the questions and their pictures."""
+    prompts = Counter[str]()
     with TemporaryDirectory() as folder:
-        text = "\n\n".join([f"Quiz title: {title}", *(_question(item, Path(folder)) for item in items)])
+        lines = [f"Quiz title: {title}"]
+        for item in items:
+            lines.append(_question(item, Path(folder), prompts[item.prompt]))
+            prompts[item.prompt] += 1
+        text = "\n\n".join(lines)
         quiz = Quiz(text, config=Config(), source_name=str(Path(folder) / "quiz.txt"))
         package: bytes = QTI(quiz).zip_bytes()
     return package
 
 
-def _question(item: Item, folder: Path) -> str:
-    lines = [f"1.  {_escaped(item.plain(item.prompt))}"]
+def _question(item: Item, folder: Path, before: int) -> str:
+    """``before``: how many earlier questions have the same text. text2qti refuses a second one, although its options differ: an invisible space tells them apart."""
+    lines = [f"1.  {_escaped(item.plain(item.prompt))}{'&#8203;' * before}"]
     if item.picture:
         lines.append(f"    {_picture(item.picture, item, folder / f'{item.id}.svg')}")
     if feedback := _feedback(item):
