@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import MAX_RANK, MAX_TEXT, parse_layout
-from normviz.layers.catalogue import FAMILIES, KINDS
+from normviz.layers.catalogue import FAMILIES, KINDS, REQUIRED
 from normviz.layers.fit import example_on, kind_for
 from normviz.layers.forms import FORMS, OF_M, OF_M_MINUS_1, Tensor, read_call
 from normviz.layers.layer import Layer, decimal_comma
@@ -63,7 +63,10 @@ def read_pasted(text: str, tensor: Tensor | None = None) -> Pasted:
     line = plain_code(text)
     if message := told(line):
         return _of_message(message)
-    found, problems = _layers_in(line, tensor)
+    if shape := sizes_alone(line):
+        layer = example_on(KINDS["LayerNorm"], shape)
+        return Pasted(layer, shape, note=_("The text has the sizes of x alone; shown is {layer}.", layer=layer))
+    found, problems = _layers_in(_as_call(line), tensor)
     if found:
         others = [one for one in dict.fromkeys(str(one.layer) for one in found) if one != str(found[0].layer)]
         more = _("The text has {layers}, too; the first is shown.", layers=listed(others[:3], "and")) if others else ""
@@ -71,6 +74,25 @@ def read_pasted(text: str, tensor: Tensor | None = None) -> Pasted:
     if named := _by_name(line):
         return named
     raise problems[0] if problems else decimal_comma(line) or unread(line)
+
+
+WITH_NUMBERS = re.compile(
+    r"((?:\w+\.)*)((?:(?:layer|batch|group|instance|rms) )?\w+)[ :]+(\d+(?:[ ,]+\d+)*)(?:[ ,]+(?:with )?eps(?:ilon)?[ =:]*([\d.]+(?:e-?\d+)?))?",
+    re.IGNORECASE,
+)
+
+
+def _as_call(line: str) -> str:
+    """ "layernorm 768 eps 1e-6" as a call; another text as it is.
+
+    >>> _as_call("Group Norm 32, 64")
+    'GroupNorm(32, 64)'
+    """
+    found = WITH_NUMBERS.fullmatch(line)
+    if found is None or (name := found[2].replace(" ", "")).lower() not in KNOWN:
+        return line
+    eps = f", eps={found[4]}" if found[4] else ""
+    return f"{found[1]}{name}({', '.join(SIZE.findall(found[3]))}{eps})"
 
 
 def _by_name(line: str) -> Pasted | None:
@@ -178,19 +200,34 @@ def _spans(line: str) -> Iterator[Span]:
     """The calls of names that have a form."""
     for number, found in enumerate(CALL.finditer(line)):
         name = found[0].rpartition(".")[2].lower()
-        if number > 10 * MOST_CALLS or name not in KNOWN:
+        if number > 10 * MOST_CALLS or name not in (*KNOWN, "partial"):
             continue
         opened = line.index("(", found.end())
         end = _closing(line, opened)
         start = _receiver(line, found.start())
         inside = CHILD.split(line[opened + 1 : end])[0]
         source = f"{line[start:opened]}({inside})"
+        if name == "partial":
+            called, _comma, inside = inside.partition(",")
+            name, source = called.rpartition(".")[2].strip().lower(), f"{called.strip()}({inside})"
         try:
             node = ast.parse(source, mode="eval").body if len(source) <= MAX_TEXT else None
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             continue
         if isinstance(node, ast.Call):
-            yield Span(start, end + 1, node)
+            yield Span(start, end + 1, _whole(name, node) if found[0].endswith("partial") else node)
+
+
+def _whole(name: str, node: ast.Call) -> ast.Call:
+    """A call in which ``partial`` left out what is needed, with names for it."""
+    given = {one.arg for one in node.keywords}
+    for _known, form in FORMS.get(name, []):
+        needed = [one for one, default in form.takes.items() if default is REQUIRED and one not in given]
+        added = [ast.keyword(one, ast.Name(one)) for one in needed[len(node.args) :]]
+        whole = ast.Call(node.func, node.args, [*node.keywords, *added])
+        if form.bind(whole, with_receiver=False) is not None:
+            return whole
+    return node
 
 
 def _closing(line: str, opened: int) -> int:
@@ -293,6 +330,13 @@ APPLIED = re.compile(r" ?\((?:\w+ ?= ?)?(?:\w+\.)*(?:randn?|zeros|ones|empty|nor
 MADE = re.compile(r"(?:randn?|zeros|ones|empty|Size)\([(\[]?(\d[\d, ]*)[)\]]?[^()]*\)")
 SIZE = re.compile(r"\d+")
 WRITTEN = re.compile(r" ?on (?:[(\[]([^()\[\]]+)[)\]]|(-?\d[-\d.,e]*))")
+
+
+def sizes_alone(text: str) -> tuple[int, ...]:
+    """The sizes, if the text has nothing else: "2x128x768", "torch.Size([2, 128, 768])", "x.shape = (2, 128, 768)"; else empty."""
+    found = re.fullmatch(rf"(?:(?:\w+\.)?(?:shape|size\(\)) ?[=:]* ?)?{SIZE_LIST}", plain_code(text))
+    shape = sizes(found[1]) if found else ()
+    return shape if len(shape) > 1 else ()
 
 
 def sizes(text: str) -> tuple[int, ...]:

@@ -503,6 +503,9 @@ SYNC = N_(
 STATE_DICT = N_(
     "load_state_dict takes the dictionary of names and tensors that state_dict() returns: give torch.load(path), or its entry, as in checkpoint['state_dict']."
 )
+SINCE_2_4 = N_(
+    "torch has RMSNorm since version 2.4: install a newer torch, or write x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * weight."
+)
 EPS_TEXT = N_("eps is a number, such as 1e-5. YAML reads 1e-5 as a text: write 1.0e-5, or float(eps).")
 SIZE_LIST = N_("normalized_shape is a whole number or a list of them, the last sizes of x, as in nn.LayerNorm([4, 3]).")
 
@@ -574,6 +577,8 @@ MESSAGES: Sequence[Message] = (
     Message("empty(): argument 'size' (position {int}) must be tuple of ints, {end}", None, lambda layer, *_rest: _(OF_ARGUMENT["size"]), general=True),
     Message("empty() received an invalid combination of arguments", None, lambda layer, *_rest: _(OF_ARGUMENT["size"]), general=True),
     Message("empty(): argument 'dtype' must be torch.dtype, not {word}", None, DTYPE, general=True),
+    Message("module '{any}' has no attribute 'RMSNorm'", lambda _module: _of_owner("RMSNorm"), SINCE_2_4),
+    Message("module '{any}' has no attribute 'rms_norm'", lambda _module: _of_owner("rms_norm"), SINCE_2_4),
     Message("'{word}' object has no attribute 'dim'", None, TENSOR_NEEDED, general=True),
     Message("'{word}' object has no attribute 'shape'", None, TENSOR_NEEDED, general=True),
     Message("'{word}' object has no attribute 'size'", None, TENSOR_NEEDED, general=True),

@@ -277,6 +277,8 @@ def with_typed(scene: scenes.Scene, text: str) -> Reading:
         return Reading(scene)
     if family := family_called(text):
         return edits.with_family(scene, family)
+    if shape := pasted.sizes_alone(text):
+        return edits.with_shape(scene, shape)
     found = pasted.read_pasted(text, Tensor(scene.shape, scene.axes))
     reading = edits.with_layer(scene, found.layer) if found.shape is None else repair(**fields_of(found))
     return replace(reading, note=found.note)

@@ -50,6 +50,17 @@ READ = [
     ("bn = nn.BatchNorm2d(64)\nother.eval()", "BatchNorm2d(64)", None, ""),
     ("nn.BatchNorm2d(64).train(mode=False)", "BatchNorm2d(64).eval()", None, ""),
     ("nn.BatchNorm2d(64).train(mode=True)", "BatchNorm2d(64)", None, ""),
+    ("norm_layer = partial(nn.LayerNorm, eps=1e-6)", "LayerNorm([4], eps=1e-06)", None, "no value for 'normalized_shape'; shown is normalized_shape=[4]."),
+    ("functools.partial(nn.GroupNorm, 32)", "GroupNorm(32, 64)", None, "no value for 'num_channels'; shown is num_channels=64."),
+    ("partial(nn.BatchNorm2d, 64, eps=1e-3)", "BatchNorm2d(64, eps=0.001)", None, ""),
+    ("norm = partial(nn.LayerNorm, epsilon=1e-6, dtype=self.dtype)", "LayerNorm([4], eps=1e-06)", (2, 5, 4), "the layer LayerNorm of Flax"),
+    # a name and numbers; sizes alone
+    ("layernorm 768 eps 1e-6", "LayerNorm([768], eps=1e-06)", None, ""),
+    ("nn.GroupNorm: 32, 64", "GroupNorm(32, 64)", None, ""),
+    ("group norm 32 64, with epsilon=1e-3", "GroupNorm(32, 64, eps=0.001)", None, ""),
+    ("2x128x768", "LayerNorm([768])", (2, 128, 768), "The text has the sizes of x alone; shown is LayerNorm([768])."),
+    ("torch.Size([2, 3, 4, 5])", "LayerNorm([3, 4, 5])", (2, 3, 4, 5), "sizes of x alone"),
+    ("x.shape = (8, 3)", "LayerNorm([3])", (8, 3), "sizes of x alone"),
     # functions of torch, as in a traceback
     ("F.layer_norm(x, x.shape[:1])", "LayerNorm([2], elementwise_affine=False)", (2, 4, 3, 5), ""),  # torch refuses it on this x
     ("F.layer_norm(x, [x.size(0)])", "LayerNorm([2], elementwise_affine=False)", (2, 5, 4), ""),

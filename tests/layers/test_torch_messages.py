@@ -7,6 +7,7 @@ from normviz.layers.torch_messages import told
 from normviz.scene.controls import fields_of
 from normviz.scene.edits import repair
 from tests.layers.raised import raised
+from tests.support.needs import HAS_RMS_NORM
 
 FORMS = [
     "\x1b[0;31m{kind}\x1b[0m: {text}",
@@ -86,3 +87,14 @@ def test_a_message_says_what_to_do(text, layer, words):
 )  # fmt: skip
 def test_a_message_about_other_layers_is_about_none_here(text):
     assert told(text) is None
+
+
+@pytest.mark.skipif(not HAS_RMS_NORM, reason="the view shows RMSNorm")
+@pytest.mark.parametrize(
+    "name", ["torch.nn' has no attribute 'RMSNorm", "torch.nn.functional' has no attribute 'rms_norm"]
+)
+def test_a_torch_without_rms_norm_is_told(name):
+    found = read_pasted(f"AttributeError: module '{name}'")
+    assert found.message
+    assert str(found.layer).startswith("RMSNorm(")
+    assert "torch has RMSNorm since version 2.4: install a newer torch" in found.note
