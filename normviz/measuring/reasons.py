@@ -3,13 +3,14 @@
 ``reasons`` calls the function with several x, and with two values of its parameters: the ``Evidence``. A variant of the layer without gamma and
 beta explains it if, element by element, the same factor and offset make its values the function's outputs for every x: those of some x determine the
 two, and the others confirm them. Then factor and offset are compared with gamma and beta. Variants with one change are tried first, then with two,
-and more; so no change is told that the outputs do not need. Where nothing gives the outputs, there is no reason.
+and more; so no change is told that the outputs do not need. Where nothing gives the outputs, there is no reason. Some elements of the outputs
+refute most of the thousands of variants, many at once; variants that differ in divisor, root and eps share the rest.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import combinations, product
+from itertools import combinations, compress, product
 from math import copysign, inf, isclose, isfinite
 
 import numpy as np
@@ -115,12 +116,23 @@ class Variant:
         """The layer itself."""
         return cls(groups, groups, *(("mean", "centered") if norm.center else ("none", "x")), eps=norm.eps or 0.0)
 
+    def changed(self, changes: Iterable["Change"]) -> "Variant":
+        """The variant with these changes."""
+        fields = {name: value for one in changes for name, value in one.fields.items()}
+        return replace(self, **fields)  # type: ignore[arg-type]
+
     def normalized(self, x: Tensor) -> Tensor | None:
         """The output before gamma and beta, of the shape of x; None where it is not defined."""
         x = self._rounded("x", x)
         if self.stored is not None:
             mean, variance = self.stored
             return (x if self.center == "none" else x - mean) / ROOTS[self.root](variance, self.eps)
+        parts = self.parts(x)
+        second = None if parts is None else self._second(parts)
+        return None if parts is None or second is None else self._quotient(parts.deviation, second, self._scale(x))
+
+    def parts(self, x: Tensor) -> "Parts | None":
+        """What does not depend on divisor, root and eps. ``x`` is rounded already."""
         if self.tail and (self.over.axes is None or self.around.axes is None):
             return None  # only along axes is there a last element
         mean = self._rounded("mean", self._mean(self.over, x, "mean"))
@@ -132,12 +144,34 @@ class Variant:
         squares = SPREADS[self.spread](x, {"mean": used, "center": center, "first": mean})
         if self.rounds is not None and self.rounds[0] == "deviations":
             squares = (x.to(self.rounds[1]) - used.to(self.rounds[1])).double().square()
-        second = self._second(self._mean(self.around, squares, "variance"), used)
-        if second is None:
+        second = self._without_axes(self._mean(self.around, squares, "variance"))
+        zeros = self._without_axes(self.padding * used.square() / self.around.elements) if self.padding else None
+        return None if second is None else Parts(x - center, second, zeros)
+
+    def _without_axes(self, statistic: Tensor) -> Tensor | None:
+        return _dropped(statistic, self.around) if self.dropped in ("variance", "both") else statistic
+
+    def key(self) -> tuple[object, ...]:
+        """Variants with the same key have the same ``parts``."""
+        groups = self.over, self.around, self.dropped, self.tail, self.left_out_of, self.whole
+        return (*groups, self.center, self.spread, self.padding, self.rounds)
+
+    def at(self, columns: Callable[[Tensor], Tensor], x: Tensor, known: "Known") -> Tensor | None:
+        """Some columns of ``normalized``, from the parts that are ``known``, or are from now on."""
+        x, key = self._rounded("x", x), self.key()
+        if key not in known:
+            whole = self.parts(x)
+            known[key] = None if whole is None else whole.at(columns)
+        parts, scale = known[key], self._scale(x)
+        second = None if parts is None else self._second(parts)
+        if parts is None or second is None:
             return None
-        eps = self.eps * self._scale(x)
-        root = self._rounded("root", ROOTS[self.root](self._rounded("variance", second), eps))
-        return self._rounded("normalized", (x - center) / root)
+        scale = scale if isinstance(scale, float) else columns(scale.expand_as(x))
+        return self._quotient(parts.deviation, second, scale)
+
+    def _quotient(self, deviation: Tensor, second: Tensor, scale: Tensor | float) -> Tensor:
+        root = self._rounded("root", ROOTS[self.root](self._rounded("variance", second), self.eps * scale))
+        return self._rounded("normalized", deviation / root)
 
     def _scale(self, x: Tensor) -> Tensor | float:
         """By what eps is multiplied."""
@@ -157,16 +191,15 @@ class Variant:
         center = CENTERS[self.center](x, mean, self.over)
         return _dropped(center, self.over) if self.dropped in ("mean", "both") else center
 
-    def _second(self, squares: Tensor, mean: Tensor) -> Tensor | None:
+    def _second(self, parts: "Parts") -> Tensor | None:
         """The sum of squares over its divisor, from the mean of squares; None if it is not defined."""
         m = self.around.elements
         number = {BIASED: float(m), UNBIASED: m - 1.0, SUM: 1.0}.get(self.divisor)
         number = float(self.divisor) if number is None else number
         if self.divisor != BIASED and not (m and number):
             return None
-        second = squares if self.divisor == BIASED else squares * m / number
-        second = second + self.padding * mean.square() / m if self.padding else second
-        return _dropped(second, self.around) if self.dropped in ("variance", "both") else second
+        second = parts.squares if self.divisor == BIASED else parts.squares * m / number
+        return second if parts.zeros is None else second + parts.zeros
 
     def _mean(self, groups: Groups, x: Tensor, statistic: str) -> Tensor:
         if not self.tail or self.left_out_of not in ("both", statistic):
@@ -181,6 +214,21 @@ class Variant:
         return value.to(self.rounds[1]).double() if self.rounds is not None and self.rounds[0] == step else value
 
 
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """x - center, the mean of squares, and what zeros of padding add to the variance."""
+
+    deviation: Tensor
+    squares: Tensor
+    zeros: Tensor | None
+
+    def at(self, columns: Callable[[Tensor], Tensor]) -> "Parts":
+        """Some columns of them."""
+        zeros = None if self.zeros is None else columns(self.zeros.expand_as(self.deviation))
+        return Parts(columns(self.deviation), columns(self.squares.expand_as(self.deviation)), zeros)
+
+
+Known = dict[tuple[object, ...], Parts | None]  # parts by the keys of their variants
 STEPS = ("x", "mean", "deviations", "variance", "root", "normalized")
 Center = Callable[[Tensor, Tensor, Groups], Tensor | None]
 # What is subtracted, from x, its mean and the groups.
@@ -269,10 +317,6 @@ class Change:
     part: str
     fields: Mapping[str, object]
     difference: Difference
-
-    def applied(self, variant: Variant) -> Variant:
-        """The variant with this change."""
-        return replace(variant, **self.fields)  # type: ignore[arg-type]
 
 
 def changes(norm: Norm, groups: Groups, axes: tuple[str, ...], eps: Iterable[tuple[float, float]]) -> Iterator[Change]:
@@ -505,6 +549,8 @@ MOST_CHANGES = 4
 COARSE = 1e-3  # relative: in 16 bits
 ROUNDING = 1e-12  # relative: in float64
 MOST_ELEMENTS = 2**11  # of an x for which many changes together are tried
+MOST_VARIANTS = 20_000  # that are tried with the same number of changes; the tests reach 7,315
+AT_ONCE = 64  # variants that are compared together with the outputs
 USUAL_EPS = (0.0, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 5e-5, 1e-4, 1e-3, 1e-2, 0.1)
 
 
@@ -627,6 +673,16 @@ def _fit(values: Array, target: "Target", close: float) -> Fit | None:
         return None
     if target.few is not None and _fit(_every(target.step, values), target.few, close) is None:
         return None
+    moves, slope, offset, error = _line(values, target)
+    largest = float(error.max())
+    if not largest <= close:
+        return None
+    factor, added = np.where(moves, slope, np.nan), np.where(target.enough, offset, np.nan)
+    return Fit(torch.from_numpy(factor), torch.from_numpy(added), largest)
+
+
+def _line(values: Array, target: "Target") -> tuple[NDArray[np.bool_], Array, Array, Array]:
+    """Whether an element has several values, its factor and offset, and the relative errors."""
     values = np.where(target.unknown, 0.0, values)
     middle = (target.share * values[:-HELD_OUT]).sum(0)
     distance = values[:-HELD_OUT] - middle
@@ -635,11 +691,7 @@ def _fit(values: Array, target: "Target", close: float) -> Fit | None:
     slope = np.where(moves, (target.pull * distance).sum(0) / np.maximum(square, 1e-300), 0.0)
     offset = target.average - slope * middle
     error = np.where(target.unknown, 0.0, np.abs(slope * values + offset - target.outputs))
-    largest = float((error / target.size).max())
-    if not largest <= close:
-        return None
-    factor, added = np.where(moves, slope, np.nan), np.where(target.enough, offset, np.nan)
-    return Fit(torch.from_numpy(factor), torch.from_numpy(added), largest)
+    return moves, slope, offset, error / target.size
 
 
 def _every(step: int, values: Array) -> Array:
@@ -675,6 +727,12 @@ class Target:
         """``each``: errors are relative to each element, not to the largest one for an x."""
         size = outputs.nan_to_num(0, 0, 0).abs().amax(0, keepdim=True).clamp(min=1e-12) if each else _sizes(outputs)
         return cls._of(outputs.cpu().numpy(), size.cpu().numpy())
+
+    @cached_property
+    def of_many(self) -> "Target":
+        """The target of several variants at once; x is their first axis, and the variants are the second one."""
+        names = ("outputs", "unknown", "size", "share", "pull")
+        return replace(self, average=self.average[None], **{name: getattr(self, name)[:, None] for name in names})
 
     @classmethod
     def _of(cls, outputs: Array, size: Array) -> "Target":
@@ -904,16 +962,19 @@ def _smallest(
 ) -> Reasons | None:
     best: Reasons | None = None
     others: set[tuple[Difference, ...]] = set()
-    small = evidence.x[0].numel() <= MOST_ELEMENTS
+    small, is_coarse = evidence.x[0].numel() <= MOST_ELEMENTS, evidence.close > COARSE
+    parts: Known = {}
     for count in range(most + 1):
         if best is not None and (len(best.differences), best.uses) <= (count, 0):
             break
-        for chosen in _choices(every, common, count, small):
-            if len({one.part for one in chosen}) < count or _is_a_factor(chosen):
-                continue
-            variant = base
-            for one in chosen:
-                variant = one.applied(variant)
+        lists = [
+            chosen
+            for chosen in _choices(every, common, count, small)
+            if len({one.part for one in chosen}) == count and not _is_a_factor(chosen)
+        ]
+        if best is not None and best.measured and not is_coarse:  # with other groups, no output is the same
+            lists = [chosen for chosen in lists if any(map(_is_measured, chosen))]
+        for chosen, variant in _possible(evidence, base, lists[:MOST_VARIANTS], parts):
             use = _use(compared, evidence, variant)
             if use is None:
                 continue
@@ -926,14 +987,41 @@ def _smallest(
             factors = [one.sentence for one in use.differences if one.what in ("gamma", "factor")]
             uses = len(use.differences) + 0.25 * bool(factors and variant.divisor == SUM)
             uses += 0.5 * any(one not in map(_, FACTORS) for one in factors)
-            measured = any("over" in one.fields and "around" in one.fields for one in chosen)
-            found = Reasons(told, measured, uses, use.error)
+            found = Reasons(told, any(map(_is_measured, chosen)), uses, use.error)
             if best is None or found.is_better(best):
                 best, others = found, set()
             if len(told) == len(best.differences):
                 others.add(told)
-    is_coarse = evidence.close > COARSE  # so that other variants are as near
-    return None if is_coarse and len(others) > 1 else best
+    return None if is_coarse and len(others) > 1 else best  # in 16 bits, other variants are as near
+
+
+def _is_measured(change: Change) -> bool:
+    return "over" in change.fields and "around" in change.fields
+
+
+def _possible(
+    evidence: Evidence, base: Variant, lists: Sequence[tuple[Change, ...]], known: Known
+) -> Iterator[tuple[tuple[Change, ...], Variant]]:
+    """The lists of changes, with their variants, that some elements of the outputs do not refute."""
+    whole = evidence.draws[0].target
+    target = (whole.few or whole).of_many
+
+    def columns(value: Tensor) -> Tensor:
+        return value if whole.few is None else value.flatten(1)[:, :: whole.step]
+
+    for start in range(0, len(lists), AT_ONCE):
+        several = [(chosen, base.changed(chosen)) for chosen in lists[start : start + AT_ONCE]]
+        if base.stored is None:
+            values = [variant.at(columns, evidence.x, known) for _chosen, variant in several]
+            several = [one for one, value in zip(several, values, strict=True) if value is not None]
+            if not several:
+                continue
+            with np.errstate(all="ignore"):
+                stacked = torch.stack([value for value in values if value is not None], 1).detach().cpu().numpy()
+                error = _line(stacked, target)[-1]
+            near = error.max(axis=(0, *range(2, error.ndim))) <= 1.01 * evidence.close
+            several = list(compress(several, near.tolist()))
+        yield from several
 
 
 def _is_a_factor(chosen: Sequence[Change]) -> bool:

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import normviz as nv
+from normviz.measuring import reasons
 
 X = torch.randn(4, 7, generator=torch.Generator().manual_seed(1))
 
@@ -181,3 +182,14 @@ def test_squares_that_are_too_large_for_float16(dtype, how, told):
     assert str(found).startswith(
         f"{told} in float16, whose largest number is 65504: its output is nearly that of RMSNorm(64, "
     )
+
+
+def test_thousands_of_variants_are_refuted_together(monkeypatch):
+    one_by_one = []
+    use = reasons._use
+    monkeypatch.setattr(reasons, "_use", lambda *given: one_by_one.append(given) or use(*given))
+    nv.check(torch.sigmoid, torch.randn(3, 4, 5), like="LayerNorm([5])")  # no variant is right
+    own = nn.LayerNorm(5)
+    found = nv.check(own, torch.randn(2, 4, 3, 5), like="InstanceNorm2d(4, affine=True)")
+    assert "averages over W" in found.text
+    assert 0 < len(one_by_one) < 20
