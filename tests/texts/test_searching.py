@@ -152,6 +152,9 @@ FIRST = [
     ("es", "diferencia entre layernorm y batchnorm", "s3a s1b"), ("es", "lote pequeño", "s2c s2r s2s q37"), ("es", "media móvil", "s3k s3l s2a"), ("es", "cuántas gammas", "s0b s0g s0"),
     ("es", "modo eval resultados distintos", "q16"), ("es", "épsilon", "q22"), ("es", "imagen o texto", "s3a"),
     ("pt", "diferença entre layernorm e batchnorm", "s3a s1b"), ("pt", "lote de 1", "s2r q14"), ("pt", "imagem e texto", "s3a"), ("pt", "decaimento de peso", "q40 q41"), ("pt", "parâmetros HW", "s0c s0d"),
+    ("en", "loss becomes nan", "q22 q24 q48"), ("en", "why does my loss become nan after batchnorm", "q22 q24 q48"), ("es", "la pérdida es nan", "q22 q24 q48"), ("pt", "a perda é nan", "q22 q24 q48"),
+    ("pt", "loss nan", "q22 q24 q48"), ("zh", "损失变成 nan", "q22 q24 q48"), ("zh", "偏置", "q26"), ("zh", "卷积偏置", "q26"), ("en", "bias", "q26"), ("es", "sesgo", "q26"), ("pt", "viés", "q26"), ("en", "bias=False", "q45"),
+    ("es", "cuántos parámetros tiene layernorm", "s0"), ("en", "how many parameters has layernorm", "s0"), ("pt", "quantos parâmetros tem layernorm", "s0"), ("zh", "layernorm 有多少参数", "s0"),
     ("zh", "layernorm和batchnorm的区别", "s3a s1b"), ("zh", "小批量", "s2c s2r s2s q37"), ("zh", "滑动平均", "s3k s3l"), ("zh", "多少个 gamma", "s0 s0b s0g s1 s1b"), ("zh", "eval 结果不同", "q16 s1c"),
 ]  # fmt: skip
 
