@@ -37,7 +37,7 @@ COMMANDS = ("--format moodle -o set.xml", "--format qti -o set.zip", "--format a
 # px, measured in a browser: of the view in a frame from 760 px, and in a narrower one; Share writes the same form for what it measures (share/links.ts).
 WIDE_FRAME, NARROW_FRAME = 1130, 1750
 FRAME = f'height="{NARROW_FRAME}" style="border: 0; height: max({WIDE_FRAME}px, min({NARROW_FRAME}px, (760px - 100cqw) * 9999))"'
-ROWS = (ControlRow("exercises", ((COUNT,), (LEVEL,)), more=((OF_TOPICS, KINDS), (SEED, MIXTURE))),)
+ROWS = (ControlRow("controls", ((COUNT,), (LEVEL,)), "medium", more=((OF_TOPICS, KINDS), (SEED, MIXTURE))),)
 
 
 class Command(Code):
