@@ -767,6 +767,57 @@ def _flax_instance_norm(call: BoundCall) -> Read:
     return _instance(call, tensor, len(tensor.shape) - 1)
 
 
+# Haiku: gamma and beta of the last axis. Equinox: x is one example, with its channels first
+
+
+def _haiku(call: BoundCall) -> tuple[BoundCall, Tensor]:
+    """The call with Flax's names, and x."""
+    if call.value("data_format") not in ("channels_last", "N...C"):
+        raise NormvizError("A layer of Haiku is read with data_format='channels_last'.")
+    names = {"scale": "create_scale", "center": "create_offset", "momentum": "decay_rate"}
+    own = {name: call.value(written) for name, written in names.items() if written in call.defaults}
+    groups = call.value("groups") if "groups" in call.defaults else None
+    known = {"c": 2 * groups} if type(groups) is int and groups > 0 else {}
+    return replace(call, defaults={**call.defaults, **own}), call.tensor or Tensor.example("NHWC", **known)
+
+
+def _haiku_layer_norm(call: BoundCall) -> Read:
+    call, tensor = _haiku(call)
+    reduced = _dims(call.value("axis"), tensor)
+    return _with_affine(
+        call, tensor, f"{' '.join(tensor.axes)} -> {_without(tensor, reduced)}", (len(tensor.axes) - 1,)
+    )
+
+
+def _haiku_batch_norm(call: BoundCall) -> Read:
+    call, tensor = _haiku(call)
+    return _batch(call, tensor, len(tensor.axes) - 1)
+
+
+def _haiku_group_norm(call: BoundCall) -> Read:
+    call, tensor = _haiku(call)
+    return _groups(call, tensor, len(tensor.axes) - 1, call.value("groups"))
+
+
+def _haiku_instance_norm(call: BoundCall) -> Read:
+    call, tensor = _haiku(call)
+    return _instance(call, tensor, len(tensor.axes) - 1)
+
+
+def _equinox(call: BoundCall) -> Read:
+    """LayerNorm."""
+    node, gamma, beta = call.nodes["shape"], bool(call.value("use_weight")), bool(call.value("use_bias"))
+    size = call.value("shape") if is_known(node) else _size(node, call.tensor, -1)
+    made = Layer.make("LayerNorm", size, call.value("eps"), gamma or beta, beta or not gamma)
+    return made, None, _beta_alone() if beta and not gamma else ""
+
+
+def _equinox_group_norm(call: BoundCall) -> tuple[Layer, None]:
+    groups = call.value("groups") if is_known(call.nodes["groups"]) else GROUPS
+    channels = _size(call.nodes["channels"], call.tensor, 1, 2 * groups if CHANNELS % groups else CHANNELS)
+    return Layer.make("GroupNorm", groups, channels, call.value("eps"), bool(call.value("channelwise_affine"))), None
+
+
 def _mlx_layer_norm(call: BoundCall) -> tuple[Layer, None]:
     affine = bool(call.value("affine"))
     size = _size(call.nodes["dims"], call.tensor, -1)
@@ -814,9 +865,21 @@ UNBIASED: dict[str, Any] = {"x": TENSOR, "dim": None, "unbiased": True, "keepdim
 WEIGHTS: dict[str, Any] = {"weight": TENSOR, "bias": TENSOR}
 RUNNING: dict[str, Any] = {"running_mean": TENSOR, "running_var": TENSOR}
 KERAS_NORM: dict[str, Any] = {"dim": -1, "eps": 1e-3, **AFFINE}
-FLAX, MLX = "Flax", "MLX"
+FLAX, MLX, HAIKU, EQUINOX = "Flax", "MLX", "Haiku", "Equinox"
+HAIKU_AFFINE = {"create_scale": True, "create_offset": True}
+OF_HAIKU = {"eps": 1e-5, "data_format": "channels_last"}
 NOT_FLAX = ("eps", "center", "scale", "dim")
-PACKAGES = {"flax.linen": FLAX, "linen": FLAX, "nnx": FLAX, "flax.nnx": FLAX, "mlx.nn": MLX}
+PACKAGES = {
+    "flax.linen": FLAX,
+    "linen": FLAX,
+    "nnx": FLAX,
+    "flax.nnx": FLAX,
+    "mlx.nn": MLX,
+    "hk": HAIKU,
+    "haiku": HAIKU,
+    "eqx.nn": EQUINOX,
+    "equinox.nn": EQUINOX,
+}
 RMS_CLASSES = (
     "LlamaRMSNorm",
     "MistralRMSNorm",
@@ -930,6 +993,17 @@ def _rows() -> Iterator[tuple[str, Form]]:
         ),
     )
     yield "InstanceNorm", Form({"dims": REQUIRED, "eps": 1e-5, "affine": False}, _mlx_channels, only_of=MLX)
+    for name, takes, read in (
+        ("LayerNorm", {"axis": -1, **HAIKU_AFFINE}, _haiku_layer_norm),
+        ("BatchNorm", {**HAIKU_AFFINE, "decay_rate": 0.9}, _haiku_batch_norm),
+        ("GroupNorm", {"groups": REQUIRED, **HAIKU_AFFINE}, _haiku_group_norm),
+        ("InstanceNorm", HAIKU_AFFINE, _haiku_instance_norm),
+    ):
+        yield name, Form({**takes, **OF_HAIKU}, read, only_of=HAIKU)
+    shaped = {"shape": REQUIRED, "eps": 1e-5, "use_weight": True, "use_bias": True}
+    yield "LayerNorm", Form(shaped, _equinox, only_of=EQUINOX)
+    grouped = {"groups": REQUIRED, "channels": REQUIRED, "eps": 1e-5, "channelwise_affine": True}
+    yield "GroupNorm", Form(grouped, _equinox_group_norm, only_of=EQUINOX)
 
 
 FORMS: dict[str, list[tuple[str, Form]]] = {}
