@@ -26,7 +26,7 @@ ACCENTED = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "åƀçðéƒĝĥîĵķļɱñöþɋŕšţûṽŵẋýžÅƁÇÐÉƑĜĤÎĴĶĻṀÑÖÞɊŔŠŢÛṼŴẊÝŽ"
 )
 HEBREW = str.maketrans("abcdefghijklmnopqrstuvwxyz", "אבצדעפגהיקכלמנטסךרשתוםןחףז")
-FIXED_LINE = re.compile(r"^(?:## (?:Predict|Answer|Do|Hint|Done|Figure)|stops:|  - link: .*)$")
+FIXED_LINE = re.compile(r"^(?:## (?:Predict|Answer|Do|Hint|Done|Figure)|minutes: \d+|stops:|  - link: .*)$")
 PREFIX = re.compile(r"^(?:# |## |> |- \[\w+\] |title: | +caption: | +)?")
 Letters = Callable[[str], str]
 
