@@ -56,11 +56,15 @@ class Moments:
     def scaled(self, by: Tensor | float) -> Moments:
         return Moments(self.mean * by, self.var * by * by)
 
+    def taken(self, take: Take) -> Moments:
+        return Moments(take(self.mean), take(self.var))
 
-def moments(e: Description, take: Take = lambda values: values) -> dict[str, Moments]:
+
+def moments(e: Description, take: Take = lambda values: values, measured: Moments | None = None) -> dict[str, Moments]:
     """The moments of "x", "centered", "normalized" and, for a layer with gamma, "output".
 
-    take  a part of each tensor; by default all of it
+    take      a part of each tensor; by default all of it
+    measured  those of all of x, if they are known
 
     Raises NormvizError if only a shape was given.
 
@@ -73,7 +77,7 @@ def moments(e: Description, take: Take = lambda values: values) -> dict[str, Mom
     norm = e.norm
     if e.x is None:
         raise no_values(e.shape)
-    before = _measured(e, e.x, take)
+    before = (measured or _measured(e, e.x)).taken(take)
     if norm.running:
         centered, divisor = before.shifted(-take(e.trace.mean).double()), take(e.trace.var).double()
     elif norm.center:
@@ -85,18 +89,18 @@ def moments(e: Description, take: Take = lambda values: values) -> dict[str, Mom
     return found if norm.params is None else found | {"output": _output_moments(e, normalized, take)}
 
 
-def _measured(e: Description, values: Tensor, take: Take) -> Moments:
+def _measured(e: Description, values: Tensor) -> Moments:
     wide = values.double()
     mean = forward.group_statistic(e.norm, wide, _mean)
-    return Moments(take(mean), take(forward.group_statistic(e.norm, (wide - mean).square(), _mean)))
+    return Moments(mean, forward.group_statistic(e.norm, (wide - mean).square_(), _mean))
 
 
 def _mean(values: Tensor, axes: tuple[int, ...]) -> Tensor:
     """The mean over the last axes."""
-    flat = values.flatten(axes[0])
-    size = flat.shape[-1]
+    size = prod(values.shape[axes[0] :])
     if size > SHORT:
-        return flat.mean(-1)
+        return values.mean(axes)
+    flat = values.flatten(axes[0])
     return flat @ flat.new_ones(size) / size  # a reduction of torch takes several times as long
 
 
@@ -104,7 +108,7 @@ def _output_moments(e: Description, normalized: Moments, take: Take) -> Moments:
     """By the rule for one gamma and one beta, else measured."""
     held = e.layer_values()
     if any(value is not None and not bool((value == value.flatten()[0]).all()) for value in (held.gamma, held.beta)):
-        return _measured(e, e.trace.output, take)
+        return _measured(e, e.trace.output).taken(take)
     assert held.gamma is not None  # without gamma, "normalized" is the output
     scaled = normalized.scaled(forward.factor(e.norm, held.gamma.flatten()[0].double()))
     return scaled.shifted(0.0 if held.beta is None else held.beta.flatten()[0].double())
@@ -139,6 +143,7 @@ class Excerpt:
     gamma, beta  of the drawn elements
     moments      of the groups, by stage
     part         the layer on the elements from which the statistics are computed
+    measured     the moments of all groups of the part's x
     group        the selected group; None if every element is drawn
     computed     the ids of the groups whose statistics are computed; None: of all. Elsewhere, numbers that follow from a group are NaN.
     """
@@ -149,6 +154,7 @@ class Excerpt:
     beta: Tensor | None
     moments: dict[str, Moments]
     part: Description
+    measured: Moments
     group: GroupValues | None = None
     computed: tuple[int, ...] | None = None
 
@@ -170,7 +176,8 @@ def excerpt(e: Description, drawn: Sequence[Sequence[int]] | None = None, at: Se
         gamma, beta = (
             None if one is None else forward.broadcast(e.norm, e.shape, one) for one in (held.gamma, held.beta)
         )
-        return Excerpt(e.x, trace, gamma, beta, moments(e), e)
+        measured = _measured(e, e.x)
+        return Excerpt(e.x, trace, gamma, beta, moments(e, measured=measured), e, measured)
     indices = [np.array(along, dtype=np.int64) for along in drawn]
     sources = _sources(e)
     group = _group(e, sources, [along[0] for along in drawn] if at is None else at)
@@ -363,7 +370,9 @@ def _at_drawn(
 ) -> Excerpt:
     """The forward pass at the drawn elements, by the statistics of a part."""
     norm, take = e.norm, _taker(e, indices, part)
-    found = moments(part.layer, take)
+    assert part.layer.x is not None
+    measured = _measured(part.layer, part.layer.x)
+    found = moments(part.layer, take, measured)
     x, gamma, beta, *stored = (_source_at(e, held, name, indices) for name in ("x", *forward.ATTRIBUTES))
     assert x is not None
     wide = x.to(forward.computes_in(norm, x.dtype))
@@ -377,7 +386,7 @@ def _at_drawn(
     centered = wide - mean if norm.center or norm.running else wide
     trace = forward.last_steps(norm, x, mean, var, centered, gamma, beta)
     computed = None if part.group is None else (part.group,)
-    return Excerpt(x, trace, gamma, beta, found, part.layer, group, computed)
+    return Excerpt(x, trace, gamma, beta, found, part.layer, measured, group, computed)
 
 
 def _taker(e: Description, indices: Sequence[Indices], part: _Part) -> Take:

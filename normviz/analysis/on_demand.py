@@ -74,7 +74,8 @@ def hashed_noise(seed: int, at: Places) -> Tensor:
     >>> hashed_noise(0, at)
     tensor([[ 1.0500, -0.9700,  0.9900]])
     """
-    return torch.from_numpy(_normal_table()[hashes(seed, at) >> np.uint64(64 - BITS)])
+    places = (hashes(seed, at) >> np.uint64(64 - BITS)).view(np.int64)
+    return torch.from_numpy(_normal_table().take(places))
 
 
 def hashes(seed: int, at: Places) -> Hash:

@@ -144,7 +144,7 @@ def _statistics(e: Description, shown: Excerpt) -> tuple[Step, ...]:
 
 def _moments_after(e: Description, shown: Excerpt) -> str:
     """The mean and the variance of the groups after normalization, in exact arithmetic."""
-    found = moments(shown.part)["normalized"]
+    found = moments(shown.part, measured=shown.measured)["normalized"]
     if e.norm.running:
         said = _(
             "With running statistics, the groups of this x get means of {means} and variances of {variances}, in general not 0 and 1.",
