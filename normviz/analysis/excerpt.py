@@ -200,30 +200,37 @@ def _sources(e: Description) -> Sources:
 class Neighborhood:
     """The layer on whole groups of a large x.
 
-    layer  on their elements alone
-    at     the index of the selected element among them
-    take   takes the drawn elements from a tensor of the layer's shape
+    layer    on their elements alone
+    at       the index of the selected element among them
+    take     takes the drawn elements from a tensor of the layer's shape
+    sampled  whether they are samples of the groups, in which each drawn element is
     """
 
     layer: Description
     at: Index
     take: Take
+    sampled: bool = False
 
 
-def neighborhood(e: Description, drawn: Sequence[Sequence[int]], at: Sequence[int], most: int) -> Neighborhood | None:
-    """The layer on the groups that are drawn and on that of the element ``at``; None if they have more elements than ``most``.
+def neighborhood(
+    e: Description, drawn: Sequence[Sequence[int]], at: Sequence[int], most: int, samples: bool = False
+) -> Neighborhood | None:
+    """The layer on the groups that are drawn and on that of the element ``at``.
+
+    If they have more elements than ``most``: None, or about as many as a sample.
 
     Raises NormvizError if only a shape was given.
     """
     if not has_values(e):
         raise no_values(e.shape)
     indices = [np.unique([*along, index]) for along, index in zip(drawn, at, strict=True)]
-    part = _groups(e, _sources(e), indices, most)
+    part = _groups(e, _sources(e), indices, most, samples)
     if part is None:
         return None
     places = np.ix_(*(np.searchsorted(held, along) for held, along in zip(part.axes, drawn, strict=True)))
     own = (int(np.searchsorted(held, index)) for held, index in zip(part.axes, at, strict=True))
-    return Neighborhood(part.layer, tuple(own), lambda values: values[places])
+    sampled = part.layer.counts.elements_per_statistic < e.counts.elements_per_statistic
+    return Neighborhood(part.layer, tuple(own), lambda values: values[places], sampled)
 
 
 def sample_note(e: Description) -> str:
@@ -306,14 +313,22 @@ def _around(e: Description, held: Sources, indices: Sequence[Indices]) -> _Part 
     return _groups(e, held, indices, MOST_AROUND)
 
 
-def _groups(e: Description, held: Sources, indices: Sequence[Indices], most: int) -> _Part | None:
-    """All groups of the elements at these indices; None if they have more elements than ``most``."""
+def _groups(
+    e: Description, held: Sources, indices: Sequence[Indices], most: int, samples: bool = False
+) -> _Part | None:
+    """All groups of the elements at these indices; if they have more elements than ``most``, None or a sample with these elements."""
     names, kept, sizes = e.norm.pattern.names, e.norm.pattern.right, e.norm.axis_sizes(e.shape)
     found = _along_names(e, indices)
     along = {name: np.unique(found[name]) for name in kept}
-    if prod(map(len, along.values())) * e.counts.elements_per_statistic > most:
+    groups = prod(map(len, along.values()))
+    if groups * e.counts.elements_per_statistic <= most:
+        return _part(e, held, {name: along[name] if name in kept else np.arange(sizes[name]) for name in names})
+    if not samples:
         return None
-    return _part(e, held, {name: along[name] if name in kept else np.arange(sizes[name]) for name in names})
+    for name, some in _sampled(e, max(1, most // groups)).items():
+        own = np.unique(found[name])
+        along[name] = some if len(some) == sizes[name] else np.union1d(own, some[len(own) :])
+    return _part(e, held, along)
 
 
 def _group(e: Description, held: Sources, at: Sequence[int]) -> _Part:
@@ -324,9 +339,9 @@ def _group(e: Description, held: Sources, at: Sequence[int]) -> _Part:
     return _part(e, held, along, reduce(lambda group, name: group * sizes[name] + int(own[name][0]), kept, 0))
 
 
-def _sampled(e: Description) -> dict[str, Indices]:
-    """The indices along the reduced axes: all of them, or some if a group is large."""
-    sizes, most = e.norm.axis_sizes(e.shape), MOST_OF_A_GROUP
+def _sampled(e: Description, most: int = MOST_OF_A_GROUP) -> dict[str, Indices]:
+    """The indices along the reduced axes: all of them, or some if a group has more elements than ``most``."""
+    sizes = e.norm.axis_sizes(e.shape)
     found: dict[str, Indices] = {}
     reduced = sorted(e.norm.pattern.reduced, key=sizes.__getitem__)
     for number, name in enumerate(reduced):

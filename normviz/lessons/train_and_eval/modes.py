@@ -1,20 +1,24 @@
 """Train and eval: train() and eval() of one layer on x, and of others beside it. Numbers in texts are in ``**``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
-from torch import Tensor
 
 from normviz.analysis import comparison, description, examples, forward
+from normviz.analysis.excerpt import MOST_OF_A_GROUP, Neighborhood, neighborhood
+from normviz.analysis.on_demand import MOST_HELD
 from normviz.analysis.running.modes import TrainAndEval, element_in_modes, example_alone, most_warm_up, train_and_eval
 from normviz.analysis.running.torch_module import buffers
 from normviz.figures.payload import PanelValues
+from normviz.layers import fit
 from normviz.layers.axes import example_axis
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.layers.torch_errors import check
 from normviz.lessons.page import Experiment
-from normviz.parts.part import Cell, Index, Note, Part, Sentence, Table, Text, part_or_note, value_part
+from normviz.parts.part import Caption, Cell, Index, Note, Part, Sentence, Table, Text, part_or_note, value_part
 from normviz.scene.scene import OWN, Scene
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
@@ -31,15 +35,18 @@ def modes_parts(view: View) -> Iterator[Part]:
     try:
         if reason := refusal(scene):
             raise NormvizError(reason)
-        found = both_modes(e, scene.seed, e.values if is_own else None)
+        near = near_drawn(scene)
+        found = both_modes(near.layer, scene.seed, near.layer.values if is_own else None)
     except NormvizError as error:  # a pattern, or a layer that torch does not have
         yield Note(str(error))
         return
-    yield Sentence(modes_sentence(found))
-    if explained := element_sentence(found, scene.at or _most_different(found)):
+    yield Sentence(modes_sentence(found, e.layer))
+    yield from map(Caption, filter(None, [part_note(near, e)]))
+    at = scene.at or _most_different(found)
+    if explained := element_sentence(found, at if near.layer is e else near.at, at):
         yield Text(explained)
-    yield value_part(e, scene.grid, scene.at, modes_outputs(found))
-    yield from map(Text, one_example_texts(found))
+    yield value_part(e, scene.grid, scene.at, modes_outputs(found), take=near.take)
+    yield from map(Text, one_example_texts(found, e.shape))
     yield Text(_("**The same comparison for other layers**"), of="table")
     yield part_or_note(lambda: modes_table(e, scene.seed, found))
 
@@ -49,6 +56,40 @@ def _most_different(found: TrainAndEval) -> Index:
     return tuple(map(int, np.unravel_index(gap.argmax(), gap.shape)))
 
 
+def near_drawn(scene: Scene) -> Neighborhood:
+    """The layer on x; of a large x, on the groups that are drawn, or on samples of them.
+
+    Raises NormvizError if torch refuses x.
+    """
+    e, drawing = scene.description, scene.grid
+    at = scene.at or tuple(along[0] for along in drawing.indices)
+    if e.layer is None or prod(e.shape) <= MOST_HELD:
+        return Neighborhood(e, at, drawing.take)
+    check(e.layer.with_(training=True), e.shape)
+    near = neighborhood(e, drawing.indices, at, MOST_OF_A_GROUP, samples=True)
+    assert near is not None  # samples are never too large
+    smaller = near.layer
+    layer = fit.refit(e.layer, smaller.shape, e.axes, e.layer.kind)
+    if "num_groups" in layer.given:
+        layer = layer.with_(num_groups=smaller.norm.split_sizes["g"])
+    return replace(near, layer=replace(smaller, layer=layer))
+
+
+def part_note(near: Neighborhood, e: description.Description) -> str:
+    """Says that some elements of a large x are computed; "" if all are."""
+    if near.layer is e:
+        return ""
+    message = N_(
+        "Here train() and eval() are computed for the groups that are drawn: **{count:,}** of the **{size:,}** elements of x."
+    )
+    if near.sampled:
+        message = N_(
+            "Here train() and eval() are computed for a sample of the groups that are drawn: **{count:,}** of the **{size:,}** elements of x. "
+            "Means, variances and outputs are approximate."
+        )
+    return _(message, count=prod(near.layer.shape), size=prod(e.shape))
+
+
 def both_modes(e: description.Description, seed: int, values: forward.Values | None = None) -> TrainAndEval:
     """The layer on x in train mode and in eval mode: a new one after a warm-up, or one with the ``values`` of a module.
 
@@ -56,7 +97,8 @@ def both_modes(e: description.Description, seed: int, values: forward.Values | N
     """
     if e.layer is None:
         raise NormvizError("a pattern has neither train() nor eval(); choose a layer of torch.nn.")
-    return train_and_eval(e.layer, _x(e), _warm_up(e), seed, e.layout, values)
+    assert e.x is not None  # of a large x, e has a part
+    return train_and_eval(e.layer, e.x, _warm_up(e), seed, e.layout, values)
 
 
 def refusal(scene: Scene) -> str:
@@ -75,21 +117,15 @@ def refusal(scene: Scene) -> str:
     )
 
 
-def _x(e: description.Description) -> Tensor:
-    if e.x is None:
-        raise NormvizError("this tensor is too large to compute values here; make it smaller.")
-    return e.x
-
-
 def _warm_up(e: description.Description) -> int:
-    elements = _x(e).numel()
+    elements = prod(e.shape)
     return min(20, most_warm_up(elements), max(1, MOST_WARMED // elements))
 
 
-def modes_sentence(found: TrainAndEval) -> str:
-    """How many elements differ between the modes, and how many buffers one forward pass changes."""
-    differing, layer = int(found.differs.sum()), found.layer
-    if not differing and buffers(layer):
+def modes_sentence(found: TrainAndEval, whole: Layer | None = None) -> str:
+    """How many elements differ between the modes, and how many buffers one forward pass changes; ``whole``: the layer on all of x."""
+    differing, layer = int(found.differs.sum()), (whole or found.layer).with_(training=True)
+    if not differing and buffers(found.layer):
         return _(
             "`{layer}` gives the same output in train() and eval() on this x; on another x it may not, because it stores running statistics.",
             layer=layer,
@@ -125,8 +161,8 @@ def modes_outputs(found: TrainAndEval) -> Iterator[PanelValues]:
     )
 
 
-def element_sentence(found: TrainAndEval, at: Index) -> str:
-    """From which numbers the outputs for x[at] differ; "" if they do not."""
+def element_sentence(found: TrainAndEval, at: Index, name: Index = ()) -> str:
+    """From which numbers the outputs for x[at] differ; "" if they do not. ``name``: its index in all of x."""
     if not found.differs[at]:
         return ""
     train, evaluated = element_in_modes(found, at)
@@ -134,7 +170,7 @@ def element_sentence(found: TrainAndEval, at: Index) -> str:
     shares = example is not None and found.train_norm.axes[example] not in found.train_norm.pattern.right
     return paragraphs(
         "element_in_modes",
-        index=", ".join(map(str, at)),
+        index=", ".join(map(str, name or at)),
         value=format_number(float(found.warmed_up.x[at]), 3),
         train=format_number(train.output, 3),
         eval=format_number(evaluated.output, 3),
@@ -159,15 +195,19 @@ def _used(norm: Norm) -> str:
     return _("with this batch's statistics")
 
 
-def one_example_texts(found: TrainAndEval) -> Iterator[str]:
-    """The first example alone, as in inference."""
-    if example_axis(found.warmed_up.axes) is None:
+def one_example_texts(found: TrainAndEval, shape: Sequence[int] = ()) -> Iterator[str]:
+    """The first example alone, as in inference; ``shape``: that of all of x."""
+    axis = example_axis(found.warmed_up.axes)
+    if axis is None:
         return
     alone = example_alone(found.warmed_up)
+    whole = [1 if i == axis else size for i, size in enumerate(shape or alone.x.shape)]
     for mode, outcome in (("train()", alone.train), ("eval()", alone.eval)):
         if outcome.refusal:
             yield _(
-                "The first example alone, in {mode}: torch refuses. `{refusal}`", mode=mode, refusal=outcome.refusal
+                "The first example alone, in {mode}: torch refuses. `{refusal}`",
+                mode=mode,
+                refusal=outcome.refusal.replace(str(list(alone.x.shape)), str(whole)),
             )
         elif outcome.difference is not None:
             yield _(
@@ -185,7 +225,7 @@ def draws_batches(scene: Scene) -> bool:
     """Whether random batches warm up the layer, or another layer of the table; a reader's module has statistics of its own."""
     e, is_own = scene.description, scene.shown_params == OWN
     warmed = [] if is_own or e.layer is None else [e.layer]
-    if _x(e).numel() <= MOST_COMPARED:
+    if prod(e.shape) <= MOST_COMPARED:
         warmed += [layer for layer in _compared_layers(e) if layer != e.layer]
     return any(layer.tracks for layer in warmed)
 
@@ -197,22 +237,23 @@ def modes_table(e: description.Description, seed: int, known: TrainAndEval) -> T
 
     Raises NormvizError above 2^17 elements.
     """
-    if _x(e).numel() > MOST_COMPARED:
+    if prod(e.shape) > MOST_COMPARED:
         raise NormvizError(
             ngettext(
                 "other layers are compared on an x of up to {n:,} element, and this one has {elements:,}; make it smaller.",
                 "other layers are compared on an x of up to {n:,} elements, and this one has {elements:,}; make it smaller.",
                 MOST_COMPARED,
-                elements=_x(e).numel(),
+                elements=prod(e.shape),
             )
         )
+    assert e.x is not None  # it is small
     layers = _compared_layers(e)
     untracked = [layer.with_(track_running_stats=False) for layer in layers if layer.tracks]
     heads = _("layer"), _("largest difference"), _("elements in buffers"), _("eval() uses running statistics")
     rows: list[tuple[Cell, ...]] = []
     for layer in (*layers, *untracked):
         try:
-            found = known if layer == known.layer else train_and_eval(layer, _x(e), _warm_up(e), seed, e.layout)
+            found = known if layer == known.layer else train_and_eval(layer, e.x, _warm_up(e), seed, e.layout)
         except NormvizError:  # torch refuses this x
             continue
         in_buffers = sum(map(prod, buffers(layer).values()))

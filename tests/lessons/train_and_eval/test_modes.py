@@ -1,13 +1,15 @@
 """train() and eval(): the outputs, texts and table of both modes, compared with torch's own modules."""
 
 import re
+from urllib.parse import parse_qsl
 
 import pytest
 import torch
 from torch import nn
 
+from normviz.analysis.examples import example
 from normviz.figures.payload import values_payload
-from normviz.lessons.pages import PAGES, page_view
+from normviz.lessons.pages import PAGES, page_view, view_of_link
 from normviz.lessons.train_and_eval import modes
 from normviz.parts.part import Text
 from normviz.scene.edits import with_family
@@ -238,7 +240,6 @@ def test_the_rows_of_other_layers_do_not_depend_on_the_shown_one(layer):
 NO_MODES = [
     ("layer=Norm('n c h w -> c')", "a pattern has neither train() nor eval(); choose a layer of torch.nn."),
     ("layer=DimNorm(4)&layout=NCHW", "torch.nn has no DimNorm"),
-    ("shape=100000,100000", "too large to compute values here; make it smaller."),
 ]
 
 
@@ -246,3 +247,40 @@ NO_MODES = [
 def test_views_without_modes_are_refused(link, words):
     with pytest.raises(NormvizError, match=re.escape(words)):
         modes.both_modes(scene(link).description, 0)
+
+
+LARGE = [
+    ("shape=32,128,768&layer=BatchNorm1d(128)", "the groups that are drawn: 122,880 of the 3,145,728 elements", 0),
+    ("shape=64,128,16,16&layer=GroupNorm(8,128)&data=scales", "the groups that are drawn: 24,576 of", 0),
+    ("shape=16,8,112,112&layer=InstanceNorm2d(8,track_running_stats=True)&at=9,5,70,3", "the groups that are drawn", 0),
+    ("shape=16,8,112,112&layer=LayerNorm([112,112])", "the groups that are drawn", 0),
+    ("shape=4,2,512,512&layer=BatchNorm2d(2)&at=3,1,200,7", "a sample of the groups that are drawn: 256,320 of", 0.02),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("link", "words", "tolerance"), LARGE)
+def test_a_large_x_has_the_outputs_of_torch_where_it_is_drawn(link, words, tolerance):
+    view = view_of_link(PAGES["train_and_eval"], {"show": "modes"} | dict(parse_qsl(link)))
+    on, near = view.scene, modes.near_drawn(view.scene)
+    found = modes.both_modes(near.layer, on.seed)
+    x, layer = example(on.data, on.shape, on.axes, on.seed), on.layer.with_(training=True)
+    expected = layer.module()(x).detach()
+    torch.testing.assert_close(
+        near.take(torch.from_numpy(found.train.copy())).float(),
+        on.grid.take(expected),
+        rtol=1e-5,
+        atol=tolerance or 1e-5,
+    )
+    assert float(near.layer.x[near.at]) == float(x[on.at])
+    assert float(found.train[near.at]) == pytest.approx(float(expected[on.at]), abs=tolerance or 1e-5)
+    said, note, element = [part.plain_text() for part in page_view(PAGES["train_and_eval"], view).parts[:3]]
+    assert said.startswith(f"{layer} ")
+    assert words in note
+    assert ("are approximate" in note) == near.sampled == bool(tolerance)
+    assert element.startswith(f"x[{', '.join(map(str, on.at))}] = ") == layer.tracks
+
+
+def test_a_refusal_of_one_example_names_the_size_of_all_of_it():
+    view = view_of_link(PAGES["train_and_eval"], {"show": "modes", "shape": "100000,128", "layer": "BatchNorm1d(128)"})
+    said = [part.text for part in page_view(PAGES["train_and_eval"], view).parts if isinstance(part, Text)]
+    assert any("got input size torch.Size([1, 128])" in text for text in said)
