@@ -196,8 +196,8 @@ LEFT_OUT: dict[str, set[str]] = {  # the names of a page's link that its functio
     "train_and_eval": {"layer", "open"},
     "compare": {"layer", "layers", "open", *OF_VALUES},  # it shows no values
     "numerics": OF_TENSOR - {"seed"} | {"open"},
-    "practice": OF_TENSOR - {"seed"} | {"open"},
-    **dict.fromkeys(("models", "start", "story", "teach"), OF_TENSOR | {"open"}),
+    **dict.fromkeys(("practice", "teach"), OF_TENSOR - {"seed"} | {"open"}),
+    **dict.fromkeys(("models", "start", "story"), OF_TENSOR | {"open"}),
     "questions": OF_TENSOR | {"open", "present", "q", "guess"},  # it shows the answers
 }
 OF_LINKS_ONLY = {"v", "tour", "stop", "like"}  # of links that the app makes
