@@ -321,7 +321,7 @@ def test_a_file_without_a_part_is_refused():
 
 
 def story() -> Story:
-    (part,) = page_view(PAGES["story"], PAGES["story"].view("")).parts
+    part, _plan = page_view(PAGES["story"], PAGES["story"].view("")).parts
     assert isinstance(part, Story)
     return part
 
