@@ -68,6 +68,21 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
+# Files of other folders that take 30 s of processor time or more
+LONG = (
+    *("measuring/test_mutations.py", "measuring/test_check_other_libraries.py", "measuring/test_check.py"),
+    *("measuring/test_devices.py", "measuring/models/test_ports.py", "docs/test_blocks.py", "bench/test_benchmarks.py"),
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What JAX compiles is kept in pytest's cache, for all processes and the next run: each operation on each new shape is compiled."""
+    if config.pluginmanager.has_plugin("cacheprovider"):
+        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(config.cache.mkdir("jax")))
+        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """No file without examples is imported to look for examples in docstrings: some helpers of tests import JAX, for instance."""
@@ -87,11 +102,17 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files come first: the engines, other browsers, the app. Then the last files are short, and the processes end at about the same time."""
+    """The longest files come first: the engines, other browsers, the app, LONG. Then the last files are short, and the processes end at about the same time."""
     browsers = {item.path for item in items if item.get_closest_marker("browser")}
 
     def place(item: pytest.Item) -> list[bool]:
-        return ["engines" not in item.path.parts, item.path not in browsers, "ui" not in item.path.parts]
+        parts = item.path.parts
+        return [
+            "engines" not in parts,
+            item.path not in browsers,
+            "ui" not in parts,
+            not item.path.as_posix().endswith(LONG),
+        ]
 
     items.sort(key=place)
 
