@@ -1291,6 +1291,7 @@ class After:
 
 
 SOME, MOST_CUT = 0.02, 0.7  # of the outputs
+CLIPS_OUTPUT = N_("It clips its output to the range from {low:.4g} to {high:.4g}.")
 AFTER = [
     After(
         N_("It replaces negative outputs with 0, as ReLU does."),
@@ -1368,16 +1369,17 @@ def _of_roles(
     for one in AFTER:
         if gives(lambda own, pair, one=one: one.apply(right(own, pair))):  # type: ignore[misc]
             yield replaced(_(one.message))
-    low, high = (float(one) for one in torch.stack([one.outputs.nan_to_num() for one in evidence.draws]).aminmax())
-    if gives(lambda own, pair: right(own, pair).clamp(low, high)):
-        yield replaced(_("It clips its output to the range from {low:.4g} to {high:.4g}.", low=low, high=high))
+    for low, high in _ranges([one.outputs for one in evidence.draws]):
+        if gives(lambda own, pair, low=low, high=high: right(own, pair).clamp(low, high)):  # type: ignore[misc]
+            yield replaced(_(CLIPS_OUTPUT, low=low, high=high))
+            break
     inside = [(one.outputs - beta) / gamma for one, (gamma, beta) in zip(evidence.draws, given, strict=True)]
-    low, high = (float(one) for one in torch.stack(inside).nan_to_num().aminmax())
-    if gives(
-        lambda own, pair: _times(_then(own.normalized(evidence.x), partial(torch.clamp, min=low, max=high)), *pair)
-    ):
-        text = _("It clips the normalized x to the range from {low:.4g} to {high:.4g}.", low=low, high=high)
-        yield replaced(text)
+    for low, high in _ranges(inside):
+        clip = partial(torch.clamp, min=low, max=high)
+        if gives(lambda own, pair, clip=clip: _times(_then(own.normalized(evidence.x), clip), *pair)):  # type: ignore[misc]
+            text = _("It clips the normalized x to the range from {low:.4g} to {high:.4g}.", low=low, high=high)
+            yield replaced(text)
+            break
     if gives(lambda own, pair: _times(_then(own.normalized(evidence.x), torch.abs), *pair)):
         yield replaced(_("It takes the absolute value of the normalized x."))
     if base.stored is None:
@@ -1391,6 +1393,12 @@ def _of_roles(
             yield another_denominator(norm)
     elif _subtracts_stored_mean(evidence, given):
         yield another_denominator(norm)
+
+
+def _ranges(values: Sequence[Tensor]) -> tuple[tuple[float, float], ...]:
+    """The ranges that values may be clipped to, the widest first: the least and the greatest one need not be limits."""
+    low, high = (float(one) for one in torch.stack(tuple(values)).nan_to_num().aminmax())
+    return (-inf, high), (low, inf), (low, high)
 
 
 def _limits_of_x(compared: LayerComparison, roles: GammaBeta, groups: Groups) -> list[float]:
@@ -1412,6 +1420,18 @@ def _limits_of_x(compared: LayerComparison, roles: GammaBeta, groups: Groups) ->
     return limits
 
 
+def _clips(low: float, high: float) -> After:
+    def is_likely(least: float, _greatest: float, lowest: float, highest: float) -> bool:
+        return least != 0 and SOME < lowest * (low > -inf) + highest * (high < inf) < MOST_CUT
+
+    return After(
+        _(CLIPS_OUTPUT, low=low, high=high),
+        lambda y: y.clamp(low, high),
+        lambda y: torch.where((y > low) & (y < high), y, torch.nan),
+        is_likely,
+    )
+
+
 def _before_another_function(
     compared: LayerComparison, evidence: Evidence, base: Variant, every: Sequence[Change], common: Sequence[Change]
 ) -> Reasons | None:
@@ -1420,14 +1440,9 @@ def _before_another_function(
     known = torch.stack(outputs)[torch.stack(outputs).isfinite()]
     low, high = (float(one) for one in known.aminmax())
     lowest, highest = (float((known == one).double().mean()) for one in (low, high))
-    clipped = After(
-        _("It clips its output to the range from {low:.4g} to {high:.4g}.", low=low, high=high),
-        lambda y: y.clamp(low, high),
-        lambda y: torch.where((y > low) & (y < high), y, torch.nan),
-        lambda low, high, lowest, highest: low != 0 and SOME < lowest + highest < MOST_CUT and min(lowest, highest) > 0,
-    )
     residual = After(N_("It adds x to its output."), lambda y: y + evidence.x, lambda y: y - evidence.x)
-    for one in (*AFTER, clipped, *([residual] if evidence.x[0].numel() <= MOST_ELEMENTS else [])):
+    clips = [_clips(*one) for one in _ranges(outputs)]
+    for one in (*AFTER, *clips, *([residual] if evidence.x[0].numel() <= MOST_ELEMENTS else [])):
         if one.inverse is not None and base.stored is None and one.is_likely(low, high, lowest, highest):
             before = [replace(draw, outputs=one.inverse(draw.outputs)) for draw in evidence.draws]
             undone = replace(evidence, draws=tuple(before), after=(one.apply, outputs))
