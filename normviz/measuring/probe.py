@@ -158,6 +158,7 @@ PRINTED = ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")
 HOOKS = [
     value for name, value in vars(nn.modules.module).items() if name.startswith("_global_") and name.endswith("_hooks")
 ]
+NO_HOOKS: list[dict[int, Any]] = [{} for _hooks in HOOKS]  # as nearly always, which is read before and after each call
 
 
 def _autocast() -> list[tuple[bool, torch.dtype]]:
@@ -187,10 +188,10 @@ SETTINGS: Sequence[tuple[Callable[[], Any], Callable[[Any], object]]] = (
         lambda values: torch.set_anomaly_enabled(*values),
     ),
     (_autocast, _set_autocast),
-    (lambda: list(map(dict, HOOKS)), _set_hooks),
+    (lambda: list(map(dict, HOOKS)) if any(HOOKS) else NO_HOOKS, _set_hooks),
     (
-        lambda: {name: getattr(torch._tensor_str.PRINT_OPTS, name) for name in PRINTED},
-        lambda values: torch.set_printoptions(**values),
+        lambda: operator.attrgetter(*PRINTED)(torch._tensor_str.PRINT_OPTS),
+        lambda values: torch.set_printoptions(**dict(zip(PRINTED, values, strict=True))),
     ),
     (np.geterr, lambda values: np.seterr(**values)),
     (np.get_printoptions, lambda values: np.set_printoptions(**values)),
