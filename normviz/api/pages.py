@@ -336,10 +336,12 @@ def practice(**settings: Unpack[keywords.PracticeSettings]) -> Output:
 def teach(**settings: Unpack[keywords.TeachSettings]) -> Output:
     """What a teacher can do with the app.
 
+    Without a keyword, the exercises are those with which the page opens.
+
     Raises NormvizError for an invalid or unknown argument.
 
     >>> teach().url()
-    '/teach'
+    '/teach?seed=7&count=5&level=1'
     """
     return _without_tensor("teach", settings)
 
@@ -544,7 +546,8 @@ def _without_tensor(page: str, settings: Settings) -> Output:
     values: Settings = _parsed(page, own, scene)
     seed = scene.get("seed")
     if not own and seed is None:  # the view with which the page opens
-        values = PAGES[page].view({}).settings
+        opened = PAGES[page].view({})
+        values, seed = opened.settings, opened.scene.seed
     scene_of_seed = repair(seed=0 if seed is None else check_seed(seed, seed)).scene
     view = View(scene_of_seed, values, display=display)
     if problem := PAGES[page].problem(view):

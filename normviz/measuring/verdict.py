@@ -804,7 +804,7 @@ def _differences(
     if not wrong:
         return []
     given = roles.values(tensors)
-    return [_difference(wrong, _cause(compared.reference, own["x"], x, given, dout) if "x" in wrong else None)]
+    return [_difference(wrong, _mistake(compared.reference, own["x"], x, given, dout) if "x" in wrong else None)]
 
 
 def _wanted(
@@ -885,7 +885,7 @@ def own_gradients(
 
 
 @dataclass(frozen=True)
-class Cause:
+class Mistake:
     """A usual mistake in dx. ``detached``: the statistics that are treated as constants."""
 
     sentence: str
@@ -895,33 +895,33 @@ class Cause:
     sign: int = 1
 
 
-CAUSES = (
-    Cause(
+MISTAKES = (
+    Mistake(
         N_("It treats the mean as a constant: do not detach it."),
         N_("Let the gradient pass through the mean."),
         ("mean",),
     ),
-    Cause(
+    Mistake(
         N_("It treats the variance as a constant: do not detach it."),
         N_("Let the gradient pass through the variance."),
         ("variance",),
     ),
-    Cause(
+    Mistake(
         N_("It treats the mean and the variance as constants: do not detach them."),
         N_("Let the gradient pass through the mean and the variance."),
         ("mean", "variance"),
     ),
-    Cause(N_("dx does not contain gamma."), N_("Multiply dout by gamma before the rest of dx."), has_gamma=False),
-    Cause(N_("dx has the opposite sign."), N_("Change the sign of dx."), sign=-1),
+    Mistake(N_("dx does not contain gamma."), N_("Multiply dout by gamma before the rest of dx."), has_gamma=False),
+    Mistake(N_("dx has the opposite sign."), N_("Change the sign of dx."), sign=-1),
 )
-SQUARE = Cause(
+SQUARE = Mistake(
     N_("It treats the mean of x^2 as a constant: do not detach it."),
     N_("Let the gradient pass through the mean of x^2."),
     ("variance",),
 )
 
 
-def _difference(wrong: Mapping[str, Error], cause: Cause | None, is_output_right: bool = True) -> Difference:
+def _difference(wrong: Mapping[str, Error], mistake: Mistake | None, is_output_right: bool = True) -> Difference:
     names = listed([NAMES[name] for name in wrong], "and")
     largest = max(error.largest for error in wrong.values())
     if is_output_right:
@@ -940,23 +940,23 @@ def _difference(wrong: Mapping[str, Error], cause: Cause | None, is_output_right
             names=names,
             largest=largest,
         )
-    text = join_sentences([sentence, _(cause.sentence)]) if cause else sentence
-    # The cause is of dx: with another gradient, it would not be all.
-    remedy = _(cause.remedy) if cause and list(wrong) == ["x"] else ""
+    text = join_sentences([sentence, _(mistake.sentence)]) if mistake else sentence
+    # The mistake is in dx: with another gradient, it would not be all.
+    remedy = _(mistake.remedy) if mistake and list(wrong) == ["x"] else ""
     return Difference("backward", _("another {names}", names=names), names, text, remedy)
 
 
-def _cause(reference: Reference, dx: Tensor, x: Tensor, given: Mapping[str, Tensor], dout: Tensor) -> Cause | None:
+def _mistake(reference: Reference, dx: Tensor, x: Tensor, given: Mapping[str, Tensor], dout: Tensor) -> Mistake | None:
     """The usual mistake that gives this dx."""
     if reference.norm.running or not reference.is_layer:
         return None
     wide = {name: value.double() for name, value in given.items()}
-    for cause in CAUSES if reference.norm.center else (SQUARE, *CAUSES[3:]):
-        output = partial(_detached, reference, detached=cause.detached)
-        wanted = cause.sign * gradients(output, x.double(), wide if cause.has_gamma else {}, dout.double())["x"]
+    for mistake in MISTAKES if reference.norm.center else (SQUARE, *MISTAKES[3:]):
+        output = partial(_detached, reference, detached=mistake.detached)
+        wanted = mistake.sign * gradients(output, x.double(), wide if mistake.has_gamma else {}, dout.double())["x"]
         scale = float(wanted.abs().max())
         if scale and float((dx.double() - wanted).abs().max()) < 1e-4 * scale:
-            return cause
+            return mistake
     return None
 
 
@@ -1050,8 +1050,8 @@ def _by_hand(
     wrong = _wrong(flat, exact, rounded, low)
     if not wrong:
         return []
-    cause = _cause(compared.reference, flat["x"], x, given, dout) if "x" in wrong else None
-    told = _difference(wrong, cause, is_output_right=False)
+    mistake = _mistake(compared.reference, flat["x"], x, given, dout) if "x" in wrong else None
+    told = _difference(wrong, mistake, is_output_right=False)
     if {"gamma", "beta"} <= wrong.keys() and not _wrong(
         {"gamma": flat["beta"], "beta": flat["gamma"]}, exact, rounded, low
     ):

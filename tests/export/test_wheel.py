@@ -47,9 +47,9 @@ def run(*command: str | Path, cwd: Path, given: str = "") -> str:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel that setuptools builds from a copy of the sources, because a build leaves files behind."""
-    copy, out = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("wheel")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources, because a build leaves files behind: also the small plotly.js, which it fetches into the package."""
+    copy = tmp_path_factory.mktemp("copy")
     for name in SOURCES:
         source = ROOT / name
         if source.is_dir():
@@ -57,6 +57,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         else:
             (copy / name).parent.mkdir(exist_ok=True)
             shutil.copy(source, copy / name)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def wheel(copy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that setuptools builds from the copy."""
+    out = tmp_path_factory.mktemp("wheel")
     said = run(
         sys.executable, "-c", f"from setuptools.build_meta import build_wheel; build_wheel({str(out)!r})", cwd=copy
     )
@@ -101,10 +108,10 @@ def test_the_app_is_in_the_wheel_as_it_is_in_the_repository(wheel):
 
 
 @pytest.mark.rule("A wheel has every file of the package: add its kind to package-data in pyproject.toml")
-def test_every_file_of_the_package_is_in_the_wheel(wheel):
+def test_every_file_of_the_package_is_in_the_wheel(copy, wheel):
     names = zipfile.ZipFile(wheel).namelist()
     held = {name for name in names if name.startswith("normviz/") and not name.startswith(IN_WHEEL)}
-    wanted = {path.relative_to(ROOT).as_posix() for path in (ROOT / "normviz").rglob("*") if path.is_file()}
+    wanted = {path.relative_to(copy).as_posix() for path in (copy / "normviz").rglob("*") if path.is_file()}
     sources = (".po", ".ts")  # of what the package has in another form
     assert held == {name for name in wanted if "__pycache__" not in name and not name.endswith(sources)}
     assert {Path(name).suffix for name in held} >= {".py", ".js", ".css", ".md", ".mo", ".typed"}

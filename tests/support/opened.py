@@ -74,7 +74,7 @@ def is_drawn(one: Input) -> bool:
     """Whether Streamlit draws the widget with its value: it raises an error for one that the widget cannot have."""
     match one.widget:
         case Number(low, high):
-            return low <= one.value <= high
+            return one.value is None or low <= one.value <= high  # None: the field is empty
         case TextField(most):
             return len(one.value) <= most
         case Choice(options) | Segments(options) | Slider(options):

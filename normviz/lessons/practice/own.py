@@ -382,7 +382,9 @@ class _Question:
             raise self.fields["shape"].error(N_("the shape has whole numbers from 1, such as [2, 3, 4, 4]."))
         layout = self.fields["layout"].text() if "layout" in self.fields else ""
         if layout and not shape:
-            raise self.fields["layout"].error(N_("layout names the axes of a shape; write shape: [2, 3, 4, 4]."))
+            raise self.fields["layout"].error(
+                N_("{key} names the axes of a shape; write shape: [2, 3, 4, 4]."), key="layout"
+            )
         try:
             if "layer" not in self.fields:
                 layout = layout or LAYOUTS.get(len(shape), "")

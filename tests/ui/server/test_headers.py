@@ -103,7 +103,7 @@ def test_the_messages_of_a_websocket_are_passed_through_unchanged() -> None:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    run_async(Headers(inner, "*")({"type": "websocket", "path": "/_stcore/stream"}, receive, send))
+    run_async(Headers(inner, "*")({"type": "websocket", "path": "/_stcore/stream", "headers": []}, receive, send))
     assert sent == [close]
 
 

@@ -172,7 +172,7 @@ class TestDataOfShare:
         app = open_page(name, link)
         groups = page_data(app)["share"]["groups"]
         assert [group["title"] for group in groups] == ["Controls", "Page", "Figure"]
-        links = {"search"} if name == "questions" else {"questions"}
+        links = {"questions", "search"} if name == "questions" else {"questions"}  # "questions": the lesson plan, too
         assert {one["name"] for one in groups[0]["names"]} == control_names(name, link) | links
         assert all(one["label"] for group in groups for one in group["names"])
         assert name == "questions" or any(one["figure"] for group in groups for one in group["names"])
@@ -214,7 +214,7 @@ class TestDataOfShare:
         data = page_data(open_page("practice", "seed=7"))["share"]
         assert data["exercise"]
         assert {preset["label"]: preset["hidden"] for preset in data["presets"]} == {
-            "Exercise": ["exercises"],
+            "Exercise": ["exercises", "questions"],  # the others, and the lesson plan
             "Everything": [],
         }
 
