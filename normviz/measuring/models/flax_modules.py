@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -21,9 +21,17 @@ from normviz.texts.errors import NormvizError
 
 STORED = dict(zip(("mean", "var"), STATISTICS, strict=True))
 MODE, CALL = "use_running_average", "__call__"
+# Of packages that need not be installed
+Array: TypeAlias = Any
+Model: TypeAlias = Any
+Arguments = tuple[Array, ...]
+Named = Mapping[str, Array]
+Function = Callable[..., Array]
 Path = tuple[str, ...]  # of a variable: its collection, and its name
-Variables = Mapping[Path, Any]
-Apply = Callable[[Variables, Any, bool], tuple[Any, Variables]]  # the variables, x, training -> y, the new variables
+Variables = Mapping[Any, Array]  # by paths; of Linen, by collections
+Apply = Callable[
+    [Variables, Array, bool], tuple[Array, Variables]
+]  # the variables, x, training -> y, the new variables
 
 
 def is_flax(model: object) -> bool:
@@ -41,7 +49,7 @@ class _Applied(torch.autograd.Function):
             stored = {module.paths[name]: _to_jax(one.to(x.dtype)) for name, one in module.named_buffers()}
             names, training = [module.paths[name] for name, _one in module.named_parameters()], module.training
 
-            def apply(x: Any, *values: Any) -> Any:
+            def apply(x: Array, *values: Array) -> Array:
                 return module.apply_to(dict(zip(names, values, strict=True)) | stored, x, training)
 
             ctx.of_arrays, ctx.given = apply, [*map(_to_jax, (x, *learned))]
@@ -62,7 +70,7 @@ def _precision(x: Tensor) -> Any:
     return import_module("jax").enable_x64(True) if x.dtype == torch.float64 else nullcontext()
 
 
-def _to_jax(tensor: Tensor) -> Any:
+def _to_jax(tensor: Tensor) -> Array:
     return import_module("jax.numpy").from_dlpack(tensor.detach().contiguous())
 
 
@@ -107,9 +115,9 @@ class _Watch:
         self.failure: Failure | None = None
 
     def run(
-        self, name: str, module: object, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any],
+        self, name: str, module: object, function: Function, args: Arguments, kwargs: Named,
         read: Callable[[], FlaxModule],
-    ) -> Any:  # fmt: skip
+    ) -> Array:  # fmt: skip
         """Call a module. ``read``: the module as one of torch."""
         self.open = [*([True] * len(self.open)), False]
         try:
@@ -121,13 +129,13 @@ class _Watch:
             raise
         finally:
             has_parts = self.open.pop()
-        x: Any = args[0] if args else None
+        x: Array = args[0] if args else None
         y = output[0] if isinstance(output, tuple) and output else output
         if not has_parts and hasattr(x, "shape") and getattr(y, "shape", None) == x.shape and x.ndim:
             self._add(name, module, x, read)
         return output
 
-    def _add(self, name: str, module: object, x: Any, read: Callable[[], FlaxModule]) -> None:
+    def _add(self, name: str, module: object, x: Array, read: Callable[[], FlaxModule]) -> None:
         shape = tuple(x.shape)
         if (name, shape) in self.calls:
             self.calls[name, shape].count += 1
@@ -142,7 +150,7 @@ class _Watch:
 
 
 def record(
-    model: Any, args: Sequence[object], kwargs: Mapping[str, object]
+    model: Model, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[tuple[Call, ...], Failure | None, int]:
     """The calls of the modules that contain no others, where the model failed, and the number of elements of its parameters.
 
@@ -162,7 +170,7 @@ def record(
     return tuple(watch.calls.values()), failure, sum(one.size for one in leaves)
 
 
-def _linen(model: Any, watch: _Watch) -> tuple[Callable[..., Any], Any]:
+def _linen(model: Model, watch: _Watch) -> tuple[Function, Variables]:
     """A function that runs a model of Linen; its parameters."""
     linen, core, jax = import_module("flax.linen"), import_module("flax.core"), import_module("jax")
     if getattr(model, "scope", None) is None:
@@ -173,7 +181,7 @@ def _linen(model: Any, watch: _Watch) -> tuple[Callable[..., Any], Any]:
     rngs = {name: jax.random.key(0) for name in ("dropout", *model.scope.rngs)}
     module, variables = model.unbind()
 
-    def seen(function: Callable[..., Any], args: Any, kwargs: Any, context: Any) -> Any:
+    def seen(function: Function, args: Arguments, kwargs: Named, context: Any) -> Array:
         if context.method_name != "__call__":
             return function(*args, **kwargs)
         inner = context.module
@@ -189,7 +197,7 @@ def _linen(model: Any, watch: _Watch) -> tuple[Callable[..., Any], Any]:
     return run, variables.get("params", {})
 
 
-def _of_linen(unbound: tuple[Any, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> FlaxModule:
+def _of_linen(unbound: tuple[Model, Variables], args: Arguments, kwargs: Named) -> FlaxModule:
     module, variables = unbound
     flat: Variables = {(kind, name): value for kind, several in variables.items() for name, value in several.items()}
     has_mode = hasattr(module, MODE)
@@ -197,8 +205,8 @@ def _of_linen(unbound: tuple[Any, Any], args: tuple[Any, ...], kwargs: Mapping[s
     named = {name: value for name, value in kwargs.items() if name != MODE}
     mode, given = getattr(module, MODE, None) if mode is None else mode, () if has_mode else args
 
-    def apply(values: Variables, x: Any, training: bool) -> tuple[Any, Variables]:
-        nested: dict[str, dict[str, Any]] = {}
+    def apply(values: Variables, x: Array, training: bool) -> tuple[Array, Variables]:
+        nested: dict[str, dict[str, Array]] = {}
         for (kind, name), value in values.items():
             nested.setdefault(kind, {})[name] = value
         own = module.clone(**{MODE: not training}) if has_mode else module
@@ -209,7 +217,7 @@ def _of_linen(unbound: tuple[Any, Any], args: tuple[Any, ...], kwargs: Mapping[s
     return found.train(not mode)
 
 
-def _nnx(model: Any, watch: _Watch) -> tuple[Callable[..., Any], Any]:
+def _nnx(model: Model, watch: _Watch) -> tuple[Function, Variables]:
     """A function that runs a copy of a model of NNX; its parameters."""
     nnx = import_module("flax.nnx")
     model = nnx.clone(model)
@@ -226,10 +234,10 @@ def _nnx(model: Any, watch: _Watch) -> tuple[Callable[..., Any], Any]:
 def _seen_calls(kinds: set[type], names: Mapping[int, str], watch: _Watch) -> Iterator[None]:
     """Until the end, calls of objects of these classes are recorded."""
 
-    def seen(kind: Any) -> Callable[..., Any]:
+    def seen(kind: Any) -> Function:
         own = kind.__call__
 
-        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+        def call(module: Model, *args: Array, **kwargs: object) -> Array:
             if type(module) is not kind:  # by a class that is made of this one
                 return own(module, *args, **kwargs)
             name = names.get(id(module), kind.__name__)
@@ -254,7 +262,7 @@ def _seen_calls(kinds: set[type], names: Mapping[int, str], watch: _Watch) -> It
                 setattr(kind, CALL, own)
 
 
-def _of_nnx(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> FlaxModule:
+def _of_nnx(module: Model, args: Arguments, kwargs: Named) -> FlaxModule:
     nnx = import_module("flax.nnx")
     graph, learned, stored, rest = nnx.split(module, nnx.Param, nnx.BatchStat, ...)
     flat: Variables = {
@@ -265,7 +273,7 @@ def _of_nnx(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Fl
     mode = kwargs.get(MODE, getattr(module, MODE, None))
     named = {name: value for name, value in kwargs.items() if name != MODE}
 
-    def apply(values: Variables, x: Any, training: bool) -> tuple[Any, Variables]:
+    def apply(values: Variables, x: Array, training: bool) -> tuple[Array, Variables]:
         own = nnx.merge(graph, learned, stored, rest, copy=True)
         if mode is not None:
             own.set_attributes(**{MODE: not training})
