@@ -23,7 +23,7 @@ class Plan:
 
     goal     what students can do afterwards, as a message
     minutes  for the page
-    keys     of the question to ask first, which has options, and of two for the class; ``asked`` has those that the installed torch can answer
+    keys     of the question to ask first, which has options, and of two for the class; after "|", of one for a torch that cannot answer the first
     """
 
     goal: str
@@ -32,20 +32,20 @@ class Plan:
 
     @property
     def asked(self) -> list[Question]:
-        return [QUESTIONS[key] for key in self.keys if key in QUESTIONS]
+        return [next(QUESTIONS[key] for key in keys.split("|") if key in QUESTIONS) for keys in self.keys]
 
 
 PLANS = {
     "start": Plan(N_("Students compute a mean and a variance by hand, and name the numbers of a table, a sequence or an image that share them."), 10, ("s1a", "s2e", "s3i")),
-    "story": Plan(N_("Students say which problem each of the five layers solves, and what it leaves open."), 20, ("s3a", "s0a", "q23")),
+    "story": Plan(N_("Students say which problem each of the five layers solves, and what it leaves open."), 20, ("s3a", "s0a", "q23|s2r")),
     "explore": Plan(N_("Students find the elements that share a mean, and those that share a gamma, and see that these are two questions."), 10, ("s0", "q8", "s0e")),
-    "compare": Plan(N_("Students tell layers apart that look alike: the same means with other gammas, or the same sizes on other axes."), 10, ("q6", "s0g", "q1")),
+    "compare": Plan(N_("Students tell layers apart that look alike: the same means with other gammas, or the same sizes on other axes."), 10, ("q6", "s0g|s1b", "q1")),
     "step_by_step": Plan(N_("Students compute an output by hand, from the mean to beta, and find the group from which each number comes."), 15, ("q13", "s1e", "s3c")),
-    "gradients": Plan(N_("Students say which outputs change with one input, and over which elements a gradient is summed."), 10, ("q26", "q51", "s1g")),
+    "gradients": Plan(N_("Students say which outputs change with one input, and over which elements a gradient is summed."), 10, ("q26|s3i", "q51", "s1g")),
     "all_layers": Plan(N_("Students place each layer by two choices: the axes of its means, and the axes of its gammas."), 10, ("s0h", "s2f", "q5")),
     "train_and_eval": Plan(N_("Students say which mean and variance BatchNorm uses in each mode, and why results change with eval()."), 15, ("s3k", "q16", "q14")),
-    "numerics": Plan(N_("Students name the cases in which rounding or eps decides the output, and not the formula."), 10, ("q24", "q22", "q15")),
-    "models": Plan(N_("Students find in a model that they know where it normalizes, and over which axes."), 10, ("s3i", "q4", "q28")),
+    "numerics": Plan(N_("Students name the cases in which rounding or eps decides the output, and not the formula."), 10, ("q24", "q22|s2g", "q15|q37")),
+    "models": Plan(N_("Students find in a model that they know where it normalizes, and over which axes."), 10, ("s3i", "q4", "q28|q3")),
     "questions": Plan(N_("Students predict before they look, and give a reason for their prediction."), 10, ("s1", "s0c", "q13")),
     "practice": Plan(N_("Students find the confusion behind each of their wrong answers, and explain it to a neighbor."), 15, ("s0d", "s3f", "s1b")),
 }  # fmt: skip

@@ -5,30 +5,36 @@ import re
 import pytest
 
 from normviz.lessons.pages import GROUPS, PAGES, page_view, view_of_link
-from normviz.lessons.questions.page import QUESTIONS, prediction
+from normviz.lessons.questions.page import KEYS, QUESTIONS, prediction
 from normviz.lessons.questions.question import answer, prose, reasons
+from normviz.lessons.teach import plan as plan_module
 from normviz.lessons.teach.plan import EACH, FIRST, PLANS
 from normviz.parts.html import Body
 from normviz.parts.part import AskedQuestion, Link, Links, flat, text
 from normviz.parts.titles import HOME, VIEWS
 from normviz.texts.languages import languages
 from normviz.texts.messages import in_language, without_marks
+from tests.support.needs import needs_rms_norm
+
+# The questions that torch 2.2 cannot answer.
+NEWER = {"s0g", "q45", "q26", "q22", "s2o", "q23", "q15", "q46", "q48", "s2m", "q28", "q30", "q31"}
 
 
 def parts_of(page):
     return page_view(PAGES["teach"], view_of_link(PAGES["teach"], f"plan={page}")).parts
 
 
-def test_each_page_but_the_teachers_own_has_a_plan_from_three_questions_that_differ():
+@pytest.mark.parametrize("absent", [set(), NEWER], ids=["installed", "torch 2.2"])
+def test_each_page_but_the_teachers_own_has_a_plan_from_three_questions_that_differ(absent, monkeypatch):
+    monkeypatch.setattr(plan_module, "QUESTIONS", {key: one for key, one in QUESTIONS.items() if key not in absent})
     listed = {page.name for group in GROUPS.values() for page in group}
     assert set(PLANS) == {*PAGES} - {HOME, "teach"} == (listed | {*VIEWS}) - {"teach"}
     for page, plan in PLANS.items():
-        assert len(set(plan.keys)) == 3, page
-        assert set(plan.keys) <= set(QUESTIONS), page
-        first = plan.keys[0]
-        assert set(reasons(QUESTIONS[first])) < set(prose(first).options), (
-            page
-        )  # a wrong option that tempts, and a right one
+        assert len({one.key for one in plan.asked}) == len(plan.asked) == 3, page
+        assert set("|".join(plan.keys).split("|")) <= set(KEYS), page
+        first = plan.asked[0]
+        tempting = set(reasons(first))
+        assert tempting < set(prose(first.key).options), page  # a wrong option that tempts, and a right one
 
 
 def bare(markdown):
@@ -57,9 +63,13 @@ def test_the_answer_of_a_plan_is_the_right_option():
     said = text(parts_of("explore"))
     assert "D. one for each normalized element" in said
     assert "Answer: D. One for each normalized element" in said
+    assert prediction(PLANS["explore"].asked[0]).is_right("elements")
+
+
+@needs_rms_norm
+def test_the_answer_of_the_plan_of_gradients_is_the_right_option():
     assert "C. that of BatchNorm1d(3)" in text(parts_of("gradients"))
     assert "Answer: C. It depends on the layer." in text(parts_of("gradients"))
-    assert prediction(PLANS["explore"].asked[0]).is_right("elements")
 
 
 @pytest.mark.parametrize("page", PLANS)
