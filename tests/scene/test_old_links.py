@@ -180,6 +180,7 @@ NEWER = {
     "compare": {"cards"},
     "train_and_eval": {"norm", "batch"},
     "practice": {"kinds", "mixture", "content", "time"},
+    "teach": {"plan", "count", "topics", "level", "kinds", "mixture"},
 }  # settings that came later: old links leave them at their defaults
 
 

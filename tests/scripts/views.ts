@@ -57,7 +57,7 @@ export function selectedAlone(states: [number[], number[] | null][]) {
 export async function chartLabel(alt: string) {
   const written: Record<string, string> = {}, plot = { setAttribute: (name: string, value: string) => (written[name] = value) };
   Object.assign(page, { window: { Plotly: { react() {}, newPlot() {} } }, getComputedStyle: () => ({}) });
-  const data = { figure: { data: [], layout: {}, alt } }, root = { clientWidth: 500, dataset: {} };
+  const data = { figure: { data: [], layout: {}, alt } }, root = { clientWidth: 500, dataset: {}, closest: () => null };
   await ChartView.prototype.draw.call({ root, plot, data, colors: THEMES.light } as any);
   return written["aria-label"];
 }

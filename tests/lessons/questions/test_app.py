@@ -99,15 +99,22 @@ def test_a_question_opens_from_the_list_and_closes_again():
     assert len(titles(app)) == len(QUESTIONS)
 
 
+def next_question(app):
+    """The last link of a question; after it, the page has its lesson plan."""
+    *_others, link, plan = single_link(app, "nv-next")
+    assert plan.get("data-page") == "teach"
+    return link
+
+
 def test_the_last_link_of_a_question_opens_the_next_one():
     rest = READING_ORDER[len(CORE) :]
     for key, following in ((CORE[0], CORE[1]), (rest[0], rest[1]), (rest[-1], None)):
         app = open_page("questions", f"q={key}")
-        assert query(follow(app, single_link(app, "nv-next")[-1])) == ({"q": following} if following else {})
+        assert query(follow(app, next_question(app))) == ({"q": following} if following else {})
 
 
 def test_the_last_question_of_the_core_path_leads_to_practice():
-    link = single_link(open_page("questions", f"q={CORE[-1]}"), "nv-next")[-1]
+    link = next_question(open_page("questions", f"q={CORE[-1]}"))
     assert link.get("data-page") == "practice"
 
 

@@ -24,7 +24,7 @@ def test_the_last_question_of_the_path_ends_in_the_summary_with_its_picture_and_
     (summary,) = (part for part in page.parts if isinstance(part, AfterAnswer))
     assert [type(part) for part in summary.parts][-1] is Panels
     assert SUMMARY.split("layers=")[1].split("&")[0] == ";".join(LAYERS).replace(" ", "")
-    (*_before, last) = (part for part in page.parts if isinstance(part, Links))
+    (*_before, last, _plan) = (part for part in page.parts if isinstance(part, Links))
     assert [(link.page, link.query) for link in last.links] == [("practice", "")]
     html = Body(app="").html(page.parts)
     assert html.index("</details>") < html.index('<section class="nv-after-answer">')

@@ -39,7 +39,7 @@ from tests.support.structure import Structure
 
 
 def lesson(query: str = "") -> Lesson:
-    (part,) = page_view(PAGES["start"], PAGES["start"].view(query)).parts
+    part, _plan = page_view(PAGES["start"], PAGES["start"].view(query)).parts
     assert isinstance(part, Lesson)
     return part
 
@@ -352,7 +352,7 @@ def test_the_page_can_be_shared_and_has_no_controls():
     data = sent(share_data(made))
     assert (data["page"], data["query"], data["title"]) == ("start", [["step", "3"]], "Start here")
     assert not made.rows
-    assert made.hideable == {"panels"}
+    assert made.hideable == {"panels", "questions"}  # the steps, and the lesson plan
 
 
 def test_only_its_files_have_the_script_of_the_steps():
