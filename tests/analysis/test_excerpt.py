@@ -13,6 +13,7 @@ from normviz.analysis.steps import steps
 from normviz.scene.grid import grid
 from normviz.scene.view import read
 from normviz.texts.errors import NormvizError
+from tests.support.needs import cases_in_torch
 
 NCHW = "32,64,32,32"  # 2^21 elements
 LAYERS = [
@@ -46,6 +47,7 @@ def by_torch(e):
     return x, run_module(e.torch_layer, x.double(), values)
 
 
+@cases_in_torch
 @pytest.mark.parametrize(("shape", "layer"), LAYERS)
 @pytest.mark.parametrize("data", ["normal", "scales"])
 def test_the_output_is_that_of_torch_on_the_whole_tensor(shape, layer, data):

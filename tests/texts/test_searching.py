@@ -6,7 +6,9 @@ from functools import cache
 from html import unescape
 
 import pytest
+import torch
 
+from normviz.layers.catalogue import COMPLETE
 from normviz.lessons.questions.page import QUESTIONS, question_list
 from normviz.lessons.questions.question import prose, search_text
 from normviz.parts.html import Body
@@ -17,7 +19,7 @@ from normviz.texts.languages import read_text
 from normviz.texts.messages import in_language, plain
 from normviz.texts.searching import ENTRY, ideas, matches, named, ranking, simplified
 from tests.support.javascript import PARTS, evaluate
-from tests.support.needs import cases_in_torch
+from tests.support.needs import cases_in_torch, whole
 
 LIST = PARTS / "list.ts"
 # What is typed, and a pattern of the texts that it must find, and no others besides those with the typed words themselves.
@@ -112,6 +114,7 @@ def test_the_field_of_a_search_carries_the_words_for_the_browser():
         assert json.loads(unescape(found[1])) == [[list(idea.names), list(idea.words)] for idea in ideas()]
 
 
+@whole
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_word_of_a_list_finds_something(language):
     with in_language(language):
@@ -172,6 +175,8 @@ def shown_first(typed: str, language: str) -> str:
 
 @pytest.mark.parametrize(("language", "typed", "asked"), FIRST)
 def test_what_a_student_means_comes_first(language, typed, asked):
+    if not COMPLETE and QUESTIONS.keys().isdisjoint(asked.split()):
+        pytest.skip(f"torch {torch.__version__} cannot answer {asked}")
     assert shown_first(typed, language) in asked.split()
 
 
