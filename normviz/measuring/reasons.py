@@ -1009,8 +1009,9 @@ def _possible(
     def columns(value: Tensor) -> Tensor:
         return value if whole.few is None else value.flatten(1)[:, :: whole.step]
 
-    for start in range(0, len(lists), AT_ONCE):
-        several = [(chosen, base.changed(chosen)) for chosen in lists[start : start + AT_ONCE]]
+    at_once = AT_ONCE if evidence.x.device.type == "cpu" else 1  # from another device, little is copied at a time
+    for start in range(0, len(lists), at_once):
+        several = [(chosen, base.changed(chosen)) for chosen in lists[start : start + at_once]]
         if base.stored is None:
             values = [variant.at(columns, evidence.x, known) for _chosen, variant in several]
             several = [one for one, value in zip(several, values, strict=True) if value is not None]
