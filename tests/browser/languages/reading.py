@@ -9,8 +9,8 @@ from playwright.sync_api import Page
 
 # Words of torch, of formulas and of other frameworks; names of layers, letters of axes and numbers are no plain words for the pattern below.
 CODE = """
-affine axis beta bias cache center dbeta dgamma dims dout dx dxhat einops eps eval Flax gamma iframe Keras Markdown mean momentum
-False NaN NCHW NCL NLC normalized num_groups NumPy out output PNG reduce RMSNorm running scale stats ResNet SVG timm torch train True var weight
+affine Anki axis beta bias cache center dbeta dgamma dims dout dx dxhat einops eps eval Flax gamma iframe JSON Keras Markdown mean momentum
+False NaN NCHW NCL NLC normalized num_groups NumPy out output PNG QTI reduce RMSNorm running scale SCORM stats ResNet SVG timm torch train True var weight
 Welford xhat GRN PONO
 """
 STREAMLITS_OWN = ["Skip to main content"]  # and the name of the menu of pages that have no room, which shows "…"

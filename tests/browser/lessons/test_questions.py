@@ -109,7 +109,7 @@ def test_back_closes_an_answer_opened_a_moment_ago_and_the_next_question_starts_
     expect(lesson.find(".nv-answer > .nv-text").first).to_be_hidden()
 
 
-OTHERS = ".nv-asked-fold > .nv-small a"
+OTHERS = ".nv-asked-fold > .nv-small a[data-page=questions]"
 
 
 def test_the_question_at_the_end_of_a_page_is_answered_there_and_counts(lesson: Lesson) -> None:
