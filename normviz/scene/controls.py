@@ -96,6 +96,8 @@ class Input:
                 value, widget = one.values[one.keys.index(self.key)], self.widget
                 if isinstance(widget, Choice) and value not in widget.options:
                     widget = replace(widget, options={**widget.options, value: str(value)})
+                if isinstance(widget, Number):  # Streamlit would raise an error
+                    widget = Number(min(widget.low, value), max(widget.high, value))
                 if isinstance(widget, Several):
                     widget = replace(widget, options=tuple(dict.fromkeys([*widget.options, *value])))
                 return replace(self, value=value, widget=widget)
@@ -136,7 +138,9 @@ def _page_input(setting: Setting, view: Changeable) -> Input:
         if options is not None and entered not in options:
             return view.with_settings()
         try:
-            return view.with_settings(**{setting.name: setting.parse(entered.strip()) if setting.is_typed else entered})
+            if setting.is_typed or isinstance(setting.widget, Number):
+                entered = setting.parse(str(entered).strip())
+            return view.with_settings(**{setting.name: entered})
         except NormvizError as error:
             return view.with_settings(problem=str(error))
 

@@ -80,11 +80,11 @@ def part_note(near: Neighborhood, e: description.Description) -> str:
     if near.layer is e:
         return ""
     message = N_(
-        "Here train() and eval() are computed for the groups that are drawn: **{count:,}** of the **{size:,}** elements of x."
+        "Here train() and eval() are computed only for the groups that are drawn (elements: **{count:,}** of **{size:,}**)."
     )
     if near.sampled:
         message = N_(
-            "Here train() and eval() are computed for a sample of the groups that are drawn: **{count:,}** of the **{size:,}** elements of x. "
+            "Here train() and eval() are computed only for a sample of the groups that are drawn (elements: **{count:,}** of **{size:,}**). "
             "Means, variances and outputs are approximate."
         )
     return _(message, count=prod(near.layer.shape), size=prod(e.shape))

@@ -250,11 +250,11 @@ def test_views_without_modes_are_refused(link, words):
 
 
 LARGE = [
-    ("shape=32,128,768&layer=BatchNorm1d(128)", "the groups that are drawn: 122,880 of the 3,145,728 elements", 0),
-    ("shape=64,128,16,16&layer=GroupNorm(8,128)&data=scales", "the groups that are drawn: 24,576 of", 0),
+    ("shape=32,128,768&layer=BatchNorm1d(128)", "the groups that are drawn (elements: 122,880 of 3,145,728)", 0),
+    ("shape=64,128,16,16&layer=GroupNorm(8,128)&data=scales", "the groups that are drawn (elements: 24,576 of", 0),
     ("shape=16,8,112,112&layer=InstanceNorm2d(8,track_running_stats=True)&at=9,5,70,3", "the groups that are drawn", 0),
     ("shape=16,8,112,112&layer=LayerNorm([112,112])", "the groups that are drawn", 0),
-    ("shape=4,2,512,512&layer=BatchNorm2d(2)&at=3,1,200,7", "a sample of the groups that are drawn: 256,320 of", 0.02),
+    ("shape=4,2,512,512&layer=BatchNorm2d(2)&at=3,1,200,7", "a sample of the groups that are drawn (elements: 256,320 of", 0.02),
 ]  # fmt: skip
 
 
