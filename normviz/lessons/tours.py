@@ -136,7 +136,7 @@ def stop_shown(query: Mapping[str, str]) -> Stop | None:
     """The stop whose view a link shows that names only the tour: for the beginning of a tour, its first stop. None without a tour.
 
     >>> stop_shown({"tour": "normalized-shape", "stop": "2"}).query
-    'shape=2,3,4,4&layer=LayerNorm([4,4])&at=1,2,0,3'
+    'shape=2,3,4,5&layer=LayerNorm([4,5])&at=1,2,0,3'
     """
     display = read_display(query)[0] if "tour" in query else Display()
     tour = tours().get(display.tour)

@@ -37,6 +37,7 @@ COMMANDS = ("--format moodle -o set.xml", "--format qti -o set.zip", "--format a
 # px, measured in a browser: of the view in a frame from 760 px, and in a narrower one; Share writes the same form for what it measures (share/links.ts).
 WIDE_FRAME, NARROW_FRAME = 1130, 1750
 FRAME = f'height="{NARROW_FRAME}" style="border: 0; height: max({WIDE_FRAME}px, min({NARROW_FRAME}px, (760px - 100cqw) * 9999))"'
+MOST_ANSWERS = 20  # of exercises, on the page
 ROWS = (ControlRow("controls", ((COUNT,), (LEVEL,)), "medium", more=((OF_TOPICS, KINDS), (SEED, MIXTURE))),)
 
 
@@ -275,7 +276,7 @@ def _ways(view: View) -> Iterator[Part]:
     yield Way(
         N_("Exercises"),
         N_("Everyone who opens the link gets the same exercises: those that you choose above. The files have them too, with feedback for each wrong answer."), "set",
-        (Snippet(practice), Links((practice,), kind="choices"), _files(view), Details(_("Show the answers"), (_answers(view),))),
+        (Snippet(practice), Links((practice,), kind="choices"), _files(view), *_answers(view)),
     )  # fmt: skip
     yield Way(
         N_("Tours"), N_("A tour is a series of views, each with a sentence. The arrow keys or a clicker show the next one. As a file, a tour needs no network."), "tours",
@@ -317,14 +318,14 @@ def _chosen(view: View) -> ExerciseSet:
     )
 
 
-def _answers(view: View) -> Text:
-    """The exercises of the set, each with its answer."""
-    return Text(
-        "\n".join(
+def _answers(view: View) -> Iterator[Part]:
+    """The exercises of the set, each with its answer. Those of more exercises are in the file of answers, which takes longer."""
+    if view.settings["count"] <= MOST_ANSWERS:
+        text = "\n".join(
             f"{n}. {one.whole_prompt}\n\n   {_answer(item(one).answer, one.explanation)}"
             for n, one in enumerate(_chosen(view).exercises(), 1)
         )
-    )
+        yield Details(_("Show the answers"), (Text(text),))
 
 
 def _answer(answer: str, explanation: str) -> str:

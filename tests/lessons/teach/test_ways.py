@@ -13,10 +13,21 @@ from normviz.lessons.pages import PAGES, page_view, view_of_link
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.practice.settings import missing_package
-from normviz.lessons.teach.page import FILES, FRAME, GROWING, PREVIEWS, SCHEDULES, Schedule, Shelf, Snippet, Way
+from normviz.lessons.teach.page import (
+    FILES,
+    FRAME,
+    GROWING,
+    MOST_ANSWERS,
+    PREVIEWS,
+    SCHEDULES,
+    Schedule,
+    Shelf,
+    Snippet,
+    Way,
+)
 from normviz.lessons.tours import tours
 from normviz.parts.html import Body
-from normviz.parts.part import Code, Links, flat
+from normviz.parts.part import Code, Details, Links, flat
 
 PARTS = page_view(PAGES["teach"], view_of_link(PAGES["teach"], "")).parts
 WAYS = [part for part in PARTS if isinstance(part, Way)]
@@ -67,6 +78,14 @@ def test_the_answers_are_those_of_the_set_that_the_link_opens():
         answer, explanation = item(one).answer.replace("`", ""), one.explanation.replace("`", "")
         assert explanation in text
         assert (f"{answer}. {explanation}" in text) != explanation.casefold().startswith(answer.casefold())
+
+
+def test_the_answers_of_many_exercises_are_in_their_file_alone():
+    for count in (MOST_ANSWERS, MOST_ANSWERS + 1):
+        parts = page_view(PAGES["teach"], view_of_link(PAGES["teach"], f"count={count}&level=1")).parts
+        titles = [part.title for part in flat(parts) if isinstance(part, Details)]
+        assert ("Show the answers" in titles) == (count <= MOST_ANSWERS)
+        assert "format=answers" in shelves(f"count={count}&level=1")[0]
 
 
 def test_a_snippet_has_the_address_of_the_app_and_none_without_an_app():
