@@ -1,5 +1,7 @@
 """All layers: pointing shows the groups of a place, keys move to its neighbors, a click opens it, and the tabs keep the tensor."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -23,7 +25,11 @@ def test_pointing_shows_the_groups_of_a_place_and_a_click_opens_it_on_the_same_t
     view.page.keyboard.press("ArrowUp")
     view.page.keyboard.press("Enter")
     view.wait_for_address(layer="BatchNorm2d(4)", at="0,1,2,3")
-    view.find(".nv-views > a[data-page=compare]").click()
+    compare = view.find(".nv-views > a[data-page=compare]")
+    expect(compare).to_have_attribute(
+        "href", re.compile(r"BatchNorm2d")
+    )  # the tabs are drawn after the address is written
+    compare.click()
     view.wait_for_address(shape="2,4,3,5", layer="BatchNorm2d(4)", at="0,1,2,3", layers=None)
     expect(view.find("h1")).to_contain_text("Compare")
     watch.check()
