@@ -65,7 +65,7 @@ def read_pasted(text: str, tensor: Tensor | None = None) -> Pasted:
         return _of_message(message)
     if shape := sizes_alone(line):
         layer = example_on(KINDS["LayerNorm"], shape)
-        return Pasted(layer, shape, note=_("The text has the sizes of x alone; shown is {layer}.", layer=layer))
+        return Pasted(layer, shape, note=_("The text has only the sizes of x; {layer} is shown.", layer=layer))
     found, problems = _layers_in(_as_call(line), tensor)
     if found:
         others = [one for one in dict.fromkeys(str(one.layer) for one in found) if one != str(found[0].layer)]

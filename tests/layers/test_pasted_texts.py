@@ -58,9 +58,9 @@ READ = [
     ("layernorm 768 eps 1e-6", "LayerNorm([768], eps=1e-06)", None, ""),
     ("nn.GroupNorm: 32, 64", "GroupNorm(32, 64)", None, ""),
     ("group norm 32 64, with epsilon=1e-3", "GroupNorm(32, 64, eps=0.001)", None, ""),
-    ("2x128x768", "LayerNorm([768])", (2, 128, 768), "The text has the sizes of x alone; shown is LayerNorm([768])."),
-    ("torch.Size([2, 3, 4, 5])", "LayerNorm([3, 4, 5])", (2, 3, 4, 5), "sizes of x alone"),
-    ("x.shape = (8, 3)", "LayerNorm([3])", (8, 3), "sizes of x alone"),
+    ("2x128x768", "LayerNorm([768])", (2, 128, 768), "The text has only the sizes of x; LayerNorm([768]) is shown."),
+    ("torch.Size([2, 3, 4, 5])", "LayerNorm([3, 4, 5])", (2, 3, 4, 5), "only the sizes of x"),
+    ("x.shape = (8, 3)", "LayerNorm([3])", (8, 3), "only the sizes of x"),
     # functions of torch, as in a traceback
     ("F.layer_norm(x, x.shape[:1])", "LayerNorm([2], elementwise_affine=False)", (2, 4, 3, 5), ""),  # torch refuses it on this x
     ("F.layer_norm(x, [x.size(0)])", "LayerNorm([2], elementwise_affine=False)", (2, 5, 4), ""),

@@ -44,8 +44,8 @@ PLANS = {
     "gradients": Plan(N_("Students say which outputs change with one input, and over which elements a gradient is summed."), 10, ("q26|s3i", "q51", "s1g")),
     "all_layers": Plan(N_("Students place each layer by two choices: the axes of its means, and the axes of its gammas."), 10, ("s0h", "s2f", "q5")),
     "train_and_eval": Plan(N_("Students say which mean and variance BatchNorm uses in each mode, and why results change with eval()."), 15, ("s3k", "q16", "q14")),
-    "numerics": Plan(N_("Students name the cases in which rounding or eps decides the output, and not the formula."), 10, ("q24", "q22|s2g", "q15|q37")),
-    "models": Plan(N_("Students find in a model that they know where it normalizes, and over which axes."), 10, ("s3i", "q4", "q28|q3")),
+    "numerics": Plan(N_("Students name the cases in which rounding or eps, and not the formula, decides the output."), 10, ("q24", "q22|s2g", "q15|q37")),
+    "models": Plan(N_("Students take a model that they know, and find where it normalizes and over which axes."), 10, ("s3i", "q4", "q28|q3")),
     "questions": Plan(N_("Students predict before they look, and give a reason for their prediction."), 10, ("s1", "s0c", "q13")),
     "practice": Plan(N_("Students find the confusion behind each of their wrong answers, and explain it to a neighbor."), 15, ("s0d", "s3f", "s1b")),
 }  # fmt: skip
