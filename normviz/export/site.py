@@ -40,7 +40,6 @@ from normviz.lessons.questions.question import Question, prose
 from normviz.lessons.share.panel import report_address
 from normviz.lessons.start.page import START_STEPS
 from normviz.lessons.style import controls_style, exercises_style, share_style
-from normviz.lessons.teach.plan import PLANS
 from normviz.parts.html import Body, escape, line
 from normviz.parts.part import Heading, Links, page_path, search_field
 from normviz.parts.titles import HOME, NAME, TEACH, app_of_files
@@ -148,10 +147,9 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
         for name in content_names()
     ]
     played += [
-        Entry(
-            f"plan-{key}.html", _("Lesson plan: {page}", page=PAGES[key].title), _(TEACH), PageEntry("teach", plan=key)
-        )
-        for key in PLANS
+        Entry(f"plan-{key}.html", _("Lesson plan: {page}", page=planned.title), _(TEACH), PageEntry("teach", plan=key))
+        for key, planned in PAGES.items()
+        if planned.plan
     ]
     sets = [Entry(f"compare-{key}.html", ready.title, _(SETS), ready) for key, ready in READY_SETS.items()]
     ordered = [QUESTIONS[key] for key in READING_ORDER]
@@ -214,7 +212,7 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequenc
     else:
         query = entry.shows.query
         made = f"{body.page(output_of_query('compare', query).parts)}\n{_app_link('compare', query)}"
-    if isinstance(entry.shows, PageEntry) and entry.shows.key in PLANS and not entry.shows.query:
+    if isinstance(entry.shows, PageEntry) and PAGES[entry.shows.key].plan and not entry.shows.query:
         made += f"\n{body.page([Links((plan_of(entry.shows.key),), kind='next')])}"
     html, switch = f"{made}\n{_neighbors(entry, among)}", language_switch(beside, entry.file)
     return page(entry.title, html, body, theme, topic=entry.topic, views=views, switch=switch)

@@ -299,6 +299,20 @@ def in_files(settings: Iterable[Setting]) -> tuple[str, ...]:
     )
 
 
+@dataclass(frozen=True)
+class Plan:
+    """The lesson plan of a page.
+
+    goal     what students can do afterwards, as a message
+    minutes  for the page
+    keys     of the question to ask first, which has options, and of two for the class; after "|", of one for a torch that cannot answer the first
+    """
+
+    goal: str
+    minutes: int
+    keys: tuple[str, str, str]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Page:
     """A page of the app. Its methods say what most pages do; a page that does otherwise has a class of its own: ``class ComparePage(Page)``.
@@ -316,6 +330,7 @@ class Page:
     call           the call of the same function on an x of the reader's own; "" if the page is not a function of x
     in_first_html  whether the first HTML has its text, which is read before any script has run
     file_choices   the controls whose options a file has, by key. If they lead to too many views, the later groups are left out.
+    plan           its lesson plan, for teachers; None for a page that has none
     """
 
     name: str
@@ -332,6 +347,7 @@ class Page:
     call: Callable[[View], str] = lambda _view: ""
     in_first_html: bool = False
     file_choices: tuple[tuple[str, ...], ...] = ()
+    plan: Plan | None = None
 
     # The scene's layer is shown, so that a layer shown instead of a refused one is named.
     shows_layer: ClassVar[bool] = True
@@ -580,7 +596,7 @@ def title_on_tensor(title: str, layers: str, view: View) -> str:
 
 
 def plan_of(page: str, text: str = "") -> Link:
-    """The link to the lesson plan of a page."""
+    """The link to the lesson plan of a page, by the page's name."""
     return Link(text or _("Lesson plan for this page"), "teach", f"plan={page}")
 
 

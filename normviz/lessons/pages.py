@@ -26,8 +26,7 @@ from normviz.lessons.start import page as start
 from normviz.lessons.step_by_step import page as step_by_step
 from normviz.lessons.story import page as story
 from normviz.lessons.story.parts import Story
-from normviz.lessons.teach import page as teach
-from normviz.lessons.teach.plan import PLANS
+from normviz.lessons.teach.page import teach_page
 from normviz.lessons.tours import find_tour, stop_shown, tour_bar
 from normviz.lessons.train_and_eval import page as train_and_eval
 from normviz.lessons.train_and_eval.causes import CAUSES, is_symptom
@@ -47,17 +46,17 @@ from normviz.texts.messages import N_, _
 def asked_parts(page: Page, view: View) -> Iterator[part.Part]:
     """The question, and links to all questions of the page and to its lesson plan. A page without questions, which is no view of a tensor, has the last one."""
     own = questions.questions_of_page(page)
-    plan = plan_of(page.name)
+    plans = (plan_of(page.name),) if page.plan else ()
     if not own and page.name not in VIEWS:
-        if page.name in PLANS:
-            yield part.Links((plan,), kind="next")
+        if plans:
+            yield part.Links(plans, kind="next")
         return
     question = question_of(page, view)
     to_figure = replace(questions.link_to(question), text=_("See it in a figure"))
     asked = questions.prediction(question, (part.Text(answer(question)), part.Links((to_figure,), kind="next")))
     of_page = part.Link(_("All questions of this page"), "questions", f"{questions.OF.name}={page.name}")
     others = of_page if own else part.Link(_("All questions by topic"), "questions")
-    yield part.AskedQuestion(prose(question.key).title, asked, (others, plan))
+    yield part.AskedQuestion(prose(question.key).title, asked, (others, *plans))
 
 
 def question_of(page: Page, view: View) -> Question:
@@ -89,7 +88,7 @@ def _about(view: View) -> tuple[frozenset[str], int]:
     return families, len(view.scene.shape)
 
 
-_PAGES = (
+_FOR_READERS = (
     start.PAGE,
     story.PAGE,
     explore.PAGE,
@@ -102,8 +101,9 @@ _PAGES = (
     models.PAGE,
     questions.PAGE,
     practice.PAGE,
-    teach.PAGE,
 )
+FOR_TEACHERS = teach_page(_FOR_READERS)
+_PAGES = (*_FOR_READERS, FOR_TEACHERS)
 GROUPS = {
     group: [page for page in _PAGES if page.group == group and page.is_listed] for group in (LEARN, LOOK_UP, TEACH)
 }
@@ -194,7 +194,9 @@ class PageView:
     @property
     def has_figure(self) -> bool:
         """Whether there is something to show on a projector: a figure or a question, and not a list or an article."""
-        return self.page is not teach.PAGE and not any(isinstance(one, part.QuestionList | Story) for one in self.parts)
+        return self.page is not FOR_TEACHERS and not any(
+            isinstance(one, part.QuestionList | Story) for one in self.parts
+        )
 
     @property
     def query(self) -> dict[str, str]:

@@ -89,7 +89,7 @@ def test_every_page_has_one_file_and_one_line_in_the_list():
     assert [path.stem for path in sorted((root / "pages").glob("*.py"))] == sorted(PAGES)
     assert {path.parent.name for path in (root / "normviz" / "lessons").glob("*/page.py")} == {*PAGES}
     listed = [text for text in Path(pages.__file__).read_text(encoding="utf-8").splitlines() if text.endswith(".PAGE,")]
-    assert len(listed) == len(PAGES) - 1  # the front page lists the others
+    assert len(listed) == len(PAGES) - 2  # the front page and For teachers are made from the list
 
 
 # A page with a figure and two experiments, one of them with a setting of its own.
@@ -157,7 +157,9 @@ def test_a_page_with_a_figure_and_experiments_is_a_folder_and_its_line_in_the_li
     imported = listed.replace(
         "from normviz.lessons.tours", "from normviz.lessons.toy import page as toy\nfrom normviz.lessons.tours", 1
     )
-    (lessons / "pages.py").write_text(imported.replace("    teach.PAGE,\n", "    teach.PAGE,\n    toy.PAGE,\n", 1))
+    (lessons / "pages.py").write_text(
+        imported.replace("    practice.PAGE,\n", "    practice.PAGE,\n    toy.PAGE,\n", 1)
+    )
     done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout == PRINTED.removeprefix("\n")

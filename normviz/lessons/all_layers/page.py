@@ -17,7 +17,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.naming import layer_with_axes
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import counts
-from normviz.lessons.page import ControlRow, Page
+from normviz.lessons.page import ControlRow, Page, Plan
 from normviz.parts.html import Body, data, escape
 from normviz.parts.part import Link, Note, Part, Sentence, SmallTensor
 from normviz.parts.titles import EXPLORE, LOOK_UP, TITLES
@@ -26,7 +26,7 @@ from normviz.scene.grid import roles
 from normviz.scene.scene import Scene, compact
 from normviz.scene.toggles import Standing, layers_of_toggles, norm_of, standing_of, toggle_rows
 from normviz.scene.view import View, link
-from normviz.texts.messages import _, format_count, ngettext
+from normviz.texts.messages import N_, _, format_count, ngettext
 
 MOST_AXES = 5  # 31 rows
 MOST_DRAWN = 240  # elements; the groups of a larger tensor are drawn on a small one
@@ -341,4 +341,9 @@ PAGE = AllLayersPage(
     call=lambda view: f'nv.all_layers("{compact(view.scene.layer)}", x)',
     file_choices=(("layout",),),
     group=LOOK_UP,
+    plan=Plan(
+        N_("Students place each layer by two choices: the axes of its means, and the axes of its gammas."),
+        10,
+        ("s0h", "s2f", "q5"),
+    ),
 )

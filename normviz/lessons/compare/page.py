@@ -23,7 +23,7 @@ from normviz.figures.payload import CARDS, Cards, compare_payload
 from normviz.layers import axes, fit, norm
 from normviz.layers.layer import Layer
 from normviz.lessons.alternatives import lookalike_links
-from normviz.lessons.page import ControlRow, Page, title_on_tensor
+from normviz.lessons.page import ControlRow, Page, Plan, title_on_tensor
 from normviz.parts.part import Caption, Index, Panels, Part, Sentence, Table, Text, part_or_note
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene import controls, edits, grid
@@ -433,4 +433,11 @@ PAGE = ComparePage(
     call=lambda view: "nv.compare([{}], x)".format(", ".join(f'"{layer}"' for layer in layers_of(view)[0])),
     file_choices=(("set",), ("set", "layers")),
     group=LOOK_UP,
+    plan=Plan(
+        N_(
+            "Students tell layers apart that look alike: the same means with other gammas, or the same sizes on other axes."
+        ),
+        10,
+        ("q6", "s0g|s1b", "q1"),
+    ),
 )

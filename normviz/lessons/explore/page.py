@@ -10,7 +10,7 @@ from normviz.analysis.sentences import groups_note, pairs_note, sentence
 from normviz.figures.payload import NearLayer, Toggles, view_payload
 from normviz.layers.layer import Layer
 from normviz.lessons.alternatives import views_of_one_layer
-from normviz.lessons.page import Page
+from normviz.lessons.page import Page, Plan
 from normviz.parts.part import Caption, HowMany, LayerNote, Panels, Part, Sentence, code_parts, part_or_note
 from normviz.parts.titles import EXPLORE, LOOK_UP, TITLES
 from normviz.scene.controls import ARGUMENTS, FILE_CHOICES
@@ -18,7 +18,7 @@ from normviz.scene.edits import with_layer
 from normviz.scene.scene import OWN, Scene, compact
 from normviz.scene.toggles import GAMMA, MEAN, Row, layers_with_same_means, toggle_rows
 from normviz.scene.view import ALL, ALL_CONTROLS, View, link
-from normviz.texts.messages import _
+from normviz.texts.messages import N_, _
 
 
 def toggles_of(view: View) -> dict[str, Toggles]:
@@ -86,4 +86,11 @@ PAGE = ExplorePage(
     call=lambda view: f'nv.explain("{compact(view.scene.layer)}", x)',
     file_choices=FILE_CHOICES,
     group=LOOK_UP,
+    plan=Plan(
+        N_(
+            "Students find the elements that share a mean, and those that share a gamma, and see that these are two questions."
+        ),
+        10,
+        ("s0", "q8", "s0e"),
+    ),
 )

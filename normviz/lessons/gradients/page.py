@@ -17,7 +17,7 @@ from normviz.analysis.excerpt import Neighborhood, neighborhood
 from normviz.figures.payload import PanelValues, values_payload
 from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import views_of_one_layer
-from normviz.lessons.page import GAMMA_AND_BETA, SCENE_ROWS, Experiment, Page, in_files, settings_of, shown_by
+from normviz.lessons.page import GAMMA_AND_BETA, SCENE_ROWS, Experiment, Page, Plan, in_files, settings_of, shown_by
 from normviz.parts import part, titles
 from normviz.scene import grid, scene, setting
 from normviz.scene.controls import (
@@ -469,4 +469,9 @@ PAGE = GradientsPage(
     call=lambda view: f'nv.gradients("{scene.compact(view.scene.layer)}", x)',
     file_choices=(("show", *FILE_LAYER), in_files(SETTINGS)),
     group=titles.LOOK_UP,
+    plan=Plan(
+        N_("Students say which outputs change with one input, and over which elements a gradient is summed."),
+        10,
+        ("q26|s3i", "q51", "s1g"),
+    ),
 )

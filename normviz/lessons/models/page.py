@@ -15,7 +15,7 @@ from normviz.layers.catalogue import COMPLETE, families_with_button
 from normviz.layers.layer import Layer, is_in_torch
 from normviz.layers.pasted import parse_layer_on_shape
 from normviz.layers.sharing import counts
-from normviz.lessons.page import ControlRow, Page, in_files
+from normviz.lessons.page import ControlRow, Page, Plan, in_files
 from normviz.measuring.models.names import block_name, common_name, name_pattern
 from normviz.parts.html import Body, escape, scrolling
 from normviz.parts.part import Caption, Details, Link, Part, Sentence
@@ -580,4 +580,9 @@ PAGE = ModelsPage(
     uses="nothing",
     file_choices=(in_files(SETTINGS),),
     group=LOOK_UP,
+    plan=Plan(
+        N_("Students take a model that they know, and find where it normalizes and over which axes."),
+        10,
+        ("s3i", "q4", "q28|q3"),
+    ),
 )

@@ -15,7 +15,7 @@ from normviz.layers.axes import parse_layout
 from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.lessons.page import ControlRow, Experiment, Page, in_files, settings_of, shown_by
+from normviz.lessons.page import ControlRow, Experiment, Page, Plan, in_files, settings_of, shown_by
 from normviz.parts.part import Caption, Cell, Chart, Details, Part, Sentence, Table, Text
 from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.setting import choice, number, power, power_of_ten
@@ -823,4 +823,9 @@ PAGE = Page(
     uses="scene",
     file_choices=(in_files(SETTINGS),),
     group=LOOK_UP,
+    plan=Plan(
+        N_("Students name the cases in which rounding or eps, and not the formula, decides the output."),
+        10,
+        ("q24", "q22|s2g", "q15|q37"),
+    ),
 )

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from normviz.analysis.checks import SEEDS
 from normviz.figures.wire import Payload, left_out, sent
-from normviz.lessons.page import Page
+from normviz.lessons.page import Page, Plan
 from normviz.lessons.practice.bank import IndexEntry, bank, choose, index
 from normviz.lessons.practice.confusions import CONFUSIONS
 from normviz.lessons.practice.exercise import Exercise, PracticeExercise
@@ -327,4 +327,9 @@ PAGE = PracticePage(
     group=LEARN,
     uses="seed",
     start={"level": RISING},
+    plan=Plan(
+        N_("Students find the confusion behind each of their wrong answers, and explain it to a neighbor."),
+        15,
+        ("s0d", "s3f", "s1b"),
+    ),
 )

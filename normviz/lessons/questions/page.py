@@ -8,7 +8,7 @@ from normviz.lessons.explore import page as explore
 from normviz.lessons.gradients import page as gradients
 from normviz.lessons.models import page as models
 from normviz.lessons.numerics import page as numerics
-from normviz.lessons.page import Page
+from normviz.lessons.page import Page, Plan
 from normviz.lessons.questions.facts import Declared, Facts, front_matter, scene_of
 from normviz.lessons.questions.question import TOPICS, Question, Topic, answer, facts_of, prose, reasons, search_text
 from normviz.lessons.questions.sources import read_source
@@ -386,4 +386,7 @@ PAGE = QuestionsPage(
     rows=lambda _view: (),
     uses="nothing",
     group=titles.LEARN,
+    plan=Plan(
+        N_("Students predict before they look, and give a reason for their prediction."), 10, ("s1", "s0c", "q13")
+    ),
 )

@@ -18,7 +18,7 @@ from normviz.figures.payload import NamedAxis, parameters_data, statistics_data
 from normviz.figures.wire import Payload, left_out
 from normviz.layers.layer import Layer, is_in_torch
 from normviz.layers.sharing import Ids
-from normviz.lessons.page import Page
+from normviz.lessons.page import Page, Plan
 from normviz.parts.html import Body, data, escape, line
 from normviz.parts.part import Link, Part, SmallTensor
 from normviz.parts.titles import LEARN, TITLES
@@ -666,4 +666,19 @@ START_STEPS = len(LESSON_STEPS)
 STEP = integer("step", 0, START_STEPS, 0, widget=None).described(
     "", N_("the step that is shown first; 0: where the reader left off"), "3"
 )
-PAGE = Page("start", *TITLES["start"], view_parts, (STEP,), rows=lambda _view: (), group=LEARN, uses="nothing")
+PAGE = Page(
+    "start",
+    *TITLES["start"],
+    view_parts,
+    (STEP,),
+    rows=lambda _view: (),
+    group=LEARN,
+    uses="nothing",
+    plan=Plan(
+        N_(
+            "Students compute a mean and a variance by hand, and name the numbers of a table, a sequence or an image that share them."
+        ),
+        10,
+        ("s1a", "s2e", "s3i"),
+    ),
+)

@@ -10,7 +10,7 @@ from normviz.analysis.excerpt import sample_note
 from normviz.analysis.sentences import sentence
 from normviz.figures.payload import steps_payload
 from normviz.lessons.alternatives import views_of_one_layer
-from normviz.lessons.page import Page
+from normviz.lessons.page import Page, Plan
 from normviz.parts.html import Body, escape
 from normviz.parts.part import Caption, Details, LayerNote, Panels, Part, Sentence, course_pair, part_or_note
 from normviz.parts.titles import LOOK_UP, TITLES
@@ -76,4 +76,11 @@ PAGE = Page(
     call=lambda view: f'nv.steps("{compact(view.scene.layer)}", x)',
     file_choices=FILE_CHOICES,
     group=LOOK_UP,
+    plan=Plan(
+        N_(
+            "Students compute an output by hand, from the mean to beta, and find the group from which each number comes."
+        ),
+        15,
+        ("q13", "s1e", "s3c"),
+    ),
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from normviz.layers.catalogue import KINDS
-from normviz.lessons.page import Page
+from normviz.lessons.page import Page, Plan
 from normviz.lessons.questions.question import format_fact
 from normviz.lessons.questions.sources import PAPERS, paper
 from normviz.lessons.story import figures
@@ -21,7 +21,7 @@ from normviz.parts.titles import LEARN, TITLES
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import read_text
-from normviz.texts.messages import _, cache_by_language, language
+from normviz.texts.messages import N_, _, cache_by_language, language
 
 PROSE = re.compile(r"(?:([^#].+?)\n+)?# (.+?)\n+(.+?)(?:\n+## Figure\n+(.+?))?\n*", re.DOTALL)
 
@@ -110,5 +110,16 @@ def view_parts(view: View) -> Iterator[Part]:
 
 
 PAGE = Page(
-    "story", *TITLES["story"], view_parts, rows=lambda _view: (), group=LEARN, uses="nothing", in_first_html=True
+    "story",
+    *TITLES["story"],
+    view_parts,
+    rows=lambda _view: (),
+    group=LEARN,
+    uses="nothing",
+    in_first_html=True,
+    plan=Plan(
+        N_("Students say which problem each of the five layers solves, and what it leaves open."),
+        20,
+        ("s3a", "s0a", "q23|s2r"),
+    ),
 )

@@ -1,6 +1,6 @@
 """For teachers, a shelf: the chosen exercises and the tours as files that the server makes, plans of a lesson, a frame, and the commands."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ from normviz.lessons.practice.settings import (
     missing_package,
 )
 from normviz.lessons.questions.question import prose
-from normviz.lessons.teach.plan import PLANS, plan_links, plan_parts
+from normviz.lessons.teach.plan import plan_links, plan_parts
 from normviz.lessons.tours import minutes_text, tours
 from normviz.parts.html import Body, block, escape, line
 from normviz.parts.part import Caption, Code, Details, Link, Links, Part, Text
@@ -180,13 +180,13 @@ def _preview(body: Body, link: Link) -> str:
     return f'<a class="nv-file" data-page="export" data-query="?{escape(link.query)}" href="{escape(body.app or "")}/export?{escape(link.query)}" target="_blank">{escape(link.text)}</a>'
 
 
-def _files(view: View) -> Shelf:
-    """The set of the view in each format that the server can write; a rising set exists only as a page."""
-    query = link_text(PAGE.query(view) | language_query()).removeprefix("?")
+def _files(chosen: Mapping[str, str], level: str) -> Shelf:
+    """The chosen set in each format that the server can write; a rising set exists only as a page."""
+    query = link_text({**chosen, **language_query()}).removeprefix("?")
     practice = Link(_("Preview"), "practice", query)
     found = []
     for name, title, about in FILES:
-        if missing_package(name) or (view.settings["level"] == RISING and name != "html"):
+        if missing_package(name) or (level == RISING and name != "html"):
             continue
         asked = f"page=practice&format={name}&{query}"
         is_sheet = name in ("paper", "answers")
@@ -257,26 +257,16 @@ def _schedules(query: str) -> tuple[Schedule, ...]:
     return tuple(Schedule(tuple((n, text, link(target)) for n, text, target in steps)) for steps in SCHEDULES)
 
 
-def view_parts(view: View) -> Iterator[Part]:
-    """The page, or the lesson plan of another page."""
-    if view.settings["plan"]:
-        yield Links((Link(_("All lesson plans"), "teach"),), kind="back")
-        yield from plan_parts(view.settings["plan"])
-    else:
-        yield from _ways(view)
-
-
-def _ways(view: View) -> Iterator[Part]:
-    """What a teacher can do."""
+def _ways(view: View, chosen: Mapping[str, str], planned: Iterable[Page]) -> Iterator[Part]:
+    """What a teacher can do. ``chosen``: the query of the exercises; ``planned``: the pages with a lesson plan."""
     scene = read({}).scene
-    chosen = PAGE.query(view)
     query = link_text(chosen).removeprefix("?")
     explore = Link("", "explore", f"shape={','.join(map(str, scene.shape))}&layer={compact(scene.layer)}&embed=true")
     practice = Link(_("Open these exercises"), "practice", query)
     yield Way(
         N_("Exercises"),
         N_("Everyone who opens the link gets the same exercises: those that you choose above. The files have them too, with feedback for each wrong answer."), "set",
-        (Snippet(practice), Links((practice,), kind="choices"), _files(view), *_answers(view)),
+        (Snippet(practice), Links((practice,), kind="choices"), _files(chosen, view.settings["level"]), *_answers(view)),
     )  # fmt: skip
     yield Way(
         N_("Tours"), N_("A tour is a series of views, each with a sentence. The arrow keys or a clicker show the next one. As a file, a tour needs no network."), "tours",
@@ -290,7 +280,7 @@ def _ways(view: View) -> Iterator[Part]:
     yield Way(N_("In a lesson"), N_("Two plans; each step opens what the class sees."), "plan", _schedules(query))
     yield Way(
         N_("Lesson plans"), N_("One for each page: its goal, its time, what to ask first, the usual wrong answer, and two questions for the class. Print it for the lecture."), "plans",
-        (plan_links(),),
+        (plan_links(planned),),
     )  # fmt: skip
     yield Way(
         N_("In your own pages"),
@@ -335,14 +325,27 @@ def _answer(answer: str, explanation: str) -> str:
     return _("{answer}. {reason}", answer=f"**{answer}**", reason=explanation)
 
 
-PLAN = word("plan", PLANS, "").described("", N_("the page whose lesson plan is shown"), "explore")
-PAGE = Page(
-    "teach",
-    *TITLES["teach"],
-    view_parts,
-    (PLAN, *OF_SET),
-    rows=lambda view: () if view.settings["plan"] else ROWS,
-    uses="seed",
-    group=TEACH,
-    start={"seed": "7", "count": "5", "level": "1"},
-)
+def teach_page(others: Sequence[Page]) -> Page:
+    """The page, with the lesson plans of the others."""
+    planned = {page.name: page for page in others if page.plan}
+    named = word("plan", planned, "").described("", N_("the page whose lesson plan is shown"), "explore")
+
+    def view_parts(view: View) -> Iterator[Part]:
+        asked = planned.get(view.settings["plan"])
+        if asked and asked.plan:
+            yield Links((Link(_("All lesson plans"), "teach"),), kind="back")
+            yield from plan_parts(asked, asked.plan)
+        else:
+            yield from _ways(view, page.query(view), planned.values())
+
+    page = Page(
+        "teach",
+        *TITLES["teach"],
+        view_parts,
+        (named, *OF_SET),
+        rows=lambda view: () if view.settings["plan"] else ROWS,
+        uses="seed",
+        group=TEACH,
+        start={"seed": "7", "count": "5", "level": "1"},
+    )
+    return page

@@ -451,4 +451,9 @@ PAGE = TrainAndEvalPage(
     start={"show": "training"},
     file_choices=(("show", "family"), page.in_files(SETTINGS)),
     group=LOOK_UP,
+    plan=page.Plan(
+        N_("Students say which mean and variance BatchNorm uses in each mode, and why results change with eval()."),
+        15,
+        ("s3k", "q16", "q14"),
+    ),
 )

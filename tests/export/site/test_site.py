@@ -25,7 +25,6 @@ from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.page import CORE, LONGEST_SEARCH, MERGED, QUESTIONS
 from normviz.lessons.questions.question import answer, facts_of, prose, search_text
 from normviz.lessons.questions.sources import PAPERS, paper
-from normviz.lessons.teach.plan import PLANS
 from normviz.texts.errors import NormvizError
 from tests.support.needs import whole
 from tests.support.structure import Structure, answers_of
@@ -60,7 +59,7 @@ def read(place: Path, name: str = "index.html") -> str:
     return (place / name).read_text(encoding="utf-8")
 
 
-PLANNED = {f"plan-{page}.html" for page in PLANS}
+PLANNED = {f"plan-{page}.html" for page in PAGES if PAGES[page].plan}
 
 
 @pytest.fixture(scope="module")
