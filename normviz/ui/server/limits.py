@@ -165,7 +165,6 @@ def in_turn(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
         async with _turn:  # of all sessions, one message in each round of the event loop
             await asyncio.sleep(0)
         if message["type"] == "websocket.disconnect":
-            _bursts.pop(key, None)
             return message
         if message.get("text") is not None:
             return await close(1003, "Streamlit's messages are binary.")
@@ -184,7 +183,6 @@ def in_turn(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
     async def close(code: int, reason: str) -> Message:
         nonlocal is_closed
         is_closed = True
-        _bursts.pop(key, None)
         await send({"type": "websocket.close", "code": code, "reason": reason})
         return {"type": "websocket.disconnect", "code": code}
 
@@ -193,6 +191,11 @@ def in_turn(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
             await send(message)
 
     return receive_in_turn, send_until_closed
+
+
+def forget_burst(scope: Scope) -> None:
+    """Call when the websocket has ended, whoever closed it."""
+    _bursts.pop(HTTPConnection(scope).headers.get(KEY, ""), None)
 
 
 def wait_for_end_of_burst(headers: Mapping[str, str]) -> None:

@@ -29,7 +29,7 @@ from normviz.ui.assets import CompressedFiles, accepts_gzip
 from normviz.ui.logs import log_request_error
 from normviz.ui.server.files import FewFiles, metrics
 from normviz.ui.server.index import index, no_page, page_names
-from normviz.ui.server.limits import in_turn, is_hidden, is_open, limit_requests
+from normviz.ui.server.limits import forget_burst, in_turn, is_hidden, is_open, limit_requests
 from normviz.ui.server.process import import_future, import_ready
 
 SHELL = Path(__file__).with_name("shell.py")
@@ -127,7 +127,10 @@ class Headers:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            return await self.app(scope, *in_turn(scope, receive, send))
+            try:
+                return await self.app(scope, *in_turn(scope, receive, send))
+            finally:
+                forget_burst(scope)
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         request, has_started = Request(scope), False

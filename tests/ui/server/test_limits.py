@@ -21,7 +21,7 @@ from normviz.texts.languages import languages
 from normviz.texts.messages import _, in_language
 from normviz.ui.server import limits
 from normviz.ui.server.limits import KEY, LONGEST_HEAD, in_turn, wait_for_end_of_burst
-from normviz.ui.server.routes import routes
+from normviz.ui.server.routes import Headers, routes
 from tests.support.asgi import ask, run_async
 
 # Paths
@@ -219,9 +219,8 @@ class Visitor:
     def __init__(self, message: dict[str, Any], every: float = 0.0) -> None:
         self.message, self.every, self.sent = message, every, list[dict[str, Any]]()
         headers = [(b"accept-language", b"zh-CN"), (b"cookie", b"normviz-language=es"), (KEY.encode(), b"one")]
-        self.receive_in_turn, self.send_until_closed = in_turn(
-            {"type": "websocket", "headers": headers}, self.receive, self.send
-        )
+        self.scope = {"type": "websocket", "headers": headers}
+        self.receive_in_turn, self.send_until_closed = in_turn(self.scope, self.receive, self.send)
 
     async def receive(self) -> dict[str, Any]:
         if self.every:
@@ -306,6 +305,7 @@ def test_in_a_burst_the_page_of_that_session_waits(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(limits, "monotonic", lambda: clock[0])
     monkeypatch.setattr(limits, "sleep", sleep)
+    monkeypatch.setattr(limits, "_bursts", {})
     run_async(visitor.take(limits.BURST // 2))
     assert waits() == 0
     run_async(visitor.take(2))
@@ -314,8 +314,32 @@ def test_in_a_burst_the_page_of_that_session_waits(monkeypatch: pytest.MonkeyPat
     run_async(visitor.take(1))
     assert waits() == limits.LONGEST_BURST
     visitor.message = {"type": "websocket.disconnect"}
-    run_async(visitor.take(1))
+    run_async(Headers(take_one, "*")(visitor.scope, visitor.receive, visitor.send))
     assert waits() == 0
+
+
+async def take_one(scope: Any, receive: Any, send: Any) -> None:
+    """An app that takes a message from a websocket."""
+    await receive()
+
+
+async def close(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "websocket.close"})
+
+
+async def fail(scope: Any, receive: Any, send: Any) -> None:
+    raise ValueError
+
+
+@pytest.mark.parametrize("app", [close, fail])
+def test_nothing_is_kept_of_a_websocket_that_the_server_ends(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_bursts", {})
+    visitor = Visitor(rerun())
+    run_async(visitor.take(limits.BURST))
+    assert list(limits._bursts) == ["one"]
+    with suppress(ValueError):
+        run_async(Headers(app, "*")(visitor.scope, visitor.receive, visitor.send))
+    assert limits._bursts == {}
 
 
 @pytest.mark.parametrize("name", languages())
