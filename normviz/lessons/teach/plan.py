@@ -9,8 +9,9 @@ from string import ascii_uppercase
 from normviz.lessons.page import Page, Plan, plan_of
 from normviz.lessons.questions.page import QUESTIONS, link_to
 from normviz.lessons.questions.question import Question, answer, facts_of, prose, reasons
+from normviz.lessons.tours import minutes_text
 from normviz.parts.part import Heading, Link, Links, Part, Text
-from normviz.texts.messages import N_, _, join_sentences, ngettext
+from normviz.texts.messages import N_, _, join_sentences
 
 FIRST, EACH = 3, 4  # minutes for the prediction, and for a question of the class
 
@@ -30,7 +31,7 @@ def plan_parts(page: Page, plan: Plan) -> Iterator[Part]:
     first, *others = asked_in(plan)
     yield Heading(_("Lesson plan: {page}", page=page.title))
     yield Text(_("{title}: {caption}", title=f"**{_('Goal')}**", caption=_(plan.goal)))
-    minutes = ngettext("{n} minute", "{n} minutes", plan.minutes + FIRST + EACH * len(others))
+    minutes = minutes_text(plan.minutes + FIRST + EACH * len(others))
     split = _(
         "{minutes}: {first} for the prediction, {page} for the page, {each} for each question. Nobody has measured these times in a class.",
         minutes=minutes, first=FIRST, page=plan.minutes, each=EACH,
