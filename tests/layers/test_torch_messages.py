@@ -7,7 +7,7 @@ from normviz.layers.torch_messages import told
 from normviz.scene.controls import fields_of
 from normviz.scene.edits import repair
 from tests.layers.raised import raised
-from tests.support.needs import HAS_RMS_NORM
+from tests.support.needs import needs_rms_norm
 
 FORMS = [
     "\x1b[0;31m{kind}\x1b[0m: {text}",
@@ -89,7 +89,7 @@ def test_a_message_about_other_layers_is_about_none_here(text):
     assert told(text) is None
 
 
-@pytest.mark.skipif(not HAS_RMS_NORM, reason="the view shows RMSNorm")
+@needs_rms_norm
 @pytest.mark.parametrize(
     "name", ["torch.nn' has no attribute 'RMSNorm", "torch.nn.functional' has no attribute 'rms_norm"]
 )
