@@ -7,7 +7,8 @@ the mean of the squared deviations.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import isnan, prod
@@ -35,6 +36,17 @@ COMPUTES_IN = {
 def use_one_thread() -> None:
     """Let torch use one thread in this process: on small tensors, synchronizing threads takes longer than the computation."""
     torch.set_num_threads(1)
+
+
+CPU = torch.device("cpu")
+
+
+@contextmanager
+def usual_device() -> Iterator[torch.device]:
+    """Makes the CPU torch's default device. Gives the caller's default device, with the CPU in place of meta."""
+    own = torch.empty(0).device
+    with nullcontext() if own.type == "cpu" else CPU:  # a mode makes each call of torch slower
+        yield own if own.type != "meta" else CPU
 
 
 Reduction = Callable[[Tensor, tuple[int, ...]], Tensor]  # of a tensor over its last axes, such as torch.mean

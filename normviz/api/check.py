@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
 from normviz.analysis.description import Array, Description, X
+from normviz.analysis.forward import usual_device
 from normviz.api.result import Result, on_cpu
 from normviz.layers.axes import layout_text
 from normviz.layers.layer import Layer
@@ -27,7 +28,7 @@ from normviz.measuring.check import (
     norm_of,
     with_usual_formula,
 )
-from normviz.measuring.probe import check_callable, isolated, kind_of, measuring, usual_device
+from normviz.measuring.probe import check_callable, isolated, kind_of, measuring
 from normviz.texts.errors import NormvizError, checked_call, echo
 from normviz.texts.messages import _, join_sentences, ngettext
 

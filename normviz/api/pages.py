@@ -23,6 +23,7 @@ from torch import nn
 from normviz.analysis.comparison import Comparison
 from normviz.analysis.comparison import compare as compared
 from normviz.analysis.description import Description, describe_shape, spec_of
+from normviz.analysis.forward import usual_device
 from normviz.export.links import output_of_query, page_and_query
 from normviz.export.links import questions as question_or_list
 from normviz.export.output import Output, output_of_view, title_of
@@ -35,7 +36,6 @@ from normviz.lessons.page import OF_TENSOR, Page
 from normviz.lessons.pages import PAGES, controls, of_other_pages, setting_names
 from normviz.lessons.train_and_eval import modes
 from normviz.measuring.own_modules import AnyLayer, describe_any, is_frozen, own_class, with_statistics
-from normviz.measuring.probe import usual_device
 from normviz.scene.edits import repair, with_fields
 from normviz.scene.scene import DEFAULT_SHAPE, PARAMS, SCENE_SETTINGS, SEED, Scene, axes_of, check_seed
 from normviz.scene.setting import Setting, Where

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, Unpack
 
-from normviz.measuring.probe import usual_device
+from normviz.analysis.forward import usual_device
 from normviz.texts.errors import checked_call
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from normviz.analysis.description import Description, describe, spec_on, tensor_and_shape
+from normviz.analysis.forward import CPU
 from normviz.layers.axes import layout_text, parse_layout
 from normviz.layers.layer import Layer
 from normviz.layers.naming import layer_of_channels, torch_layer, usual_layer
@@ -35,7 +36,7 @@ from normviz.measuring.formula import (
     same_partition,
     smaller_shape,
 )
-from normviz.measuring.probe import CPU, Function, measuring
+from normviz.measuring.probe import Function, measuring
 from normviz.measuring.reasons import UNKNOWN, fast_variance, half_sums, just_updated, made_from_condition, reasons
 from normviz.measuring.report import (
     TRIED,

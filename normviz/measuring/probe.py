@@ -31,7 +31,7 @@ from torch import Tensor, jit, nn
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 
-from normviz.analysis.forward import dtype_name
+from normviz.analysis.forward import CPU, dtype_name
 from normviz.layers.layer import check_is_object
 from normviz.texts.errors import NormvizError, echo
 
@@ -141,17 +141,6 @@ def count_call() -> None:
     """Call before each call of a measured function."""
     if _current:
         _current[-1].next()
-
-
-CPU = torch.device("cpu")
-
-
-@contextmanager
-def usual_device() -> Iterator[torch.device]:
-    """Makes the CPU torch's default device. Gives the caller's default device, with the CPU in place of meta."""
-    own = torch.empty(0).device
-    with nullcontext() if own.type == "cpu" else CPU:  # a mode makes each call of torch slower
-        yield own if own.type != "meta" else CPU
 
 
 PRINTED = ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")
@@ -273,7 +262,7 @@ def home_of(x: Tensor) -> torch.device:
     try:
         torch.empty(0, dtype=torch.float64, device=x.device)
     except (TypeError, RuntimeError):
-        return torch.device("cpu")
+        return CPU
     return x.device
 
 
