@@ -20,11 +20,8 @@ def graded(folder: Path) -> dict[str, object]:
     command = [sys.executable, "-m", "normviz", "check", *CHECK, "--timeout", "60", "--json"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode not in (0, 1):  # it cannot be called, or it raises an error
-        return {
-            "gradable": True,
-            "score": 0.0,
-            "message": done.stderr.strip().splitlines()[-1] if done.stderr.strip() else KILLED,
-        }
+        *_, message = [KILLED, *done.stderr.strip().splitlines()]
+        return {"gradable": True, "score": 0.0, "message": message}
     differences = json.loads(done.stdout)["differences"]
     score = max(0.0, 1 - sum(COSTS.get(one["what"], 1) for one in differences))
     tests = [{"name": one["what"], "points": 0, "max_points": COSTS.get(one["what"], 1), "message": one["sentence"]} for one in differences]  # fmt: skip
