@@ -27,14 +27,14 @@ QUERIES = {
     "start": "step=3",
     "gradients": "shape=2,3&layer=LayerNorm(3)&at=0,0",
 }
-READY = ".nv-map-grid, .nv-view[data-state=ready]:not(:has(.nv-cells)), .nv-toy .nv-shared, .nv-model, .nv-start-step:not([hidden]), .nv-exercise, .nv-prediction, .nv-way"
+READY = ".nv-map-grid, .nv-view[data-state=ready]:not(:has(.nv-cells)), .nv-toy .nv-shared, .nv-model, .nv-start-step:not([hidden]), .nv-exercise, .nv-prediction, .nv-way, blockquote"
 
 
 def test_every_page_of_the_app(tab, subtests):
     view, watch = tab
-    for name in PAGES:
-        with subtests.test(name):
-            view.visit(f"{name}?{QUERIES.get(name, 'hide=')}")
+    for name, query in [*((name, QUERIES.get(name, "hide=")) for name in PAGES), ("teach", "plan=explore")]:
+        with subtests.test(name, query=query):
+            view.visit(f"{name}?{query}")
             view.find(READY).first.wait_for()
             view.wait_until_drawn()
             if name == "questions":
