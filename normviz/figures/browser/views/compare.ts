@@ -51,8 +51,9 @@ export class CompareView extends FigureView {
   // For a projector, wide cells stand in two lines if they are larger there.
   cardsInLine() {
     const { layers = [], grid } = this.data, usual = layers.length > 4 ? 3 : layers.length;
+    const scale = scaleOf(this.root);
     if (!this.root.closest(".nv-present") || this.cards === "cube") return usual;
-    return cardsAcross(grid, layers.length, usual, visibleWidth(this.root), window.innerHeight / scaleOf(this.root), scaleOf(this.root));
+    return cardsAcross(grid, layers.length, usual, visibleWidth(this.root), window.innerHeight / scale, scale);
   }
 
   // Takes the server's choice, unless a newer one waits for its response. Without a server, only a changed one.
@@ -122,6 +123,7 @@ export class CompareView extends FigureView {
  * How many cards of a projected page stand in a line: two where their cells are clearly larger then.
  * @param width of a line
  * @param height of the window
+ * @param scale how much the page is enlarged; ``width`` and ``height`` are without it
  */
 export function cardsAcross(grid: GridData, cards: number, usual: number, width: number, height: number, scale = 1) {
   const cellArea = (across: number) => {
