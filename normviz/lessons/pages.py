@@ -116,7 +116,10 @@ def view_tabs(page: Page, view: View) -> str:
         return ""
     query = escape(link(view.whole_scene_query()))
     places = {name: "aria-current=page" if name == page.name else f'href="./{name}{query}"' for name in VIEWS}
-    links = "".join(f'<a {place} data-page="{name}">{escape(PAGES[name].title)}</a>' for name, place in places.items())
+    links = "".join(
+        f'<a {place} data-page="{name}" data-query="{query}">{escape(PAGES[name].title)}</a>'
+        for name, place in places.items()
+    )
     return f'<nav class="nv-views" aria-label="{escape(_("Views of this tensor"))}">{links}</nav>'
 
 

@@ -154,6 +154,7 @@ def test_the_views_of_one_tensor_are_tabs_that_keep_it(app: Starlette, page: str
             continue
         address = urlsplit(link["href"])
         assert address.path == f"./{link['data-page']}"
+        assert link["data-query"] == f"?{address.query}"  # what the script follows at a click
         scene = PAGES[link["data-page"]].view(address.query).scene
         assert (scene.shape, scene.layout, str(scene.layer), scene.at) == (
             (2, 6, 4),
