@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from gzip import compress
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from normviz.analysis.checks import SEEDS
 from normviz.figures.wire import Payload, left_out, sent
@@ -71,6 +71,20 @@ class ExerciseSet:
     forms: tuple[str, ...] = ()
     mixture: int | None = None
     is_rising: bool = False
+
+    @classmethod
+    def of(cls, view: View) -> Self:
+        """The set that the settings of a view choose."""
+        settings, level = view.settings, view.settings["level"]
+        return cls(
+            view.scene.seed,
+            settings["count"],
+            settings["topics"],
+            None if level in (ALL_LEVELS, RISING) else int(level),
+            settings["kinds"],
+            settings["mixture"],
+            level == RISING,
+        )
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -234,19 +248,7 @@ def view_parts(view: View) -> Iterator[Part]:
             ExerciseSet(0, len(given), (), None), settings["time"] == "true", False, given, title=found.title
         )
         return
-    is_rising, level = settings["level"] == RISING, settings["level"]
-    yield Practice(
-        ExerciseSet(
-            view.scene.seed,
-            settings["count"],
-            settings["topics"],
-            None if level in (ALL_LEVELS, RISING) else int(level),
-            settings["kinds"],
-            settings["mixture"],
-            is_rising,
-        ),
-        timed=settings["time"] == "true",
-    )
+    yield Practice(ExerciseSet.of(view), timed=settings["time"] == "true")
 
 
 def _entries(setting: Setting) -> PracticeSetting:

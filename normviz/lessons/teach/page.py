@@ -1,24 +1,14 @@
 """For teachers, a shelf: the chosen exercises and the tours as files that the server makes, plans of a lesson, a frame, and the commands."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from normviz.lessons.page import ControlRow, Page, language_query
 from normviz.lessons.practice.formats.quiz import item
 from normviz.lessons.practice.own import content_names
 from normviz.lessons.practice.page import ExerciseSet
-from normviz.lessons.practice.settings import (
-    ALL_LEVELS,
-    COUNT,
-    KINDS,
-    LEVEL,
-    MIXTURE,
-    OF_SET,
-    OF_TOPICS,
-    RISING,
-    missing_package,
-)
+from normviz.lessons.practice.settings import COUNT, KINDS, LEVEL, MIXTURE, OF_SET, OF_TOPICS, RISING, missing_package
 from normviz.lessons.questions.question import prose
 from normviz.lessons.teach.plan import plan_links, plan_parts
 from normviz.lessons.tours import minutes_text, tours
@@ -163,8 +153,7 @@ class Shelf(Part):
         if body.app is None:
             return ""
         items = "".join(
-            f'<li><a class="nv-file" data-page="export" data-query="?{escape(query)}" href="{escape(body.app)}/export?{escape(query)}" download>'
-            f"{escape(title)}</a><span>{escape(about)}</span>{_preview(body, link)}</li>"
+            f"<li>{_file_link(body, query, title, 'download')}<span>{escape(about)}</span>{_preview(body, link)}</li>"
             for title, about, query, link in self.files
         )
         return f'<ul class="nv-shelf">{items}</ul>'
@@ -177,7 +166,13 @@ def _preview(body: Body, link: Link) -> str:
     """The link to what a file shows; to another file, it leaves the page."""
     if link.page != "export":
         return link.html(body)
-    return f'<a class="nv-file" data-page="export" data-query="?{escape(link.query)}" href="{escape(body.app or "")}/export?{escape(link.query)}" target="_blank">{escape(link.text)}</a>'
+    return _file_link(body, link.query, link.text, 'target="_blank"')
+
+
+def _file_link(body: Body, query: str, text: str, attribute: str) -> str:
+    """The link to a file that the server makes."""
+    address = f"{escape(body.app or '')}/export?{escape(query)}"
+    return f'<a class="nv-file" data-page="export" data-query="?{escape(query)}" href="{address}" {attribute}>{escape(text)}</a>'
 
 
 def _files(chosen: Mapping[str, str], level: str) -> Shelf:
@@ -301,11 +296,8 @@ def _ways(view: View, chosen: Mapping[str, str], planned: Iterable[Page]) -> Ite
 
 def _chosen(view: View) -> ExerciseSet:
     """The set of the view; of a rising one, which has none, its first level."""
-    level, settings = view.settings["level"], view.settings
-    number = {RISING: 1, ALL_LEVELS: None}[level] if level in (RISING, ALL_LEVELS) else int(level)
-    return ExerciseSet(
-        view.scene.seed, settings["count"], settings["topics"], number, settings["kinds"], settings["mixture"]
-    )
+    chosen = ExerciseSet.of(view)
+    return replace(chosen, level=1, is_rising=False) if chosen.is_rising else chosen
 
 
 def _answers(view: View) -> Iterator[Part]:
