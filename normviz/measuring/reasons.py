@@ -151,6 +151,11 @@ class Variant:
     def _without_axes(self, statistic: Tensor) -> Tensor | None:
         return _dropped(statistic, self.around) if self.dropped in ("variance", "both") else statistic
 
+    @property
+    def divides_by_a_constant(self) -> bool:
+        """Whether the sum below the root is 0 for every x, so that only eps is left of the denominator."""
+        return self.spread == "sum of deviations" and self.center == "mean" and self.over is self.around
+
     def key(self) -> tuple[object, ...]:
         """Variants with the same key have the same ``parts``."""
         groups = self.over, self.around, self.dropped, self.tail, self.left_out_of, self.whole
@@ -982,11 +987,13 @@ def _smallest(
                 one.sentence == _(OTHER_GAMMA) for one in use.differences
             ):
                 continue  # another divisor and this factor would give the same
+            factors = [one.sentence for one in use.differences if one.what in ("gamma", "factor")]
+            has_other_factor = any(one not in map(_, FACTORS) for one in factors)
+            if has_other_factor and variant.divides_by_a_constant:  # any constant would do, or no division
+                continue
             told = (*sorted((one.difference for one in chosen), key=_order), *use.differences)
             # A sum that is not divided by m is an eps that is divided by m, with another factor: the one that has a name is meant.
-            factors = [one.sentence for one in use.differences if one.what in ("gamma", "factor")]
-            uses = len(use.differences) + 0.25 * bool(factors and variant.divisor == SUM)
-            uses += 0.5 * any(one not in map(_, FACTORS) for one in factors)
+            uses = len(use.differences) + 0.25 * bool(factors and variant.divisor == SUM) + 0.5 * has_other_factor
             found = Reasons(told, any(map(_is_measured, chosen)), uses, use.error)
             if best is None or found.is_better(best):
                 best, others = found, set()
@@ -1160,7 +1167,8 @@ def _of_parameters(
             name = "1 + gamma" if gamma.zero_centered else "gamma"
             yield other_factor(multiple(float(f"{gamma.constant:.3g}"), name), norm.factor)
         elif not other:
-            in_other_order = told.sentence == _(OTHER_GAMMA) and gamma.zero_centered is not None
+            is_in_place = np.array_equal(gamma.ids, ids)  # and is multiplied by other numbers
+            in_other_order = told.sentence == _(OTHER_GAMMA) and gamma.zero_centered is not None and not is_in_place
             yield replace(told, sentence=_(GAMMA_ORDER)) if in_other_order else told
     elif told.what in ("beta", "offset"):
         offset = fits[0].offset

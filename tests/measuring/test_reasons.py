@@ -162,6 +162,26 @@ def test_gamma_and_beta_in_another_order():
     assert [one.sentence for one in nv.check(fn, (4, 12), "LayerNorm(12)", params=params).differences] == told
 
 
+@pytest.mark.parametrize(
+    ("by", "told"),
+    [
+        (torch.tensor(1.7), "It multiplies by 0.588*gamma, not by gamma."),
+        (torch.tensor([1.0, 2.0, 3.0, 4.0]), "It uses gamma, but not as one factor."),
+    ],
+)
+@pytest.mark.parametrize(("like", "shape", "over"), [("LayerNorm(4)", (6, 4), 1), ("BatchNorm1d(4)", (6, 4), 0)])
+def test_other_numbers_than_statistics_divide(by, told, like, shape, over):
+    """Any constant is as good as the sum of deviations, which is 0, with its eps; gamma is in its place."""
+
+    def fn(x, weight, bias):
+        return (x - x.mean(over, keepdim=True)) / by * weight + bias
+
+    params = {"weight": torch.rand(4) + 0.5, "bias": torch.rand(4)}
+    found = nv.check(fn, shape, like, params=params)
+    none = "It subtracts the mean, and does not divide by the standard deviation."
+    assert [one.sentence for one in found.differences] == [none, told]
+
+
 def test_no_eps_is_told_that_an_unknown_use_of_gamma_may_explain():
     def fn(x, gamma):
         return (x - x.mean(-1, keepdim=True)) / (4 * x.var(-1, keepdim=True, correction=0) + 1e-5).sqrt() * gamma.tanh()
