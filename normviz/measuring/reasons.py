@@ -1016,17 +1016,17 @@ def _possible(
     def columns(value: Tensor) -> Tensor:
         return value if whole.few is None else value.flatten(1)[:, :: whole.step]
 
-    at_once = AT_ONCE if evidence.x.device.type == "cpu" else 1  # from another device, little is copied at a time
-    for start in range(0, len(lists), at_once):
-        several = [(chosen, base.changed(chosen)) for chosen in lists[start : start + at_once]]
+    for start in range(0, len(lists), AT_ONCE):
+        several = [(chosen, base.changed(chosen)) for chosen in lists[start : start + AT_ONCE]]
         if base.stored is None:
-            values = [variant.at(columns, evidence.x, known) for _chosen, variant in several]
-            several = [one for one, value in zip(several, values, strict=True) if value is not None]
+            found = [variant.at(columns, evidence.x, known) for _chosen, variant in several]
+            several = [one for one, value in zip(several, found, strict=True) if value is not None]
             if not several:
                 continue
+            # Each is copied by itself: from another device, nothing large is copied at a time.
+            values = [value.detach().cpu().numpy() for value in found if value is not None]
             with np.errstate(all="ignore"):
-                stacked = torch.stack([value for value in values if value is not None], 1).detach().cpu().numpy()
-                error = _line(stacked, target)[-1]
+                error = _line(np.stack(values, 1), target)[-1]
             near = error.max(axis=(0, *range(2, error.ndim))) <= 1.01 * evidence.close
             several = list(compress(several, near.tolist()))
         yield from several
