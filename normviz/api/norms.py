@@ -158,7 +158,7 @@ class Norms(Sequence[NormRow], Result):
         >>> import torch
         >>> ours, theirs = (norms(nn.LayerNorm(8, eps=eps), torch.randn(2, 8)) for eps in (1e-5, 1e-6))
         >>> ours.diff(theirs)
-        , second model: Its eps is 1e-06, not 1e-05.
+        the model itself, second model: Its eps is 1e-06, not 1e-05.
         """
         if not isinstance(other, Norms):
             raise NormvizError(

@@ -16,7 +16,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.models.kept import MOST_KEPT, Kept
 from normviz.measuring.models.layout import Layout, Shape, layouts
-from normviz.measuring.models.norms import NormRow
+from normviz.measuring.models.norms import NormRow, told_name
 from normviz.measuring.models.pairs import moved, pairs
 from normviz.measuring.models.ports import (
     Mismatch,
@@ -104,17 +104,19 @@ def differences(
     for i, j in several:
         if j is None:
             row = one[i or 0]
-            told.append(_("{name} ({layer}) is missing in the second model.", name=row.name, layer=row.title))
+            told.append(
+                _("{name} ({layer}) is missing in the second model.", name=told_name(row.name), layer=row.title)
+            )
             continue
         if i is None:
             row = other[j]
-            told.append(_("{name} ({layer}) is only in the second model.", name=row.name, layer=row.title))
+            told.append(_("{name} ({layer}) is only in the second model.", name=told_name(row.name), layer=row.title))
             continue
         pair = Pair(one[i], other[j])
         if i in elsewhere and not pair.has_same_input:
             place = _(
                 "{name} ({layer}) has another place in the order of the second model.",
-                name=one[i].name,
+                name=told_name(one[i].name),
                 layer=one[i].title,
             )
             told.append(place)
@@ -150,7 +152,7 @@ class Pair:
     @property
     def name(self) -> str:
         """The names of both rows."""
-        one, other = self.first.name, self.second.name
+        one, other = told_name(self.first.name), told_name(self.second.name)
         return one if one == other else f"{one} / {other}"
 
     @property

@@ -207,10 +207,15 @@ def _rows_of_images(layer: Layer, shape: Shape) -> bool:
     )
 
 
+def told_name(name: str) -> str:
+    """The name of a module in a sentence: that of the model itself is empty."""
+    return name or _("the model itself")
+
+
 def failure_text(failure: Failure) -> str:
     """Which module failed, with which shapes, and what to do."""
     shapes = ", ".join(map(str, failure.shapes))
-    name, kind = failure.name or _("the model itself"), type(failure.module).__name__
+    name, kind = told_name(failure.name), type(failure.module).__name__
     if not shapes:
         return _(
             "The forward pass failed in {name} ({kind}): {explained}",
@@ -415,7 +420,7 @@ def _formulas(
     return found, [
         _(
             "{name} ({kind}) divides by a root of means, but what it normalizes could not be measured; to see it, put the formula into a module of its own.",
-            name=name or _("the model itself"),
+            name=told_name(name),
             kind=next(type(call.module).__name__ for call in calls if call.name == name),
         )
         for name in notes
@@ -434,7 +439,7 @@ def _merged(rows: list[NormRow]) -> NormRow:
 def _unseen(name: str, module: object) -> str:
     return _(
         "{name} ({kind}) is scripted, traced or exported, so its normalizations cannot be seen; give the module from which it was made.",
-        name=name or _("the model itself"),
+        name=told_name(name),
         kind=type(module).__name__,
     )
 

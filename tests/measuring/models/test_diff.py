@@ -258,3 +258,13 @@ def test_a_large_input_is_not_kept():
     assert found[0].kept.x.shape == (3, 64, 5, 6)
     other = nv.norms(nn.Sequential(nn.Conv2d(3, 64, 1), OwnGroupNorm(4, 64)), torch.randn(4, 3, 64, 64))
     assert any("averages over" in sentence for sentence in found.diff(other))
+
+
+def test_a_norm_that_is_the_model_itself_has_a_name():
+    norm = nv.norms(nn.LayerNorm(4), X)
+    both = norm.diff(nv.norms(nn.LayerNorm(4, bias=False), X))
+    assert tuple(both) == ("the model itself: only the first has a beta.",)
+    other = norm.diff(nv.norms(nn.Sequential(nn.LayerNorm(4, eps=1e-3)), X))
+    assert tuple(other) == ("the model itself / 0, second model: Its eps is 0.001, not 1e-05.",)
+    missing = norm.diff(nv.norms(nn.Identity(), X))
+    assert tuple(missing) == ("the model itself (LayerNorm([4])) is missing in the second model.",)
