@@ -393,7 +393,6 @@ def _roots(norm: Norm) -> Iterator[Change]:
     yield Change(
         "root", {"root": "twice"}, Difference("variance", _("two normalizations"), _("one normalization"), twice)
     )
-    wanted = _("the standard deviation") if norm.center else _("the root of the mean of x^2")
     text = (
         _("It multiplies by the standard deviation instead of dividing by it.")
         if norm.center
@@ -402,7 +401,8 @@ def _roots(norm: Norm) -> Iterator[Change]:
     yield Change("root", {"root": "product"}, Difference("variance", _("a product"), _("a quotient"), text))
     if norm.center:
         text = _("It subtracts the mean, and does not divide by the standard deviation.")
-        yield Change("root", {"root": "nothing"}, Difference("variance", _("no division"), wanted, text))
+        none = Difference("variance", _("no division"), _("the standard deviation"), text)
+        yield Change("root", {"root": "nothing"}, none)
         text = _("It multiplies by the variance instead of dividing by its root.")
         yield Change(
             "root", {"root": "product of squares"}, Difference("variance", _("a product"), _("a quotient"), text)
