@@ -1397,7 +1397,7 @@ def _of_roles(
             yield replaced(
                 _("It clips x to the range from {low:.4g} to {high:.4g} before it normalizes.", low=low, high=high)
             )
-        yield from _rounded_output(compared, evidence, gives, inside, error)
+        yield from _rounded_output(compared, evidence, gives, given, error)
         if _divides_by_another_number(base, evidence.x, inside, evidence.close):
             yield another_denominator(norm)
     elif _subtracts_stored_mean(evidence, given):
@@ -1475,15 +1475,20 @@ def _same(values: Tensor, outputs: Tensor, close: float) -> bool:
 
 
 def _rounded_output(
-    compared: LayerComparison, evidence: Evidence, gives: Callable[..., bool], inside: Sequence[Tensor], error: Error
+    compared: LayerComparison, evidence: Evidence, gives: Callable[..., bool], given: Sequence[Affine], error: Error
 ) -> Iterator[Difference]:
     """An output in 16 bits: the layer gives it to within a unit in the last place of the dtype."""
     if min(compared.function.dtype.itemsize, compared.x.dtype.itemsize) < 4:
         return
+    outputs = [draw.outputs for draw in evidence.draws]
+    inside = [
+        ((one - beta) / gamma, (one.abs() + beta.abs()) / gamma.abs())
+        for one, (gamma, beta) in zip(outputs, given, strict=True)
+    ]
     for dtype in (torch.bfloat16, torch.float16):  # a number of the first is usually one of the second
         on_grid = any(
-            all(_is_on_grid(one, dtype, evidence.close) for one in several)
-            for several in (inside, [draw.outputs for draw in evidence.draws])
+            all(_is_on_grid(*one, dtype, evidence.close) for one in several)
+            for several in (inside, [(one, one) for one in outputs])
         )
         close = 8 * torch.finfo(dtype).eps
         if on_grid and gives(lambda own, pair: _times(own.normalized(evidence.x), *pair), close=close):
@@ -1491,10 +1496,14 @@ def _rounded_output(
             return
 
 
-def _is_on_grid(values: Tensor, dtype: torch.dtype, close: float) -> bool:
-    """Whether nearly all values are numbers of the dtype."""
-    near = (values.to(dtype).double() - values).abs() <= min(close, 0.02 * torch.finfo(dtype).eps) * values.abs()
-    return float(near[values.isfinite()].double().mean()) > 0.97
+def _is_on_grid(values: Tensor, terms: Tensor, dtype: torch.dtype, close: float) -> bool:
+    """Whether nearly all values are numbers of the dtype. ``terms``: the size of what they are a difference of, in float32.
+
+    A value that the rounding of its terms may have moved off the grid says nothing.
+    """
+    allowed = min(close, 0.02 * torch.finfo(dtype).eps) * values.abs()
+    near = (values.to(dtype).double() - values).abs() <= allowed
+    return float(near[values.isfinite() & (torch.finfo(torch.float32).eps * terms <= allowed)].double().mean()) > 0.97
 
 
 def _divides_by_another_number(base: Variant, x: Tensor, normalized: Sequence[Tensor], close: float) -> bool:

@@ -150,6 +150,22 @@ def test_groups_without_axes_have_no_last_element():
     assert not nv.check(own, X, "LayerNorm(12)", params=params)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_all_steps_before_gamma_in_16_bits(dtype):
+    """A small normalized value is a difference of an output and beta, whose rounding hides that it has 16 bits."""
+
+    def own(x, weight, bias):
+        x = x.to(dtype)
+        mean, var = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, correction=0)
+        return ((x - mean) / (var + 1e-5).sqrt() * weight + bias).float()
+
+    random = torch.Generator().manual_seed(0)
+    params = {name: torch.rand(12, generator=random) + 0.5 for name in ("weight", "bias")}
+    found = nv.check(own, X, "LayerNorm(12)", params=params)
+    assert [one.what for one in found.differences] == ["precision"]
+    assert f"It rounds to {str(dtype).removeprefix('torch.')} on the way" in str(found)
+
+
 def test_an_output_in_bfloat16_is_not_called_float16():
     """Nearly every number of bfloat16 is one of float16."""
 
