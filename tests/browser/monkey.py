@@ -153,10 +153,10 @@ class Monkey:
                 key = self.page.evaluate(PANEL)
                 self._check_elements(key) if key else self._check_line()
                 break
-            except Error as error:
-                if last or "of null" not in error.message:
+            except (Error, IndexError) as error:
+                if last or (isinstance(error, Error) and "of null" not in error.message):
                     raise
-                self.check()  # a run started by Back has just redrawn the view
+                self.check()  # a run started by the last action has just redrawn the view, perhaps with fewer cells
         self.check()
 
     def _check_line(self) -> None:

@@ -72,7 +72,9 @@ def test_the_wrong_twin_of_each_is_noticed(weight):
     assert nv.check(twin, X).norm == nv.explain(plain, X).norm
     assert not nv.explain(twin, X).norm.zero_centered_gamma
     assert nv.norms(twin, X)[0].layer == "RMSNorm([4], eps=1e-06)"
-    assert nv.norms(gemma, X).diff(nv.norms(twin, X)) == (", second model: It multiplies by gamma, not by 1 + gamma.",)
+    assert nv.norms(gemma, X).diff(nv.norms(twin, X)) == (
+        "the model itself, second model: It multiplies by gamma, not by 1 + gamma.",
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])

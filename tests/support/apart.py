@@ -151,6 +151,8 @@ def used(has_double: bool = True) -> Iterator[Log]:
         PLACE = torch.device(NAME, 0)
         # A checkpoint of other tests in this process asks the device for it, wherever its tensors are.
         getattr(torch, NAME).get_amp_supported_dtype = lambda: [torch.bfloat16, torch.float16]
+    device_module = getattr(torch, NAME)
+    device_module.is_available = lambda: True
     LOG.has_double, LOG.to_cpu = has_double, []
     plain, overwrites = torch.Generator, torch.__future__.get_overwrite_module_params_on_conversion()
     torch.__future__.set_overwrite_module_params_on_conversion(True)
@@ -159,5 +161,6 @@ def used(has_double: bool = True) -> Iterator[Log]:
         with _Made(), _OfNumbers():
             yield LOG
     finally:
+        device_module.is_available = lambda: False  # torch keeps the device: DataParallel of another test would take it
         torch.Generator = plain
         torch.__future__.set_overwrite_module_params_on_conversion(overwrites)
