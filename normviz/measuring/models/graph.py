@@ -13,9 +13,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils.weak import WeakIdKeyDictionary
 
-from normviz.measuring.models.kept import MOVES, part_of
+from normviz.measuring.models.kept import MOVES, ByTensor, Room, part_of
 from normviz.measuring.models.layout import Shape
 
 
@@ -84,17 +83,18 @@ class Graph:
     """The nodes of a forward pass."""
 
     def __init__(self, model: nn.Module) -> None:
-        self.nodes: Any = WeakIdKeyDictionary()  # of each tensor
+        self.nodes = ByTensor[Node]()
+        self.room = Room()
         self.count = 0
         # what is divided by a root, and the modules that run
         self.quotients: list[tuple[Node, tuple[nn.Module, ...]]] = []
-        self.fixed: Any = WeakIdKeyDictionary()
+        self.fixed = ByTensor[str]()
         for name, tensor in (*model.named_parameters(), *model.named_buffers()):
-            self.fixed[tensor] = name
+            self.fixed.put(tensor, name)
 
     def node(self, tensor: Tensor) -> Node:
         """The node of a tensor."""
-        known: Node | None = self.nodes.get(tensor)
+        known = self.nodes.get(tensor)
         if known is None:
             name = self.fixed.get(tensor)
             is_fixed = name is not None or tensor.dim() == 0
@@ -104,7 +104,7 @@ class Graph:
     def _made(self, tensor: Tensor, **given: Any) -> Node:
         self.count += 1
         node = Node(self.count, tuple(tensor.shape), **given)
-        self.nodes[tensor] = node
+        self.nodes.put(tensor, node)
         for parent in node.parents:
             parent.users.append(node)
         return node
@@ -147,7 +147,7 @@ class Graph:
             if is_quotient:
                 self.quotients.append((node, running))
         if name == "setitem" and parents:
-            self.nodes.pop(args[0], None)
+            self.nodes.put(args[0], None)
 
     def add_function(
         self,
@@ -172,7 +172,7 @@ class Graph:
         x = args[0] if args else None
         if parents and isinstance(x, Tensor) and parents[0].sample is None and x.is_floating_point() and not x.is_meta:
             rank = x.dim()
-            parents[0].sample = part_of(x, lambda axis, _size: axis in (1, rank - 1))
+            parents[0].sample = part_of(x, lambda axis, _size: axis in (1, rank - 1), self.room)
 
 
 def name_of(function: Any) -> str:

@@ -6,7 +6,8 @@ import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
+from weakref import ref
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,26 @@ from normviz.measuring.models.layout import Shape
 MOST_KEPT = 2**13  # elements of an input; of a larger one, a part is kept
 SHORTEST = 3  # the size of the first axis of that part; the next ones are longer, because equal sizes could hide a confusion of axes
 MOST_STEPS = 64
+BLOCK = 2**20  # elements for which Room takes memory at once
+Value = TypeVar("Value")
+
+
+class ByTensor(Generic[Value]):
+    """Values of tensors, which are found by identity and not kept alive. WeakIdKeyDictionary of torch does the same in ten times the time."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[ref[Tensor], Value]] = {}
+
+    def get(self, tensor: Tensor) -> Value | None:
+        found = self._known.get(id(tensor))
+        return found[1] if found is not None and found[0]() is tensor else None
+
+    def put(self, tensor: Tensor, value: Value | None) -> None:
+        """Give a tensor this value; with None, forget it."""
+        if value is not None:
+            self._known[id(tensor)] = ref(tensor), value
+        else:
+            self._known.pop(id(tensor), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +82,7 @@ MOVES = frozenset(
 
 
 def trail_of(
-    func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], output: Tensor, known: Mapping[Tensor, Trail]
+    func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], output: Tensor, known: ByTensor[Trail]
 ) -> Trail | None:
     """The trail of what a function of torch returns; None if nothing is known of it."""
     name = getattr(func, "__name__", "")
@@ -145,14 +166,32 @@ class Kept:
         return self.x.dtype, *sorted({one.dtype for one in self.module.parameters()}, key=str)
 
 
-def part_of(x: Tensor, fixed: Callable[[int, int], bool]) -> Tensor:
+class Room:
+    """Memory for the parts of inputs, many in one block: a small block for each would lie between the activations that are freed, so that
+    the next activations need new memory."""
+
+    def __init__(self) -> None:
+        self._free: dict[object, Tensor] = {}
+
+    def copied(self, x: Tensor) -> Tensor:
+        if type(x) is not Tensor:
+            return x.clone()
+        key, size = (x.dtype, x.device, torch.is_inference_mode_enabled()), x.numel()
+        free = self._free.get(key)
+        if free is None or free.numel() < size:
+            free = torch.empty(max(size, BLOCK), dtype=x.dtype, device=x.device)
+        self._free[key] = free[size:]
+        return free[:size].view(x.shape).copy_(x)
+
+
+def part_of(x: Tensor, fixed: Callable[[int, int], bool], room: Room | None = None) -> Tensor:
     """A copy of a small part of x. ``fixed``: whether an axis keeps its size."""
     found = x.detach()
     if x.numel() > MOST_KEPT:
         for axis, size in enumerate(x.shape):
             if not fixed(axis, size):
                 found = found.narrow(axis, 0, min(size, SHORTEST + axis))
-    return found.clone()
+    return room.copied(found) if room is not None and x.is_contiguous() else found.clone()
 
 
 def copy_of(module: nn.Module) -> nn.Module | None:
@@ -178,10 +217,11 @@ def copy_of(module: nn.Module) -> nn.Module | None:
 
 def _copy_of_layer(module: nn.Module) -> nn.Module:
     """A layer of torch with tensors of its own."""
-    twin = copy.copy(module)
+    twin = module.__new__(type(module))
+    attributes = vars(twin)
     for name, value in vars(module).items():
-        if isinstance(value, dict):
-            vars(twin)[name] = type(value)() if "_hooks" in name else value.copy()
+        is_hooks = isinstance(value, dict) and "_hooks" in name
+        attributes[name] = type(value)() if is_hooks else value.copy() if isinstance(value, dict) else value
     for several in (twin._parameters, twin._buffers):
         several |= {name: _copied(one) for name, one in several.items() if one is not None}
     return twin

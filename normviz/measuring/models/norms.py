@@ -9,6 +9,7 @@ import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -312,8 +313,7 @@ def normalizations(
     if in_low:
         model, inputs, kwargs = copy.deepcopy(model).bfloat16(), _low(inputs), _low(kwargs)
         calls, failure = record(model, inputs, kwargs)
-    with torch.device("cpu"):  # also where the default device is meta
-        rows, unmeasured = _rows(calls, model)
+    rows, unmeasured = _rows(calls, model)
     if unseen and not rows:
         raise NormvizError(unseen[0])
     parameters = sum(parameter.numel() for parameter in model.parameters())
@@ -429,6 +429,8 @@ def _formulas(
 
 def _merged(rows: list[NormRow]) -> NormRow:
     """The first row, with the shapes, the calls and the notes of all."""
+    if len(rows) == 1:
+        return rows[0]
     notes = list(rows[0].notes)
     for row in rows[1:]:
         notes += [f"{row.shape}: {note}" for note in row.notes if note not in rows[0].notes]
@@ -454,16 +456,13 @@ def _module_row(call: Call, prober: Prober, model_trains: bool) -> NormRow | Non
 def _row(call: Call, layer: Layer | Norm | Other, model_trains: bool, probed: Found | None = None) -> NormRow:
     if isinstance(layer, Other):
         return _other_row(call, layer)
-    described = describe_shape(layer, call.shape, None)
-    if isinstance(layer, Layer) and is_probably_channels_last(layer, call.shape, described.axes):
-        described = describe_shape(layer, call.shape, "NHWC")
+    described, same, reduced = _described(layer, call.shape)
     norm = described.norm
-    same = layer if isinstance(layer, Layer) else _same_layer(norm, call)
-    row = NormRow(
+    return NormRow(
         call.name,
-        None if same is None else str(same),
+        None if call.function == "F.normalize" else same,
         call.shape,
-        (),
+        reduced,
         norm,
         described.counts.statistics,
         *call.sizes,
@@ -478,7 +477,18 @@ def _row(call: Call, layer: Layer | Norm | Other, model_trains: bool, probed: Fo
         call.kept,
         call.learned if call.function else dict(call.module.named_parameters(call.name)),
     )
-    return row if norm.running else replace(row, reduced=_axes(norm, call.shape))
+
+
+@lru_cache(maxsize=1024)
+def _described(layer: Layer | Norm, shape: Shape) -> tuple[Description, str | None, tuple[int, ...]]:
+    """A norm on this shape; the text of the torch layer that computes the same; the axes over which its statistics are taken."""
+    described = describe_shape(layer, shape, None)
+    if isinstance(layer, Layer) and is_probably_channels_last(layer, shape, described.axes):
+        described = describe_shape(layer, shape, "NHWC")
+    norm = described.norm
+    # also on an x with two elements along the axes that have one here
+    same = layer if isinstance(layer, Layer) else torch_layer(norm, tuple(max(2, size) for size in shape))
+    return described, None if same is None else str(same), () if norm.running else _axes(norm, shape)
 
 
 def _behind(call: Call, outputs: Mapping[int, Node]) -> str:
@@ -529,13 +539,6 @@ def _departures(call: Call) -> tuple[str, ...]:
     if call.function != "F.normalize":
         return ()
     return (_("It divides by the root of the sum of squares, not of their mean."),)
-
-
-def _same_layer(norm: Norm, call: Call) -> Layer | None:
-    """The torch layer that computes the same, also on an x with two elements along the axes that have one here."""
-    if call.function == "F.normalize":
-        return None
-    return torch_layer(norm, tuple(max(2, size) for size in call.shape))
 
 
 def _never_called(model: nn.Module, calls: Sequence[Call], rows: Sequence[NormRow]) -> Iterator[str]:

@@ -47,7 +47,8 @@ class Prober:
             return None
         key = _key(call)
         if key not in self.known:
-            self.known[key] = _probe(call)
+            with torch.device("cpu"):  # also where the default device is meta
+                self.known[key] = _probe(call)
         return self.known[key]
 
     def other(self, call: Call) -> Other | None:
@@ -56,7 +57,8 @@ class Prober:
             return None
         key = "other", _key(call)
         if key not in self.others:
-            found = [of_module(copied, next(_shapes(call), call.shape)) for copied in _copies(call.module)]
+            with torch.device("cpu"):
+                found = [of_module(copied, next(_shapes(call), call.shape)) for copied in _copies(call.module)]
             self.others[key] = found[0] if found else None
         return self.others[key]
 

@@ -15,7 +15,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
-from torch.utils.weak import WeakIdKeyDictionary
 
 from normviz.layers.arguments import kind_of_module
 from normviz.layers.axes import parse_layout
@@ -24,7 +23,17 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.check import usual_axes
 from normviz.measuring.models.graph import Graph, Node, Replay, chain
-from normviz.measuring.models.kept import Called, Kept, ModeAsArgument, Trail, WithOthers, copy_of, part_of, trail_of
+from normviz.measuring.models.kept import (
+    ByTensor,
+    Called,
+    Kept,
+    ModeAsArgument,
+    Trail,
+    WithOthers,
+    copy_of,
+    part_of,
+    trail_of,
+)
 from normviz.measuring.models.layout import Shape
 from normviz.measuring.models.others import Other, of_neighbors
 from normviz.measuring.probe import ENDS, State, same_random_states, same_settings
@@ -269,11 +278,11 @@ class Recorder(TorchFunctionMode):
         super().__init__()
         self.calls: dict[object, Call] = {}
         self.names: dict[int, str] = {}
-        self.trails: Any = WeakIdKeyDictionary()  # of each tensor
-        self.parameters: Any = WeakIdKeyDictionary()  # the name and size of the parameter that a tensor is made of
+        self.trails = ByTensor[Trail]()
+        self.parameters = ByTensor[tuple[str, int]]()  # the name and size of the parameter that a tensor is made of
         for name, parameter in model.named_parameters():
             plain = name.replace("parametrizations.", "").removesuffix(".original")
-            self.parameters[parameter] = plain, parameter.numel()
+            self.parameters.put(parameter, (plain, parameter.numel()))
         self.whole = set[int]()
         for name, module in modules_of(model):
             self.names.setdefault(id(module), name)
@@ -331,18 +340,26 @@ class Recorder(TorchFunctionMode):
                 self.failure = Failure(self.names[id(module)], module, shapes, error)
             return
         first = first_of(output)
-        if call is not None and isinstance(first, Tensor):
-            call.returned = tuple(first.shape)
-            if was_whole:
-                trail = trail_of(*_function_of(module, args[0]), {}, first, self.trails) if args else None
-                self.trails.pop(first, None) if trail is None else self.trails.update({first: trail})
-        if isinstance(first, Tensor) and self.running and _has_operations(self.running[-1][0]):
-            with torch._C.DisableTorchFunction():
-                if not _has_operations(module):  # what it computes is not in the graph
-                    self.graph.other(first, args, type(module).__name__)
-                self.graph.node(first)
-        if call is not None and isinstance(first, Tensor):
-            call.node = self.graph.nodes.get(first)
+        if not isinstance(first, Tensor):
+            return
+        with torch._C.DisableTorchFunction():
+            node = self._node_after(module, args, first)
+            if call is not None:
+                call.returned, call.node = tuple(first.shape), node
+            if call is not None and was_whole:
+                self.trails.put(first, self._trail_after(module, args, first))
+
+    def _node_after(self, module: nn.Module, args: tuple[Any, ...], output: Tensor) -> Node | None:
+        if not self.running or not _has_operations(self.running[-1][0]):
+            return self.graph.nodes.get(output)
+        if _has_operations(module):
+            return self.graph.node(output)
+        return self.graph.other(output, args, type(module).__name__)  # what it computes is not in the graph
+
+    def _trail_after(self, module: nn.Module, args: tuple[Any, ...], output: Tensor) -> Trail | None:
+        if not args or isinstance(module, NORMS):
+            return self.trails.get(args[0]) if args else None
+        return trail_of(*_function_of(module, args[0]), {}, output, self.trails)
 
     @property
     def _is_sealed(self) -> bool:
@@ -363,7 +380,7 @@ class Recorder(TorchFunctionMode):
         may_be_norm = call.layer is not None or may_normalize(call.module)
         is_norm = not (call.function and self._is_inside) and may_be_norm
         if known is call and not x.is_meta and is_norm:
-            call.x, call.trail = part_of(x, _fixed(call)), self.trails.get(x) or Trail(call.shape)
+            call.x, call.trail = part_of(x, _fixed(call), self.graph.room), self.trails.get(x) or Trail(call.shape)
         return known
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -389,8 +406,8 @@ class Recorder(TorchFunctionMode):
                     self.names[id(module)], module, shape, shape, name, layer,
                     parameters=parameters, buffers=buffers, of_parameter=self._parameter(x),
                     learned={
-                        self.parameters[one][0]: one for one in map(given.get, ("weight", "bias"))
-                        if isinstance(one, nn.Parameter) and one in self.parameters
+                        known[0]: one for one in map(given.get, ("weight", "bias"))
+                        if isinstance(one, nn.Parameter) and (known := self.parameters.get(one)) is not None
                     },
                     called=None if x.is_meta or self._is_inside else Called(func, given),
                     node=self.graph.node(first_of(output)) if is_seen else None,
@@ -412,16 +429,19 @@ class Recorder(TorchFunctionMode):
 
     def _follow(self, func: Any, args: tuple[Any, ...], kwargs: Arguments, output: Any) -> None:
         """Remember where a tensor comes from; whether it is made of parameters alone, such as a weight in another shape."""
-        if isinstance(output, Tensor) and output not in self.parameters:
-            tensors = [value for value in tree_leaves((args, kwargs)) if isinstance(value, Tensor)]
-            if tensors and all(tensor in self.parameters for tensor in tensors):
-                self.parameters[output] = max((self.parameters[tensor] for tensor in tensors), key=lambda one: one[1])
-        if isinstance(output, Tensor) and (trail := trail_of(func, args, kwargs, output, self.trails)) is not None:
-            self.trails[output] = trail
+        if not isinstance(output, Tensor):
+            return
+        if self.parameters.get(output) is None:
+            made_of = [self.parameters.get(one) for one in tree_leaves((args, kwargs)) if isinstance(one, Tensor)]
+            known = [one for one in made_of if one is not None]
+            if known and len(known) == len(made_of):
+                self.parameters.put(output, max(known, key=lambda one: one[1]))
+        if (trail := trail_of(func, args, kwargs, output, self.trails)) is not None:
+            self.trails.put(output, trail)
 
     def _parameter(self, x: Tensor) -> str:
         """The name of the parameter whose elements x has; or empty."""
-        name, elements = self.parameters.get(x, ("", 0))
+        name, elements = self.parameters.get(x) or ("", 0)
         return name if name and elements == x.numel() else ""
 
 
@@ -465,7 +485,7 @@ def _mode(module: nn.Module, kwargs: Mapping[str, object]) -> bool | None:
 
 def may_normalize(module: nn.Module) -> bool:
     """Whether it is not one of torch's own, contains no other modules, which are measured instead, and has no more values than a norm has."""
-    return _is_own(module) and not _parts(module)
+    return not _parts(module) and _is_own(module)
 
 
 def _has_operations(module: nn.Module) -> bool:
