@@ -15,7 +15,7 @@ from pygments.lexers.special import TextLexer
 
 import normviz as nv
 from normviz.__version__ import __version__
-from normviz.figures.bundle import plotly_js
+from normviz.export.assets import plotly_js
 
 ROOT = Path(__file__).resolve().parents[1]
 ADDRESS = (

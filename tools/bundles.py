@@ -1,7 +1,7 @@
 """Make the scripts that pages load: `python -m tools.bundles` bundles the TypeScript of the package with the esbuild of package-lock.json.
 
 Each script of BUNDLES is one file in normviz/bundles, and messages.json there has the messages that it may show: a script has no texts in other
-languages, and no colors. Python adds both in front of it (normviz/figures/bundle.py). The files are committed, so only who changes the browser's
+languages, and no colors. Python adds both in front of it (normviz/export/assets.py). The files are committed, so only who changes the browser's
 code needs npm; a test makes them again and compares.
 
 With --readable, the scripts are not minified and carry a source map, for a debugger; make them again without it before a commit.

@@ -26,7 +26,7 @@ PACKAGE = Path(__file__).parents[1] / "normviz"
 ROOMS = {  # the file, and the modules whose payloads are in it
     "figures/browser/payloads.d.ts": ("figures.palette", "figures.wire", "figures.payload", "figures.charts"),
     "parts/browser/payloads.d.ts": ("parts.html", "parts.part"),
-    "lessons/browser/payloads.d.ts": ("lessons.page", "lessons.pages", "lessons.share.panel", "lessons.train_and_eval.training", "lessons.practice.page", "lessons.start.page", "lessons.story.parts", "lessons.home.page", "lessons.all_layers.page"),
+    "lessons/browser/payloads.d.ts": ("lessons.page", "lessons.pages", "lessons.share.panel", "lessons.train_and_eval.training", "lessons.practice.page", "lessons.start.page", "lessons.story.figures", "lessons.home.page", "lessons.all_layers.page"),
     "export/browser/payloads.d.ts": ("export.playable", "export.document"),
     "ui/browser/payloads.d.ts": ("ui.page",),
     "api/live/payloads.d.ts": ("api.live.widget",),

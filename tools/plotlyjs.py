@@ -20,7 +20,7 @@ from hashlib import sha512
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-NAME, VERSION = "plotly.js-cartesian-dist-min", "4.1.1"  # as in normviz/figures/bundle.py
+NAME, VERSION = "plotly.js-cartesian-dist-min", "4.1.1"  # as in normviz/export/assets.py
 INTEGRITY = "o8GrFeusncwBIxbBynRJpY4pkgVB6caM+JLpwrLYbbsO7dZ8FJ+SVN2Fr+L7kiG/Z6w4P5O0Jus/Qr5EefHVeg=="  # npm's sha512
 LOCK = Path(__file__).with_name("npm.lock")
 FOLDER = Path(__file__).resolve().parents[1] / "normviz" / "figures" / "plotlyjs"

@@ -16,9 +16,8 @@ from normviz.measuring.diagnosis.diagnose import Diagnosed, diagnosed
 from normviz.measuring.diagnosis.passes import Stored
 from normviz.measuring.models.recording import unwrapped
 from normviz.measuring.probe import one_at_a_time
-from normviz.texts.columns import align
 from normviz.texts.errors import NormvizError, checked_call, echo, listed
-from normviz.texts.messages import _, format_count, ngettext
+from normviz.texts.messages import _, align, format_count, ngettext
 
 if TYPE_CHECKING:
     from normviz.export.output import Options, Output

@@ -15,9 +15,8 @@ from normviz.measuring.models.diff import Differences, differences
 from normviz.measuring.models.names import common_name, name_pattern
 from normviz.measuring.models.norms import NOT_PLAIN, NormRow, normalizations, number_heads
 from normviz.measuring.models.recording import FORMULA
-from normviz.texts.columns import align
 from normviz.texts.errors import NormvizError, checked_call, echo
-from normviz.texts.messages import _, ngettext
+from normviz.texts.messages import _, align, ngettext
 
 if TYPE_CHECKING:
     from normviz.export.output import Options, Output

@@ -11,10 +11,20 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from normviz.__version__ import __version__
-from normviz.figures.bundle import PLOTLY_SHA384, PLOTLY_VERSION, bundle, plotly_js, read_css
+from normviz.export.assets import (
+    PLOTLY_SHA384,
+    PLOTLY_VERSION,
+    bundle,
+    controls_style,
+    exercises_style,
+    page_style,
+    plotly_js,
+    read_css,
+    share_style,
+    variables,
+)
 from normviz.figures.palette import FAVICON, FOLLOW
 from normviz.figures.wire import Json, Payload, left_out
-from normviz.lessons.style import controls_style, exercises_style, page_style, share_style, variables
 from normviz.parts.html import Body, FigureData, Term, data, escape
 from normviz.parts.part import Part
 from normviz.scene.setting import check_length

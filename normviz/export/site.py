@@ -14,11 +14,11 @@ from tempfile import mkdtemp
 
 from normviz.__version__ import __version__
 from normviz.export import scorm
+from normviz.export.assets import bundle, classic, controls_style, exercises_style, plotly_js, read_css, share_style
 from normviz.export.document import BROWSER, check_theme, css, no_script, plotlyjs, settings
 from normviz.export.files import check_folder, locked, path_errors, short_path, whole_file, write_zip
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices
-from normviz.figures.bundle import bundle, classic, plotly_js, read_css
 from normviz.figures.palette import FAVICON, FOLLOW, wordmark
 from normviz.figures.wire import Json
 from normviz.lessons.compare.page import READY_SETS, ReadySet
@@ -39,7 +39,6 @@ from normviz.lessons.questions.page import (
 from normviz.lessons.questions.question import Question, prose
 from normviz.lessons.share.panel import report_address
 from normviz.lessons.start.page import START_STEPS
-from normviz.lessons.style import controls_style, exercises_style, share_style
 from normviz.parts.html import Body, escape, line
 from normviz.parts.part import Heading, Links, page_path, search_field
 from normviz.parts.titles import HOME, NAME, TEACH, app_of_files

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from normviz.analysis import description, sentences
-from normviz.analysis.excerpt import Excerpt, GroupValues, Take, excerpt, has_values
-from normviz.analysis.steps import Token, steps, whole_formula
+from normviz.analysis.excerpt import Excerpt, GroupValues, Take, Token, excerpt, has_values, steps, whole_formula
 from normviz.code.programs import code
 from normviz.figures.wire import Payload, left_out
 from normviz.layers.sharing import check_groups

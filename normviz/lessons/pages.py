@@ -25,7 +25,7 @@ from normviz.lessons.questions.question import Question, answer, prose
 from normviz.lessons.start import page as start
 from normviz.lessons.step_by_step import page as step_by_step
 from normviz.lessons.story import page as story
-from normviz.lessons.story.parts import Story
+from normviz.lessons.story.figures import Story
 from normviz.lessons.teach.page import teach_page
 from normviz.lessons.tours import find_tour, stop_shown, tour_bar
 from normviz.lessons.train_and_eval import page as train_and_eval

@@ -27,10 +27,9 @@ from normviz.parts.titles import HOME
 from normviz.scene.grid import Grid, roles
 from normviz.scene.setting import read_number
 from normviz.scene.view import PANELS, Display
-from normviz.texts.columns import WIDEST, align
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.languages import with_language
-from normviz.texts.messages import N_, _, format_count, format_difference, ngettext, plain
+from normviz.texts.messages import N_, WIDEST, _, align, format_count, format_difference, ngettext, plain
 from normviz.texts.searching import ideas, matches, ranking, simplified
 
 Hides = Callable[["Part", str], bool]

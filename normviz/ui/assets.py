@@ -19,8 +19,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from normviz.figures.bundle import bundle, plotly_js
-from normviz.lessons.style import exercises_style, page_style, share_style
+from normviz.export.assets import bundle, exercises_style, page_style, plotly_js, share_style
 from normviz.texts.languages import languages
 
 GZIP = re.compile(r"\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?")  # q=0 means not accepted

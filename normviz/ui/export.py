@@ -29,9 +29,9 @@ from normviz.scene.scene import SEED
 from normviz.scene.view import length_problem
 from normviz.texts.errors import NormvizError, echo, listed
 from normviz.texts.messages import _, language, without_marks
-from normviz.ui.address import app_address
 from normviz.ui.assets import is_known
 from normviz.ui.load import Busy, Queue, return_memory, turn
+from normviz.ui.request import app_address
 
 PLOTLYJS = ("inline", "cdn")  # a link cannot name another script
 OPTIONS = ("page", "theme", "plotlyjs", "fixed")  # options of the file; all other names belong to the view

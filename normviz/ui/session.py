@@ -15,7 +15,7 @@ import streamlit as st
 
 from normviz.texts.languages import matching_language
 from normviz.texts.messages import in_language
-from normviz.ui.language import COOKIE, language_of
+from normviz.ui.request import COOKIE, language_of
 
 if TYPE_CHECKING:  # the server listens before these are imported
     from normviz.lessons.page import InputRow, Page

@@ -6,10 +6,9 @@ import pytest
 import torch
 
 from normviz import explain
-from normviz.analysis.excerpt import MOST_OF_A_GROUP, excerpt, sample_note
+from normviz.analysis.excerpt import MOST_OF_A_GROUP, excerpt, sample_note, steps
 from normviz.analysis.forward import Values, forward, run_module
 from normviz.analysis.outliers import outliers_note
-from normviz.analysis.steps import steps
 from normviz.scene.grid import grid
 from normviz.scene.view import read
 from normviz.texts.errors import NormvizError

@@ -7,8 +7,8 @@ import torch
 from hypothesis import given, reject
 
 from normviz import explain
+from normviz.analysis.excerpt import steps, whole_formula
 from normviz.analysis.forward import Values, run_module
-from normviz.analysis.steps import steps, whole_formula
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError
 from tests.analysis.gradient_cases import CATALOGUE, numbered

@@ -7,8 +7,8 @@ import torch
 from hypothesis import given, reject
 
 from normviz import explain
+from normviz.analysis.excerpt import moments
 from normviz.analysis.forward import Values, group_mean
-from normviz.analysis.steps import moments
 from normviz.layers.layer import Layer
 from normviz.texts.errors import NormvizError
 from tests.support.strategies import explained, layers_that_fit, norms

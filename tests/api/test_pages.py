@@ -14,7 +14,7 @@ from normviz.lessons.models.page import NormTable, Strip
 from normviz.lessons.pages import PAGES
 from normviz.lessons.practice.page import Practice
 from normviz.lessons.start.page import Lesson
-from normviz.lessons.story.parts import Story
+from normviz.lessons.story.figures import Story
 from normviz.lessons.train_and_eval.training import Training
 from normviz.parts.part import Chart, Code, Note, Panels, QuestionList, Sentence, Table, flat
 from normviz.texts.errors import NormvizError

@@ -12,7 +12,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from normviz.figures.bundle import CARTESIAN
+from normviz.export.assets import CARTESIAN
 from tools import plotlyjs
 from tools.sbom import CARRIED, bill
 

@@ -11,7 +11,7 @@ from hypothesis import given, reject
 from normviz import explain
 from normviz.analysis.comparison import compare
 from normviz.analysis.description import describe
-from normviz.analysis.steps import steps
+from normviz.analysis.excerpt import steps
 from normviz.figures.charts import chart, chart_payload, line
 from normviz.figures.payload import NamedAxis, PanelValues, compare_payload, steps_payload, values_payload
 from normviz.figures.plotly_figure import group_ids

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from normviz.export import assets
 from normviz.export.document import CDN
 from normviz.export.links import output_of_query
 from normviz.export.output import Choices
-from normviz.figures import bundle
 from normviz.lessons.pages import PAGES
 from normviz.parts.html import Body
 from tests.support.javascript import NODE, modules
@@ -42,56 +42,56 @@ console.log(JSON.stringify(Object.keys(scope.Plotly.PlotSchema.get().traces)));
 
 @pytest.fixture
 def cartesian() -> bytes:
-    if not bundle.CARTESIAN.is_file():
+    if not assets.CARTESIAN.is_file():
         pytest.skip("the small plotly.js was not fetched: python -m tools.plotlyjs")
-    return gzip.decompress(bundle.CARTESIAN.read_bytes())
+    return gzip.decompress(assets.CARTESIAN.read_bytes())
 
 
 @pytest.fixture(autouse=True)
 def read_again() -> Iterator[None]:
-    bundle.plotly_js.cache_clear()
+    assets.plotly_js.cache_clear()
     yield
-    bundle.plotly_js.cache_clear()
+    assets.plotly_js.cache_clear()
 
 
 def test_the_small_bundle_is_used_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = tmp_path / "small.js.gz"
     small.write_bytes(gzip.compress(b"/* small */"))
-    monkeypatch.setattr(bundle, "CARTESIAN", small)
-    assert bundle.plotly_js() == b"/* small */"
+    monkeypatch.setattr(assets, "CARTESIAN", small)
+    assert assets.plotly_js() == b"/* small */"
 
 
 def test_without_it_plotly_js_is_the_one_of_the_installed_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundle, "CARTESIAN", tmp_path / "none.js.gz")
+    monkeypatch.setattr(assets, "CARTESIAN", tmp_path / "none.js.gz")
     script = (files("plotly") / "package_data" / "plotly.min.js").read_bytes()
-    assert bundle.plotly_js() == script.replace(*bundle.MAPS)
-    assert len(bundle.plotly_js()) > 3_000_000
+    assert assets.plotly_js() == script.replace(*assets.MAPS)
+    assert len(assets.plotly_js()) > 3_000_000
 
 
 def test_the_one_of_plotly_5_24_fetches_no_style_for_maps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "package_data" / "plotly.min.js"
     script.parent.mkdir()
     script.write_text('link.href="https://unpkg.com/maplibre-gl@^4.3.2/dist/maplibre-gl.css"')
-    monkeypatch.setattr(bundle, "CARTESIAN", tmp_path / "none.js.gz")
-    monkeypatch.setattr(bundle, "files", lambda _package: tmp_path)
-    assert bundle.plotly_js() == b'link.href=""'
+    monkeypatch.setattr(assets, "CARTESIAN", tmp_path / "none.js.gz")
+    monkeypatch.setattr(assets, "files", lambda _package: tmp_path)
+    assert assets.plotly_js() == b'link.href=""'
 
 
 def test_the_tool_fetches_the_version_that_the_package_looks_for() -> None:
-    assert plotlyjs.VERSION == bundle.PLOTLY_VERSION
-    assert plotlyjs.FOLDER / plotlyjs.SCRIPT == bundle.CARTESIAN
+    assert plotlyjs.VERSION == assets.PLOTLY_VERSION
+    assert plotlyjs.FOLDER / plotlyjs.SCRIPT == assets.CARTESIAN
 
 
 def test_a_cdn_has_the_same_script(cartesian: bytes) -> None:
-    assert b64encode(sha384(cartesian).digest()).decode() == bundle.PLOTLY_SHA384
-    assert f"v{bundle.PLOTLY_VERSION}\n".encode() in cartesian[:100]
-    assert CDN.address == f"https://cdn.plot.ly/plotly-cartesian-{bundle.PLOTLY_VERSION}.min.js"
+    assert b64encode(sha384(cartesian).digest()).decode() == assets.PLOTLY_SHA384
+    assert f"v{assets.PLOTLY_VERSION}\n".encode() in cartesian[:100]
+    assert CDN.address == f"https://cdn.plot.ly/plotly-cartesian-{assets.PLOTLY_VERSION}.min.js"
 
 
 def test_its_license_is_beside_it(cartesian: bytes) -> None:
-    text = (bundle.CARTESIAN.parent / plotlyjs.LICENSE).read_text(encoding="utf-8")
+    text = (assets.CARTESIAN.parent / plotlyjs.LICENSE).read_text(encoding="utf-8")
     assert "Permission is hereby granted, free of charge" in text
     assert "Plotly" in text
 

@@ -39,7 +39,7 @@ WRONG = [
     ("layers/axes.py", "from normviz.layers.norm import Norm", "No cycles are allowed in normviz.layers. It could be made acyclic by removing"),
     ("layers/axes.py", "from normviz.analysis.forward import trace", "normviz.layers is not allowed to import normviz.analysis: - normviz.layers.axes -> normviz.analysis.forward"),
     ("analysis/description.py", "def late():\n    from normviz.figures import panels", "normviz.analysis is not allowed to import normviz.figures: - normviz.analysis.description -> normviz.figures"),
-    ("scene/grid.py", "if TYPE_CHECKING:\n    from normviz.ui import language", "normviz.scene is not allowed to import normviz.ui: - normviz.scene.grid -> normviz.ui.language"),
+    ("scene/grid.py", "if TYPE_CHECKING:\n    from normviz.ui import request", "normviz.scene is not allowed to import normviz.ui: - normviz.scene.grid -> normviz.ui.request"),
     ("export/files.py", "import streamlit", "normviz.export is not allowed to import streamlit: - normviz.export.files -> streamlit"),
     ("layers/norm.py", "import plotly", "normviz.layers is not allowed to import plotly: - normviz.layers.norm -> plotly"),
     ("unheard.py", "", "The following modules are not listed as layers: - normviz.unheard"),

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from normviz.export import assets
+from normviz.export import assets as style
+from normviz.export.assets import page_style
 from normviz.export.document import script
-from normviz.figures import bundle
 from normviz.figures.palette import THEMES, Theme
-from normviz.lessons import style
 from normviz.lessons.practice.formats import paper
-from normviz.lessons.style import page_style
 from normviz.ui.assets import component
 from tests.support.javascript import LESSONS, PACKAGE, PARTS, check_syntax, evaluate, modules
 from tests.support.needs import skip_or_fail
@@ -87,9 +87,9 @@ class Spanish(gettext.NullTranslations):
 
 
 def test_a_script_gets_the_translations_of_its_messages(monkeypatch):
-    monkeypatch.setattr(bundle, "translations", lambda language: Spanish())
+    monkeypatch.setattr(assets, "translations", lambda language: Spanish())
     messages = ("Copy", "untranslated", ("{n} group", "{n} groups"), ('not "here"', "x"))
-    text = bundle.constants(messages, "es")
+    text = assets.constants(messages, "es")
     assert 'TRANSLATIONS={"Copy":"Copiar","{n} group":["{n} grupo","{n} grupos"]}' in text
     assert "pluralForm=(n)=>Number((n != 1));" in text
     assert 'LANGUAGE={"tag":"es","direction":"ltr","decimalComma":true}' in text
@@ -97,7 +97,7 @@ def test_a_script_gets_the_translations_of_its_messages(monkeypatch):
 
 
 def test_a_bundle_has_the_messages_of_its_scripts_and_no_other():
-    texts = {name: bundle.bundle(name, "es") for name in bundles.BUNDLES}
+    texts = {name: assets.bundle(name, "es") for name in bundles.BUNDLES}
     assert {name for name, text in texts.items() if '"Start":"Empezar"' in text} == {"app", "exercises", "site"}
     assert {name for name, text in texts.items() if '"Share":' in text} == {"app", "playable", "site"}
 
@@ -119,31 +119,31 @@ def test_a_bundle_is_one_es_module(name):
 
 
 def test_the_site_has_a_classic_script():
-    source = bundle.classic(bundle.bundle("site"))
+    source = assets.classic(assets.bundle("site"))
     assert not re.search(r"\b(import|export)\b *[\"'{*]", source)
     check_syntax(source)
 
 
+STYLE = assets.read_css(assets.BROWSER / "linked.css")
 SOURCE = "".join(source for address, source in modules().items() if "/figures/browser/" in address)
 
 
 def test_the_module_fetches_nothing_but_plotly_js():
-    text = SOURCE + bundle.style()
+    text = SOURCE + STYLE
     addresses = set(re.findall(r"https?://[^\s\"'`)]+", text))
     assert addresses <= {"http://www.w3.org/2000/svg"}
     assert not re.search(r"\bfetch\(|XMLHttpRequest|@import|url\(\s*[\"']?(?!#)", text.replace("url(#${", "url(#"))
 
 
 def test_every_color_that_the_style_uses_is_defined():
-    style = bundle.style()
     themed = {f"--nv-{field.name}" for field in fields(Theme) if isinstance(getattr(THEMES["light"], field.name), str)}
-    defined = set(re.findall(r"(--nv-[a-z-]+)\s*:", style)) | set(re.findall(r"\"(--nv-[a-z-]+)\"", SOURCE))
-    used = set(re.findall(r"var\((--nv-[a-z-]+)", style + SOURCE))
+    defined = set(re.findall(r"(--nv-[a-z-]+)\s*:", STYLE)) | set(re.findall(r"\"(--nv-[a-z-]+)\"", SOURCE))
+    used = set(re.findall(r"var\((--nv-[a-z-]+)", STYLE + SOURCE))
     assert used <= defined | themed
 
 
 def test_every_rule_of_the_style_is_below_our_own_names():
-    rules = re.sub(r"/\*.*?\*/|@media[^{]*\{", "", bundle.style(), flags=re.DOTALL)
+    rules = re.sub(r"/\*.*?\*/|@media[^{]*\{", "", STYLE, flags=re.DOTALL)
     selectors = [part.strip() for rule in re.findall(r"([^{}]+)\{", rules) for part in rule.split(",")]
     assert len(selectors) > 40
     assert [selector for selector in selectors if not selector.startswith(".nv-")] == []
@@ -154,7 +154,7 @@ def test_every_style_sheet_of_a_page_or_a_part_is_in_a_style(sheet):
     styles = (style.page_style, style.controls_style, style.share_style, style.exercises_style)
     if sheet == paper.STYLE:  # a printed exam has this one alone
         return
-    assert any(bundle.read_css(sheet) in one() for one in styles)
+    assert any(assets.read_css(sheet) in one() for one in styles)
 
 
 def test_the_style_of_the_pages_is_complete():

@@ -6,7 +6,7 @@ import torch
 
 from normviz import explain
 from normviz.analysis import forward
-from normviz.analysis.steps import steps
+from normviz.analysis.excerpt import steps
 from normviz.figures.payload import steps_payload, view_payload
 from normviz.scene.grid import grid
 from tests.support.javascript import evaluate

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from normviz import explain
-from normviz.analysis.steps import whole_formula
+from normviz.analysis.excerpt import whole_formula
 from normviz.code.programs import FLAVORS
 from normviz.layers.norm import Norm
 from normviz.parts.html import Body

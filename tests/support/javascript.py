@@ -16,14 +16,14 @@ from typing import Any
 from playwright._impl._driver import compute_driver_executable
 from playwright.sync_api import Page, Route
 
-from normviz.figures import bundle
+from normviz.export import assets
 from normviz.figures.wire import sent
 from tools.translations import script_messages
 
 NODE = compute_driver_executable()[0]
 EVALUATING = Path(__file__).with_name("evaluating.mjs")
-PACKAGE = Path(bundle.__file__).parents[1]
-FIGURES = bundle.BROWSER / "mount.ts"
+PACKAGE = Path(assets.__file__).parents[1]
+FIGURES = assets.BROWSER / "mount.ts"
 PARTS, LESSONS = PACKAGE / "parts" / "browser", PACKAGE / "lessons"
 HOST = "http://scripts.localhost"  # answered by the test itself
 STRIP = """
@@ -56,7 +56,7 @@ def check_syntax(script: str) -> None:
 def constants(language: str = "en") -> str:
     """What the modules find in the page: the colors, and every message in a language."""
     sources = (path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.ts")))
-    return bundle.constants(tuple(message for source in sources for message in script_messages(source)), language)
+    return assets.constants(tuple(message for source in sources for message in script_messages(source)), language)
 
 
 @cache

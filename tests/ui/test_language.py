@@ -7,7 +7,7 @@ import pytest
 from starlette.applications import Starlette
 
 from normviz.lessons.pages import PAGES
-from normviz.ui import language
+from normviz.ui import request
 from normviz.ui.server import index
 from normviz.ui.server.process import import_future
 from normviz.ui.server.routes import routes
@@ -39,7 +39,7 @@ def shown(app):
     ],
 )
 def test_the_link_comes_before_the_choice_and_the_choice_before_the_browser(brackets, named, chosen, accepted, found):
-    assert language.language_of(named, chosen, accepted) == found
+    assert request.language_of(named, chosen, accepted) == found
 
 
 def test_a_link_names_the_language_of_the_session(brackets):
@@ -100,7 +100,7 @@ def test_the_first_html_has_the_language_of_the_request(app):
     asked = [
         ask(app, "/?lang=xb"),
         ask(app, "/", accept_language="xb"),
-        ask(app, "/", cookie=f"{language.COOKIE}=xb", accept_language="en"),
+        ask(app, "/", cookie=f"{request.COOKIE}=xb", accept_language="en"),
     ]
     for response in asked:
         html = response.body.decode()

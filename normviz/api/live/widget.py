@@ -19,12 +19,12 @@ from traitlets import Bunch, TraitType, Unicode, default, validate
 from normviz.analysis.checks import LARGEST_VALUE
 from normviz.api.explain import Explanation
 from normviz.api.result import Result
+from normviz.export import assets
 from normviz.export.output import Choices, Options, Output, output_of_view, shown_in_interpreter, title_of
-from normviz.figures.bundle import bundle, plotly_js
 from normviz.figures.wire import Payload, sent
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.lessons import events, pages, style
+from normviz.lessons import events, pages
 from normviz.lessons.page import RowData, rows_data
 from normviz.measuring.own_modules import describe_any, is_frozen, own_class
 from normviz.parts.html import Body
@@ -173,11 +173,11 @@ class Live(anywidget.AnyWidget, Result):
     @default("_esm")
     @_in_its_language
     def _default_esm(self) -> str:
-        return bundle("widget", language.get())
+        return assets.bundle("widget", language.get())
 
     @default("_css")
     def _default_css(self) -> str:
-        return style.page_style() + style.controls_style()
+        return assets.page_style() + assets.controls_style()
 
     @property
     def explanation(self) -> Explanation:
@@ -219,7 +219,7 @@ class Live(anywidget.AnyWidget, Result):
     def _receive(self, widget: Any, event: Any, buffers: Any) -> None:
         """What a reader did in the browser, or its request for plotly.js."""
         if event.get("name") == "plotly":
-            self.send({"plotly": event.get("client")}, [compress(plotly_js(), 6)])
+            self.send({"plotly": event.get("client")}, [compress(assets.plotly_js(), 6)])
             return
         if event.get("name") == "reopen" and _page_has_models():
             # Give the page another model, after anywidget has given up the old one.

@@ -23,9 +23,8 @@ from normviz.parts.titles import LOOK_UP, TITLES
 from normviz.scene.scene import compact, query_of
 from normviz.scene.setting import SEVERAL, Setting, TextField, Where, choice, parse_choice, plain_signs
 from normviz.scene.view import View, link
-from normviz.texts.columns import WIDEST, align
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import N_, _, format_count, join_sentences, ngettext
+from normviz.texts.messages import N_, WIDEST, _, align, format_count, join_sentences, ngettext
 
 OWN_LAYERS = "own"
 MOST_LAYERS, LONGEST = 40, 1500

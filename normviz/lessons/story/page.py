@@ -14,8 +14,7 @@ from normviz.lessons.page import Page, Plan
 from normviz.lessons.questions.question import format_fact
 from normviz.lessons.questions.sources import PAPERS, paper
 from normviz.lessons.story import figures
-from normviz.lessons.story.figures import Facts
-from normviz.lessons.story.parts import Section, Seen, Story, StoryFigure, pointed
+from normviz.lessons.story.figures import Facts, Section, Seen, Story, StoryFigure, pointed
 from normviz.parts.part import Link, Part, Table
 from normviz.parts.titles import LEARN, TITLES
 from normviz.scene.view import View

@@ -12,9 +12,8 @@ from torch import Tensor, nn
 
 from normviz.measuring.models.kept import Called
 from normviz.measuring.models.norms import NormRow
-from normviz.texts.columns import align
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import _, ngettext
+from normviz.texts.messages import _, align, ngettext
 
 OF_BETAS = ("beta", "bias", "shift", "offset")  # parts of names, for a norm without values
 

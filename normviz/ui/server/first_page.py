@@ -5,10 +5,10 @@ Our script draws it (``first_page.ts``), and removes it when the app shows the s
 
 from urllib.parse import parse_qsl
 
+from normviz.export.assets import first_style
 from normviz.figures.palette import wordmark
 from normviz.lessons.page import Page
 from normviz.lessons.pages import GROUPS, PAGES, leads_to, page_data, page_view, view_of_link, view_tabs
-from normviz.lessons.style import first_style
 from normviz.parts.html import Body, data, escape
 from normviz.parts.part import page_path
 from normviz.parts.titles import LEARN, LOOK_UP, TEACH

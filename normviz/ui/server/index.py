@@ -29,10 +29,9 @@ from normviz.parts.titles import EXPLORE, HOME, TITLES, asks_for_a_view, full_ti
 from normviz.texts.languages import html_attributes
 from normviz.texts.messages import _, cache_by_language, in_language, language
 from normviz.ui import PAGE_SCRIPTS
-from normviz.ui.address import app_address, host_of
 from normviz.ui.assets import PREVIEW, accepts_gzip, component, is_known
-from normviz.ui.language import language_of_request
 from normviz.ui.load import Busy, Queue
+from normviz.ui.request import app_address, host_of, language_of_request
 from normviz.ui.server import files
 from normviz.ui.server.process import import_future, import_ready
 

@@ -22,7 +22,7 @@ from streamlit.proto.Toast_pb2 import Toast
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from normviz.texts.messages import _, in_language
-from normviz.ui.language import language_of_request
+from normviz.ui.request import language_of_request
 
 # Paths
 

@@ -9,31 +9,35 @@ import sys
 import threading
 import traceback
 import webbrowser
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Container, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from copy import deepcopy
-from functools import cache, wraps
+from functools import _lru_cache_wrapper, cache, wraps
 from importlib import import_module
+from itertools import islice
 from pkgutil import walk_packages
 from time import sleep
-from types import FrameType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 import streamlit
 import streamlit as st
+from streamlit import runtime
 from streamlit.cursor import Cursor
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.NewSession_pb2 import Config, CustomThemeConfig
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime import app_session
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent, script_runner
 from streamlit.web.server.server_util import get_display_address, get_url
 
 from normviz import ui
 from normviz.ui import logs
-from normviz.ui.load import client_of, runs, use_few_arenas
+from normviz.ui.load import client_of, return_memory, runs, use_few_arenas
 from normviz.ui.server import files
 from normviz.ui.server.limits import wait_for_end_of_burst
-from normviz.ui.server.memory import only_known, watch_sessions
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -150,7 +154,7 @@ def _import_all() -> None:
 #   libraries that ask for one in the thread of a script. All sessions share one.
 # - Runs of pages have few places, of which each address has its share (``load.py``): ten websockets that sent 20 changes a second each made
 #   others wait for half a minute. In a burst of one websocket, a page runs only now and then (``limits.py``).
-# - Values of widgets that no page has are dropped, and so is a session some time after its visitor has left (``memory.py``).
+# - Values of widgets that no page has are dropped, and so is a session some time after its visitor has left (below).
 #
 # This replaces private functions of Streamlit, so it is only done for the version that we have checked; with another version everything works
 # as well, only slower, and with more open files.
@@ -258,3 +262,79 @@ def _without_empty_runs(receive: Callable[..., None]) -> Callable[..., None]:
         receive(session, runner, event, **values)
 
     return receive_later
+
+
+# Memory that sessions hold: values that a browser sends for widgets that no page has, and what is left of visitors who have left.
+
+
+MOST_NEW = 100  # values from a browser whose widgets another server has drawn; a page has about 30
+# Characters of a text: of a whole address, and so of every setting in it. Streamlit cuts what a field of its own declares, ``max_chars``.
+LONGEST = 8192
+PERIOD = 15.0  # s between two searches for visitors who have left
+
+Request = Callable[[AppSession, ClientState | None], None]
+
+
+def known_values(state: ClientState, known: Container[str], is_new: bool) -> ClientState:
+    """A copy of a message with the values of known widgets, no text of which is longer than a field takes.
+
+    It is a copy, because a message keeps all of its memory as long as any value of it is in use.
+
+    is_new  the server has not drawn any widget of this session yet
+    """
+    values: Iterable[WidgetState] = state.widget_states.widgets
+    kept = list(islice(values, MOST_NEW) if is_new else (value for value in values if value.id in known))
+    state.ClearField("widget_states")
+    copy = ClientState()
+    copy.CopyFrom(state)
+    copy.widget_states.widgets.extend(kept)
+    for value in copy.widget_states.widgets:
+        if len(value.string_value) > LONGEST:
+            value.string_value = value.string_value[:LONGEST]
+        texts = value.string_array_value.data
+        if any(len(text) > LONGEST for text in texts):
+            texts[:] = [text[:LONGEST] for text in texts]
+    return copy
+
+
+def only_known(request: Request) -> Request:
+    """``AppSession.request_rerun``, which drops the values of widgets that the session has never drawn."""
+
+    @wraps(request)
+    def request_known(session: AppSession, state: ClientState | None) -> None:
+        drawn = session.session_state._new_widget_state.widget_metadata
+        request(session, state and known_values(state, drawn, is_new=not drawn))
+
+    return request_known
+
+
+def drop_sessions_that_left(sessions: int) -> int:
+    """The number of sessions now. If there were more, their memory is given back to the system; after the last one, that of the caches, too.
+
+    Streamlit keeps a session for 30 s (`disconnectedSessionTTL`) after its visitor has left, and looks for its end only when another one leaves.
+    """
+    manager = runtime.get_instance()._session_mgr
+    manager._session_storage._cache.expire()  # type: ignore[attr-defined]
+    left = len(manager.list_sessions())
+    if left < sessions:
+        if not left:
+            forget()
+        return_memory()
+    return left
+
+
+def forget() -> None:
+    """Empty the caches that have a limit: they hold what the visitors asked for. The others hold what every page needs."""
+    for name, module in [*sys.modules.items()]:
+        for value in vars(module).values() if name.startswith("normviz.") else ():
+            cached = vars(value).get("kept") if isinstance(value, FunctionType) else value  # of cache_by_language
+            if isinstance(cached, _lru_cache_wrapper) and cached.cache_parameters()["maxsize"]:
+                cached.cache_clear()
+
+
+async def watch_sessions() -> None:
+    """Look for sessions that have ended, until it is cancelled."""
+    sessions = 0
+    while True:
+        await asyncio.sleep(PERIOD)
+        sessions = drop_sessions_that_left(sessions)

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import normviz as nv
-from normviz.figures.bundle import plotly_js
+from normviz.export.assets import plotly_js
 from normviz.texts.errors import NormvizError
 from tests.support.needs import cases_in_torch, needs_rms_norm
 

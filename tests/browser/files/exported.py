@@ -5,8 +5,8 @@ from urllib.parse import parse_qsl
 
 from playwright.sync_api import Page
 
+from normviz.export.assets import plotly_js
 from normviz.export.links import output_of_query
-from normviz.figures.bundle import plotly_js
 from tests.browser.view import View
 
 

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, Request, expect
 from normviz.api.check import check
 from normviz.api.pages import compare, explore
 from normviz.cli import main
+from normviz.export.assets import plotly_js
 from normviz.export.document import document, fragment
-from normviz.figures.bundle import plotly_js
 from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
 from tests.export.test_escaping import parts

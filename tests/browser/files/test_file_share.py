@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import normviz as nv
-from normviz.figures.bundle import plotly_js
+from normviz.export.assets import plotly_js
 from tests.browser.conftest import new_context
 from tests.browser.watch import Watch
 

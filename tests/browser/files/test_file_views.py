@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import normviz as nv
-from normviz.figures.bundle import plotly_js
+from normviz.export.assets import plotly_js
 from tests.browser.watch import Watch
 
 pytestmark = pytest.mark.browser

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from normviz.figures import bundle
+from normviz.export import assets
+from normviz.export.assets import exercises_style, page_style
 from normviz.figures.wire import sent
 from normviz.lessons.pages import PAGES, page_data
-from normviz.lessons.style import exercises_style, page_style
 from normviz.parts.html import Body
 from normviz.parts.part import Part
 from tests.browser.conftest import NewTab
@@ -52,7 +52,7 @@ def blank(new_tab: NewTab) -> Iterator[tuple[Page, Watch]]:
     tab = new_tab()
     watch = Watch(tab)
     html = PAGE.replace("STYLE", page_style() + exercises_style())
-    open_with_modules(tab, html, {"plotly.js": bundle.plotly_js()})
+    open_with_modules(tab, html, {"plotly.js": assets.plotly_js()})
     yield tab, watch
     tab.close()
 

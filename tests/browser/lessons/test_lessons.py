@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from normviz.analysis.comparison import compare
 from normviz.analysis.description import Description
-from normviz.analysis.steps import steps
+from normviz.analysis.excerpt import steps
 from normviz.figures.palette import theme
 from normviz.lessons.compare.page import fit_layers
 from tests.browser.lessons.lesson import NARROW, READY, WIDE, Lesson

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+from normviz.export.assets import exercises_style, page_style
 from normviz.figures.wire import sent
-from normviz.lessons.style import exercises_style, page_style
 from tests.browser.conftest import NewTab
 from tests.browser.watch import Watch
 from tests.lessons.questions.test_marking import task

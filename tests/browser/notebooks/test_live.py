@@ -10,7 +10,7 @@ import torch
 from playwright.sync_api import Locator, Page, expect
 
 import normviz as nv
-from normviz.figures.bundle import bundle
+from normviz.export.assets import bundle
 from tests.browser.view import View
 from tests.browser.watch import Watch
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from normviz.figures import bundle
+from normviz.export import assets
 from normviz.figures.charts import chart_payload
 from normviz.figures.palette import THEMES, theme
 from normviz.figures.wire import sent
@@ -40,7 +40,7 @@ def load(tab: Page) -> None:
     """Load the page, without a figure."""
     grounds = json.dumps({scheme: theme(scheme).background for scheme in THEMES})
     html = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>figure</title>
-<style>body {{ margin: 16px; font-family: sans-serif }} {bundle.style()}</style>
+<style>body {{ margin: 16px; font-family: sans-serif }} {assets.read_css(assets.BROWSER / "linked.css")}</style>
 <script src="plotly.js"></script>
 <script type="module">
 import {{ mountFigure }} from "/figures/browser/mount.ts";
@@ -52,7 +52,7 @@ window.drawFigure = (data) => {{
   updateFigure(data);
 }};
 window.updateFigure = (data) => {{ ({{ remove }} = mountFigure({{ parentElement: document.body, data }})); }};</script></html>"""
-    open_with_modules(tab, html, {"plotly.js": bundle.plotly_js()})
+    open_with_modules(tab, html, {"plotly.js": assets.plotly_js()})
 
 
 def draw(tab: Page, name: str, scheme: str = "light", **changes: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from normviz.cli import main
-from normviz.figures.bundle import plotly_js
+from normviz.export.assets import plotly_js
 from tests.browser.playing.conftest import Make
 from tests.browser.playing.files import (
     LAYER,

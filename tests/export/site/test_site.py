@@ -18,8 +18,8 @@ import pytest
 
 from normviz.export import files
 from normviz.export import site as site_module
+from normviz.export.assets import plotly_js
 from normviz.export.site import build, entries, pack
-from normviz.figures.bundle import plotly_js
 from normviz.lessons.compare.page import READY_SETS
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.page import CORE, LONGEST_SEARCH, MERGED, QUESTIONS

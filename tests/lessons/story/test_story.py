@@ -21,9 +21,8 @@ from normviz.lessons.pages import PAGES, page_view
 from normviz.lessons.questions.sources import PAPERS
 from normviz.lessons.start import page as start
 from normviz.lessons.story import figures
-from normviz.lessons.story.figures import LEVELS, lake, numbers, town
+from normviz.lessons.story.figures import LEVELS, DepthFigure, LinkedFigure, Pictures, Story, lake, numbers, town
 from normviz.lessons.story.page import SECTIONS, StorySection, read_story
-from normviz.lessons.story.parts import DepthFigure, LinkedFigure, Pictures, Story
 from normviz.parts.html import Body
 from normviz.parts.part import Table
 from normviz.texts.errors import NormvizError

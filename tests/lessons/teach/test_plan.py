@@ -9,9 +9,8 @@ from normviz.lessons.page import Plan
 from normviz.lessons.pages import GROUPS, PAGES, page_view, view_of_link
 from normviz.lessons.questions.page import KEYS, QUESTIONS, prediction
 from normviz.lessons.questions.question import answer, prose, reasons
-from normviz.lessons.teach import plan as plan_module
-from normviz.lessons.teach.page import teach_page
-from normviz.lessons.teach.plan import EACH, FIRST, asked_in
+from normviz.lessons.teach import page as plan_module
+from normviz.lessons.teach.page import EACH, FIRST, asked_in, teach_page
 from normviz.parts.html import Body
 from normviz.parts.part import AskedQuestion, Link, Links, flat, text
 from normviz.parts.titles import HOME, VIEWS

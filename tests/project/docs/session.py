@@ -132,9 +132,9 @@ def refused(given: list[tuple[list[str], list[str]]]) -> list[str]:
 
 
 def _accepts(name: str, options: list[str]) -> bool:
-    from normviz.cli import views
     from normviz.cli.arguments import parsed as read
     from normviz.cli.arguments import parser
+    from normviz.cli.writing import output_of
     from normviz.texts.errors import NormvizError
 
     if len(options) == 1:  # a name
@@ -144,7 +144,7 @@ def _accepts(name: str, options: list[str]) -> bool:
         try:
             args = read([name, *example, *options])
             if name in ("export", "image"):
-                views.output(args)
+                output_of(args)
         except NormvizError:
             continue
         return True

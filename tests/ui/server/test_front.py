@@ -10,8 +10,8 @@ import pytest
 from starlette.applications import Starlette
 
 from normviz.lessons.pages import PAGES
+from normviz.lessons.story.figures import LinkedFigure
 from normviz.lessons.story.page import SECTIONS, story
-from normviz.lessons.story.parts import LinkedFigure
 from normviz.parts.html import block
 from normviz.parts.titles import LEARN, LOOK_UP, TEACH
 from normviz.parts.titles import VIEWS as TABS

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from normviz.layers.axes import Pattern, _parse
 from normviz.scene.view import LONGEST_QUERY
-from normviz.ui.server import memory
+from normviz.ui.server import process
 from normviz.ui.server.first_page import first_page
-from normviz.ui.server.memory import LONGEST, MOST_NEW, drop_sessions_that_left, known_values, only_known
+from normviz.ui.server.process import LONGEST, MOST_NEW, drop_sessions_that_left, known_values, only_known
 
 
 def message(values: dict[str, str]) -> ClientState:
@@ -92,7 +92,7 @@ def test_sessions_that_have_left_are_dropped_in_time_and_their_memory_is_given_b
     storage._cache = TTLCache(storage._cache.maxsize, storage._cache.ttl, timer=lambda: seconds[0])
     manager = SimpleNamespace(_session_storage=storage, list_sessions=lambda: ["active", *storage.list()])
     monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
-    monkeypatch.setattr(memory, "return_memory", lambda: returned.append(True))
+    monkeypatch.setattr(process, "return_memory", lambda: returned.append(True))
     for name in "abc":
         storage.save(SimpleNamespace(session=SimpleNamespace(id=name)))  # type: ignore[arg-type]
     assert (drop_sessions_that_left(2), returned) == (4, [])

@@ -7,7 +7,7 @@ import streamlit as st
 from starlette.applications import Starlette
 from streamlit import config
 
-from normviz.figures.bundle import bundle, plotly_js
+from normviz.export.assets import bundle, plotly_js
 from normviz.ui import ROOT
 from normviz.ui.assets import LOADER, PLOTLY, assets, component
 from normviz.ui.server.routes import SHELL, routes

@@ -35,7 +35,7 @@ export function withValue(data: DecodedData, index: Index, value: number): Decod
     });
   const centered = { mean: stats.running ? own.mean - mean : 0, var: own.var }, scaled = linear(stats.center ? centered : own, 1 / root, 0);
   const alike = [factors, betas].every((numbers) => numbers.every((number) => number === numbers[0]));
-  /** By the rules of normviz.analysis.steps: a mean that is 0 in exact arithmetic is 0. */
+  /** By the rules of normviz.analysis.excerpt: a mean that is 0 in exact arithmetic is 0. */
   const moments: Record<string, GroupMoments> = {
     x: own, centered: stats.center ? centered : own, normalized: scaled,
     output: alike ? linear(scaled, factors[0], betas[0]) : twoPassMoments(output),

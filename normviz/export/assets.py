@@ -1,4 +1,4 @@
-"""The scripts of pages, which tools/bundles.py makes of the package's TypeScript, and the style of figures.
+"""The scripts of pages, which tools/bundles.py makes of the package's TypeScript, and the style of pages and of their figures.
 
 A script gets its colors and its messages from Python, so that it is the same in all languages. Here is also plotly.js, which is a script of its own.
 """
@@ -15,13 +15,14 @@ from normviz.figures.palette import THEMES
 from normviz.texts.languages import find_language
 from normviz.texts.messages import DECIMAL_COMMA, ENGLISH, translations
 
-BROWSER = Path(__file__).with_name("browser")
-BUNDLES = Path(__file__).parents[1] / "bundles"
+PACKAGE = Path(__file__).parents[1]
+BROWSER, BUNDLES = PACKAGE / "figures" / "browser", PACKAGE / "bundles"
+PARTS, LESSONS = PACKAGE / "parts" / "browser", PACKAGE / "lessons"
 
 # The small bundle of plotly.js has all that we draw. A wheel and the image have it; in a checkout, tools/plotlyjs.py fetches it.
 PLOTLY_VERSION = "4.1.1"
 PLOTLY_SHA384 = "zc4SwKObGL/W0M3RUI09UPWjlgIZHfbwMgcZO6713mRh78tfUmIQKhzCyE2LIiUg"
-CARTESIAN = Path(__file__).with_name("plotlyjs") / f"plotly-cartesian-{PLOTLY_VERSION}.min.js.gz"
+CARTESIAN = PACKAGE / "figures" / "plotlyjs" / f"plotly-cartesian-{PLOTLY_VERSION}.min.js.gz"
 # That of Plotly 5.24.0 would fetch a style for maps, which we do not draw. A link to "" fetches nothing.
 MAPS = b"https://unpkg.com/maplibre-gl@^4.3.2/dist/maplibre-gl.css", b""
 
@@ -80,12 +81,6 @@ def _messages() -> dict[str, list[str | tuple[str, str]]]:
     return {name: [one if isinstance(one, str) else (one[0], one[1]) for one in found] for name, found in named.items()}
 
 
-@cache
-def style() -> str:
-    """The module's CSS; every rule is below ``.nv-view``'s own names."""
-    return read_css(BROWSER / "linked.css")
-
-
 def read_css(path: Path) -> str:
     """The style sheet without unnecessary spaces and line ends."""
     text = "".join(map(str.strip, path.read_text(encoding="utf-8").splitlines()))
@@ -101,3 +96,59 @@ def plotly_js() -> bytes:
         return gzip.decompress(CARTESIAN.read_bytes())
     except FileNotFoundError:
         return (files("plotly") / "package_data" / "plotly.min.js").read_bytes().replace(*MAPS)
+
+
+# The style of a page and of its figures, for the app, files and notebooks.
+
+
+VARIABLES = ("background", "card", "text", "muted", "border", "accent", "veil")
+
+
+def sheet(page: str) -> Path:
+    """The style sheet of a page: it bears the name of the page's folder."""
+    return LESSONS / page / f"{page}.css"
+
+
+def variables(theme: str) -> str:
+    """The colors of a theme as CSS variables."""
+    colors = THEMES[theme]
+    families = enumerate(colors.more if theme == "light" else colors.few)  # 3 times as bright or dark as the background
+    named = [f"--nv-{key}:{getattr(colors, key)}" for key in VARIABLES]
+    return ";".join([*named, *(f"--nv-family-{i}:{color}" for i, color in families)])
+
+
+@cache
+def controls_style() -> str:
+    """The style of the control bar, and of a training, which a view behind a control may show."""
+    inner = read_css(LESSONS / "browser" / "controls.css") + read_css(sheet("train_and_eval"))
+    return f":is(.nv-doc, #nv-doc){{{inner}}}"
+
+
+@cache
+def share_style() -> str:
+    """The style of the Share panel."""
+    return f":is(.nv-doc, #nv-doc){{{read_css(LESSONS / 'share' / 'share.css')}}}"
+
+
+@cache
+def page_style() -> str:
+    """All rules apply only inside ``.nv-doc``. The id in their selector gives them precedence over the rules of a surrounding page."""
+    modes = "".join(f"&[data-mode={name}]{{color-scheme:{name};{variables(name)}}}" for name in ("light", "dark"))
+    sheets = (PARTS / "page.css", sheet("models"), BROWSER / "linked.css", PARTS / "preferences.css")
+    return f":is(.nv-doc, #nv-doc){{{modes}{''.join(map(read_css, sheets))}}}"
+
+
+@cache
+def first_style(pages: tuple[str, ...]) -> str:
+    """The style of pages whose text is in the first HTML, before the script has added that of all pages."""
+    light, dark = THEMES["light"], THEMES["dark"]
+    named = ";".join(f"--nv-{key}:light-dark({getattr(light, key)},{getattr(dark, key)})" for key in VARIABLES)
+    return f".nv-doc:not([data-mode]){{{named}}}:is(.nv-doc, #nv-doc){{{''.join(read_css(sheet(page)) for page in pages)}}}"
+
+
+@cache
+def exercises_style() -> str:
+    """The style of the parts that set ``exercises`` of their Body: that of all pages, but for what every document has."""
+    pages = sorted(path.parent.name for path in LESSONS.glob("*/page.py"))
+    sheets = (sheet(page) for page in pages if page != "models" and sheet(page).is_file())
+    return f":is(.nv-doc, #nv-doc){{{''.join(map(read_css, (PARTS / 'marking.css', *sheets)))}}}"
