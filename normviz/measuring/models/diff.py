@@ -240,6 +240,9 @@ class Pair:
 
     def _why(self, first: Kept, second: Kept, found: Mismatch, layout: Layout) -> Iterator[Told]:
         mode = None if found.training == first.module.training else found.training
+        if (first.others or second.others) and set(self.first.departures) ^ set(self.second.departures):
+            yield from _departures(self.first, self.second)
+            return
         if found.told is not None and found.what != "precision":
             which = FIRST if found.told.expected == "first" else SECOND
             mode = None if found.what == "running" else mode

@@ -17,6 +17,10 @@ from normviz.measuring.models.layout import Shape
 MOST_KEPT = 2**13  # elements of an input; of a larger one, a part is kept
 SHORTEST = 3  # the size of the first axis of that part; the next ones are longer, because equal sizes could hide a confusion of axes
 MOST_STEPS = 64
+LIKE_X, OTHER = (
+    ...,
+    object(),
+)  # of the further arguments of a norm: a tensor of the shape of x, anything else that is not plain
 BLOCK = 2**20  # elements for which Room takes memory at once
 Value = TypeVar("Value")
 
@@ -250,14 +254,24 @@ class Called(nn.Module):
 
 
 class WithOthers(nn.Module):
-    """A module as a function of its first input. Other tensors that it needs, such as a residual, have the same number in each element."""
+    """A module as a function of its first input. Other tensors that it needs, such as a residual, have the same number in each element.
 
-    def __init__(self, module: nn.Module, others: tuple[Any, ...], value: float) -> None:
+    before, after  what these make of x and of the output: without them, x and the output are divided by these
+    """
+
+    def __init__(
+        self, module: nn.Module, others: tuple[Any, ...], value: float, before: float = 1.0, after: float = 1.0
+    ) -> None:
         super().__init__()
-        self.inner, self.others, self.value = module, others, value
+        self.inner, self.others, self.value, self.before, self.after = module, others, value, before, after
 
     def forward(self, x: Tensor) -> Any:
-        return self.inner(x, *(torch.full_like(x, self.value) if one is ... else one for one in self.others))
+        given = x if self.before == 1 else x / self.before
+        others = (torch.full_like(x, self.value) if one is LIKE_X else one for one in self.others)
+        output = self.inner(given, *others)
+        if self.after == 1:
+            return output
+        return (output[0] if isinstance(output, tuple | list) else output) / self.after
 
 
 class ModeAsArgument(nn.Module):

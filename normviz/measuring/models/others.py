@@ -112,12 +112,12 @@ def of_module(module: nn.Module, shape: tuple[int, ...]) -> Other | None:
 def _is_bounded(module: Callable[[Tensor], Tensor], x: Tensor) -> bool:
     """Whether y = gamma * tanh(alpha * x) + beta."""
     high, low = module(torch.full_like(x, 1e4)), module(torch.full_like(x, -1e4))
-    if not _are_close(module(torch.full_like(x, 1e5)), high):
+    if not are_close(module(torch.full_like(x, 1e5)), high):
         return False
     gamma, beta = (high - low) / 2, (high + low) / 2
     x = x.clamp(-1, 1) + 0.05
     slope = torch.atanh((module(x) - beta) / gamma) / x
-    return bool(torch.isfinite(slope).all()) and _are_close(slope, slope.mean()) and float(slope.mean()) != 0
+    return bool(torch.isfinite(slope).all()) and are_close(slope, slope.mean()) and float(slope.mean()) != 0
 
 
 def _responds(module: Callable[[Tensor], Tensor], x: Tensor, axis: int) -> bool:
@@ -129,9 +129,10 @@ def _responds(module: Callable[[Tensor], Tensor], x: Tensor, axis: int) -> bool:
     columns = torch.stack([*by_channel[:2], torch.ones_like(by_channel[0])], -1)
     found = torch.linalg.lstsq(columns, by_channel[2][..., None]).solution
     gamma, share = found[:, 0, 0], found[:, 1, 0]
-    fits = _are_close((columns @ found)[..., 0], by_channel[2])
-    return fits and float(gamma.abs().min()) > 0.1 and _are_close(share, torch.ones_like(share))
+    fits = are_close((columns @ found)[..., 0], by_channel[2])
+    return fits and float(gamma.abs().min()) > 0.1 and are_close(share, torch.ones_like(share))
 
 
-def _are_close(one: Tensor, other: Tensor) -> bool:
+def are_close(one: Tensor, other: Tensor) -> bool:
+    """Whether two outputs are the same apart from rounding."""
     return float((one - other).abs().max()) <= CLOSE * float(other.abs().max())

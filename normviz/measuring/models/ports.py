@@ -31,6 +31,7 @@ from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, ngettext
 
 SCALES = tuple(10.0**-k for k in range(1, 8))  # of an x at which some eps counts
+OF_OTHERS = (0.0, 1.5, -0.75)  # values of the tensors beside x: two functions may be equal at one of them
 LARGEST = 2**20  # elements of a whole input that is tried before a difference is told
 OWN_VALUES, GENERIC = "own", "generic"
 GAMMA, BETA, MEAN, VAR, OTHER = "gamma", "beta", "mean", "var", ""
@@ -341,12 +342,13 @@ def mismatch(first: Kept, second: Kept, layout: Layout, norm: Norm | None) -> Mi
 
 def _in_modes(first: Kept, second: Kept, layout: Layout, norm: Norm | None, x: Tensor) -> Mismatch | None:
     own = first.module.training, second.module.training
-    both = [own]
+    both, values = [own], OF_OTHERS if first.others or second.others else (0.0,)
     if not (first.is_function or second.is_function):
         both.append((not own[0], not own[1]))
     for training in both:
         try:
-            found = _in_mode(first, second, layout, norm, x, training)
+            several = (_in_mode(first, second, layout, norm, x, training, value) for value in values)
+            found = next((one for one in several if one is not None), None)
         except NormvizError:
             if training == own:
                 raise
@@ -360,30 +362,28 @@ def _in_modes(first: Kept, second: Kept, layout: Layout, norm: Norm | None, x: T
 
 
 def _in_mode(
-    first: Kept, second: Kept, layout: Layout, norm: Norm | None, x: Tensor, training: tuple[bool, bool]
+    first: Kept, second: Kept, layout: Layout, norm: Norm | None, x: Tensor, training: tuple[bool, bool], value: float
 ) -> Mismatch | None:
-    value = 0.0
-    one, two = runnable(first).train(training[0]), runnable(second, layout).train(training[1])
+    one, two = (
+        runnable(kept, own, value).train(mode)
+        for kept, own, mode in zip((first, second), (None, layout), training, strict=True)
+    )
     with ExitStack() as stack:
         try:
             f = stack.enter_context(isolated(one, x, probe.TENSORS, {}))
-            if bool((f.first == 0).all()) and (first.others or second.others):
-                value = 1.0  # a gate that is closed
         except NormvizError:
             if x.shape == first.shape:
                 raise  # it cannot run in this mode, or is random
-            return _in_mode(first, second, layout, norm, _alike(x, first.shape, 3).to(x.dtype), training)
-        if value:
-            one, two = runnable(first, None, value), runnable(second, layout, value)
-            f = stack.enter_context(isolated(one.train(training[0]), x, probe.TENSORS, {}))
-            two.train(training[1])
+            return _in_mode(first, second, layout, norm, _alike(x, first.shape, 3).to(x.dtype), training, value)
+        if not value and (first.others or second.others) and bool((f.first == 0).all()):
+            return None  # a gate that is closed; the next values open it
         try:
             g = stack.enter_context(isolated(two, x, probe.TENSORS, {}))
         except NormvizError as error:
             if _is_random(two, x):
                 raise
             if x.shape != first.shape:
-                return _in_mode(first, second, layout, norm, _alike(x, first.shape, 3).to(x.dtype), training)
+                return _in_mode(first, second, layout, norm, _alike(x, first.shape, 3).to(x.dtype), training, value)
             text = _("It does not run on the input of the first: {error}", error=str(error))
             return Mismatch("raises", training[0], x, told=Difference("values", "", "", text))
         return Duel(Both.of(f, g), x, second.x.dtype, norm).found(training[0])

@@ -14,10 +14,11 @@ from normviz.layers.norm import Norm
 from normviz.measuring import probe
 from normviz.measuring.check import norm_of, usual_names, with_usual_formula
 from normviz.measuring.formula import Measurement, measure
+from normviz.measuring.models.gates import Gate, gate_of
 from normviz.measuring.models.graph import Replay
-from normviz.measuring.models.kept import ModeAsArgument, WithOthers
+from normviz.measuring.models.kept import LIKE_X, OTHER, ModeAsArgument, WithOthers
 from normviz.measuring.models.others import Other, of_module
-from normviz.measuring.models.recording import LIKE_X, OTHER, Call, Shape, axis_names, may_normalize
+from normviz.measuring.models.recording import Call, Shape, axis_names, may_normalize
 from normviz.measuring.report import without_like
 from normviz.texts.errors import NormvizError
 
@@ -80,7 +81,7 @@ def _key(call: Call) -> Any:
     objects = [(name, id(value)) for name, value in vars(module).items() if callable(value)]
     shapes = [(name, tuple(tensor.shape)) for name, tensor in (*module.named_parameters(), *module.named_buffers())]
     shape = next(_shapes(call), call.shape)
-    return type(module), str(sorted(plain, key=str)), str(objects), str(shapes), call.mode, shape
+    return type(module), str(sorted(plain, key=str)), str(objects), str(shapes), call.mode, shape, call.others
 
 
 def _probe(call: Call) -> Found | None:
@@ -111,8 +112,8 @@ def _smaller(size: int) -> int:
 
 def _measured(call: Call, shape: Shape) -> tuple[Found | None, bool]:
     """What the module computes, and whether it could be measured. ``shape``: of the x in the model."""
-    measured = False
-    for function in _functions(call):
+    measured, gate = False, _gate(call)
+    for function in _functions(call, gate):
         for small in _shapes(call):
             try:
                 found = measure(function, probe.generic(small, torch.float32), most_inputs=MOST_INPUTS)
@@ -121,6 +122,8 @@ def _measured(call: Call, shape: Shape) -> tuple[Found | None, bool]:
             norm, measured = _norm(found, call.module, shape), True
             if norm is None and _counts_groups(call.module) and small != call.shape:
                 continue  # its groups may be of another axis in this shape
+            if norm is not None and gate is not None:
+                norm = replace(norm, departures=(*norm.departures, gate.text))
             if norm is not None or not isinstance(function, WithOthers):
                 return norm, True
             break
@@ -132,12 +135,21 @@ def _counts_groups(module: nn.Module) -> bool:
     return not list(module.parameters()) and any(type(value) is int and value > 1 for value in vars(module).values())
 
 
-def _functions(call: Call) -> Iterator[Callable[[Tensor], Any]]:
+def _gate(call: Call) -> Gate | None:
+    if LIKE_X not in call.others or OTHER in call.others:
+        return None
+    for shape in _shapes(call):
+        with suppress(Exception):  # of the module, on a small x
+            return gate_of(call.module, call.others, shape)
+    return None
+
+
+def _functions(call: Call, gate: Gate | None = None) -> Iterator[Callable[[Tensor], Any]]:
     """The module as a function of its first input. What else it needs, such as a residual or a gate, is 0, then 1."""
     yield call.module if call.mode is None else ModeAsArgument(call.module, call.mode)
     if LIKE_X in call.others and OTHER not in call.others:
-        for value in (0.0, 1.0):
-            yield WithOthers(call.module, call.others, value)
+        yield WithOthers(call.module, call.others, 0.0)
+        yield WithOthers(call.module, call.others, 1.0, *((1.0, 1.0) if gate is None else (gate.before, gate.after)))
 
 
 def _norm(found: Measurement, module: nn.Module, shape: Shape) -> Found | None:

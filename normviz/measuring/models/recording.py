@@ -6,7 +6,7 @@
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,8 @@ from normviz.layers.norm import Norm
 from normviz.measuring.check import usual_axes
 from normviz.measuring.models.graph import Graph, Node, Replay, chain
 from normviz.measuring.models.kept import (
+    LIKE_X,
+    OTHER,
     ByTensor,
     Called,
     Kept,
@@ -185,7 +187,6 @@ def elements_of(tensors: Iterable[Tensor | None]) -> int:
 
 # The recorded calls.
 
-LIKE_X, OTHER = ..., object()
 FORMULA = "formula"
 
 
@@ -306,7 +307,7 @@ class Recorder(TorchFunctionMode):
             call, layer = None, self._layer(module)
             if tensors and tensors[0].is_floating_point():
                 shape = tuple(tensors[0].shape)
-                others = tuple(_kept(value, shape) for value in args[1:])
+                others = tuple(_kept(value, shape) for value in _further(module, args, kwargs, shape))
                 call = self._add(
                     Call(
                         self.names[id(module)], module, shape, layer=layer, of_parameter=self._parameter(tensors[0]),
@@ -521,6 +522,18 @@ def _fixed(call: Call) -> Callable[[int, int], bool]:
     attributes = [value for value in vars(call.module).values() if type(value) is int]
     sizes = {size for one in (*call.module.parameters(), *call.module.buffers()) for size in one.shape if size > 1}
     return lambda axis, size: size in (*sizes, *attributes) or (not sizes and axis in (1, rank - 1))
+
+
+def _further(
+    module: nn.Module, args: tuple[object, ...], kwargs: Mapping[str, object], shape: Shape
+) -> tuple[object, ...]:
+    """The arguments after the first one; those by name, too, if one is a tensor of the shape of x."""
+    if any(_kept(value, shape) is LIKE_X for value in kwargs.values()):
+        with suppress(TypeError, ValueError):  # it has no signature
+            bound = inspect.signature(module.forward).bind(*args, **kwargs)
+            bound.apply_defaults()
+            return bound.args[1:]
+    return args[1:]
 
 
 def _kept(value: object, shape: Shape) -> Any:

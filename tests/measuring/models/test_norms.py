@@ -503,6 +503,98 @@ def test_a_norm_with_another_argument_is_measured_with_zeros_and_ones_for_it(dev
     with torch.device(device):
         model, x = WithTwo(), torch.zeros(2, 5, 8)
     found = nv.norms(model, x)
-    assert [(row.name, row.layer) for row in found] == [
-        (name, "RMSNorm([8], eps=1e-06)") for name in ("gated", "added")
+    assert [(row.name, row.layer, row.departures) for row in found] == [
+        ("gated", "RMSNorm([8], eps=1e-06)", ("It multiplies its output by z, where z is a tensor given beside x.",)),
+        ("added", "RMSNorm([8], eps=1e-06)", ()),
     ]
+
+
+class OfMamba(nn.Module):
+    """RMSNorm with a gate z, which it may leave out, before or behind it."""
+
+    def __init__(self, factor=F.silu, is_first=False, epsilon=1e-6):
+        super().__init__()
+        self.weight, self.factor, self.is_first, self.epsilon = nn.Parameter(torch.ones(8)), factor, is_first, epsilon
+
+    def forward(self, x, z=None):
+        x = x * self.factor(z) if z is not None and self.is_first else x
+        y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.epsilon) * self.weight
+        return y if z is None or self.is_first else y * self.factor(z)
+
+
+class MustHave(OfMamba):
+    def forward(self, x, *, gate):
+        return super().forward(x, gate)
+
+
+class Called(nn.Module):
+    def __init__(self, norm, call):
+        super().__init__()
+        self.norm, self.call = norm, call
+
+    def forward(self, x):
+        return self.call(self.norm, x, x.flip(1))
+
+
+BY_PLACE, BY_NAME = (lambda norm, x, z: norm(x, z)), (lambda norm, x, z: norm(x, z=z))
+
+
+@needs_rms_norm
+@pytest.mark.parametrize("call", [BY_PLACE, BY_NAME], ids=["by place", "by name"])
+@pytest.mark.parametrize(
+    ("norm", "departure"),
+    [
+        (OfMamba(), "It multiplies its output by silu(z), where z is a tensor given beside x."),
+        (OfMamba(torch.sigmoid), "It multiplies its output by sigmoid(z), where z is a tensor given beside x."),
+        (OfMamba(is_first=True), "It multiplies x by silu(z) first, where z is a tensor given beside x."),
+        (OfMamba(lambda z: z**2), "Its output depends on a tensor given beside x, too."),
+    ],
+    ids=["behind", "sigmoid", "first", "another"],
+)
+def test_a_gate_is_named(norm, departure, call):
+    (row,) = nv.norms(Called(norm, call), torch.randn(2, 5, 8))
+    assert (row.name, row.layer, row.departures) == ("norm", "RMSNorm([8], eps=1e-06)", (departure,))
+
+
+@needs_rms_norm
+def test_a_gate_that_cannot_be_left_out_does_not_change_eps():
+    class Grouped(nn.Module):
+        def forward(self, x, z):
+            return F.rms_norm((x * F.silu(z)).unflatten(-1, (2, 4)), (4,), eps=1e-3).flatten(-2)
+
+    (row,) = nv.norms(Called(Grouped(), BY_PLACE), torch.randn(2, 5, 8))
+    assert (row.norm.eps, len(row.departures)) == (pytest.approx(1e-3), 1)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        (OfMamba(), OfMamba(), False),
+        (OfMamba(), OfMamba(torch.sigmoid), True),  # equal where z is 1
+        (OfMamba(F.relu), OfMamba(lambda z: z), True),  # equal where z is positive
+        (OfMamba(), OfMamba(is_first=True), True),
+    ],
+)
+def test_gates_are_compared(one, other, differ):
+    x = torch.randn(2, 5, 8)
+    found = nv.norms(Called(one, BY_PLACE), x).diff(nv.norms(Called(other, BY_NAME), x))
+    assert len(found) == (2 if differ else 0)
+    assert all("where z is a tensor given beside x" in sentence for sentence in found)
+
+
+@pytest.mark.parametrize("is_after", [False, True])
+def test_a_residual_that_is_added_afterwards_is_no_residual_that_is_added_before(is_after):
+    class Added(nn.Module):
+        def __init__(self, is_after):
+            super().__init__()
+            self.is_after, self.weight = is_after, nn.Parameter(torch.ones(8))
+
+        def forward(self, x, z):
+            y = x if self.is_after else x + z
+            y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6) * self.weight
+            return y + z if self.is_after else y
+
+    x = torch.randn(2, 5, 8)
+    found = nv.norms(Called(Added(False), BY_PLACE), x).diff(nv.norms(Called(Added(is_after), BY_PLACE), x))
+    told = "norm, second model: It adds z to its output, where z is a tensor given beside x."
+    assert found == ((told,) if is_after else ())
