@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,7 @@ from normviz.figures.wire import Json, Payload, left_out
 from normviz.parts.html import Body, FigureData, Term, data, escape
 from normviz.parts.part import Part
 from normviz.scene.setting import check_length
+from normviz.scene.view import NOT_PRESENTED
 from normviz.texts.errors import NormvizError, check_web_address, echo, listed
 from normviz.texts.languages import html_attributes
 from normviz.texts.messages import _, language
@@ -49,6 +50,7 @@ def document(
     caption: str = "",
     link: str = "",
     views: dict[str, Json] | None = None,
+    present: bool = False,
     app: str = "",
     pages: Mapping[str, str] = {},
 ) -> str:
@@ -60,6 +62,7 @@ def document(
     caption  a line below the figures
     link     the address of the same view in an app, or ""
     views    the views that the reader can choose (``views_data``); without them, the file shows one view
+    present  the file is for a projector
     app      the address of an app for links to other views, or ""
     pages    the addresses of pages next to the file, by their link in the app
 
@@ -67,7 +70,16 @@ def document(
     """
     escaped = escape(check_text("title", title))
     body = fragment(
-        parts, theme=theme, plotly=plotly, caption=caption, link=link, whole=True, views=views, app=app, pages=pages
+        parts,
+        theme=theme,
+        plotly=plotly,
+        caption=caption,
+        link=link,
+        whole=True,
+        views=views,
+        present=present,
+        app=app,
+        pages=pages,
     )
     return (
         "<!doctype html>\n"
@@ -86,6 +98,7 @@ def fragment(
     link: str = "",
     whole: bool = False,
     views: dict[str, Json] | None = None,
+    present: bool = False,
     widget: str = "",
     app: str = "",
     pages: Mapping[str, str] = {},
@@ -94,7 +107,7 @@ def fragment(
 
     whole   it is the body of ``document``
     widget  the key of the notebook widget that answers while its kernel runs
-    app, pages: as in ``document``
+    present, app, pages: as in ``document``
     """
     source, body = plotlyjs(plotly), Body(app=app or None, pages=pages, tables=True, carries=True)
     html = body.page(parts)
@@ -107,7 +120,7 @@ def fragment(
         marks += f' {html_attributes()} data-lm-suppress-shortcuts="true"'
     return (
         f'<div class="nv-doc" data-theme="{check_theme(theme)}"{marks}>\n<style>{css()}{more}</style>\n{html}\n{_foot(caption, link)}'
-        f"{no_script()}\n{settings(body, theme, source, whole, views, widget)}\n{embedded}"
+        f"{no_script()}\n{settings(body, theme, source, whole, views, widget, present)}\n{embedded}"
         f'<script type="module">{script(playable, body.exercises)}</script>\n</div>'
     )
 
@@ -116,12 +129,14 @@ def fragment(
 class DocumentData(Payload):
     """What the script of an exported page reads.
 
-    version    of this format
-    plotly     the address of plotly.js; "" if the page embeds it
-    integrity  the hash that plotly.js must have, or ""
-    whole      the page is a file of its own
-    answers    all views, compressed (``FileViews``)
-    widget     the key of the notebook widget that answers while its kernel runs
+    version      of this format
+    plotly       the address of plotly.js; "" if the page embeds it
+    integrity    the hash that plotly.js must have, or ""
+    whole        the page is a file of its own
+    present      the page is for a projector
+    unpresented  the names of the panels that a projector does not show
+    answers      all views, compressed (``FileViews``)
+    widget       the key of the notebook widget that answers while its kernel runs
     """
 
     version: int
@@ -130,6 +145,8 @@ class DocumentData(Payload):
     plotly: str
     integrity: str
     whole: bool
+    present: bool = left_out(False)
+    unpresented: Sequence[str]
     figures: list[FigureData]
     terms: list[Term]
     answers: str = left_out("")
@@ -137,7 +154,13 @@ class DocumentData(Payload):
 
 
 def settings(
-    body: Body, theme: str, source: PlotlyJs, whole: bool = True, views: dict[str, Json] | None = None, widget: str = ""
+    body: Body,
+    theme: str,
+    source: PlotlyJs,
+    whole: bool = True,
+    views: dict[str, Json] | None = None,
+    widget: str = "",
+    present: bool = False,
 ) -> str:
     """The data that the page's script reads: its version, the figures or all views, and where plotly.js is."""
     answers = compressed(data(views).encode()) if views else ""
@@ -148,6 +171,8 @@ def settings(
         plotly=source.address,
         integrity=source.integrity,
         whole=whole,
+        present=present,
+        unpresented=sorted(NOT_PRESENTED),
         figures=[] if views else body.figures,
         terms=body.terms(whole=bool(views or widget)),
         answers=answers,

@@ -60,7 +60,7 @@ def output_of_query(page: str, query: Mapping[str, str]) -> Output:
         if page == "questions" and (query.get("q") or not {"of", "search", "guess"} & {*query}):
             if problem := PAGES[page].problem(view_of_link(PAGES[page], query)):
                 raise NormvizError(problem)
-            return questions(query.get("q", ""))
+            return questions(query.get("q", ""), present=view_of_link(PAGES[page], query).display.present)
         if page not in PAGES:
             raise NormvizError("page={page} is unknown; choose {pages}.", page=echo(page), pages=listed(LISTED))
         target, query = leads_to(page, query)
@@ -70,12 +70,13 @@ def output_of_query(page: str, query: Mapping[str, str]) -> Output:
         return output_of_view(target.name, view)
 
 
-def questions(key: str = "") -> Output:
-    """One question with its answer, such as "s0"; without a key, all of them."""
+def questions(key: str = "", present: bool = False) -> Output:
+    """One question with its answer, such as "s0"; without a key, all of them. ``present``: for a projector."""
     if key in ("", None):
         return Output(tuple(list_parts()), _("Questions · normviz"), "questions", language_query())
     question = find_question(key)
     title, query = f"{prose(question.key).title} · normviz", {"q": question.key} | language_query()
+    query |= {"present": "true"} if present else {}
     return Output(tuple(question_parts(question)), title, "questions", query)
 
 

@@ -13,7 +13,7 @@ from normviz.export.document import Plotlyjs, Theme, check_text, check_theme, do
 from normviz.export.playable import Search, search, views_data
 from normviz.export.tour_file import tour_data
 from normviz.figures import palette, plotly_figure, wire
-from normviz.lessons.pages import PAGES
+from normviz.lessons.pages import PAGES, join_part
 from normviz.lessons.tours import Tour
 from normviz.parts.html import text
 from normviz.parts.part import Chart, Panels, Part, flat, page_path, visible_parts
@@ -219,9 +219,17 @@ class Output:
         with in_language(self.lang):
             shared: dict[str, Any] = {"theme": theme, "plotly": where, "caption": caption}
             shared |= {"link": self._address(), "views": self.answers()}
+            is_tour = self.choices is not None and self.choices.tour is not None
             if full:
-                return document(self.parts, title=self.title, **shared)
-            return fragment(self.parts, widget=self.widget, **shared)
+                is_presented = is_tour or (self.query or {}).get("present") == "true"
+                return document(self.joined_parts(self._app()), title=self.title, present=is_presented, **shared)
+            return fragment(self.parts, widget=self.widget, present=is_tour, **shared)
+
+    def joined_parts(self, app: str | None) -> list[Part]:
+        """The parts of a file and, for a projector, the address of the view in an app, if there is one."""
+        if not app or self.query is None:
+            return list(self.parts)
+        return [*self.parts, join_part(PAGES[self.page], PAGES[self.page].view(self.query), app)]
 
     def url(self, base: str = "") -> str:
         """The link to this view, below ``base``, such as "https://example.org/normviz"; the default is NORMVIZ_URL, or no base.

@@ -34,7 +34,7 @@ from normviz.scene.edits import Reading, with_fields, with_tensor
 from normviz.scene.scene import FIELD_NAMES, PATTERN_FAMILY, SCENE_SETTINGS, axes_of, commas
 from normviz.scene.setting import Choice, Number, Segments, Several, Slider, TextField, Toggle
 from normviz.scene.toggles import toggle_rows, with_toggle_of_file
-from normviz.scene.view import NOT_PRESENTED, Display, View, read
+from normviz.scene.view import Display, View, read
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, ngettext
 
@@ -512,7 +512,7 @@ def _playable_row(row: InputRow, ways: Mapping[str, Mapping[object, Key]]) -> In
 
 # The views of a file as JSON: every long text, array or part once, however many views have it.
 
-VERSION = 2
+VERSION = 3
 MOST_TOGGLED, MOST_TOGGLED_ELEMENTS = (
     240,
     20_000,
@@ -520,7 +520,6 @@ MOST_TOGGLED, MOST_TOGGLED_ELEMENTS = (
 NAMED_ONLY = ("code", "questions")  # parts that a view of a file has only if its layer is in the list
 LONG = 40  # characters of a value that is stored once
 LONG_TYPES = (str, list, dict)  # of such values
-PRESENTED = Display(present=True)
 SELECTED = ("at", "step", "cards", "norm", "batch")  # settings that a reader changes in the figure
 SCALED = ("gamma", "beta")  # these, too; a link to the app has those of the view
 
@@ -549,22 +548,18 @@ class FileView(Payload):
 class FileViews(Payload):
     """The views of a file.
 
-    version      of this format
-    page         the name of the page
-    app          the address of the app, or ""
-    unpresented  the names of the panels that a projector does not show
-    common       the settings that are the same in all views that have them, defaults too
-    present      the file is for a projector
-    views        each a FileView whose long values are ``{"$": number}``
-    pool         the long values
+    version  of this format
+    page     the name of the page
+    app      the address of the app, or ""
+    common   the settings that are the same in all views that have them, defaults too
+    views    each a FileView whose long values are ``{"$": number}``
+    pool     the long values
     """
 
     version: int
     page: str
     app: str
-    unpresented: Sequence[str] = left_out(())
     common: dict[str, str]
-    present: bool = left_out(False)
     views: list[dict[str, Json]]
     pool: list[Json]
 
@@ -589,20 +584,12 @@ def views_data(
             state={each: text for each, text in state.items() if each not in common},
             rows=[_row(row, one, numbers) for row in one.rows if row.inputs or any(row.more)],
             parts=parts,
-            presented=[n for n, part in enumerate(joined) if visible_parts([part], PRESENTED)],
+            presented=[number for number, part in enumerate(joined) if part.presented],
             figures=body.figures,
             toggles={" ".join(map(str, press)): numbers[key] for press, key in one.toggles.items()},
         )
         views.append({each: pool.pack(value) for each, value in sent(view).items()})
-    return FileViews(
-        version=VERSION,
-        page=page.name,
-        app=app,
-        unpresented=sorted(NOT_PRESENTED),
-        common=common,
-        views=views,
-        pool=pool.values,
-    )
+    return FileViews(version=VERSION, page=page.name, app=app, common=common, views=views, pool=pool.values)
 
 
 def _state(page: Page, view: View) -> dict[str, str]:

@@ -34,7 +34,6 @@ from normviz.lessons.questions.page import (
     READING_ORDER,
     current_key,
     question_list,
-    question_parts,
 )
 from normviz.lessons.questions.question import Question, prose
 from normviz.lessons.share.panel import report_address
@@ -117,6 +116,7 @@ START, STORY, ALL_LAYERS, MODELS, PRACTICE, TEACHING = map(
 )
 EXPLORE, COMPARE, STEPS, TRAINING = map(PageEntry, ("explore", "compare", "step_by_step", "train_and_eval"))
 PAGES_OF_APP = (START, STORY, EXPLORE, COMPARE, STEPS, ALL_LAYERS, TRAINING, MODELS, PRACTICE, TEACHING)
+PRESENT = "present=true"
 SETS = N_("Side by side")
 OWN_QUESTIONS = N_("Questions of this course")
 SHAPES = ((5, 7), (2, 5, 4))  # tensors besides the default one, on pages of a single layer
@@ -194,32 +194,39 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequenc
     """The page of one entry, between its neighbors. ``beside``: the languages of the sites in the neighboring folders."""
     body, views = Body(), None
     if entry.shows in (START, STORY, TEACHING):
-        body = Body(app=_app() if entry.shows is TEACHING else None, pages=_addresses(among))
-        made = body.page(output_of_query(entry.shows.key, {}).parts)
+        more = _question_pages(among) if entry.shows is TEACHING else {}
+        body = Body(app=_app() if entry.shows is TEACHING else None, pages=_addresses(among) | more)
+        made = _page(body, entry.shows.key)
     elif isinstance(entry.shows, PageEntry):
         body = Body(pages=_addresses(among) | _question_pages(among), carries=True)
         if entry.shows is ALL_LAYERS:
-            made = f"{body.page(output_of_query(entry.shows.key, {}).parts)}\n{_app_link(entry.shows.key, {})}"
+            made = f"{_page(body, entry.shows.key)}\n{_app_link(entry.shows.key, {})}"
         elif entry.shows.query:
-            shown = output_of_query(entry.shows.key, entry.shows.query).parts
-            made = f"{body.page([one for one in shown if one != Heading(entry.title)])}\n{no_script()}"
+            made = f"{_page(body, entry.shows.key, entry.shows.query, entry.title)}\n{no_script()}"
         else:
             made, views = _playable(entry.shows.key, body, _question_pages(among))
     elif isinstance(entry.shows, Question):
-        _heading, *parts = question_parts(entry.shows)
-        made = f"{body.page(parts)}\n{no_script()}\n{_app_link(entry.shows.page.name, entry.shows.query)}"
+        made = _page(body, "questions", {"q": entry.shows.key}, entry.title)
+        made = f"{made}\n{no_script()}\n{_app_link(entry.shows.page.name, entry.shows.query)}"
     else:
         query = entry.shows.query
-        made = f"{body.page(output_of_query('compare', query).parts)}\n{_app_link('compare', query)}"
+        made = f"{_page(body, 'compare', query)}\n{_app_link('compare', query)}"
     if isinstance(entry.shows, PageEntry) and PAGES[entry.shows.key].plan and not entry.shows.query:
         made += f"\n{body.page([Links((plan_of(entry.shows.key),), kind='next')])}"
     html, switch = f"{made}\n{_neighbors(entry, among)}", language_switch(beside, entry.file)
     return page(entry.title, html, body, theme, topic=entry.topic, views=views, switch=switch)
 
 
+def _page(body: Body, name: str, query: Mapping[str, str] = {}, title: str = "") -> str:
+    """A view of a page of the app, without the heading that is the title of the page around it."""
+    parts = output_of_query(name, query).joined_parts(_app())
+    return body.page(part for part in parts if part != Heading(title))
+
+
 def _question_pages(among: Sequence[Entry]) -> dict[str, str]:
     """The files of the questions, by their link in the app; the index has those of each page."""
     files = {f"/questions?q={entry.shows.key}": entry.file for entry in among if isinstance(entry.shows, Question)}
+    files |= {f"{address}&{PRESENT}": f"{file}#{PRESENT}" for address, file in files.items()}
     return files | {f"/questions?of={name}": INDEX for name in ASKING if files}
 
 
@@ -228,6 +235,7 @@ def _addresses(among: Sequence[Entry]) -> dict[str, str]:
     shown = {one.shows: one.file for one in among if isinstance(one.shows, PageEntry)}
     pages = {one.key: file for one, file in shown.items() if not one.query}
     found = {"/questions": INDEX} | {f"/{one.key}{link(one.query)}": file for one, file in shown.items()}
+    found |= {f"/{key}?{PRESENT}": f"{file}#{PRESENT}" for key, file in pages.items()}
     if START.key in pages:
         found |= {f"/start?step={step}": f"{pages[START.key]}?step={step}" for step in range(1, START_STEPS + 1)}
     return found
@@ -237,7 +245,10 @@ def _playable(name: str, body: Body, questions: Mapping[str, str]) -> tuple[str,
     """A page of the app, with the views that its controls lead to."""
     choices = Choices(() if name in ("compare", MODELS.key) else SHAPES, pages=questions)
     output = replace(output_of_query(name, {}), choices=choices)
-    return f"{body.page(output.parts)}\n{no_script()}\n{_app_link(name, {}, ' nv-app-link')}", output.answers()
+    return (
+        f"{body.page(output.joined_parts(_app()))}\n{no_script()}\n{_app_link(name, {}, ' nv-app-link')}",
+        output.answers(),
+    )
 
 
 def _neighbors(entry: Entry, among: Sequence[Entry]) -> str:

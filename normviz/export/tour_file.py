@@ -68,6 +68,4 @@ def tour_data(tour: Tour, app: str = "") -> FileViews:
         parts, stop = body.keyed([*stop_parts(tour, number), _join(tour, number)]), {"stop": str(number)}
         view = sent(FileView(query=stop, state=stop, rows=[], parts=parts, figures=body.figures))
         views.append(view | {name: pool.pack(view[name]) for name in ("parts", "figures")})
-    return FileViews(
-        version=VERSION, page=tour.stops[0].page, app="", common={}, present=True, views=views, pool=pool.values
-    )
+    return FileViews(version=VERSION, page=tour.stops[0].page, app="", common={}, views=views, pool=pool.values)

@@ -87,6 +87,8 @@ def words_in(text: str) -> tuple[Word, ...]:
 
 
 class Shown(Protocol):
+    @property
+    def presented(self) -> bool: ...
     def html(self, body: Body) -> str: ...
     def plain_text(self) -> str: ...
 
@@ -241,8 +243,11 @@ class Body:
         return "\n".join(part.html(self) for part in parts)
 
     def page(self, parts: Iterable[Shown]) -> str:
-        """The parts as the browser's page finds them in a file."""
-        divs = (f'<div class="nv-part" data-key="{key}">{html}</div>' for key, html in self.keyed(parts))
+        """The parts as the browser's page finds them in a file, each with a mark if a projector does not show it."""
+        made = list(parts)
+        marks = ("" if part.presented else " data-unpresented" for part in made)
+        keyed = zip(self.keyed(made), marks, strict=True)
+        divs = (f'<div class="nv-part" data-key="{key}"{mark}>{html}</div>' for (key, html), mark in keyed)
         return '<div class="nv-page">\n' + "\n".join(divs) + "\n</div>"
 
     def keyed(self, parts: Iterable[Shown]) -> list[tuple[str, str]]:

@@ -55,6 +55,11 @@ class Part(ABC):
         """The names that hide the part or something in it."""
         return frozenset({self.hidden_by}).union(*(part.names for part in self.children))
 
+    @property
+    def presented(self) -> bool:
+        """Whether a projector shows the part of a file."""
+        return bool(visible_parts([self], Display(present=True)))
+
     @abstractmethod
     def html(self, body: Body) -> str: ...
 
@@ -931,6 +936,7 @@ class Table(Part):
     transposed: bool = False
     five: bool = False
     name: ClassVar[str] = "table"
+    presented: ClassVar[bool] = False  # beside a figure
 
     def cells(self) -> list[list[str]]:
         """The cells as Markdown, the heads first."""

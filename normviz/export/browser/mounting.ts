@@ -6,10 +6,10 @@ import { loadPlotly } from "../../figures/browser/common/plotly.ts";
 import { drawSvg } from "../../figures/browser/picture/picture.ts";
 import { PageView } from "../../parts/browser/page.ts";
 import { wantedMode, watchTheme } from "./theme.ts";
+import { Still, type Settings } from "./still.ts";
 import type { Player } from "./playing.ts";
 import type { Live } from "./live.ts";
 
-type Settings = Omit<DocumentData, "version" | "normviz" | "terms" | "answers"> & Partial<Pick<DocumentData, "version" | "normviz" | "terms">> & { answers?: string | FileViews };
 /** what only pages with controls need */
 type Playable = Pick<typeof import("./playing.ts"), "Player"> & Pick<typeof import("./live.ts"), "Live" | "plotlyFromWidget" | "watchModel">;
 
@@ -80,22 +80,15 @@ async function mountPage(root: HTMLElement, playable?: Playable) {
     place.replaceChildren(html("p", "nv-note-box", null, _("This page was made by another version of normviz: its data has version {theirs}, and its script reads version {ours}. Export it again.", versions)));
     return new PageView(place, {});
   }
-  let page: PageView;
-  let player: Player | undefined;
-  if (packed && playable) {
-    player = new playable.Player(root, packed, settings.whole, (view) => {
-      const data = { ...view, terms: settings.terms };
-      return page.data ? page.set(data, modeOf(root)) : page.setText(data);
-    });
-    page = new PageView(place, player);
-    player.readAddress();
-  } else {
-    page = new PageView(place, {});
-    const parts = findAll(place, ":scope > .nv-part").map((part) => [part.dataset.key ?? "", part.innerHTML] as [string, string]);
-    page.setText({ page: "", parts, figures: settings.figures, terms: settings.terms });
-  }
+  const show = (view: PageData) => {
+    const data = { ...view, terms: settings.terms };
+    return page.data ? page.set(data, modeOf(root)) : page.setText(data);
+  };
+  const player = packed && playable && new playable.Player(root, settings, show, packed), host = player ?? new Still(root, settings, show);
+  const page = new PageView(place, host);
+  host.readAddress();
   page.draw(modeOf(root));
-  if (settings.widget && playable) connectKernel(settings.widget, root, page, playable, player);
+  if (settings.widget && playable) connectKernel(settings.widget, root, page, playable, host, player);
   const look = () => {
     const mode = root.isConnected && applyMode();
     if (mode) page.draw(mode);
@@ -114,10 +107,10 @@ async function mountPage(root: HTMLElement, playable?: Playable) {
  * Lets the kernel of the notebook make the views from its first reply on, while it runs; before and after, those in the output are used.
  * @param key of the widget
  */
-function connectKernel(key: string, root: HTMLElement, page: PageView, playable: Playable, player?: Player) {
+function connectKernel(key: string, root: HTMLElement, page: PageView, playable: Playable, host: Still, player?: Player) {
   let live: Live | undefined;
   const answer = (kernel: boolean) => {
-    page.host = (kernel ? live : player) ?? {};
+    page.host = (kernel && live) || host;
     root.toggleAttribute("data-kernel", kernel);
     if (kernel) player?.leave();
     else player?.resume();

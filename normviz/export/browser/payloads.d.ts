@@ -17,9 +17,7 @@ interface FileViews {
   version: number; // of this format
   page: string; // the name of the page
   app: string; // the address of the app, or ""
-  unpresented?: string[]; // the names of the panels that a projector does not show
   common: Record<string, string>; // the settings that are the same in all views that have them, defaults too
-  present?: boolean; // the file is for a projector
   views: Record<string, unknown>[]; // each a FileView whose long values are ``{"$": number}``
   pool: unknown[]; // the long values
 }
@@ -32,6 +30,8 @@ interface DocumentData {
   plotly: string; // the address of plotly.js; "" if the page embeds it
   integrity: string; // the hash that plotly.js must have, or ""
   whole: boolean; // the page is a file of its own
+  present?: boolean; // the page is for a projector
+  unpresented: string[]; // the names of the panels that a projector does not show
   figures: FigureData[];
   terms: Term[];
   answers?: string; // all views, compressed (``FileViews``)

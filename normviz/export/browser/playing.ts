@@ -9,6 +9,7 @@ import { ControlBar } from "../../lessons/browser/control_bar.ts";
 import { ShareButton } from "../../lessons/share/dialog.ts";
 import { FileDialog, type FileShare } from "../../lessons/share/file_dialog.ts";
 import { pathOf, queryOf } from "../../lessons/share/links.ts";
+import { Still, type Settings } from "./still.ts";
 import { optionOf, unpackViews, viewNumber, type PlayableView } from "./views.ts";
 
 const LARGEST_SCALE = 3; // equals normviz.scene.scene.LARGEST_SCALE
@@ -24,11 +25,9 @@ const readChoice = (gamma: string | null, beta: string | null, figures: FigureDa
   return (gamma ?? beta) !== null && Object.values(choice).every((value) => Math.abs(value) <= LARGEST_SCALE) ? choice : null;
 };
 
-export class Player implements PageHost {
+export class Player extends Still {
   /** The version of the data that it reads. */
-  static VERSION = 2;
-  /** Whether the address asks for the view of a projector: the figure fills the screen, without controls. */
-  presenting = false;
+  static VERSION = 3;
   number = 0; // the number of the view that is shown
   at?: Index | null; // the element that the reader has selected; undefined: the view's own
   step?: number; // the step that the reader has chosen
@@ -38,32 +37,24 @@ export class Player implements PageHost {
   start?: number[]; // the first drawn slices of a large tensor, if the reader has moved them
   figures: FigureData[] = []; // that are shown
   title = document.title; // the title of the file, which names its first view
-  root: HTMLElement;
   packed: FileViews;
   views: PlayableView[];
-  show: (data: PageData) => void;
-  ownsAddress: boolean;
   notice: HTMLParagraphElement;
   bar: ControlBar;
   fixed: HTMLParagraphElement;
   share?: ShareButton<FileShare>;
-  projector: boolean;
 
-  /** Adds the controls, and shows the view of the address. ``whole``: whether the page is a file of its own. */
-  constructor(root: HTMLElement, packed: FileViews, whole: boolean, show: (data: PageData) => void) {
-    this.root = root;
+  /** Adds the controls. */
+  constructor(root: HTMLElement, settings: Settings, show: (data: PageData) => void, packed: FileViews) {
+    super(root, settings, show);
     this.packed = packed;
     this.views = unpackViews(packed);
-    this.show = show;
-    this.ownsAddress = whole && /^(file|https?|blob):$/.test(location.protocol); // a frame with srcdoc has no address of its own
     this.notice = html("p", "nv-note-box nv-no-view", null, "", { role: "status" });
     this.bar = new ControlBar(root, (key, value) => this.choose(key, value), () => this.open(0));
     this.bar.root.after(this.notice);
     this.fixed = this.addFixedLine();
     this.share = this.addShare();
-    this.projector = this.ownsAddress && !packed.present && window.parent === window;
     if (this.projector) this.addProjectorButton();
-    if (this.ownsAddress) window.addEventListener("hashchange", () => location.hash.slice(1).match(/^$|=/) && this.readAddress());
   }
 
   // Says why sizes are gray, which a reader cannot change.
@@ -74,7 +65,7 @@ export class Player implements PageHost {
   }
 
   addShare(): ShareButton<FileShare> | undefined {
-    if (this.packed.present || (!this.ownsAddress && !this.packed.app)) return undefined;
+    if (this.settings.present || (!this.ownsAddress && !this.packed.app)) return undefined;
     const place = html("div", "nvs-root", this.bar.tools);
     return new ShareButton(place, "nv-control-button", (parent, data, onClose) => new FileDialog(parent, data, onClose));
   }
@@ -94,11 +85,9 @@ export class Player implements PageHost {
     return this.views[this.number];
   }
 
-  readAddress() {
-    const asked = new URLSearchParams(this.ownsAddress ? location.hash.slice(1).replaceAll("+", "%2B") : "");
+  read(asked: URLSearchParams) {
     const { number, found } = viewNumber(this.packed, this.views, asked), at = asked.get("at"), step = asked.get("step"), from = asked.get("from");
     this.number = number;
-    this.presenting = asked.get("present") === "true" && !this.packed.present;
     this.at = at === "none" ? null : readNumbers(at);
     this.start = readNumbers(from);
     this.settleStart();
@@ -169,16 +158,15 @@ export class Player implements PageHost {
   }
 
   update() {
-    const { rows, figures, title } = this.view, { presenting, packed } = this;
+    const { rows, figures, title, parts, presented } = this.view;
     this.notice.hidden = true;
     this.bar.set(rows, title);
-    this.bar.root.hidden = presenting;
+    this.bar.root.hidden = this.presenting;
     this.writeTitle();
     this.fixed.hidden = !rows.some(({ inputs, more }) => [...inputs, ...more.flat()].some(({ why }) => why));
-    const parts = presenting ? this.view.parts.filter((_part, number) => this.view.presented?.includes(number)) : this.view.parts;
     this.settleStart();
     this.figures = figures.map((figure) => this.live(figure));
-    this.show({ page: packed.page, present: packed.present || presenting, projector: this.projector, parts, figures: this.figures });
+    this.draw({ page: this.packed.page, parts, presented, figures: this.figures });
     this.selected();
   }
 
@@ -232,7 +220,6 @@ export class Player implements PageHost {
     if (this.trained && "trained" in figure) live.trained = this.trained;
     if (showsX(figure)) live.start = this.start ?? null;
     if ("scaled" in figure) live.choice = this.choice;
-    if (this.presenting) live.hidden = [...(figure.hidden ?? []), ...(this.packed.unpresented ?? [])];
     return live;
   }
 
@@ -287,12 +274,6 @@ export class Player implements PageHost {
     return chosen;
   }
 
-  present: NonNullable<PageHost["present"]> = (present) => {
-    this.presenting = present;
-    this.update();
-    this.writeAddress(true);
-  };
-
   appAddress() {
     return `${this.packed.app}/${pathOf(this.packed.page)}${queryOf(Object.entries({ ...this.view.query, ...this.chosen }))}`;
   }
@@ -302,15 +283,5 @@ export class Player implements PageHost {
     const { state, query } = this.view, pairs = Object.entries(state).filter(([name]) => name !== "layout" || name in query);
     if (this.presenting) pairs.push(["present", "true"]);
     return `#${queryOf([...pairs, ...Object.entries(this.chosen)]).slice(1)}`;
-  }
-
-  /** A frame that may not change its address keeps it. ``push``: whether Back should return to the view before. */
-  writeAddress(push: boolean) {
-    if (!this.ownsAddress) return;
-    try {
-      history[push ? "pushState" : "replaceState"]({}, "", new URL(this.hash, location.href).href);
-    } catch (error) {
-      if (!(error instanceof DOMException)) throw error;
-    }
   }
 }

@@ -212,6 +212,7 @@ class Practice {
       });
     else html("p", "nv-note-box", this.card, _("No exercise has these topics at this level. Choose others."));
     this.page.glossary.markAgain();
+    void this.page.fill();
     if (focus) this.focus();
   }
 

@@ -106,7 +106,7 @@ export class PageView {
     this.data = data;
     this.root.classList.toggle("nv-present", Boolean(data.present));
     const focused = this.glossary.unmark();
-    this.arrange(data.parts);
+    this.arrange(data.present && data.presented ? data.parts.filter((_part, number) => data.presented?.includes(number)) : data.parts);
     this.ask();
     for (const code of findAll(this.root, ".nv-qr:empty")) drawCode(code);
     for (const link of findAll(this.root, "a.nv-go, a.nv-file")) {
@@ -132,8 +132,8 @@ export class PageView {
 
   /** On a projector: the buttons, and the numbers of the sentence, which are hidden until a key shows them. */
   ask() {
-    const { data, root } = this, sentence = root.querySelector(".nv-tour-caption, .nv-sentence");
-    const asked = data.present && sentence?.querySelector("strong") ? sentence.textContent ?? "" : "";
+    const { data, root } = this, sentence = root.querySelector(".nv-tour-caption, .nv-sentence"), isQuestion = root.querySelector(".nv-prediction");
+    const asked = data.present && !isQuestion && sentence?.querySelector("strong") ? sentence.textContent ?? "" : "";
     root.classList.toggle("nv-asks", Boolean(asked));
     if (asked !== this.asked) root.classList.remove("nv-told");
     this.asked = asked;
@@ -205,7 +205,7 @@ export class PageView {
    */
   enlarge(share: number) {
     const { root, data } = this, scale = data?.present ? Math.max(1, share * projectedScale()) : 1;
-    const hasChart = data?.figures.some((figure) => "figure" in figure);
+    const hasChart = findAll(root, ".nv-figure").some(({ dataset }) => "figure" in data.figures[Number(dataset.figure)]);
     root.dataset.scale = String(scale);
     root.style.zoom = scale > 1 && !hasChart ? String(scale) : "";
     root.style.setProperty("--nv-type", hasChart ? String(scale) : "1");
@@ -228,7 +228,8 @@ export class PageView {
 
   /** Draws the figure whose number its place has. */
   drawFigure(place: HTMLElement) {
-    const { figures, plotly, integrity } = this.data, data = { ...figures[Number(place.dataset.figure)], plotly, integrity, theme: this.mode };
+    const { figures, plotly, integrity, present, unpresented = [] } = this.data, drawn = figures[Number(place.dataset.figure)];
+    const data = { ...drawn, ...(present && unpresented.length && { hidden: [...drawn.hidden ?? [], ...unpresented] }), plotly, integrity, theme: this.mode };
     this.figures.set(place, mountFigure({ parentElement: place, data, setTriggerValue: this.host.send }));
   }
 

@@ -2,6 +2,8 @@
 
 interface PageData extends Omit<DrawnPage, "terms">, Partial<OnScreen> {
   terms?: Term[];
+  presented?: number[]; // in a file: the numbers of the parts that a projector shows
+  unpresented?: string[]; // in a file: the names of the panels that a projector does not show
   plotly?: string;
   integrity?: string;
   guess?: string; // the prediction in the address of a question

@@ -20,6 +20,8 @@ FILES = {
     "gradients": ("/gradients?shape=2,3&layer=LayerNorm([3])", nv.Choices(layers=TWO, app="https://example.org/lab")),
     "explore": ("/explore?shape=2,3&layer=LayerNorm([3])&open=values,worked", nv.Choices(layers=TWO)),
     "compare": ("/compare?shape=2,3", nv.Choices(shapes=((5, 7),))),
+    "question": ("/questions?q=q12", nv.Choices(app="https://example.org/lab")),
+    "lecture": ("/questions?q=q12&present=true", None),
 }
 Show = Callable[..., Page]
 
@@ -97,6 +99,30 @@ def test_a_button_shows_the_figure_alone_too_and_back_or_another_button_leaves(s
         page.wait_for_function("location.hash === '#layer=BatchNorm1d(3)'")
 
 
+def test_a_file_with_one_view_is_for_a_projector_too_and_its_answer_waits_for_the_space_key(show):
+    page = show("question", "present=true", ".nv-present .nv-predict")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    expect(page.locator(".nv-qr > svg")).to_be_visible()
+    expect(page.locator(".nv-join")).to_contain_text("example.org/lab/questions?q=q12")
+    expect(page.locator(".nv-prediction .nv-answer > .nv-text")).to_be_hidden()
+    for text in (".nv-predict > p", ".nv-predict input", ".nv-numbers th", ".nv-numbers td", ".nv-join p"):
+        size = "element => parseFloat(getComputedStyle(element).fontSize) * (Number(element.closest('.nv-page').style.zoom) || 1)"
+        page.wait_for_function(f"text => ({size})(document.querySelector(text)) >= 28", arg=text)
+    page.keyboard.press("Space")
+    expect(page.locator(".nv-prediction .nv-answer > .nv-text")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".nv-present")).to_have_count(0)
+    expect(page.locator("h2")).to_be_visible()
+    page.wait_for_function("!location.hash.includes('present')")
+    page.go_back()
+    expect(page.locator(".nv-present")).to_have_count(1)
+
+
+def test_a_file_of_a_view_for_a_projector_stays_one(show):
+    page = show("lecture", until=".nv-present .nv-predict")
+    assert page.locator(".nv-leave, .nv-qr").count() == 0
+
+
 def test_a_line_says_why_a_size_cannot_be_changed_and_leads_to_the_app_if_there_is_one(show):
     for name, has_line, app in (
         ("gradients", True, "https://example.org/lab/gradients?"),
@@ -143,7 +169,7 @@ def test_data_of_another_version_gives_a_message_instead_of_a_figure(show, folde
     (folder / "v1.html").write_text(with_data(html, (OLD / "answers-v1.json").read_text()), encoding="utf-8")
     page = show("v1", until=".nv-note-box")
     expect(page.locator(".nv-page")).to_have_text(
-        "This page was made by another version of normviz: its data has version 1, and its script reads version 2. Export it again."
+        "This page was made by another version of normviz: its data has version 1, and its script reads version 3. Export it again."
     )
     expect(page.locator(".nv-controls")).to_have_count(0)
 

@@ -224,6 +224,22 @@ def test_without_scripts_the_answer_can_be_read(browser, site):
     context.close()
 
 
+def test_a_projector_shows_a_question_alone_until_escape(page, site):
+    for address in ("question-s0.html?present=true", "question-s0.html#present=true"):
+        page.goto("about:blank")
+        page.goto(f"{site}/{address}")
+        for around in (".ns-head", ".ns-neighbors", ".ns-report", "main > h1"):
+            expect(page.locator(around)).to_be_hidden()
+        page.keyboard.press("Space")
+        wait_for_figure(page)
+        page.keyboard.press("Escape")
+        expect(page.locator(".ns-head")).to_be_visible()
+        assert "present" not in page.url
+    page.goto(f"{site}/compare-four.html#present=true")
+    expect(page.locator(".nv-present .nv-view")).to_be_visible()
+    expect(page.locator(".nv-table-box")).to_have_count(0)
+
+
 def test_an_open_answer_is_printed_and_a_closed_answer_is_not(page, site):
     page.emulate_media(color_scheme="dark")
     page.goto(f"{site}/question-s0.html")
