@@ -443,33 +443,30 @@ def generic_values(tensors: Mapping[int, Tensor], seed: int) -> dict[int, Tensor
 
 
 def learned_factor(
-    factors: tuple[Tensor, Tensor], pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype
+    factors: tuple[Tensor, Tensor],
+    pairs: list[tuple[Tensor, Tensor]],
+    dtype: torch.dtype,
+    added: Sequence[int] = (0, 1),
 ) -> Learned | None:
     """The factors are a constant times p, or times 1 + p. The constant is not in the quotient of two measurements, which tells p."""
     close = 10 * probe.agreement(dtype)
     quotient = factors[0] / factors[1]
     if torch.allclose(*factors, rtol=close, atol=0):
         return None
-    for first, second in pairs:
-        for added in (0, 1):
-            ids = _position(quotient, (added + first) / (added + second), close)
-            if ids is not None:
-                constant = float((factors[0] / (added + first.flatten()[ids])).median())
-                return Learned(ids.cpu().numpy(), constant, zero_centered=bool(added))
+    for (first, second), one in product(pairs, added):
+        ids = _position(quotient, (one + first) / (one + second), close)
+        if ids is not None:
+            constant = float((factors[0] / (one + first.flatten()[ids])).median())
+            return Learned(ids.cpu().numpy(), constant, zero_centered=bool(one))
     return Learned(equal_ids(factors[0], dtype), zero_centered=None)
 
 
 def learned_offset(
     offsets: tuple[Tensor, Tensor], pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype
 ) -> Learned | None:
+    """The offsets are a constant times p."""
     close = 10 * probe.agreement(dtype)
-    if torch.allclose(*offsets, rtol=close, atol=close):
-        return None
-    for first, _second in pairs:
-        ids = _position(offsets[0], first, close)
-        if ids is not None:
-            return Learned(ids.cpu().numpy())
-    return Learned(equal_ids(offsets[0], dtype), zero_centered=None)
+    return None if torch.allclose(*offsets, rtol=close, atol=close) else learned_factor(offsets, pairs, dtype, (0,))
 
 
 def _position(values: Tensor, table: Tensor, close: float) -> Tensor | None:

@@ -94,6 +94,7 @@ class Variant:
     whole    which sums without the tail are divided by the size of the whole group, likewise; or ""
     rounds   the step that is rounded to a dtype of 16 bits, one of ``STEPS``, and the dtype
     stored   the stored mean and variance, instead of those of x
+    of_x     which of these are those of x nevertheless: "mean" or "variance"; or ""
     """
 
     over: Groups
@@ -110,6 +111,7 @@ class Variant:
     whole: str = ""
     rounds: tuple[str, torch.dtype] | None = None
     stored: tuple[Tensor, Tensor] | None = field(default=None, repr=False)
+    of_x: str = ""
 
     @classmethod
     def of(cls, norm: Norm, groups: Groups) -> "Variant":
@@ -124,12 +126,18 @@ class Variant:
     def normalized(self, x: Tensor) -> Tensor | None:
         """The output before gamma and beta, of the shape of x; None where it is not defined."""
         x = self._rounded("x", x)
-        if self.stored is not None:
+        if self.stored is not None and not self.of_x:
             mean, variance = self.stored
             return (x if self.center == "none" else x - mean) / ROOTS[self.root](variance, self.eps)
         parts = self.parts(x)
         second = None if parts is None else self._second(parts)
-        return None if parts is None or second is None else self._quotient(parts.deviation, second, self._scale(x))
+        if parts is None or second is None:
+            return None
+        if self.stored is not None:
+            of_mean = self.of_x == "mean"
+            deviation, second = (parts.deviation, self.stored[1]) if of_mean else (x - self.stored[0], second)
+            return self._quotient(deviation, second, 1.0)
+        return self._quotient(parts.deviation, second, self._scale(x))
 
     def parts(self, x: Tensor) -> "Parts | None":
         """What does not depend on divisor, root and eps. ``x`` is rounded already."""
@@ -176,7 +184,7 @@ class Variant:
 
     def _quotient(self, deviation: Tensor, second: Tensor, scale: Tensor | float) -> Tensor:
         root = self._rounded("root", ROOTS[self.root](self._rounded("variance", second), self.eps * scale))
-        return self._rounded("normalized", deviation / root)
+        return self._rounded("normalized", deviation * self._rounded("reciprocal", 1 / root))
 
     def _scale(self, x: Tensor) -> Tensor | float:
         """By what eps is multiplied."""
@@ -234,7 +242,7 @@ class Parts:
 
 
 Known = dict[tuple[object, ...], Parts | None]  # parts by the keys of their variants
-STEPS = ("x", "mean", "deviations", "variance", "root", "normalized")
+STEPS = ("x", "mean", "deviations", "variance", "root", "reciprocal", "normalized")
 Center = Callable[[Tensor, Tensor, Groups], Tensor | None]
 # What is subtracted, from x, its mean and the groups.
 CENTERS: dict[str, Center] = {
@@ -366,8 +374,12 @@ def _spreads(norm: Norm) -> Iterator[Change]:
         forgotten = _("It averages the values, not their squares: the square is forgotten.")
         own = _("values that are not squared")
     difference = Difference("variance", own, _("the mean of squares"), forgotten)
+    text = _("It divides by the mean of |x|, not by the root of the mean of x^2: the square is forgotten.")
+    absolute = Difference("variance", _("the mean of |x|"), _("the root of the mean of x^2"), text)
     for spread in ("|centered|", "|x|", "sum of deviations", "values"):
-        yield from (Change("spread", {"spread": spread, "root": root}, difference) for root in ("inside", "none"))
+        yield Change("spread", {"spread": spread, "root": "inside"}, difference)
+        no_root = absolute if spread == "|x|" and not norm.center else difference
+        yield Change("spread", {"spread": spread, "root": "none"}, no_root)
 
 
 def _divisors(groups: Groups) -> Iterator[Change]:
@@ -390,9 +402,12 @@ def _roots(norm: Norm) -> Iterator[Change]:
         yield Change("root", {"root": root}, place_difference(place, norm.center))
     yield Change("root", {"root": "none"}, no_root(norm.center))
     twice = _("It normalizes twice: its output is that of the normalized x, normalized again.")
-    yield Change(
-        "root", {"root": "twice"}, Difference("variance", _("two normalizations"), _("one normalization"), twice)
-    )
+    words = _("two normalizations"), _("one normalization")
+    yield Change("root", {"root": "twice"}, Difference("variance", *words, twice))
+    for eps in (1e-3, 1e-5, 1e-6, 1e-8):  # else it is as if one normalization had the square of it
+        if eps != norm.eps:
+            told = _("It normalizes twice, with an eps of {eps:g}, not {wanted:g}.", eps=eps, wanted=norm.eps or 0.0)
+            yield Change("root", {"root": "twice", "eps": eps}, Difference("variance", *words, told))
     text = (
         _("It multiplies by the standard deviation instead of dividing by it.")
         if norm.center
@@ -802,8 +817,7 @@ def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Reas
     usual = _measured(compared, found, base, norm)
     ratio = _share_of_mean(compared, evidence, groups) if norm.center and not norm.running else None
     if ratio is not None:
-        text = _("It subtracts {ratio:.4g} times the mean.", ratio=ratio)
-        difference = Difference("center", _("another number"), _("the mean is subtracted"), text)
+        difference = _share(ratio, groups.elements, tuple(compared.x.shape) == expected.shape)
         usual += [
             Change("center", {"center": ratio, "spread": one}, difference) for one in ("centered", "around center")
         ]
@@ -815,6 +829,8 @@ def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Reas
     if norm.running:
         every = [one for one in every if one.part in ("root", "eps") or one.fields.get("center") == "none"]
     common = [one for one in every if one in usual or _is_common(one, own_eps)]
+    if first and (mixed := _mixed(compared, evidence, base, every)) is not None:
+        return mixed
     for left in _left_alone(evidence, base):
         rest = _smallest(compared, left.evidence, base, every, common, most=1)
         if rest is not None and not any(one.sentence in map(_, UNKNOWN) for one in rest.differences):
@@ -831,6 +847,21 @@ def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Reas
     if special is not None or found.reach.is_elementwise:
         return special
     return _before_another_function(compared, evidence, base, every, common)
+
+
+def _mixed(compared: LayerComparison, evidence: Evidence, base: Variant, every: Sequence[Change]) -> Reasons | None:
+    """One of the two statistics of x, where both should be the stored ones."""
+    for of_x, own, text in (
+        ("mean", N_("the mean of x"), N_("It subtracts the mean of x, as in training mode, not the stored one.")),
+        ("variance", N_("the variance of x"), N_("It divides by the standard deviation of x, as in training mode, not by the stored one.")),
+    ):  # fmt: skip
+        mixed = replace(base, stored=evidence.draws[0].stored, of_x=of_x)
+        same = [one for one in every if one.part != "center"]  # the mean, and no other number
+        rest = _smallest(compared, evidence, mixed, same, same, most=1)
+        if rest is not None:
+            difference = Difference("training", _(own), _("stored statistics"), _(text))
+            return replace(rest, differences=(difference, *rest.differences))
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -918,8 +949,18 @@ def _share_of_mean(compared: LayerComparison, evidence: Evidence, groups: Groups
     if not found:
         return None
     ratio = float(torch.stack(found).nan_to_num().median())
-    has_name = any(abs(ratio - named) < 1e-4 for named in (1, 0, 2, 0.5, -1, groups.elements))
+    has_name = any(abs(ratio - named) < 1e-5 for named in (1, 0, 2, 0.5, -1, groups.elements))
     return None if has_name else float(f"{ratio:.6g}")
+
+
+def _share(ratio: float, m: int, is_given_size: bool) -> Difference:
+    """So many times the mean; on another size, where it once was right, the sum over a fixed number."""
+    divisor = m / ratio
+    if not is_given_size and 1 < divisor < 1e4 and isclose(divisor, round(divisor), rel_tol=1e-5):
+        text = _("For the mean, it divides the sum by {divisor}, not by m = {m}, the size of a group.", divisor=round(divisor), m=m)  # fmt: skip
+        return Difference("center", str(round(divisor)), BIASED, text)
+    text = _("It subtracts {ratio:.4g} times the mean.", ratio=ratio)
+    return Difference("center", _("another number"), _("the mean is subtracted"), text)
 
 
 def _same_fields(one: Change, other: Change) -> bool:
@@ -1073,7 +1114,7 @@ def _use(compared: LayerComparison, evidence: Evidence, variant: Variant) -> Rea
         fits.append(found)
     told = used(compared, evidence, fits)
     # With stored statistics, any denominator gives some factor; in 16 bits, rounding is one.
-    is_free = variant.stored is not None or evidence.close > COARSE
+    is_free = draw.stored is not None or evidence.close > COARSE
     if is_free and any(one.sentence in map(_, UNKNOWN) for one in told):
         return None
     return Reasons(tuple(told), error=max(one.error for one in fits))
@@ -1131,16 +1172,21 @@ def used(compared: LayerComparison, evidence: Evidence, fits: Sequence[Fit]) -> 
     close = CLOSE if dtype != torch.float64 else CLOSE / 10
     close = 2 * evidence.close if evidence.close > COARSE else close
     choices = [
-        list(_differences([_of_draw(norm, roles, *one) for one in zip(fits, draws, strict=True)], roles, norm, close))
-        for roles in compared.started or some_roles(function, expected)
-    ]
-    told = min(choices, key=len)
+        (list(_differences([_of_draw(norm, one, *pair) for pair in zip(fits, draws, strict=True)], one, norm, close)), one)
+        for one in compared.started or some_roles(function, expected)
+    ]  # fmt: skip
+    told, roles = min(choices, key=lambda choice: len(choice[0]))
     is_partial = bool(offsets[0].isnan().any())  # of outputs that are not known
     if len(draws) < 2 or not told or function.numbers or is_partial:
         return told
-    pairs = [(draws[0].tensors[i], draws[1].tensors[i]) for i in arrays_of(function)]
-    gamma = learned_factor((factors[0], factors[1]), pairs, dtype)
-    beta = learned_offset((offsets[0], offsets[1]), pairs, dtype)
+    pairs = {i: (draws[0].tensors[i], draws[1].tensors[i]) for i in arrays_of(function)}
+
+    def of(role: Role | None) -> list[tuple[Tensor, Tensor]]:
+        """Its values; those of all tensors where its tensor is not known."""
+        return [pairs[role.position]] if role is not None and role.position in pairs else [*pairs.values()]
+
+    gamma = learned_factor((factors[0], factors[1]), of(roles.gamma), dtype)
+    beta = learned_offset((offsets[0], offsets[1]), of(roles.beta), dtype)
     if draws[0].stored is not None and norm.running:  # other statistics are in both
         gamma, beta = None if gamma is None or gamma.zero_centered is None else gamma, None
     found = [one for each in told for one in _of_parameters(each, compared, fits, gamma, beta)]
@@ -1163,13 +1209,15 @@ def _of_parameters(
         other = not is_of_gamma and not same_partition(gamma.ids, ids)
         if other:
             yield other_pattern(N_("It has one gamma {own}; {layer} has one {wanted}."), gamma, expected)
-        if gamma.zero_centered == (not norm.zero_centered_gamma):
-            name = "1 + gamma" if gamma.zero_centered else "gamma"
-            yield other_factor(multiple(float(f"{gamma.constant:.3g}"), name), norm.factor)
-        elif not other:
-            is_in_place = np.array_equal(gamma.ids, ids)  # and is multiplied by other numbers
-            in_other_order = told.sentence == _(OTHER_GAMMA) and gamma.zero_centered is not None and not is_in_place
-            yield replace(told, sentence=_(GAMMA_ORDER)) if in_other_order else told
+        is_in_place = np.array_equal(gamma.ids, ids)  # and is multiplied by other numbers
+        if told.sentence == _(OTHER_GAMMA) and gamma.zero_centered is not None and not other and not is_in_place:
+            yield replace(told, sentence=_(GAMMA_ORDER))
+        elif gamma.zero_centered != (not norm.zero_centered_gamma):
+            yield from [] if other else [told]
+            return
+        own = multiple(float(f"{gamma.constant:.3g}"), "1 + gamma" if gamma.zero_centered else "gamma")
+        if own != norm.factor:
+            yield other_factor(own, norm.factor)
     elif told.what in ("beta", "offset"):
         offset = fits[0].offset
         # A constant for each element that has a gamma of its own is meant as a beta.
@@ -1181,6 +1229,8 @@ def _of_parameters(
         else:
             in_other_order = told.sentence == _(OTHER_BETA) and beta is not None and beta.zero_centered is not None
             yield replace(told, sentence=_(BETA_ORDER)) if in_other_order else told
+            if in_other_order and beta is not None and (constant := float(f"{beta.constant:.3g}")) != 1:
+                yield _multiple_of_beta(constant)
     else:
         yield told
 
@@ -1278,8 +1328,14 @@ def _wrong_offset(uses: list[Use], has_gamma: bool, has_beta: bool) -> Differenc
         return constant_offset(number)
     number = _number(one.offset / one.beta for one in uses)
     if number is not None:
-        return Difference("beta", _("another offset"), "beta", _("It adds {n:g}*beta, not beta.", n=number))
+        return _multiple_of_beta(number)
     return Difference("beta", _("another offset"), "beta", _(OTHER_BETA))
+
+
+def _multiple_of_beta(number: float) -> Difference:
+    is_opposite = number == -1
+    text = _("It subtracts beta instead of adding it.") if is_opposite else _("It adds {n:g}*beta, not beta.", n=number)
+    return Difference("beta", _("another offset"), "beta", text)
 
 
 # What the form of the formula does not have: gamma or beta before the normalization, another function after it, rounding.
@@ -1375,6 +1431,8 @@ def _of_roles(
         yield Difference("gamma", *words, _("It multiplies x by gamma before it normalizes; multiply afterwards."))
     if roles.beta is not None and gives(lambda own, pair: _times(own.normalized(evidence.x + pair[1]), pair[0])):
         yield Difference("beta", *words, _("It adds beta to x before it normalizes; add it afterwards."))
+    if gives(lambda own, pair: _times(own.normalized(right(own, pair)), *pair)):
+        yield replaced(_("It applies the whole layer twice: its output is that of its own output."))
     for one in AFTER:
         if gives(lambda own, pair, one=one: one.apply(right(own, pair))):  # type: ignore[misc]
             yield replaced(_(one.message))

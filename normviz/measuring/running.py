@@ -11,11 +11,12 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _NormBase
 
 from normviz.analysis.description import Description
+from normviz.analysis.forward import dtype_name
 from normviz.measuring.formula import parameters_of
 from normviz.measuring.probe import STATISTICS, Function, meaning
 from normviz.measuring.report import Difference
 from normviz.measuring.verdict import LayerComparison, compare, signed_values
-from normviz.texts.messages import N_, _
+from normviz.texts.messages import _
 
 __tracebackhide__ = True  # pytest shows the frame of the caller
 
@@ -215,15 +216,6 @@ def _in_eval(output: Tensor | None, reference: _NormBase, expected: Description,
     return Difference("running", _("another output in eval mode"), _("the output with running statistics"), sentence)
 
 
-MISTAKES = {
-    "never": N_("It never updates {name}."),
-    "momentum": N_("It exchanges momentum and 1 - momentum in {name}."),
-    "biased": N_("Its {name} is updated with the biased variance; torch uses the unbiased one, divided by m - 1."),
-    "replaced": N_("It replaces {name} with the statistics of the last batch."),
-    "deviation": N_("Its {name} is updated with the standard deviation, not with the variance."),
-}
-
-
 def _wrong_statistics(
     begin: Mapping[str, Tensor],
     end: Mapping[str, Tensor],
@@ -237,35 +229,49 @@ def _wrong_statistics(
         wanted, rounded = getattr(reference, name), getattr(low, name)
         if compare(end[name], wanted, rounded, rounded.dtype).ok:
             continue
-        sentence = _("Its {name} after two batches differs from that of {layer}.", name=name, layer=expected.title)
-        for mistake, value in _mistaken(name, begin[name], reference, expected, batches):
-            if close(end[name], value, dtype):
-                sentence = _(MISTAKES[mistake], name=name)
-                break
-        yield Difference("running", _("another {name}", name=name), name, sentence)
+        several = [*_mistaken(name, begin[name], end[name], reference, expected, batches)]
+        told = [sentence for sentence, value in several if close(end[name], value, dtype)]
+        for half in (torch.bfloat16, torch.float16):  # a number of the first is usually one of the second
+            is_rounded = torch.equal(end[name].to(half).double(), end[name]) and bool((end[name] != begin[name]).all())
+            if is_rounded and close(end[name], wanted, half):
+                told.append(_("It rounds {name} to {dtype}.", name=name, dtype=dtype_name(half)))
+        told.append(_("Its {name} after two batches differs from that of {layer}.", name=name, layer=expected.title))
+        yield Difference("running", _("another {name}", name=name), name, told[0])
 
 
 def _mistaken(
-    name: str, begin: Tensor, reference: _NormBase, expected: Description, batches: list[Tensor]
+    name: str, begin: Tensor, end: Tensor, reference: _NormBase, expected: Description, batches: list[Tensor]
 ) -> Iterator[tuple[str, Tensor]]:
-    """The running statistic that each usual mistake would give."""
+    """Each usual mistake, and the running statistic that it would give. ``end``: the one that was found."""
     axis = expected.axes.index("c") if "c" in expected.axes else 1
     momentum = reference.momentum if reference.momentum is not None else 0.1
     rows = [batch.double().movedim(axis, 0).flatten(1) for batch in batches]
 
-    def updated(statistics: list[Tensor], rate: float) -> Tensor:
+    def updated(statistics: list[Tensor], rate: float | Tensor, decay: float | Tensor | None = None) -> Tensor:
         value = begin
         for one in statistics:
-            value = (1 - rate) * value + rate * one
+            value = (1 - rate if decay is None else decay) * value + rate * one
         return value
 
     if name == "running_mean":
         right = [row.mean(1) for row in rows]
     else:
         right = [row.var(1, correction=1) for row in rows]
-        yield "biased", updated([row.var(1, correction=0) for row in rows], momentum)
-        yield "deviation", updated([row.std(1, correction=1) for row in rows], momentum)
-        yield "deviation", updated([row.std(1, correction=0) for row in rows], momentum)
-    yield "never", begin
-    yield "momentum", updated(right, 1 - momentum)
-    yield "replaced", right[-1]
+        text = _("Its {name} is updated with the biased variance; torch uses the unbiased one, divided by m - 1.", name=name)  # fmt: skip
+        yield text, updated([row.var(1, correction=0) for row in rows], momentum)
+        for correction in (1, 0):
+            text = _("Its {name} is updated with the standard deviation, not with the variance.", name=name)
+            yield text, updated([row.std(1, correction=correction) for row in rows], momentum)
+    yield _("It never updates {name}.", name=name), begin
+    yield _("It exchanges momentum and 1 - momentum in {name}.", name=name), updated(right, 1 - momentum)
+    yield _("It replaces {name} with the statistics of the last batch.", name=name), right[-1]
+    text = _("It adds to {name} without multiplying it by 1 - momentum before.", name=name)
+    yield text, updated(right, momentum, decay=1.0)
+    if reference.momentum is not None and len(begin) > 1:  # of one channel, some number always fits
+        text = _("It averages {name} over all batches, as with momentum=None.", name=name)
+        yield text, sum(right, torch.zeros_like(begin)) / len(right)
+        rates = torch.arange(1, 1000, dtype=torch.float64)[:, None] / 1000
+        wrong = (updated(right, rates) - end).abs().amax(1)
+        rate = float(rates[wrong.argmin()])
+        text = _("It updates {name} with a momentum of {rate:g}, not {momentum:g}.", name=name, rate=rate, momentum=momentum)  # fmt: skip
+        yield text, updated(right, rate)

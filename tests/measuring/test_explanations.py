@@ -343,6 +343,29 @@ def test_a_larger_size_is_tried_too():
     assert "It is right on (2, 64), but not on (2, 65)" in str(found)
 
 
+FIXED_MEAN = "For the mean, it divides the sum by 12, not by m = 13, the size of a group."
+FIXED_SQUARES = "It divides the sum of squares by 12, not by m = 13, the size of a group."
+FIXED = {
+    "mean": (lambda x, m: (x.sum(-1, keepdim=True) / 12, x.var(-1, keepdim=True, correction=0)), [FIXED_MEAN]),
+    "both": (lambda x, m: ((mean := x.sum(-1, keepdim=True) / 12), (x - mean).square().sum(-1, keepdim=True) / 12), [FIXED_MEAN, FIXED_SQUARES]),
+    "squares": (lambda x, m: (x.mean(-1, keepdim=True), x.var(-1, keepdim=True, correction=0) * m / 12), [FIXED_SQUARES]),
+    "a root of m": (lambda x, m: (x.mean(-1, keepdim=True) * (m / 12) ** 0.5, x.var(-1, keepdim=True, correction=0)), []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_a_size_that_is_written_into_the_code(name):
+    statistics, wanted = FIXED[name]
+
+    def own(x, weight, bias):
+        mean, var = statistics(x, x.shape[-1])
+        return (x - mean) / (var + 1e-5).sqrt() * weight + bias
+
+    found = nv.check(own, (4, 12), "LayerNorm(12)", params={"weight": torch.ones(12), "bias": torch.zeros(12)})
+    assert whats(found)[0] == "sizes"
+    assert [one.sentence for one in found.differences[1:]] == wanted
+
+
 @pytest.mark.parametrize("axis", [0, 2, 3])
 def test_another_size_of_each_free_axis_is_tried(axis):
     def fn(x):

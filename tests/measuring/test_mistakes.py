@@ -144,6 +144,7 @@ def norm(x):
     return F.layer_norm(x, (5,))
 
 
+ORDER = "It uses gamma in another order."
 GAMMA, BETA = torch.tensor([0.5, 0.7, 1.2, 1.4, 0.9]), torch.tensor([0.1, 0.9, 0.4, 0.3, 0.6])
 USES = [
     (lambda x, gamma, beta: norm(x) * (gamma - 1) + beta, [("gamma", "It multiplies by gamma - 1, not by gamma.")]),
@@ -151,6 +152,11 @@ USES = [
     (lambda x, gamma, beta: norm(x) * gamma + gamma + beta, [("beta", "It adds gamma + beta, not beta.")]),
     (lambda x, gamma, beta: norm(x) * gamma - 0.5 * beta, [("beta", "It adds -0.5*beta, not beta.")]),
     (lambda x, gamma, beta: norm(x) * beta - gamma, [("gamma", "It multiplies by beta, not by gamma."), ("beta", "It uses beta, but not as one added term.")]),
+    (lambda x, gamma, beta: norm(x) * 2 * gamma.flip(0) - 3 * beta.flip(0), [("gamma", ORDER), ("gamma", "It multiplies by 2*gamma, not by gamma."), ("beta", "It uses beta in another order."), ("beta", "It adds -3*beta, not beta.")]),
+    (lambda x, gamma, beta: norm(x) * (1 + gamma.roll(1)) - beta.flip(0), [("gamma", ORDER), ("gamma", "It multiplies by 1 + gamma, not by gamma."), ("beta", "It uses beta in another order."), ("beta", "It subtracts beta instead of adding it.")]),
+    (lambda x, gamma, beta: norm(x) * 2 * beta.flip(0) + beta, [("gamma", "It uses gamma, but not as one factor.")]),
+    (lambda x, gamma, beta: norm(x) * (1 + beta) + beta, [("gamma", "It uses gamma, but not as one factor.")]),
+    (lambda x, gamma, beta: norm(x) * gamma.flip(0) ** 2 + beta, [("gamma", "It uses gamma, but not as one factor.")]),
     (lambda x, gamma, beta: -0.5 * norm(x) * gamma + beta, [("gamma", "It multiplies by -0.5*gamma, not by gamma.")]),
     (lambda x, gamma, beta: 2 * (norm(x) * gamma + beta), [("gamma", "It multiplies by 2*gamma, not by gamma."), ("beta", "It adds 2*beta, not beta.")]),
     (lambda x, gamma, beta: norm(x) * gamma + beta.sin(), [("beta", "It uses beta, but not as one added term.")]),
@@ -223,6 +229,34 @@ STORED = [
 @pytest.mark.parametrize(("function", "wanted"), STORED)
 def test_the_denominator_of_stored_statistics(function, wanted):
     assert told(Stored(function).eval(), "BatchNorm1d(5).eval()") == wanted
+
+
+class Mixed(Stored):
+    def forward(self, x):
+        mean, var = self.function(x, self.running_mean, self.running_var)
+        return (x - mean) / (var + 1e-5).sqrt() * self.weight + self.bias
+
+
+MEAN_OF_X = "It subtracts the mean of x, as in training mode, not the stored one."
+VARIANCE_OF_X = "It divides by the standard deviation of x, as in training mode, not by the stored one."
+MIXED = {
+    "mean": (lambda x, mean, var: (x.mean(0), var), [MEAN_OF_X]),
+    "variance": (lambda x, mean, var: (mean, x.var(0, correction=0)), [VARIANCE_OF_X]),
+    "mean, and eps": (lambda x, mean, var: (x.mean(0), var + 1e-3 - 1e-5), [MEAN_OF_X, "Its eps is 0.001, not 1e-05."]),
+    "unbiased variance": (lambda x, mean, var: (mean, x.var(0)), [VARIANCE_OF_X, "It divides the sum of squares by m - 1, not m, the size of a group."]),
+    "median": (lambda x, mean, var: (x.median(0).values, var), None),
+    "around the stored mean": (lambda x, mean, var: (mean, (x - mean).square().mean(0)), None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_one_statistic_of_x_beside_a_stored_one(name):
+    function, wanted = MIXED[name]
+    found = told(Mixed(function).eval(), "BatchNorm1d(5).eval()")
+    if wanted is None:
+        assert [one[0] for one in found] == ["not_normalization"]
+    else:
+        assert [one[3] for one in found] == wanted
 
 
 AFTER = [

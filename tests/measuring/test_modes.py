@@ -28,13 +28,15 @@ class Batch(nn.Module):
             "train": None,
             "own": None,
             "in_eval": None,
+            "round": torch.float64,
         } | changes
 
     def update(self, name, value):
         rate, keep = self.options["rate"], self.options["keep"]
         keep = 1 - rate if keep is None else keep
         with torch.no_grad():
-            getattr(self, name).mul_(keep).add_(rate * value)
+            statistic = getattr(self, name).mul_(keep).add_(rate * value)
+            statistic.copy_(statistic.to(self.options["round"]))
 
     def forward(self, x):
         if self.training:
@@ -72,12 +74,19 @@ def statistic(name, sentence):
 BOTH = ("running_mean", "running_var")
 BIASED = "Its {name} is updated with the biased variance; torch uses the unbiased one, divided by m - 1."
 DEVIATION = "Its {name} is updated with the standard deviation, not with the variance."
+VAGUE = "Its {name} after two batches differs from that of BatchNorm1d(3)."
 STATISTICS = [
     (Batch(), []),
     (Batch(rate=0.0), [statistic(name, "It never updates {name}.") for name in BOTH]),
     (Batch(rate=0.9), [statistic(name, "It exchanges momentum and 1 - momentum in {name}.") for name in BOTH]),
     (Batch(rate=1.0), [statistic(name, "It replaces {name} with the statistics of the last batch.") for name in BOTH]),
-    (Batch(rate=0.2), [statistic(name, "Its {name} after two batches differs from that of BatchNorm1d(3).") for name in BOTH]),
+    (Batch(rate=0.2), [statistic(name, "It updates {name} with a momentum of 0.2, not 0.1.") for name in BOTH]),
+    (Batch(rate=0.2, keep=0.7), [statistic(name, VAGUE) for name in BOTH]),
+    (Batch(rate=0.2, second="biased"), [statistic("running_mean", "It updates {name} with a momentum of 0.2, not 0.1."), statistic("running_var", VAGUE)]),
+    (Batch(keep=1.0), [statistic(name, "It adds to {name} without multiplying it by 1 - momentum before.") for name in BOTH]),
+    (Batch(round=torch.float16), [statistic(name, "It rounds {name} to float16.") for name in BOTH]),
+    (Batch(round=torch.bfloat16), [statistic(name, "It rounds {name} to bfloat16.") for name in BOTH]),
+    (Batch(rate=0.0, round=torch.bfloat16), [statistic(name, "It never updates {name}.") for name in BOTH]),
     (Batch(second="biased"), [statistic("running_var", BIASED)]),
     (Batch(second="deviation"), [statistic("running_var", DEVIATION)]),
     (Batch(second="biased deviation"), [statistic("running_var", DEVIATION)]),
@@ -94,7 +103,7 @@ EXCHANGED = [f"It exchanges momentum and 1 - momentum in {name}." for name in BO
 MOMENTA = [
     (nn.BatchNorm1d(3, momentum=0.3), 0.3, []),
     (Batch(rate=0.3), 0.3, []),
-    (Batch(rate=0.2), 0.3, DIFFERENT),
+    (Batch(rate=0.2), 0.3, [f"It updates {name} with a momentum of 0.2, not 0.3." for name in BOTH]),
     (Batch(rate=0.7), 0.3, EXCHANGED),
     (nn.BatchNorm1d(3, momentum=None), None, []),
     (Batch(rate=0.2), None, DIFFERENT),
@@ -158,7 +167,7 @@ def test_layers_of_channels():
     images = (2, 3, 4, 5)
     assert differs(nn.BatchNorm2d(3), "BatchNorm2d(3)", images) == []
     assert differs(nn.BatchNorm2d(3, momentum=0.2), "BatchNorm2d(3)", images)[0][3] == (
-        "Its running_mean after two batches differs from that of BatchNorm2d(3)."
+        "It updates running_mean with a momentum of 0.2, not 0.1."
     )
     instance = "InstanceNorm2d(3, affine=True, track_running_stats=True)"
     made = nn.InstanceNorm2d(3, affine=True, track_running_stats=True)

@@ -192,7 +192,9 @@ MEAN_SQUARES = [
     (lambda x, ms: x / (ms.sqrt() + 1e-5), "It adds eps to the root of the mean of x^2, not inside the root."),
     (lambda x, ms: x / ms.sqrt().clamp(min=1e-5), "It takes the maximum of the denominator and eps instead of adding eps to the mean of x^2."),
     (lambda x, ms: x * (ms + 1e-5).sqrt(), "It multiplies by the root of the mean of x^2 instead of dividing by it."),
-    (lambda x, ms: x / (x.abs().mean(-1, keepdim=True) + 1e-5), "It averages the values, not their squares: the square is forgotten."),
+    (lambda x, ms: x / (x.abs().mean(-1, keepdim=True) + 1e-5), "It divides by the mean of |x|, not by the root of the mean of x^2: the square is forgotten."),
+    (lambda x, ms: x / (x.abs().mean(-1, keepdim=True) + 1e-5).sqrt(), "It averages the values, not their squares: the square is forgotten."),
+    (lambda x, ms: x / (x.abs().median(-1, keepdim=True).values + 1e-5), "It divides by another number than the root of the mean of x^2."),
     (lambda x, ms: x / (ms + 1e-5), "It divides by the mean of x^2, not by its root: the root is forgotten."),
 ]  # fmt: skip
 

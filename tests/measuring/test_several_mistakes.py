@@ -30,6 +30,15 @@ CASES = {
         lambda x, g, b: layer_norm(layer_norm(x, 1, 0), g, b),
         ["It normalizes twice: its output is that of the normalized x, normalized again."],
     ),
+    "two layers of another eps": (
+        lambda x, g, b: layer_norm(layer_norm(x, 1, 0, eps=1e-6), g, b, eps=1e-6),
+        ["It normalizes twice, with an eps of 1e-06, not 1e-05."],
+    ),
+    "their square is no second normalization": (lambda x, g, b: layer_norm(x, g, b, eps=1e-12), ["Its eps is 1e-12, not 1e-05."]),
+    "the whole layer twice": (
+        lambda x, g, b: layer_norm(layer_norm(x, g, b), g, b),
+        ["It applies the whole layer twice: its output is that of its own output."],
+    ),
     "eps^2 is no second normalization": (lambda x, g, b: layer_norm(x, g, b, eps=1e-10), ["Its eps is 1e-10, not 1e-05."]),
     "x clipped before": (
         lambda x, g, b: layer_norm(x.clamp(-0.5, 1), g, b),
