@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import torch
@@ -99,25 +100,16 @@ class Sums:
 
     def __init__(self) -> None:
         self.n, self.elements, self.instances = 0, 0, 0  # the instances of the largest batch
-        self.totals: dict[str, Tensor] = {}
+        self.terms = torch.zeros(6, 1, dtype=torch.float64)
 
     def add(self, batch: Batch) -> None:
         self.n += 1
         self.elements = min(self.elements or batch.elements, batch.elements)
         self.instances = max(self.instances, batch.instances)
-        values = {
-            "mean": batch.mean,
-            "mean squared": batch.mean.square(),
-            "var": batch.unbiased,
-            "var squared": batch.unbiased.square(),
-            "mean error": batch.mean_error,
-            "var error": batch.var_error,
-        }
-        for name, value in values.items():
-            self.totals[name] = self.totals[name] + value if name in self.totals else value
+        self.terms = self.terms + batch.terms
 
     def measured(self) -> Measured:
-        mean, mean_squares, var, var_squares, mean_error, var_error = (one / self.n for one in self.totals.values())
+        mean, mean_squares, var, var_squares, mean_error, var_error = self.terms / self.n
         errors = [
             error * _excess(squares - value.square(), error, self.n)
             for value, squares, error in ((mean, mean_squares, mean_error), (var, var_squares, var_error))
@@ -154,13 +146,13 @@ class Deviation:
     ratio_allowed: Tensor
     moved: Tensor
 
-    @property
+    @cached_property
     def outside(self) -> tuple[int, ...]:
         """The channels beyond chance."""
         is_outside = (self.shift.abs() > self.shift_allowed) | (self.ratio.log().abs() > self.ratio_allowed.log())
         return tuple((is_outside & (self.moved > 0)).nonzero().flatten().tolist())
 
-    @property
+    @cached_property
     def size(self) -> float:
         """The root mean square of ``moved`` over the channels."""
         return float(self.moved.square().mean().sqrt())
@@ -215,11 +207,18 @@ class Cause:
 
 
 def cause_of_statistics(
-    name: str, stored: tuple[Tensor, Tensor], measured: Measured, eps: float, where: Stored, updates: int | None
+    name: str,
+    stored: tuple[Tensor, Tensor],
+    measured: Measured,
+    found: Deviation,
+    eps: float,
+    where: Stored,
+    updates: int | None,
 ) -> Cause | None:
     """What is wrong with stored statistics; None if they fit the data.
 
-    name  of the layer, for the sentence
+    name   of the layer, for the sentence
+    found  their deviation at the usual momentum
     """
     mean, var = stored
     is_finite = mean.isfinite() & var.isfinite() & (var >= 0)
@@ -234,7 +233,6 @@ def cause_of_statistics(
             "Find the batch with NaN or infinite values; then reset and update the statistics: {update}.", update=UPDATE
         )
         return Cause("not finite", sentence, remedy, channels)
-    found = deviation(mean, var, measured, eps, USUAL_MOMENTUM)
     if has_high_momentum(where):
         own = deviation(mean, var, measured, eps, min(where.momentum or 0.0, 1.0))
         beyond_chance = 1 + CHANCE / math.sqrt(

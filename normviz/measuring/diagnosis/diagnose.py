@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from itertools import islice
@@ -41,6 +41,7 @@ from normviz.measuring.diagnosis.passes import (
     OneValueError,
     Stored,
     Watch,
+    add_differences,
     calls_of,
     copied,
     distance,
@@ -225,16 +226,19 @@ class _Reading:
         except OneValueError as error:
             self.one_value[error.name] = None
             return
-        self.whole.add(trained.returned, evaluated.returned)
+        pairs: list[tuple[Distance, Sequence[Tensor], Sequence[Tensor]]] = [
+            (self.whole, trained.returned, evaluated.returned)
+        ]
         for name, seen in trained.seen.items():
             other = evaluated.seen.get(name)
             if other is not None:
-                self.inputs.setdefault(name, Distance()).add(seen.inputs, other.inputs)
-                self.outputs.setdefault(name, Distance()).add(seen.outputs, other.outputs)
+                pairs.append((self.inputs.setdefault(name, Distance()), seen.inputs, other.inputs))
+                pairs.append((self.outputs.setdefault(name, Distance()), seen.outputs, other.outputs))
                 for statistics in other.batches:
                     self.alone.setdefault(name, Sums()).add(statistics)
             for statistics in seen.batches:
                 self.sums.setdefault(name, Sums()).add(statistics)
+        add_differences(pairs)
         self.changed |= trained.changed
         self.weights |= trained.weights
         if self.first is None:
@@ -274,7 +278,8 @@ class _Reading:
             raise NormvizError("batches is empty; give at least one batch. A generator that was read before is empty.")
         measured = {name: sums.measured() for name, sums in self.sums.items()}
         self.changed |= set(self._without_updates())
-        causes = list(self._causes(measured))
+        deviations = {name: _deviation(name, self.watch, one) for name, one in measured.items()}
+        causes = list(self._causes(measured, deviations))
         concerned = list(dict.fromkeys(name for name, _cause in causes))
         shares = {name: self._share({name}) for name in concerned[:MOST_LAYERS] if name in self.sums}
         findings = [
@@ -284,7 +289,10 @@ class _Reading:
         findings += self._other_module(findings)
         findings.sort(key=lambda one: (one.cause == "not a norm", -one.share))  # Dropout is no fault
         statistics = {name: one for name, one in measured.items() if self._uses_batch(name)}
-        layers = tuple(self._layer(name, measured.get(name), shares.get(name)) for name in self._order())
+        layers = tuple(
+            replace(self._layer(name, measured.get(name)), share=shares.get(name), deviation=deviations.get(name))
+            for name in self._order()
+        )
         return Diagnosed(
             self.whole.value,
             self._left(statistics),
@@ -301,7 +309,7 @@ class _Reading:
         ran = self.first[1].seen if self.first else self.watch.norms
         return [name for name in ran if name in self.watch.norms]
 
-    def _layer(self, name: str, measured: Measured | None, share: float | None) -> DiagnosedLayer:
+    def _layer(self, name: str, measured: Measured | None) -> DiagnosedLayer:
         module = self.watch.norms[name]
         kind = type(module).__name__
         input_difference = self.inputs[name].value if name in self.inputs else math.nan
@@ -313,13 +321,12 @@ class _Reading:
         )
         if measured is None:
             return layer
-        found = deviation(*self.watch.stored[name].values(module), measured, _eps(module), USUAL_MOMENTUM)
         error = 1 / math.sqrt(measured.independent_elements)
-        return replace(
-            layer, share=share, elements=measured.elements, standard_error=error, measured=measured, deviation=found
-        )
+        return replace(layer, elements=measured.elements, standard_error=error, measured=measured)
 
-    def _causes(self, measured: Mapping[str, Measured]) -> Iterator[tuple[str, Cause]]:
+    def _causes(
+        self, measured: Mapping[str, Measured], deviations: Mapping[str, Deviation]
+    ) -> Iterator[tuple[str, Cause]]:
         for name, training in self._wrong_modes():
             yield name, cause_of_mode(name, training)
         for name in self.one_value:
@@ -331,7 +338,9 @@ class _Reading:
             uses_batch = self._uses_batch(name)
             found: list[Cause | None] = []
             if uses_batch or not all(value.isfinite().all() for value in values):
-                found.append(cause_of_statistics(name, values, one, eps, stored, stored.updates(module)))
+                found.append(
+                    cause_of_statistics(name, values, one, deviations[name], eps, stored, stored.updates(module))
+                )
             if uses_batch and not stored.per_instance:
                 found.append(cause_of_batch(name, one))
                 if found[-1] is None and name in self.alone:
@@ -385,7 +394,7 @@ class _Reading:
         inputs, trained, evaluated = self.first
         put = {name: _of_batch(trained, name) for name in names if trained.seen[name].batches}
         before = distance(trained.returned, evaluated.returned)
-        after = distance(trained.returned, self._again(inputs, How(False, put)).returned)
+        after = distance(trained.returned, self._again(inputs, How(False, put, watched=())).returned)
         if not math.isfinite(before):
             return 1.0 if math.isfinite(after) else 0.0
         return 1 - after / before if before > 0 and math.isfinite(after) else 0.0
@@ -404,7 +413,7 @@ class _Reading:
         if not statistics:
             return distance(trained.returned, evaluated.returned)
         put = {name: (one.mean, one.var) for name, one in statistics.items()}
-        return distance(trained.returned, self._again(inputs, How(False, put)).returned)
+        return distance(trained.returned, self._again(inputs, How(False, put, watched=())).returned)
 
     def _other_module(self, findings: list[Finding]) -> Iterator[Finding]:
         """Where the difference starts, if no norm makes most of it."""
@@ -416,8 +425,9 @@ class _Reading:
             return
         inputs, trained, _evaluated = self.first
         put = {name: _of_batch(trained, name) for name in names}
-        in_train = self._again(inputs, How(True, everything=True))
-        in_eval = self._again(inputs, How(False, put, everything=True))
+        names_of_all = [name for name, _module in self.model.named_modules()]
+        in_train = self._again(inputs, How(True, watched=names_of_all))
+        in_eval = self._again(inputs, How(False, put, watched=names_of_all))
         for name, seen in in_train.seen.items():
             other = in_eval.seen.get(name)
             if other is None:
@@ -513,10 +523,7 @@ def _nearer(name: str, watch: Watch, others: Watch, statistics: Mapping[str, Mea
     measured = statistics.get(name)
     if measured is None:
         return ""
-    sizes = [
-        deviation(*one.stored[name].values(one.norms[name]), measured, _eps(one.norms[name]), USUAL_MOMENTUM).size
-        for one in (watch, others)
-    ]
+    sizes = [_deviation(name, one, measured).size for one in (watch, others)]
     return " " + (
         _("Those of the model are nearer to the data.")
         if sizes[0] <= sizes[1]
@@ -528,6 +535,12 @@ def _of_batch(trained: ModePass, name: str) -> tuple[Tensor, Tensor]:
     """The statistics with which a norm ran in train mode."""
     found = trained.seen[name].batches
     return torch.stack([one.mean for one in found]).mean(0), torch.stack([one.var for one in found]).mean(0)
+
+
+def _deviation(name: str, watch: Watch, measured: Measured) -> Deviation:
+    """How far the stored statistics of a norm are from the measured ones."""
+    module = watch.norms[name]
+    return deviation(*watch.stored[name].values(module), measured, _eps(module), USUAL_MOMENTUM)
 
 
 def _eps(module: nn.Module) -> float:

@@ -7,24 +7,27 @@ at its end.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, is_dataclass
 from inspect import Signature
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _NormBase
+from torch.utils.hooks import RemovableHandle
 
 from normviz.measuring.models.recording import layer_of, run_eagerly
 from normviz.texts.errors import NormvizError, echo
 
 ROUNDING = 4 * torch.finfo(torch.float32).eps
 SAMPLE = 2**12  # elements of a tensor that are kept and compared
+TOGETHER = 16  # tensors of one shape that are computed together
 LABELS = ("label", "labels", "target", "targets", "y")
 
+T = TypeVar("T")
 Inputs = tuple[tuple[Any, ...], dict[str, Any]]  # what the model is called with
 
 
@@ -86,48 +89,97 @@ class Stored:
 class Batch:
     """The statistics of one input of a norm, one element for each channel.
 
-    mean, var        over the elements of the channel; var is the mean squared deviation. With InstanceNorm: the mean over the instances
-    unbiased         the variance as torch stores it, with m - 1
-    mean_error       the squared standard error of ``mean``, from the differences between the instances
-    var_error        that of ``var``
-    elements         m, of a statistic
-    instances        N
+    var        the mean squared deviation from the mean of the channel. With InstanceNorm: the mean over the instances
+    terms      what is summed over the batches, of shape (6, C): the mean; its square; ``unbiased``; its square; the squared standard error
+               of the mean, from the differences between the instances; and that of the variance
+    elements   m, of a statistic
+    instances  N
     """
 
-    mean: Tensor
     var: Tensor
-    unbiased: Tensor
-    mean_error: Tensor
-    var_error: Tensor
+    terms: Tensor
     elements: int
     instances: int
 
+    @property
+    def mean(self) -> Tensor:
+        return self.terms[0]
 
-def batch_statistics(x: Tensor, channels: int, per_instance: bool = False) -> Batch | None:
-    """The statistics of x, whose channels are axis 1, or the last axis if axis 1 has another size; None if neither fits.
+    @property
+    def unbiased(self) -> Tensor:
+        """The variance as torch stores it, with m - 1."""
+        return self.terms[2]
 
-    x  floating point, of shape (N, C, ...), (N, ..., C) or, for a statistic of each instance, (C, ...)
+
+@dataclass(frozen=True)
+class Axes:
+    """Where an input has its channels and its instances.
+
+    shape         of the input, (N, C, ...), (N, ..., C) or, for a statistic of each instance, (C, ...)
+    channel       the axis of the channels
+    per_instance  a statistic is of one instance
     """
-    x = x.detach()
-    if per_instance and x.dim() == 2 and x.shape[0] == channels:
-        x = x[None]  # an instance without a batch
-    axis = next((axis for axis in (1, x.dim() - 1) if 0 <= axis < x.dim() and x.shape[axis] == channels), None)
-    if axis is None or x.numel() == 0:
+
+    shape: tuple[int, ...]
+    channel: int
+    per_instance: bool
+
+    @classmethod
+    def of(cls, shape: tuple[int, ...], channels: int, per_instance: bool = False) -> Axes | None:
+        """The channels are axis 1, or the last axis if axis 1 has another size; None if neither fits."""
+        if per_instance and len(shape) == 2 and shape[0] == channels:
+            shape = (1, *shape)  # an instance without a batch
+        for axis in (1, len(shape) - 1):
+            if 0 <= axis < len(shape) and shape[axis] == channels and 0 not in shape:
+                return cls(shape, axis, per_instance)
         return None
-    rows = x.movedim(axis, 1).float().reshape(x.shape[0], channels, -1)
-    means = rows.mean(-1, keepdim=True)  # of each instance; torch.var_mean takes several times as long
-    mean, var = torch.stack((means[..., 0], (rows - means).square_().mean(-1))).to("cpu", torch.float64)
-    var *= var >= (ROUNDING * mean).square()  # 0 for equal values, whose mean is rounded
-    instances, places = rows.shape[0], rows.shape[2]
-    whole = mean.mean(0)
-    squares = var if per_instance else var + (mean - whole).square()
-    total = squares.mean(0)
-    m = places if per_instance else instances * places
-    if instances > 1:
-        spread = torch.stack((mean, squares)).var(1) / instances
+
+    @property
+    def elements(self) -> int:
+        """m, of a statistic."""
+        elements = math.prod(self.shape) // self.shape[self.channel]
+        return elements // self.shape[0] if self.per_instance else elements
+
+
+def batch_statistics(inputs: Sequence[Tensor], axes: Axes) -> list[Batch]:
+    """The statistics of each input. All have these axes; together, they take few operations."""
+    rows = _stacked(inputs).detach().reshape(-1, *axes.shape).movedim(1 + axes.channel, 2).float()
+    instances, m = rows.shape[1], axes.elements
+    places = math.prod(rows.shape[3:])
+    if places == 1:
+        mean = rows.reshape(rows.shape[:3]).to("cpu", torch.float64)
+        var = torch.zeros_like(mean)
     else:
-        spread = torch.stack((total, 2 * total.square())) / places
-    return Batch(whole, total, total * (m / (m - 1) if m > 1 else math.nan), spread[0], spread[1], m, instances)
+        rows = rows.flatten(3)
+        means = rows.mean(-1, keepdim=True)  # of each instance; torch.var_mean takes several times as long
+        norms = torch.linalg.vector_norm(rows - means, dim=-1)
+        mean, norm = torch.stack((means[..., 0], norms)).to("cpu", torch.float64)
+        var = norm.square() / places
+        var *= var >= (ROUNDING * mean).square()  # 0 for equal values, whose mean is rounded
+    whole = mean.mean(1, keepdim=True)
+    between = (mean - whole).square_()
+    squares = var if axes.per_instance else var + between
+    total = squares.mean(1)
+    if instances > 1:
+        spread = [one.sum(1) / (instances * (instances - 1)) for one in (between, (squares - total[:, None]).square_())]
+    else:
+        spread = [total / places, 2 * total.square() / places]
+    mean, unbiased = whole[:, 0], total * (m / (m - 1) if m > 1 else math.nan)
+    terms = torch.stack((mean, mean.square(), unbiased, unbiased.square(), *spread), 1)
+    return [Batch(*one, m, instances) for one in zip(total, terms, strict=True)]
+
+
+def _stacked(tensors: Sequence[Tensor]) -> Tensor:
+    return tensors[0][None] if len(tensors) == 1 else torch.stack(list(tensors))
+
+
+def _alike(items: Iterable[T], key: Callable[[T], Hashable]) -> Iterator[list[T]]:
+    """Lists of items with one key, which are computed together; short enough for the cache of the processor."""
+    groups: dict[Hashable, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    for group in groups.values():
+        yield from (group[i : i + TOGETHER] for i in range(0, len(group), TOGETHER))
 
 
 @dataclass
@@ -166,14 +218,14 @@ class How:
 
     training    in train mode, or in eval mode
     put         statistics that norms have during the run, by the name of the norm
-    everything  watch all modules instead of the norms
+    watched     the names of the modules that are watched; None for the norms
     in_eval     the name of a norm that is in eval mode in any case
     known       the names of norms that are known to change their stored statistics
     """
 
     training: bool
     put: Mapping[str, tuple[Tensor, Tensor]] = field(default_factory=dict)
-    everything: bool = False
+    watched: Collection[str] | None = None
     in_eval: str | None = None
     known: Collection[str] = ()
 
@@ -207,8 +259,8 @@ class Watch:
 
         Raises OneValueError for one element per statistic in train mode. An error of the model is raised as it is.
         """
-        modules = dict(self.model.named_modules()) if how.everything else self.norms
-        seen: dict[str, Watched] = {}
+        modules = self.norms if how.watched is None else {name: self.model.get_submodule(name) for name in how.watched}
+        hooks = _Hooks(self, how.training)
         with ExitStack() as stack, torch.no_grad():
             run_eagerly(self.model, stack)
             self.model.train(how.training)
@@ -216,22 +268,19 @@ class Watch:
                 self.norms[how.in_eval].eval()
             for name, (mean, var) in how.put.items():
                 self.stored[name].put(self.norms[name], mean, var)
-            watched = [name for name in self.stored if name not in how.known] if how.training else []
-            before = {name: self.stored[name].values(self.norms[name]) for name in watched}
-            current: dict[str, Watched] = {}
+            stored = [name for name in self.stored if name not in how.known] if how.training and modules else []
+            before = {name: self.stored[name].values(self.norms[name]) for name in stored}
+            stack.callback(hooks.remove)
             for name, module in modules.items():
-                stack.callback(
-                    module.register_forward_pre_hook(self._before(name, current, how.training), with_kwargs=True).remove
-                )
-                stack.callback(module.register_forward_hook(self._after(name, current, seen)).remove)
+                hooks.add(name, module)
             try:
                 returned = self.model(*inputs[0], **inputs[1])
             except Exception as error:
-                alone = next((name for name, one in current.items() if one.has_one_value and name not in seen), None)
-                if alone is not None:
+                if (alone := hooks.with_one_value()) is not None:
                     raise OneValueError(alone) from error
                 raise
             after = {name: self.stored[name].values(self.norms[name]) for name in before}
+        seen = hooks.seen()
         changed = [name for name in before if not all(map(torch.equal, before[name], after[name]))]
         weights = {
             name: weight
@@ -242,35 +291,62 @@ class Watch:
         returned = tuple(_single(one) for one in tensors_of(returned))
         return ModePass(returned, seen, frozenset(changed), weights)
 
-    def _before(self, name: str, current: dict[str, Watched], training: bool) -> Callable[..., None]:
-        stored, module = self.stored.get(name), self.norms.get(name)
 
-        def hook(_module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-            one = current.setdefault(name, Watched())
+class _Hooks:
+    """What hooks on modules see in one run. The statistics of small inputs wait for its end: those of one shape are computed together."""
+
+    def __init__(self, watch: Watch, training: bool) -> None:
+        self.watch, self.training = watch, training
+        self.begun: dict[str, Watched] = {}
+        self.ended: dict[str, None] = {}
+        self.waiting: list[tuple[Axes, Tensor, Watched]] = []
+        self.handles: list[RemovableHandle] = []
+
+    def add(self, name: str, module: nn.Module) -> None:
+        stored = self.watch.stored.get(name)
+        channels = 0 if stored is None else getattr(module, stored.mean).numel()
+        per_instance = stored is not None and stored.per_instance
+
+        def before(_module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+            one = self.begun.setdefault(name, Watched())
             given = next(tensors_of((*args, *kwargs.values())), None)
             if given is None:
                 return
+            shape = tuple(given.shape)
             one.inputs.append(sample(given))
-            one.shape = one.shape or tuple(given.shape)
-            alone = given.dim() > 0 and given.shape[0] == 1  # in train mode, the norms before have normalized it alone
-            if stored is not None and module is not None and (training or alone):
-                channels = getattr(module, stored.mean).numel()
-                found = batch_statistics(given, channels, stored.per_instance)
-                if found is not None:
-                    one.batches.append(found)
-                    one.has_one_value |= training and found.elements == 1
+            one.shape = one.shape or shape
+            alone = shape[:1] == (1,)  # in train mode, the norms before have normalized it alone
+            if channels and (self.training or alone) and (axes := Axes.of(shape, channels, per_instance)) is not None:
+                one.has_one_value |= self.training and axes.elements == 1
+                if given.numel() <= SAMPLE:
+                    self.waiting.append((axes, one.inputs[-1], one))
+                else:
+                    one.batches += batch_statistics([given], axes)
 
-        return hook
-
-    def _after(self, name: str, current: dict[str, Watched], seen: dict[str, Watched]) -> Callable[..., None]:
-        def hook(_module: nn.Module, _args: object, output: object) -> None:
-            one = current[name]
+        def after(_module: nn.Module, _args: object, output: object) -> None:
             given = next(tensors_of(output), None)
             if given is not None:
-                one.outputs.append(sample(given))
-            seen[name] = one
+                self.begun[name].outputs.append(sample(given))
+            self.ended[name] = None
 
-        return hook
+        self.handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
+        self.handles.append(module.register_forward_hook(after))
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+    def with_one_value(self) -> str | None:
+        """The first module that got one element for each statistic and did not end."""
+        return next((name for name, one in self.begun.items() if one.has_one_value and name not in self.ended), None)
+
+    def seen(self) -> dict[str, Watched]:
+        """By the name of the module, in the order in which they ended."""
+        for group in _alike(self.waiting, lambda one: (one[0], one[1].device, one[1].dtype)):
+            batches = batch_statistics([given for _, given, _ in group], group[0][0])
+            for (_axes, _given, one), batch in zip(group, batches, strict=True):
+                one.batches.append(batch)
+        return {name: self.begun[name] for name in self.ended}
 
 
 def _weight(before: Tensor, after: Tensor, batches: Sequence[Batch]) -> float | None:
@@ -286,6 +362,8 @@ def _weight(before: Tensor, after: Tensor, batches: Sequence[Batch]) -> float | 
 
 def sample(x: Tensor) -> Tensor:
     """At most SAMPLE elements of x, evenly spread over every axis."""
+    if x.numel() <= SAMPLE:
+        return _single(x).flatten()
     flat = x.detach().reshape(-1)
     step = max(1, -(-flat.numel() // SAMPLE))
     while math.gcd(step, flat.numel()) > 1:  # else only some of the channels might be met
@@ -373,13 +451,8 @@ class Distance:
     of: float = 0.0
     n: int = 0
 
-    def add(self, expected: Sequence[Tensor], got: Sequence[Tensor]) -> None:
-        """Compare tensors in order; those of different shapes are left out."""
-        for one, other in zip(expected, got, strict=False):
-            if one.shape == other.shape:
-                self.n += 1
-                self.squares += _square(one - other)
-                self.of += _square(one)
+    def add(self, squares: float, of: float) -> None:
+        self.n, self.squares, self.of = self.n + 1, self.squares + squares, self.of + of
 
     @property
     def value(self) -> float:
@@ -391,13 +464,32 @@ class Distance:
         return math.sqrt(self.squares / self.of)
 
 
-def _square(x: Tensor) -> float:
-    wide = x.double().flatten()
-    return float(wide.dot(wide))
+def add_differences(pairs: Iterable[tuple[Distance, Sequence[Tensor], Sequence[Tensor]]]) -> None:
+    """Add to each distance that of its expected tensors from those that it got, in order; those of different shapes are left out."""
+    same_shapes = (
+        (sums, one, other)
+        for sums, expected, got in pairs
+        for one, other in zip(expected, got, strict=False)
+        if one.shape == other.shape
+    )
+    for group in _alike(same_shapes, lambda one: (one[1].shape, one[1].dtype, one[2].dtype, one[1].device)):
+        ones, others = _stacked([one for _, one, _ in group]), _stacked([other for _, _, other in group])
+        squares = torch.stack((_squares(ones - others), _squares(ones)), 1).tolist()
+        for (sums, _one, _other), values in zip(group, squares, strict=True):
+            sums.add(*values)
+
+
+def _squares(x: Tensor) -> Tensor:
+    """The sum of the squares of each x[i], in float64."""
+    rows = x[..., None].flatten(1)
+    norms = torch.linalg.vector_norm(rows, dim=1).double()
+    if not ((norms > 1e-15) & (norms < 1e15)).all():  # its squares may be too small or too large for float32
+        norms = torch.linalg.vector_norm(rows, dim=1, dtype=torch.float64)
+    return norms.square()
 
 
 def distance(expected: Sequence[Tensor], got: Sequence[Tensor]) -> float:
     """The relative difference of one pass."""
     found = Distance()
-    found.add(expected, got)
+    add_differences([(found, expected, got)])
     return found.value

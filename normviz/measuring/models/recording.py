@@ -677,8 +677,7 @@ class Snapshot:
                 yield
         finally:
             for module, training in self._modes:
-                if module.training != training:
-                    module.training = training
+                vars(module)["training"] = training  # as nn.Module.__setattr__ does, which is slow
             for state in self._states:
                 state.restore()
             for buffer, own in self._buffers:

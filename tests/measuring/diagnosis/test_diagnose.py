@@ -17,7 +17,7 @@ from torch.utils.data import DataLoader, TensorDataset
 import normviz as nv
 from normviz.api.channels import _cells
 from normviz.measuring.diagnosis.causes import DEVIATION, FEWEST_ELEMENTS, CauseName
-from normviz.measuring.diagnosis.passes import batch_statistics, sample
+from normviz.measuring.diagnosis.passes import Axes, Distance, add_differences, batch_statistics, sample
 
 NORMS = ("1", "4", "7")
 
@@ -649,19 +649,37 @@ def test_the_documentation_lists_every_cause():
 
 def test_the_statistics_of_a_batch():
     x = torch.randn(6, 3, 4, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    whole, each = batch_statistics(x, 3), batch_statistics(x, 3, per_instance=True)
+    (whole,), (each,) = (batch_statistics([x], Axes.of((6, 3, 4, 5), 3, one)) for one in (False, True))
     torch.testing.assert_close(whole.mean, x.mean((0, 2, 3)), rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(whole.unbiased, x.var((0, 2, 3)), rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(each.unbiased, x.var((2, 3)).mean(0), rtol=1e-5, atol=1e-6)
     assert (whole.elements, each.elements) == (120, 20)
-    last = batch_statistics(x.movedim(1, -1), 3)
+    (last,) = batch_statistics([x.movedim(1, -1)], Axes.of((6, 4, 5, 3), 3))
     torch.testing.assert_close(last.var, whole.var)
-    assert batch_statistics(x, 7) is None
+    assert Axes.of((6, 3, 4, 5), 7) is Axes.of((0, 3), 3) is None
+
+
+@pytest.mark.parametrize("shape", [(6, 3, 4), (6, 3)])
+def test_inputs_of_one_shape_have_the_same_statistics_together_and_alone(shape):
+    several, axes = list(torch.randn(3, *shape, generator=torch.Generator().manual_seed(0))), Axes.of(shape, 3)
+    for x, together in zip(several, batch_statistics(several, axes), strict=True):
+        torch.testing.assert_close(together.terms, batch_statistics([x], axes)[0].terms)
+        torch.testing.assert_close(
+            together.terms[4], x.flatten(2).mean(-1).double().var(0) / 6 if len(shape) > 2 else x.double().var(0) / 6
+        )
+
+
+@pytest.mark.parametrize("size", [1e-25, 1.0, 1e25])
+def test_the_distance_of_very_small_and_very_large_values(size):
+    found = Distance()
+    add_differences([(found, [size * torch.ones(3), torch.ones(2)], [2 * size * torch.ones(3), torch.ones(5)])])
+    assert (found.value, found.n) == (pytest.approx(1), 1)
 
 
 def test_equal_values_have_variance_0():
-    assert batch_statistics(torch.full((3, 2, 7), 0.1), 2).var.tolist() == [0, 0]
-    assert batch_statistics(1000 + torch.arange(14.0).reshape(1, 2, 7) / 100, 2).var == pytest.approx([4e-4] * 2, 0.1)
+    equal, close = torch.full((3, 2, 7), 0.1), 1000 + torch.arange(14.0).reshape(1, 2, 7) / 100
+    assert batch_statistics([equal], Axes.of((3, 2, 7), 2))[0].var.tolist() == [0, 0]
+    assert batch_statistics([close], Axes.of((1, 2, 7), 2))[0].var == pytest.approx([4e-4] * 2, 0.1)
 
 
 def test_a_sample_of_a_large_tensor_has_values_of_every_channel():
