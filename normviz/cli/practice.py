@@ -21,7 +21,7 @@ from normviz.lessons.practice.exercise import Exercise
 from normviz.lessons.practice.own import OwnSet, read_files
 from normviz.lessons.practice.page import SETTINGS
 from normviz.lessons.practice.roster import KEY, read_roster, seed_of, student_sets
-from normviz.lessons.practice.settings import ALL_LEVELS, FORMS, LEVELS, RISING
+from normviz.lessons.practice.settings import ALL_LEVELS, FORMS, LEVELS
 from normviz.lessons.questions.page import ASKING, QUESTIONS, READING_ORDER, core_place, current_key, questions_of_page
 from normviz.lessons.questions.question import TOPICS, Question, facts_of, prose
 from normviz.lessons.questions.quiqui import quiqui_yaml
@@ -107,7 +107,7 @@ def _write_for_each(
     """Write a parallel set for each student of the roster, or for each version."""
     if "seed" in chosen.query:
         raise NormvizError("--seed chooses one set; --key chooses those of a roster or of versions.")
-    if chosen.query.get("level") == RISING:
+    if chosen.is_rising:
         raise NormvizError("level=rising is for one page; choose another level for sets that are parallel.")
     names = _names(args)
     key = KEY if args.key is None else args.key
@@ -201,8 +201,8 @@ def write_questions(args: argparse.Namespace) -> None:
         if left := sum(not prose(question.key).options for question in questions):
             terminal.say(
                 ngettext(
-                    "{n} question asks for a number and is left out: QuiQui counts options.",
-                    "{n} questions ask for a number and are left out: QuiQui counts options.",
+                    "{n} question asks for a number and is left out: QuiQui counts options, and the question has no wrong numbers to choose from. Show it with present=true.",
+                    "{n} questions ask for a number and are left out: QuiQui counts options, and the questions have no wrong numbers to choose from. Show them with present=true.",
                     left,
                 )
             )

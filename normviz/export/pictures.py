@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 from base64 import b64decode
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -163,9 +163,13 @@ def draw(html: str, kind: str, scale_of: Callable[[Picture], float], browser: st
     return _in_browser(lambda tab: _draw(tab, html, kind, scale_of), browser, patience)
 
 
-def print_pdf(html: str, size: str) -> bytes:
-    """A page as it prints on paper of a size, "a4" or "letter". Raises NormvizError as ``save`` does."""
-    return _in_browser(lambda tab: _print(tab, html, *INCHES[size]), checked_browser(), TO_PRINT)
+def print_pdfs(pages: Sequence[str], size: str) -> list[bytes]:
+    """HTML pages as they print on paper of a size, "a4" or "letter", with one browser. Raises NormvizError as ``save`` does."""
+
+    async def job(tab: Tab) -> list[bytes]:
+        return [await _print(tab, html, *INCHES[size]) for html in pages]
+
+    return _in_browser(job, checked_browser(), TO_PRINT)
 
 
 def _in_browser(job: Callable[[Tab], Awaitable[T]], browser: str, patience: float) -> T:

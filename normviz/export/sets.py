@@ -4,7 +4,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
@@ -13,13 +13,12 @@ from tempfile import gettempdir
 
 from normviz.export import files, links
 from normviz.export.output import Choices
-from normviz.export.pictures import print_pdf
+from normviz.export.pictures import print_pdfs
 from normviz.export.scorm import scorm_package
-from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise, PracticeExercise
 from normviz.lessons.practice.formats import paper, quiz
-from normviz.lessons.practice.page import SETTINGS, Practice
-from normviz.lessons.practice.settings import ALL_LEVELS, LEVELS, RISING
+from normviz.lessons.practice.page import SETTINGS, ExerciseSet, Practice
+from normviz.lessons.practice.settings import ALL_LEVELS, LEVELS
 from normviz.scene.view import link
 from normviz.texts.errors import NormvizError
 from normviz.texts.languages import with_language
@@ -70,10 +69,14 @@ class PracticeSet:
     @cached_property
     def items(self) -> list[quiz.Item]:
         """The exercises as questions of a quiz."""
-        return self.items_on(quiz.COLORED)
+        return self._items_on(quiz.COLORED)
 
-    def items_on(self, look: quiz.Look) -> list[quiz.Item]:
-        """The exercises as questions of a quiz, with pictures in these colors."""
+    @cached_property
+    def printed_items(self) -> list[quiz.Item]:
+        """The same on paper, with pictures in black and white."""
+        return self._items_on(quiz.PRINTED)
+
+    def _items_on(self, look: quiz.Look) -> list[quiz.Item]:
         return [replace(quiz.item(one, self.app, look), id=self.id_of(one)) for one in self.exercises]
 
     def data(self) -> tuple[PracticeExercise, ...]:
@@ -82,27 +85,20 @@ class PracticeSet:
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """The values of the settings of a set, and their texts as the arguments name them."""
+class Chosen(ExerciseSet):
+    """``query``: the texts of the settings, as the arguments name them."""
 
-    seed: int
-    count: int
-    topics: tuple[str, ...]
-    level: int | None
-    forms: tuple[str, ...]
-    mixture: int | None
-    query: dict[str, str]
+    query: dict[str, str] = field(default_factory=dict)
 
     @property
     def practice_set(self) -> PracticeSet:
         """The one set that they choose."""
-        if self.query.get("level") == RISING:
+        if self.is_rising:
             return PracticeSet("", (), query=self.query)
-        found = choose(self.seed, self.count, self.topics, self.level, self.forms, self.mixture)
         title = _("normviz practice, seed {seed}", seed=self.seed)
         if self.level is not None:
             title = _("normviz practice, seed {seed}, level {level}", seed=self.seed, level=_(LEVELS[self.level]))
-        return PracticeSet(title, tuple(found), query={"level": ALL_LEVELS} | self.query)
+        return PracticeSet(title, tuple(self.exercises()), query={"level": ALL_LEVELS} | self.query)
 
 
 def chosen_set(given: Mapping[str, str], name: str) -> Chosen:
@@ -111,13 +107,10 @@ def chosen_set(given: Mapping[str, str], name: str) -> Chosen:
         setting.name: setting.parse(given[setting.name]) if setting.name in given else setting.default
         for setting in SETTINGS
     }
-    level = values["level"]
-    if level == RISING and name != "html":
+    chosen = Chosen.of_values(values)
+    if chosen.is_rising and name != "html":
         raise NormvizError("level=rising is for a page: write it with --format html, or choose another level.")
-    number = None if level in (ALL_LEVELS, RISING) else int(level)
-    return Chosen(
-        values["seed"], values["count"], values["topics"], number, values["kinds"], values["mixture"], {**given}
-    )
+    return replace(chosen, query={**given})
 
 
 @dataclass(frozen=True)
@@ -208,17 +201,14 @@ EXAM = "exam"  # the name of the file in a folder
 
 def exams(sets: Sequence[PracticeSet]) -> dict[str, str]:
     """The exam with these sets, and its key: HTML, by the end of the name of the file."""
-    sheets = [
-        paper.Sheet(one.name, one.key, one.is_for_student, one.items_on(quiz.PRINTED)) for one in sets
-    ]  # fmt: skip
+    sheets = [paper.Sheet(one.name, one.key, one.is_for_student, one.printed_items) for one in sets]
     return {"": paper.exam(sheets), "-key": paper.key(sheets)}
 
 
 def write_exam(stem: Path, sets: Sequence[PracticeSet], pdf: str = "") -> list[Path]:
     """Write the exam and its key, ``stem`` and ``stem``-key; returns the files. ``pdf``: also as PDF, on "a4" or "letter"."""
-    contents = [
-        each for html in exams(sets).values() for each in (html.encode(), *([print_pdf(html, pdf)] if pdf else ()))
-    ]
+    pages = [*exams(sets).values()]
+    contents = [html.encode() for html in pages] + (print_pdfs(pages, pdf) if pdf else [])
     written = [stem.with_name(name) for name in exam_names(stem.name, pdf)]
     for path, one in zip(written, contents, strict=True):
         files.write(path, one)
@@ -227,7 +217,7 @@ def write_exam(stem: Path, sets: Sequence[PracticeSet], pdf: str = "") -> list[P
 
 def exam_names(stem: str, pdf: str) -> list[str]:
     """The names of the files of an exam."""
-    return [f"{stem}{end}{ending}" for end in ("", "-key") for ending in (".html", *([".pdf"] if pdf else ()))]
+    return [f"{stem}{end}{ending}" for ending in (".html", *([".pdf"] if pdf else ())) for end in ("", "-key")]
 
 
 # Many sets in one folder.
@@ -291,7 +281,7 @@ def _answers(sets: Sequence[PracticeSet], is_exam: bool) -> Iterator[list[str]]:
     """The sheet with the answers: a row for each set, a column for each exercise."""
     yield ["name", "set", *(str(n + 1) for n in range(max(len(one.exercises) for one in sets)))]
     for one in sets:
-        answers = map(paper.right_answer, one.items) if is_exam else map(_all_answers, one.exercises, one.items)
+        answers = map(paper.right_answer, one.printed_items) if is_exam else map(_all_answers, one.exercises, one.items)
         yield [one.name, one.key, *answers]
 
 

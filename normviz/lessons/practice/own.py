@@ -379,7 +379,9 @@ class _Question:
             size != given or not 1 <= size <= MOST_SIZE
             for size, given in zip(shape, self.numbers("shape"), strict=True)
         ):
-            raise self.fields["shape"].error(N_("the shape has whole numbers from 1, such as [2, 3, 4, 4]."))
+            raise self.fields["shape"].error(
+                N_("the shape has whole numbers from 1 to {most:,}, such as [2, 3, 4, 4]."), most=MOST_SIZE
+            )
         layout = self.fields["layout"].text() if "layout" in self.fields else ""
         if layout and not shape:
             raise self.fields["layout"].error(

@@ -75,14 +75,19 @@ class ExerciseSet:
     @classmethod
     def of(cls, view: View) -> Self:
         """The set that the settings of a view choose."""
-        settings, level = view.settings, view.settings["level"]
+        return cls.of_values({**view.settings, "seed": view.scene.seed})
+
+    @classmethod
+    def of_values(cls, values: Mapping[str, Any]) -> Self:
+        """The set of the values of the settings, by their names."""
+        level = values["level"]
         return cls(
-            view.scene.seed,
-            settings["count"],
-            settings["topics"],
+            values["seed"],
+            values["count"],
+            values["topics"],
             None if level in (ALL_LEVELS, RISING) else int(level),
-            settings["kinds"],
-            settings["mixture"],
+            values["kinds"],
+            values["mixture"],
             level == RISING,
         )
 

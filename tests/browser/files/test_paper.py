@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from normviz.export.pictures import print_pdf
+from normviz.export.pictures import print_pdfs
 from normviz.lessons.practice.bank import bank
 from normviz.lessons.practice.formats.paper import Sheet, exam
 from normviz.lessons.practice.formats.quiz import PRINTED, item
@@ -31,7 +31,7 @@ def pages_of(pdf):
 
 
 def test_an_exam_as_pdf_has_the_size_of_the_paper():
-    assert b"/MediaBox [0 0 612 792]" in print_pdf(exam([Sheet("", "", False, [])]), "letter")
+    assert b"/MediaBox [0 0 612 792]" in print_pdfs([exam([Sheet("", "", False, [])])], "letter")[0]
 
 
 def test_no_page_cuts_a_figure(new_tab):

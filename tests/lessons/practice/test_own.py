@@ -192,6 +192,7 @@ WRONG = [
     (question("text: T\nkind: means\nlayer: LayerNorm(3)\nshape: [2, 4]"), "m.yaml, line 4: "),
     (question("text: T\nkind: means\nlayer: LayrNorm(3)\nshape: [2, 4]"), "m.yaml, line 4: "),
     (question("text: T\nanswer: 1\nshape: [2, 0]"), "line 4: the shape has whole numbers from 1"),
+    (question("text: T\nanswer: 1\nshape: [2, 2000000]"), "line 4: the shape has whole numbers from 1 to 1,000,000"),
     (question("text: T\nanswer: 1\nshape: [2, 3]\nat: [2, 0]"), "line 5: at=(2, 0) is not an element of x"),
     (question("text: T\nanswer: 1\nshape: [2, 3]\nvalues: [1]"), "line 5: the number of values is 1, and must be that of the elements of x, 6,"),
     (question("text: T\nanswer: 1\nshape: [1, 2]\nvalues: [1, 1000001]"), "line 5: the figure shows 6 digits of a value, and 1000001 has more; round it."),
