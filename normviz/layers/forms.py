@@ -593,6 +593,13 @@ def _reduce(call: BoundCall) -> Read:
     return _named(Norm(f"{stats} -> {kept}", sizes=of_parts), tensor), tensor, ""
 
 
+def _rearrange(call: BoundCall) -> Read:
+    raise NormvizError(
+        '{name} moves elements and takes no mean. Give the layer or the mean behind it, as in reduce(x, "n c h w -> n c", "mean").',
+        name=call.name,
+    )
+
+
 LAYOUTS = {1: ["D"], 2: ["ND"], 3: ["NLC", "NCL"], 4: ["NCHW", "NHWC"], 5: ["NCDHW", "NDHWC"]}
 
 
@@ -665,7 +672,7 @@ def _mean_square(call: BoundCall, tensor: Tensor, reduced: tuple[int, ...], gamm
 
 def _batch_normalization(call: BoundCall) -> Read:
     tensor = _keras_tensor(call)
-    return _batch(call, tensor, _one_axis(call, _keras_axes(call, tensor)))
+    return _batch(call, tensor, (_one_axis(call, _keras_axes(call, tensor)),))
 
 
 def _one_axis(call: BoundCall, axes: tuple[int, ...], lowest: int = 0) -> int:
@@ -676,9 +683,13 @@ def _one_axis(call: BoundCall, axes: tuple[int, ...], lowest: int = 0) -> int:
     raise NormvizError("{name} takes one axis.", name=call.name)
 
 
-def _batch(call: BoundCall, tensor: Tensor, axis: int) -> Read:
-    """BatchNorm whose momentum weighs the old value, as that of Keras and Flax; torch's weighs the new value."""
-    layer, tensor, note = _with_affine(call, tensor, f"{' '.join(tensor.axes)} -> {tensor.axes[axis]}", (axis,))
+def _batch(call: BoundCall, tensor: Tensor, kept: tuple[int, ...]) -> Read:
+    """BatchNorm whose momentum weighs the old value, as that of Keras and Flax; torch's weighs the new value.
+
+    kept  the axes with a mean for each index
+    """
+    stats = f"{' '.join(tensor.axes)} -> {' '.join(tensor.axes[axis] for axis in kept)}"
+    layer, tensor, note = _with_affine(call, tensor, stats, kept)
     if not isinstance(layer, Layer) or "momentum" not in layer.given:
         return layer, tensor, note
     momentum = call.value("momentum")
@@ -747,7 +758,7 @@ def _flax_rms_norm(call: BoundCall) -> Read:
 
 def _flax_batch_norm(call: BoundCall) -> Read:
     tensor = _last(call, "NHWC")
-    return _batch(call, tensor, _one_axis(call, _dims(call.value("dim"), tensor)))
+    return _batch(call, tensor, (_one_axis(call, _dims(call.value("dim"), tensor)),))
 
 
 def _flax_group_norm(call: BoundCall) -> Read:
@@ -767,49 +778,79 @@ def _flax_instance_norm(call: BoundCall) -> Read:
     return _instance(call, tensor, len(tensor.shape) - 1)
 
 
-# Haiku: gamma and beta of the last axis. Equinox: x is one example, with its channels first
+# Haiku: gamma and beta of the last axis, or of that of data_format. Equinox: x is one example, with its channels first
 
 
-def _haiku(call: BoundCall) -> tuple[BoundCall, Tensor]:
-    """The call with Flax's names, and x."""
-    if call.value("data_format") not in ("channels_last", "N...C"):
-        raise NormvizError("A layer of Haiku is read with data_format='channels_last'.")
+def _haiku(call: BoundCall) -> tuple[BoundCall, Tensor, int]:
+    """The call with Flax's names, x, and the axis of its channels."""
+    layout = call.value("data_format") if "data_format" in call.defaults else "channels_last"
+    if not isinstance(layout, str) or not re.fullmatch("channels_(first|last)|N[DHWL.]*C|NC[DHWL.]*", layout):
+        raise NormvizError("data_format={value} must be 'channels_last' or 'channels_first'.", value=echo(layout))
+    is_first = layout == "channels_first" or layout.startswith("NC")
     names = {"scale": "create_scale", "center": "create_offset", "momentum": "decay_rate"}
     own = {name: call.value(written) for name, written in names.items() if written in call.defaults}
     groups = call.value("groups") if "groups" in call.defaults else None
     known = {"c": 2 * groups} if type(groups) is int and groups > 0 else {}
-    return replace(call, defaults={**call.defaults, **own}), call.tensor or Tensor.example("NHWC", **known)
+    tensor = call.tensor or Tensor.example("NCHW" if is_first else "NHWC", **known)
+    return replace(call, defaults={**call.defaults, **own}), tensor, 1 if is_first else len(tensor.axes) - 1
 
 
 def _haiku_layer_norm(call: BoundCall) -> Read:
-    call, tensor = _haiku(call)
-    reduced = _dims(call.value("axis"), tensor)
-    return _with_affine(
-        call, tensor, f"{' '.join(tensor.axes)} -> {_without(tensor, reduced)}", (len(tensor.axes) - 1,)
-    )
+    """LayerNorm and RMSNorm."""
+    call, tensor, _channels = _haiku(call)
+    reduced = _dims(call.given("axis"), tensor)
+    gamma = _dims(-1 if call.given("param_axis") is None else call.given("param_axis"), tensor)
+    if call.name == "RMSNorm":
+        return _mean_square(call, tensor, reduced, gamma if call.value("create_scale") else ())
+    return _with_affine(call, tensor, f"{' '.join(tensor.axes)} -> {_without(tensor, reduced)}", gamma)
 
 
 def _haiku_batch_norm(call: BoundCall) -> Read:
-    call, tensor = _haiku(call)
-    return _batch(call, tensor, len(tensor.axes) - 1)
+    call, tensor, channels = _haiku(call)
+    if call.given("axis") is None:
+        return _batch(call, tensor, (channels,))
+    reduced = _dims(call.given("axis"), tensor)
+    return _batch(call, tensor, tuple(axis for axis in range(len(tensor.axes)) if axis not in reduced))
 
 
 def _haiku_group_norm(call: BoundCall) -> Read:
-    call, tensor = _haiku(call)
-    return _groups(call, tensor, len(tensor.axes) - 1, call.value("groups"))
+    call, tensor, channels = _haiku(call)
+    if "axis" in call.nodes:
+        raise NormvizError("A GroupNorm of Haiku is read without axis, which is all axes but the first.")
+    return _groups(call, tensor, channels, call.value("groups"))
 
 
 def _haiku_instance_norm(call: BoundCall) -> Read:
-    call, tensor = _haiku(call)
-    return _instance(call, tensor, len(tensor.axes) - 1)
+    call, tensor, channels = _haiku(call)
+    return _instance(call, tensor, channels)
 
 
 def _equinox(call: BoundCall) -> Read:
-    """LayerNorm."""
-    node, gamma, beta = call.nodes["shape"], bool(call.value("use_weight")), bool(call.value("use_bias"))
+    """LayerNorm and RMSNorm."""
+    node, both = call.nodes["shape"], call.value("elementwise_affine")
+    gamma, beta = (bool(call.value(one) if both is None else both) for one in ("use_weight", "use_bias"))
     size = call.value("shape") if is_known(node) else _size(node, call.tensor, -1)
-    made = Layer.make("LayerNorm", size, call.value("eps"), gamma or beta, beta or not gamma)
-    return made, None, _beta_alone() if beta and not gamma else ""
+    note = _beta_alone() if beta and not gamma else ""
+    if call.name == "LayerNorm" or not beta:
+        options = {"bias": beta or not gamma} if call.name == "LayerNorm" else {}
+        return Layer.make(call.name, size, call.value("eps"), gamma or beta, **options), None, note
+    sizes = tuple(size) if isinstance(size, list | tuple) else (size,)
+    example = Tensor.example({1: "NLC", 2: "NCHW", 3: "NCHW"}.get(len(sizes), "NCDHW"))
+    tensor = call.tensor or Tensor((*example.shape[: -len(sizes)], *sizes), example.axes)
+    reduced = tuple(range(len(tensor.axes) - len(sizes), len(tensor.axes)))
+    params = " ".join(tensor.axes[axis] for axis in reduced)
+    stats = f"{' '.join(tensor.axes)} -> {_without(tensor, reduced)}"
+    return Norm(stats, params, center=False, eps=call.value("eps")), tensor, note
+
+
+def _equinox_batch_norm(call: BoundCall) -> Read:
+    if call.given("mode") not in (None, "batch"):
+        raise NormvizError("A BatchNorm of Equinox is read with mode='batch'.")
+    size = _size(call.nodes["input_size"], call.tensor, 1)
+    affine = call.value("channelwise_affine")
+    named = replace(call, defaults={**call.defaults, "scale": affine, "center": affine})
+    named = replace(named, training=call.training and not call.value("inference"))
+    return _batch(named, call.tensor or Tensor.example("NCHW", c=size), (1,))
 
 
 def _equinox_group_norm(call: BoundCall) -> tuple[Layer, None]:
@@ -866,8 +907,21 @@ WEIGHTS: dict[str, Any] = {"weight": TENSOR, "bias": TENSOR}
 RUNNING: dict[str, Any] = {"running_mean": TENSOR, "running_var": TENSOR}
 KERAS_NORM: dict[str, Any] = {"dim": -1, "eps": 1e-3, **AFFINE}
 FLAX, MLX, HAIKU, EQUINOX = "Flax", "MLX", "Haiku", "Equinox"
-HAIKU_AFFINE = {"create_scale": True, "create_offset": True}
-OF_HAIKU = {"eps": 1e-5, "data_format": "channels_last"}
+HAIKU_AFFINE: dict[str, Any] = {"create_scale": REQUIRED, "create_offset": REQUIRED}
+OF_HAIKU: dict[str, Any] = {"eps": 1e-5, "scale_init": TENSOR, "offset_init": TENSOR}
+REPLICAS: dict[str, Any] = {"cross_replica_axis": TENSOR, "cross_replica_axis_index_groups": TENSOR}  # one batch here
+LAYOUT_OF_HAIKU: dict[str, Any] = {"data_format": "channels_last"}
+HAIKU_ROWS: list[tuple[str, dict[str, Any], Callable[[BoundCall], Read]]] = [
+    ("LayerNorm", {"axis": REQUIRED, **HAIKU_AFFINE, **OF_HAIKU, "use_fast_variance": TENSOR, "name": TENSOR, "param_axis": None}, _haiku_layer_norm),
+    ("RMSNorm", {"axis": REQUIRED, "eps": 1e-5, "scale_init": TENSOR, "name": TENSOR, "create_scale": True, "param_axis": None}, _haiku_layer_norm),
+    ("BatchNorm", {**HAIKU_AFFINE, "decay_rate": REQUIRED, **OF_HAIKU, "axis": None, **REPLICAS, **LAYOUT_OF_HAIKU}, _haiku_batch_norm),
+    ("GroupNorm", {"groups": REQUIRED, "axis": None, "create_scale": True, "create_offset": True, **OF_HAIKU, **LAYOUT_OF_HAIKU}, _haiku_group_norm),
+    ("InstanceNorm", {**HAIKU_AFFINE, **OF_HAIKU, **LAYOUT_OF_HAIKU}, _haiku_instance_norm),
+]  # fmt: skip
+EQUINOX_BATCH_NORM: dict[str, Any] = {
+    "input_size": REQUIRED, "axis_name": TENSOR, "eps": 1e-5, "channelwise_affine": True, "momentum": 0.99, "inference": False, "dtype": TENSOR,
+    "mode": None,
+}  # fmt: skip
 NOT_FLAX = ("eps", "center", "scale", "dim")
 PACKAGES = {
     "flax.linen": FLAX,
@@ -960,6 +1014,8 @@ def _rows() -> Iterator[tuple[str, Form]]:
             ("", "einops", "einops.layers"),
         ),
     )
+    for name in ("rearrange", "repeat"):
+        yield name, Form({"x": TENSOR, "pattern": REQUIRED, "**": None}, _rearrange, ("", "einops"))
     yield "LayerNormalization", Form(KERAS_NORM, _layer_normalization, KERAS)
     yield "RMSNormalization", Form({"dim": -1, "eps": 1e-6}, _rms_normalization, KERAS)
     batch = {"dim": -1, "momentum": 0.99, "eps": 1e-3, **AFFINE}
@@ -993,15 +1049,18 @@ def _rows() -> Iterator[tuple[str, Form]]:
         ),
     )
     yield "InstanceNorm", Form({"dims": REQUIRED, "eps": 1e-5, "affine": False}, _mlx_channels, only_of=MLX)
-    for name, takes, read in (
-        ("LayerNorm", {"axis": -1, **HAIKU_AFFINE}, _haiku_layer_norm),
-        ("BatchNorm", {**HAIKU_AFFINE, "decay_rate": 0.9}, _haiku_batch_norm),
-        ("GroupNorm", {"groups": REQUIRED, **HAIKU_AFFINE}, _haiku_group_norm),
-        ("InstanceNorm", HAIKU_AFFINE, _haiku_instance_norm),
-    ):
-        yield name, Form({**takes, **OF_HAIKU}, read, only_of=HAIKU)
-    shaped = {"shape": REQUIRED, "eps": 1e-5, "use_weight": True, "use_bias": True}
-    yield "LayerNorm", Form(shaped, _equinox, only_of=EQUINOX)
+    for name, of_haiku, read in HAIKU_ROWS:
+        yield name, Form(of_haiku, read, only_of=HAIKU)
+    shaped: dict[str, Any] = {
+        "shape": REQUIRED,
+        "eps": 1e-5,
+        "use_weight": True,
+        "use_bias": True,
+        "elementwise_affine": None,
+    }
+    for name in ("LayerNorm", "RMSNorm"):
+        yield name, Form(shaped, _equinox, only_of=EQUINOX)
+    yield "BatchNorm", Form(EQUINOX_BATCH_NORM, _equinox_batch_norm, only_of=EQUINOX)
     grouped = {"groups": REQUIRED, "channels": REQUIRED, "eps": 1e-5, "channelwise_affine": True}
     yield "GroupNorm", Form(grouped, _equinox_group_norm, only_of=EQUINOX)
 
@@ -1019,9 +1078,14 @@ def read_call(node: ast.Call, tensor: Tensor | None, training: bool) -> Read | N
     library, _dot, name = ast.unparse(node.func).rpartition(".")
     found = [] if name == "norm" else FORMS.get(name.lower(), [])  # self.norm(x) is no Norm
     package = PACKAGES.get(library, "")
-    for known, form in sorted(found, key=lambda row: row[1].only_of != package):
+    found = [row for row in found if row[1].only_of == package] if package else found
+    for known, form in found:
         if (bound := _bound(known, form, node, library)) is not None:
             return _read(form, replace(bound, tensor=tensor, training=training))
+    if package:
+        if found:
+            raise misread(name, found[0][1].takes)
+        return None
     families = {family.lower(): family for family in FAMILIES if family not in KINDS}
     if name.lower() in families:
         kind = kind_for(families[name.lower()], tensor.axes if tensor else ("n", "c", "h", "w"))

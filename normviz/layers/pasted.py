@@ -156,8 +156,8 @@ CHILD = re.compile(r" \(\w+\): ")  # a module in a module, in print(model)
 BEHIND = re.compile(r"\.(\w+)\(([^()]*)\)")  # .eval(), .to(device)
 TRAINING = {"eval": False, "train": True}
 NAME_OF = re.compile(r"(?<![\w.])([A-Za-z_][\w.]*) ?= ?$")  # bn of bn = nn.BatchNorm2d(3); bn.eval()
-# (x, training=False) of Keras, (x, use_running_average=True) of Flax
-MODE = re.compile(r" ?\([^()]*\b(training|use_running_average) ?= ?(True|False)\b")
+# (x, training=False) of Keras, (x, use_running_average=True) of Flax, (x, is_training=False) of Haiku
+MODE = re.compile(r" ?\([^()]*\b((?:is_)?training|use_running_average) ?= ?(True|False)\b")
 
 
 @dataclass(frozen=True)
@@ -288,7 +288,7 @@ def _mode(line: str, span: Span) -> tuple[bool, str]:
         if method in TRAINING:
             training = TRAINING[method] and not argument.strip().endswith("False")
     if of_call := MODE.match(rest):
-        training = (of_call[1] == "training") == (of_call[2] == "True")
+        training = (of_call[1] != "use_running_average") == (of_call[2] == "True")
     return training, rest
 
 
