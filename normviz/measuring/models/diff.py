@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
-from normviz.measuring.models.kept import MOST_KEPT, Kept
+from normviz.measuring.models.kept import MOST_KEPT, Kept, has_learned
 from normviz.measuring.models.layout import Layout, Shape, layouts
 from normviz.measuring.models.norms import NormRow, told_name
 from normviz.measuring.models.pairs import moved, pairs
@@ -22,7 +22,6 @@ from normviz.measuring.models.ports import (
     Mismatch,
     are_close,
     expected,
-    has_learned,
     mismatch,
     own_mismatch,
     possible_layouts,
@@ -68,6 +67,7 @@ SHAPES = {
     "gamma": N_("{name}: the shapes of gamma differ: {ours} and {theirs}."),
     "beta": N_("{name}: the shapes of beta differ: {ours} and {theirs}."),
 }
+PRODUCTS_OF_LAYERS = ("linear", "conv", "matmul", "bmm", "addmm", "baddbmm")  # no activation was before them
 MODES = (N_("In eval mode: {sentence}"), N_("In train mode: {sentence}"))
 ONLY = (
     {
@@ -182,7 +182,7 @@ class Pair:
             yield from patterns(self.first, self.second)
             return
         first, second = self.kept
-        whole = [one.around or one for one in (first, second)]
+        whole = [one.around if one.around and (one.has_gamma or one.has_number) else one for one in (first, second)]
         after = whole != [first, second] and not (has_learned(first.module) or has_learned(second.module))
         first, second = whole if after else (first, second)
         possible, found = possible_layouts(first, second), None
@@ -190,6 +190,7 @@ class Pair:
             values: dict[str, object] = {"ours": self.first.shape, "theirs": self.second.shape}
             yield Told(N_("{name}: the shapes {ours} and {theirs} do not have the same elements."), values)
         if possible and possible[0].is_identity and not after and self._is_same_layer(first, second):
+            yield from self._behind()
             return
         for layout in possible:
             try:
@@ -203,6 +204,7 @@ class Pair:
                 yield from patterns(self.first, self.second)
                 return
             if here is None:
+                yield from self._behind()
                 return
             found = found or (here, layout)
         if found is None:
@@ -213,6 +215,22 @@ class Pair:
                 return
             several.append((one, other, here, layout))
         yield from self._why(*min(several, key=lambda each: sum(map(len, each[2].missing))))
+
+    def _behind(self) -> Iterator[Told]:
+        """What differs behind two equal norms, in the modules that call them: a number, an activation.
+
+        It is told if the calling module returns the result, and if the other model does not make the same of its norm elsewhere.
+        """
+        both = self.kept or ()
+        for place, own in enumerate(both):
+            several = [each for each in self.around if each[place] is own.around] if own.has_number else []
+            if several and all(each[2] is not None for each in several):
+                one, other, here, layout = next(each for each in several if each[1 - place] is both[1 - place])
+                yield from () if here is None else self._why(one, other, here, layout)
+        for own, theirs, model in zip(both, both[::-1], (FIRST, SECOND), strict=True):
+            has_none = bool(theirs.users) and all(name.startswith(PRODUCTS_OF_LAYERS) for name in theirs.users)
+            if own.activation and has_none:
+                yield Told(model, {"sentence": _("Its output goes through {function}.", function=own.activation)})
 
     @cached_property
     def around(self) -> list[tuple[Kept, Kept, Mismatch | None, Layout]]:

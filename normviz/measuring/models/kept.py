@@ -126,7 +126,11 @@ class Kept:
     others  its further arguments; ``...`` for a tensor of the shape of x
     is_function  whether it is a function: then it runs in the mode of its call alone
     is_of_torch  whether it is a norm of torch's own: two of the same layer compute the same
-    around  the module that calls it on the same input and multiplies by a gamma, or adds a beta, of its own; None if there is none
+    around  the norm with the products and sums of its output that the calling module makes with a gamma, a beta or numbers; None if there is none
+    has_gamma   whether one of them is with a gamma or a beta
+    has_number  whether all are with numbers, and the calling module returns the result
+    activation  through what the calling module returns the result, such as "relu"; or empty
+    users   what else its output goes through next, by name; empty if that is not known
     """
 
     module: nn.Module
@@ -137,6 +141,10 @@ class Kept:
     is_function: bool = False
     is_of_torch: bool = False
     around: Kept | None = None
+    has_gamma: bool = False
+    has_number: bool = False
+    activation: str = ""
+    users: tuple[str, ...] = ()
 
     @property
     def key(self) -> object:
@@ -152,6 +160,7 @@ class Kept:
         shapes = [(name, tuple(one.shape), one.item() if one.numel() == 1 else 0) for name, one in tensors]
         given = repr(getattr(self.module, "given", ""))
         around = None if self.around is None else self.around.key
+        behind = self.has_number, self.activation, self.users
         return (
             type(self.module),
             str(plain),
@@ -162,6 +171,7 @@ class Kept:
             self.dtypes,
             self.others,
             around,
+            behind,
         )
 
     @property
@@ -186,6 +196,11 @@ class Room:
             free = torch.empty(max(size, BLOCK), dtype=x.dtype, device=x.device)
         self._free[key] = free[size:]
         return free[:size].view(x.shape).copy_(x)
+
+
+def has_learned(module: nn.Module) -> bool:
+    """Whether a module has a gamma, a beta, or another parameter."""
+    return next(module.parameters(), None) is not None
 
 
 def part_of(x: Tensor, fixed: Callable[[int, int], bool], room: Room | None = None) -> Tensor:

@@ -146,11 +146,6 @@ def tensors_of(module: nn.Module) -> dict[str, list[Tensor]]:
     return found
 
 
-def has_learned(module: nn.Module) -> bool:
-    """Whether a module has a gamma, a beta, or another parameter."""
-    return next(module.parameters(), None) is not None
-
-
 @dataclass(frozen=True, eq=False)
 class Matched:
     """A tensor of the first norm and one of the second, by their numbers in ``Function.tensors``, and how the first becomes the second."""

@@ -3,11 +3,13 @@
 ``record`` runs the model with hooks on its modules. Calls of ``F.layer_norm`` and the like are seen by a TorchFunctionMode.
 """
 
+from __future__ import annotations
+
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -22,7 +24,7 @@ from normviz.layers.catalogue import KINDS
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.measuring.check import usual_axes
-from normviz.measuring.models.graph import Graph, Node, Replay, chain
+from normviz.measuring.models.graph import ACTIVATIONS, PRODUCTS, SUMS, Graph, Node, Replay, chain
 from normviz.measuring.models.kept import (
     LIKE_X,
     OTHER,
@@ -212,6 +214,7 @@ class Call:
     gamma         of a function, what tells its gamma from another one; without gamma, ``nth``
     running       for a formula, the modules that ran
     mode          the mode of a module that has it as an argument; else None
+    parent        the call of the module that called it, if that is known
     """
 
     name: str
@@ -235,6 +238,7 @@ class Call:
     gamma: int = 0
     running: tuple[nn.Module, ...] = field(default=(), repr=False)
     mode: bool | None = None
+    parent: Call | None = field(default=None, repr=False)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -254,12 +258,20 @@ class Call:
         module = module if self.mode is None else ModeAsArgument(module, self.mode)
         others = self.others if LIKE_X in self.others else ()
         of_torch = self.layer is not None and not others
-        around, after = None, [] if self.node is None else chain(self.node)
-        if self.node is not None and any(parent.is_fixed for node in after for parent in node.parents):
-            inner = WithOthers(module, others, 0.0) if others else module
-            end = Replay(after[-1], self.node, inner).train(module.training)
-            around = Kept(end, self.x, self.shape, self.trail, (), self.called is not None)
-        return Kept(module, self.x, self.shape, self.trail, others, self.called is not None, of_torch, around)
+        found = Kept(module, self.x, self.shape, self.trail, others, self.called is not None, of_torch)
+        if self.node is None:
+            return found
+        after, returned = [self.node, *chain(self.node)], None if self.parent is None else self.parent.node
+        users, has_gamma = after[-1].users, any(parent.is_fixed for node in after[1:] for parent in node.parents)
+        is_activation = [one.name.lower() for one in users if one is returned and one.name.lower() in ACTIVATIONS]
+        found = replace(found, activation="".join(is_activation), users=tuple(one.name.lower() for one in users))
+        if not any(one.name in PRODUCTS | SUMS for one in after[1:]):
+            return found
+        inner = WithOthers(module, others, 0.0) if others else module
+        end = Replay(after[-1], self.node, inner).train(module.training)
+        around = Kept(end, self.x, self.shape, self.trail, (), self.called is not None)
+        has_number = not has_gamma and after[-1] is returned
+        return replace(found, around=around, has_gamma=has_gamma, has_number=has_number)
 
 
 @dataclass
@@ -311,7 +323,7 @@ class Recorder(TorchFunctionMode):
                 call = self._add(
                     Call(
                         self.names[id(module)], module, shape, layer=layer, of_parameter=self._parameter(tensors[0]),
-                        others=others, mode=_mode(module, kwargs),
+                        others=others, mode=_mode(module, kwargs), parent=self.open[-1] if self.open else None,
                     ),
                     tensors[0],
                 )  # fmt: skip
@@ -412,6 +424,7 @@ class Recorder(TorchFunctionMode):
                     },
                     called=None if x.is_meta or self._is_inside else Called(func, given),
                     node=self.graph.node(first_of(output)) if is_seen else None,
+                    parent=self.open[-1],
                     nth=self.functions[-1],
                     gamma=self.functions[-1] if given.get("weight") is None else id(given["weight"]),
                 ),
@@ -491,7 +504,7 @@ def may_normalize(module: nn.Module) -> bool:
 
 def _has_operations(module: nn.Module) -> bool:
     """Whether its operations are recorded: a layer of torch is a whole."""
-    return not type(module).__module__.startswith("torch.")
+    return type(module) is nn.Sequential or not type(module).__module__.startswith("torch.")
 
 
 def _is_own(module: nn.Module) -> bool:
@@ -574,6 +587,7 @@ def record(
         except (Exception, *ENDS) as error:
             seen = recorder.failure
             failure = seen if seen is not None and seen.error is error else Failure("", model, [], error)
+    parents = {id(call.module): call for call in recorder.calls.values() if not call.function}
     formulas = [
         Call(
             recorder.names[id(running[-1])],
@@ -584,6 +598,7 @@ def record(
             node=one,
             place=one.number,
             running=running,
+            parent=parents.get(id(running[-1])),
         )
         for one, running in recorder.graph.quotients
     ]

@@ -170,6 +170,77 @@ def test_a_linear_layer_has_its_channels_last():
     assert first.diff(nv.norms(ChannelsLast(Own((8, 1, 1), (1,))), x)) != ()
 
 
+class Behind(nn.Module):
+    """A norm, what its module does with the output, and what the model does with it before the next layer."""
+
+    def __init__(self, inside=None, outside=None):
+        super().__init__()
+        inside = inside or (lambda y: y)
+        self.norm, self.outside = Around(nn.LayerNorm(8), lambda x: x, lambda y, x: inside(y)), outside or (lambda y: y)
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.linear(self.outside(self.norm(x)))
+
+
+def behind(one, other):
+    x = torch.randn(2, 5, 8)
+    return nv.norms(one, x).diff(nv.norms(other, x))
+
+
+@pytest.mark.parametrize(
+    ("inside", "same"),
+    [
+        (lambda y: y * 0.5, lambda y: y / 2),
+        (lambda y: y + 1, lambda y: 1 + y),
+        (F.relu, lambda y: y.clamp(min=0)),
+        (F.relu, lambda y: F.relu(F.dropout(y, 0.0))),
+        (F.silu, lambda y: y * torch.sigmoid(y)),
+    ],
+)
+def test_what_is_behind_a_norm_may_be_in_its_module_or_outside(inside, same):
+    assert behind(Behind(inside), Behind(None, same)) == ()
+    assert behind(Behind(None, same), Behind(inside)) == ()
+    assert behind(Behind(inside), Behind(inside)) == ()
+
+
+@pytest.mark.parametrize(
+    ("inside", "told"),
+    [
+        (lambda y: y * 0.5, ["It multiplies by 0.5*gamma, not by gamma.", "It adds 0.5*beta, not beta."]),
+        (lambda y: y + 1, ["It adds 1, which is no parameter."]),
+        (F.relu, ["Its output goes through relu."]),
+    ],
+    ids=["factor", "sum", "activation"],
+)
+def test_what_only_one_module_does_behind_its_norm_is_told(inside, told):
+    for pair, which in (((Behind(inside), Behind()), "first"), ((Behind(), Behind(inside)), "second")):
+        assert behind(*pair) == tuple(f"norm.norm, {which} model: {sentence}" for sentence in told)
+
+
+def test_two_factors_behind_a_norm_are_compared():
+    found = behind(Behind(lambda y: y * 0.5), Behind(lambda y: y / 4))
+    assert found[::2] == (
+        "norm.norm, first model: It multiplies by 0.5*gamma, not by gamma.",
+        "norm.norm, second model: It multiplies by 0.25*gamma, not by gamma.",
+    )
+
+
+@pytest.mark.parametrize("norm", [nn.LayerNorm(8), nn.LayerNorm(8, elementwise_affine=False)])
+def test_a_factor_before_a_product_is_no_part_of_the_norm(norm):
+    class Scores(nn.Module):
+        def __init__(self, is_first):
+            super().__init__()
+            self.norm, self.is_first = norm, is_first
+
+        def forward(self, x):
+            y = self.norm(x)
+            return (y * 0.5) @ x.mT if self.is_first else (y @ x.mT) * 0.5
+
+    assert behind(Scores(True), Scores(False)) == ()
+    assert behind(Scores(False), Scores(True)) == ()
+
+
 def test_a_mode_in_which_the_port_is_random_is_left_out():
     (one, x), (other, _x) = words(nn.LayerNorm(8)), words(Dropping())
     assert nv.norms(one.eval(), x).diff(nv.norms(other.eval(), x)) == ()
