@@ -1052,7 +1052,8 @@ def same_strides(x: Tensor, device: torch.device | None = None) -> Tensor:
 def _check_not_random(function: Function, x: Tensor) -> None:
     outputs = []
     for seed in (0, 1):
-        torch.manual_seed(seed)
+        # The seed of another device would stay after the check.
+        (torch.default_generator.manual_seed if x.device.type == "cpu" else torch.manual_seed)(seed)
         np.random.seed(seed)
         random.seed(seed)
         outputs.append(function(x))

@@ -821,10 +821,14 @@ def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Reas
         usual += [
             Change("center", {"center": ratio, "spread": one}, difference) for one in ("centered", "around center")
         ]
-    every = [*usual]
+    every, seen = [*usual], dict[str, list[Mapping[str, object]]]()
+    for one in usual:
+        seen.setdefault(one.part, []).append(one.fields)
     eps_values = _eps_values(norm.eps or 0.0, own_eps, groups.elements, compared.x.dtype)
     for one in (*changes(norm, groups, expected.axes, eps_values), *_rounded_steps(compared)):
-        if not any(_same_fields(one, other) for other in every):
+        same_part = seen.setdefault(one.part, [])
+        if one.fields not in same_part:
+            same_part.append(one.fields)
             every.append(one)
     if norm.running:
         every = [one for one in every if one.part in ("root", "eps") or one.fields.get("center") == "none"]
@@ -961,10 +965,6 @@ def _share(ratio: float, m: int, is_given_size: bool) -> Difference:
         return Difference("center", str(round(divisor)), BIASED, text)
     text = _("It subtracts {ratio:.4g} times the mean.", ratio=ratio)
     return Difference("center", _("another number"), _("the mean is subtracted"), text)
-
-
-def _same_fields(one: Change, other: Change) -> bool:
-    return one.part == other.part and one.fields == other.fields
 
 
 def _measured(compared: LayerComparison, found: Measurement, base: Variant, norm: Norm) -> list[Change]:

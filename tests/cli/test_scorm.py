@@ -24,10 +24,11 @@ BOTH = """<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema">
 <xsd:import namespace="http://www.imsproject.org/xsd/imscp_rootv1p1p2" schemaLocation="imscp_rootv1p1p2.xsd"/>
 <xsd:import namespace="http://www.adlnet.org/xsd/adlcp_rootv1p2" schemaLocation="adlcp_rootv1p2.xsd"/>
 </xsd:schema>"""
-MARKED = [one for one in bank() if one.about.form == MARK]
+BANK = bank()
+MARKED = [one for one in BANK if one.about.form == MARK]
 WIDEST = max(MARKED, key=lambda one: len(one.case.group_numbers))
 SEVEN = [one.data() for one in choose(7, 3)]
-NUMBERED, CHOSEN = (next(one for one in bank() if one.about.form == form) for form in (NUMBER, CHOICE))
+NUMBERED, CHOSEN = (next(one for one in BANK if one.about.form == form) for form in (NUMBER, CHOICE))
 
 
 def files_of(package: bytes) -> dict[str, str]:

@@ -415,6 +415,13 @@ def test_random_states_and_threads_are_as_before():
     assert (np.random.get_state()[1].tolist(), random.getstate(), torch.get_num_threads()) == before[1:]
 
 
+def test_an_x_on_the_cpu_sets_no_seed_of_another_device(monkeypatch):
+    seeds = []
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeds.append)
+    assert nv.check(nn.LayerNorm(3), X)
+    assert not seeds
+
+
 def test_a_small_x_is_computed_with_one_thread():
     threads, seen = torch.get_num_threads(), []
     torch.set_num_threads(2)

@@ -1,6 +1,6 @@
-"""Run blocks of the documentation in a fresh process, as a reader would: ``ran``. The process has torch and NumPy, but not normviz.
+"""Run blocks of the documentation in a fresh process, as a reader would: ``ran``. The process has torch, NumPy and Plotly, but not normviz.
 
-Importing torch takes seconds. So one server imports it, and each process is a fork of it.
+Importing torch takes seconds. So one server imports them, and each process is a fork of it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from unittest.mock import patch
 
 SERVER = get_context("forkserver")
-SERVER.set_forkserver_preload(["torch", "numpy", __name__])
+SERVER.set_forkserver_preload(["torch", "numpy", "plotly.graph_objects", __name__])
 LONGEST = 300  # seconds
 
 
