@@ -329,7 +329,8 @@ def teach_page(others: Sequence[Page]) -> Page:
             yield Links((Link(_("All lesson plans"), "teach"),), kind="back")
             yield from plan_parts(asked, asked.plan)
         else:
-            yield from _ways(view, page.query(view), planned.values())
+            chosen = {name: text for name, text in page.query(view).items() if name != "present"}
+            yield from _ways(view, chosen, planned.values())
 
     page = Page(
         "teach",
