@@ -230,7 +230,8 @@ def cause_of_statistics(
             len(channels), name=name, all=len(mean), channels=named(channels),
         )  # fmt: skip
         remedy = _(
-            "Find the batch with NaN or infinite values; then reset and update the statistics: {update}.", update=UPDATE
+            "Find the batch with NaN or infinite values; then reset and update the statistics: {update}.",
+            update=_update(where),
         )
         return Cause("not finite", sentence, remedy, channels)
     if has_high_momentum(where):
@@ -240,20 +241,21 @@ def cause_of_statistics(
         )  # the mean of 2 * len(mean) squares of normal numbers, whose variance is 2
         if found.squares > beyond_chance and own.squares < EXPLAINED:
             return _momentum(name, where, found)
+    remedy = _("Update the statistics: {update}.", update=_update(where))
     small = found.outside and found.size > SMALL
     if small and bool((mean == 0).all() and (var == 1).all()):
         sentence = _(
             "the stored statistics of {name} are the start values, mean 0 and variance 1; {differs}.",
             name=name, differs=_differs(found),
         )  # fmt: skip
-        return Cause("never updated", sentence, _update(), found.outside)
+        return Cause("never updated", sentence, remedy, found.outside)
     left = _start_share(mean, var, measured, eps, found, where, updates) if small else None
     if left is not None:
         sentence = _(
             "the stored statistics of {name} still have {share} % of the start values, mean 0 and variance 1; {differs}.",
             name=name, share=f"{100 * left:.2g}", differs=_differs(found),
         )  # fmt: skip
-        return Cause("few updates", sentence, _update(), found.outside)
+        return Cause("few updates", sentence, remedy, found.outside)
     if not found.is_large:
         return None
     sentence = _(
@@ -261,16 +263,16 @@ def cause_of_statistics(
     )
     remedy = _(
         "If the data are prepared as in training, update the statistics: {update}. Otherwise prepare them as in training.",
-        update=UPDATE,
+        update=_update(where),
     )
     return Cause("other data", sentence, remedy, found.outside)
 
 
-UPDATE = "torch.optim.swa_utils.update_bn(batches, model)"
-
-
-def _update() -> str:
-    return _("Update the statistics: {update}.", update=UPDATE)
+def _update(where: Stored) -> str:
+    """What updates the statistics: torch's function knows BatchNorm only."""
+    if where.is_of_torch and not where.per_instance:
+        return "torch.optim.swa_utils.update_bn(batches, model)"
+    return "model = nv.diagnose(model, batches).fixed()"
 
 
 def has_high_momentum(where: Stored) -> bool:
@@ -287,7 +289,9 @@ def _momentum(name: str, where: Stored, found: Deviation) -> Cause:
             name=name, momentum=momentum, differs=_differs(found),
         )  # fmt: skip
         remedy = _(
-            "Give a new batch the weight {other:g}. Then update the statistics: {update}.", other=other, update=UPDATE
+            "Give a new batch the weight {other:g}. Then update the statistics: {update}.",
+            other=other,
+            update=_update(where),
         )
         return Cause("momentum", sentence, remedy, found.outside)
     sentence = _(
@@ -296,7 +300,7 @@ def _momentum(name: str, where: Stored, found: Deviation) -> Cause:
     )  # fmt: skip
     remedy = _(
         "Write momentum={other:g}: in torch, momentum is the weight of a new batch. Then update the statistics: {update}.",
-        other=other, update=UPDATE,
+        other=other, update=_update(where),
     )  # fmt: skip
     return Cause("momentum", sentence, remedy, found.outside)
 
