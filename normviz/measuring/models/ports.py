@@ -25,13 +25,18 @@ from normviz.measuring.formula import generic_values
 from normviz.measuring.models.kept import Kept, WithOthers
 from normviz.measuring.models.layout import Layout, Shape, layouts, same
 from normviz.measuring.probe import Function, home_of, isolated, same_random_states
-from normviz.measuring.report import Difference, imprecise, other_dtype, unexpected
+from normviz.measuring.report import Difference, imprecise, other_dtype, rounds, unexpected
 from normviz.measuring.verdict import FAR_FROM_ZERO, Error, Reference, compare, signed_values
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _, ngettext
 
 SCALES = tuple(10.0**-k for k in range(1, 8))  # of an x at which some eps counts
 OF_OTHERS = (0.0, 1.5, -0.75)  # values of the tensors beside x: two functions may be equal at one of them
+EXACT, COARSE = (
+    0.1,
+    0.15,
+)  # common errors of a group, in units of the dtype: 0.05 with statistics in float32, 0.25 without
+FEWEST_OF_GROUP = 32  # elements, so that the errors of single outputs cancel
 LARGEST = 2**20  # elements of a whole input that is tried before a difference is told
 OWN_VALUES, GENERIC = "own", "generic"
 GAMMA, BETA, MEAN, VAR, OTHER = "gamma", "beta", "mean", "var", ""
@@ -297,7 +302,7 @@ def _spread(tensor: Tensor, seed: int) -> Tensor:
 class Mismatch:
     """Where two norms differ.
 
-    what      "raises", "dtype", "precision", "values", "backward" or "running"
+    what      "raises", "dtype", "precision", "steps", "values", "backward" or "running"
     training  the mode in which they differ
     error     how far apart they are
     told      the whole difference; None if ``check`` has to find the reason
@@ -455,13 +460,11 @@ class Duel:
     def _without_unused(self) -> Duel | None:
         """The same without the parameters that change no output; None if all are used."""
         learned = []
-        for function, own in zip((self.both.first, self.both.second), self.both.learned, strict=True):
-            function.use_own()
+        functions = self.both.first, self.both.second
+        for function, own, dtype in zip(functions, self.both.learned, self.both.dtypes, strict=True):
+            function.use(dtype)
             outputs = {
-                n: [
-                    function(self.x.to(function.dtype), {n: signed_values({n: one}, seed)[n].to(one.dtype)})
-                    for seed in (4, 5)
-                ]
+                n: [function(self.x.to(dtype), {n: signed_values({n: one}, seed)[n].to(dtype)}) for seed in (4, 5)]
                 for n, one in ((n, function.originals[n]) for n in own)
             }
             learned.append({n: role for n, role in own.items() if not torch.equal(*outputs[n])})
@@ -578,10 +581,37 @@ class Duel:
                 )
         error = compare(output, exact, rounded, low, rounding=slack)
         if error.ok:
-            return None
+            return self._of_statistics(fitting, training) if x.dtype == self.dtype and x.dtype.itemsize == 2 else None
         return Mismatch(
             "precision", training, x, error, imprecise(error, low), (float(output[error.at]), float(exact[error.at]))
         )
+
+    def _of_statistics(self, fitting: Mapping[int, Tensor], training: bool) -> Mismatch | None:
+        """That only one of the two rounds its statistics to 16 bits: then the outputs of a group have an error in common.
+
+        The rounding of each output alone, which both have, is lost in the mean over a group.
+        """
+        norm = self.norm
+        if norm is None or norm.running:
+            return None
+        reduced = tuple(axis for axis, parts in enumerate(norm.pattern.left) if not {*parts} & {*norm.pattern.right})
+        if prod(self.x.shape[axis] for axis in reduced) < FEWEST_OF_GROUP:
+            return None
+        first, second = self.both.first, self.both.second
+        common: tuple[list[Tensor], list[Tensor]] = [], []
+        for seed in range(8):
+            x = (_alike(self.x, tuple(self.x.shape), 31 + seed) * 1.3**seed).to(self.x.dtype)
+            exact = self._run(first, x, {}, self.both.dtypes[0]).double()
+            first.use_own()
+            second.use_own()
+            for found, output in zip(common, (first(x), second(x, fitting)), strict=True):
+                share = (output.double() * exact).sum(reduced) / exact.square().sum(reduced)
+                found.append((share - 1).flatten())
+        sizes = [float(torch.cat(found).square().mean().sqrt()) / torch.finfo(self.x.dtype).eps for found in common]
+        if min(sizes) > EXACT or max(sizes) < COARSE:
+            return None
+        told = rounds(None, self.x.dtype, torch.float32)
+        return Mismatch("steps", training, self.x, told=replace(told, expected="first" if sizes[0] > sizes[1] else ""))
 
     # Gradients
 

@@ -265,6 +265,42 @@ def test_another_dtype_of_the_output_is_told():
     assert found == ("1, second model: Its output is float32, not bfloat16.",)
 
 
+class Rounded(nn.Module):
+    """An RMSNorm in the dtype of x, or in float32 up to gamma, or to the end."""
+
+    def __init__(self, steps):
+        super().__init__()
+        self.weight, self.steps = nn.Parameter(torch.ones(64)), steps
+
+    def forward(self, x):
+        y = x.float() if self.steps else x
+        y = y * torch.rsqrt(y.square().mean(-1, keepdim=True) + 1e-6)
+        return (y * self.weight).to(x.dtype) if self.steps == "all" else y.to(x.dtype) * self.weight
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_statistics_in_16_bits_are_told(dtype):
+    def rows(steps):
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(3, 64), Rounded(steps)).to(dtype)
+        return nv.norms(model, torch.randn(2, 5, 3).to(dtype))
+
+    low, wide, whole = rows(""), rows("to gamma"), rows("all")
+    sentence = f"It rounds to {str(dtype)[6:]} on the way. Compute in float32."
+    assert wide.diff(low) == (f"1, second model: {sentence}",)
+    assert low.diff(whole) == (f"1, first model: {sentence}",)
+    assert [low.diff(rows("")), wide.diff(whole), whole.diff(wide)] == [()] * 3
+
+
+def test_a_layer_of_torch_in_16_bits_is_compared_with_another_function():
+    torch.manual_seed(0)
+    one, other = (nn.Sequential(nn.Linear(3, 64), norm).bfloat16() for norm in (nn.LayerNorm(64), Own((64,), (-1,))))
+    x = torch.randn(2, 5, 3).bfloat16()
+    found = nv.norms(one, x).diff(nv.norms(other, x))
+    assert found == ("1, second model: It rounds to bfloat16 on the way. Compute in float32.",)
+    assert found.notes == ()
+
+
 def test_a_momentum_of_none_is_no_number():
     (one, x), (other, _x) = image(nn.BatchNorm2d(8, momentum=None)), image(nn.BatchNorm2d(8))
     found = nv.norms(one, x).diff(nv.norms(other, x))
