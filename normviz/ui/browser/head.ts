@@ -17,7 +17,7 @@ const SECTIONS: [string, (section: HTMLElement) => string][] = [
   [".nv-tabs", () => _("Code")],
 ];
 const MAIN = '[data-testid="stMainBlockContainer"]';
-const TABS = ".nv-views > a";
+const TABS = ".nv-views > a", EXPERIMENT = '.st-key-show [aria-checked="true"]';
 const ABOVE_CONTROLS = '[data-testid="stLayoutWrapper"]:has(> :is(.st-key-heading, .st-key-hidden_heading))';
 
 /** Names a state of the page for the style of Streamlit's elements. ``:has()`` would be evaluated again at every change of the page. */
@@ -40,7 +40,7 @@ export class PageHead {
    * Streamlit draws what follows. The head is put back if Streamlit has made the page or its heading again.
    * @param data with the summary of the controls; null: the view hides some of them
    */
-  set({ parts, summary, scene = "" }: PageData & Partial<Header>, mode: Mode) {
+  set({ summary, scene = "" }: Partial<Header>, mode: Mode) {
     const main = document.querySelector(MAIN) as HTMLElement | null;
     const above = main?.querySelector(ABOVE_CONTROLS);
     if (above && above.nextElementSibling !== this.root) above.after(this.root);
@@ -50,13 +50,11 @@ export class PageHead {
     for (const tab of findAll(document.body, TABS)) {
       tab.dataset.query = scene;
       if (!tab.ariaCurrent) tab.setAttribute("href", this.host.address?.(...targetOf(tab)) ?? "");
-      const row = tab.parentElement as HTMLElement; // a narrow one scrolls
-      if (tab.ariaCurrent) row.scrollLeft = tab.offsetLeft + tab.offsetWidth - row.offsetLeft - row.clientWidth;
     }
+    showChosen();
     this.fold.set(summary || _("Controls"));
     this.fold.root.hidden = summary === null;
-    // An error is about a control.
-    if (summary === null || parts.some(([key]) => key.startsWith("problem"))) this.fold.show(true);
+    if (summary === null) this.fold.show(true);
   }
 
   /** The tabs are in the heading, which Streamlit draws. */
@@ -72,6 +70,14 @@ export class PageHead {
   }
 }
 
+/** Scrolls the rows of tabs and of experiments, which a narrow screen cuts off. */
+function showChosen() {
+  for (const chosen of findAll(document.body, `${TABS}[aria-current], ${EXPERIMENT}`)) {
+    const row = chosen.parentElement as HTMLElement;
+    row.scrollLeft = chosen.offsetLeft + chosen.offsetWidth - row.offsetLeft - row.clientWidth;
+  }
+}
+
 /** The page and the query of a link. */
 const targetOf = ({ dataset }: HTMLElement): [string, string] => [dataset.page ?? "", dataset.query ?? ""];
 
@@ -81,6 +87,7 @@ class Contents {
   root: HTMLDetailsElement;
   list: HTMLUListElement;
   observer: ResizeObserver;
+  width = 0;
 
   constructor(parent: HTMLElement, page: HTMLElement) {
     this.page = page;
@@ -88,7 +95,11 @@ class Contents {
     html("summary", "", this.root, _("On this page"));
     this.list = html("ul", "", this.root);
     this.root.addEventListener("toggle", () => this.root.open && this.write());
-    this.observer = new ResizeObserver(() => void (this.root.hidden = innerWidth > PHONE || page.scrollHeight < LONG_PAGE));
+    this.observer = new ResizeObserver(([{ contentRect: { width } }]) => {
+      this.root.hidden = innerWidth > PHONE || page.scrollHeight < LONG_PAGE;
+      if (width !== this.width) showChosen();
+      this.width = width;
+    });
     this.observer.observe(page);
   }
 

@@ -57,30 +57,86 @@ def overlap(one: Locator, other: Locator) -> bool:
     return a["x"] < b["x"] + b["width"] and b["x"] < a["x"] + a["width"]
 
 
-def test_the_controls_are_one_line_until_they_are_asked_for_or_a_link_has_an_error(phone, look):
+def test_the_controls_are_one_line_until_they_are_asked_for(phone):
     fold = phone.page.get_by_role("button", name="BatchNorm2d(3) on (2, 3, 4, 4)")
     expect(phone.find(".st-key-controls")).to_be_hidden()
-    first = phone.find(".nv-panel-stats").bounding_box()  # above it, the names of the layers and the sentence
-    assert first["y"] + first["height"] < PHONE["height"]
+    assert bottom(phone, ".nv-panel-stats") < PHONE["height"]  # above it, the names of the layers and the sentence
     fold.click()
     phone.segment("Layer", "InstanceNorm")
     phone.wait_for_view(layer="InstanceNorm2d(3)")
     expect(phone.find(".nv-fold")).to_have_text("InstanceNorm2d(3) on (2, 3, 4, 4) Close")
     phone.find(".nv-fold").click()
     expect(phone.find(".st-key-controls")).to_be_hidden()
+
+
+LABEL = 24  # px: the names of H and W below the cells
+
+
+def test_an_error_its_remedy_and_the_figure_are_on_one_screen_and_the_field_that_made_it_stays(phone, look):
     view = look("?layer=GroupNorm(2,3)")
-    expect(view.find(".nv-problem")).to_have_count(1)
-    expect(view.find(".st-key-controls")).to_be_visible()
+    expect(view.find(".nv-problem")).to_contain_text("num_groups must be 1 or 3")
+    remedy, answer = view.page.get_by_role("link", name="GroupNorm(2, 4)"), view.find(".nv-sentence")
+    for part in (view.find(".nv-problem"), remedy, view.find(".nv-code pre").first, answer, view.find(".nv-fold")):
+        expect(part).to_be_in_viewport(ratio=1)
+    assert bottom(view, ".nv-panel-stats .nv-over") <= PHONE["height"] + LABEL  # every cell
+    expect(view.find(".st-key-controls")).to_be_hidden()
+    view.find(".nv-fold").click()
+    view.write("C", "5")
+    expect(view.find(".nv-note-box")).to_contain_text("num_groups")
+    expect(view.field("C")).to_be_visible()
     view.find(".nv-fold").click()
     expect(view.find(".st-key-controls")).to_be_hidden()
 
 
-def test_the_readout_is_visible_beside_every_panel_and_a_second_tap_on_the_selected_element_clears_it(phone):
-    for panel in ("stats", "output"):
-        phone.page.evaluate(SCROLL, [f".nv-panel-{panel}", 200])
-        box, header = phone.find(".nv-readout").bounding_box(), phone.find("[data-testid=stHeader]").bounding_box()
-        assert header["y"] + header["height"] <= box["y"] + 1, panel
-        assert box["y"] + box["height"] <= PHONE["height"] + 1, panel
+def bottom(view: View, selector: str) -> float:
+    box = view.find(selector).bounding_box()
+    return float(box["y"] + box["height"])
+
+
+# Which panels other than the one with this key the read-out covers, and whether it is in sight, below the header.
+COVERED = """(key) => {
+  const view = document.querySelector(".nv-view"), boxOf = (part) => part.getBoundingClientRect(), line = boxOf(view.querySelector(".nv-readout"));
+  const header = boxOf(document.querySelector("[data-testid=stHeader]")).bottom;
+  const covered = [...view.querySelectorAll(".nv-panel")].filter((panel) => panel.checkVisibility() && !panel.matches(`.nv-panel-${key}`))
+    .filter((panel) => boxOf(panel).top < line.bottom - 1 && line.top < boxOf(panel).bottom - 1).map((panel) => panel.className);
+  return [covered, line.top >= header - 1 && line.bottom <= innerHeight + 1];
+}"""
+# The middle of the selected element in the panel, which is scrolled into sight.
+SELECTED = """(key) => {
+  const frame = document.querySelector(`.nv-panel-${key} .nv-frame`);
+  frame.closest(".nv-over").scrollIntoView({ block: "center", behavior: "instant" });
+  const { x, y, width, height } = frame.getBoundingClientRect();
+  return [x + width / 2, y + height / 2];
+}"""
+PAGES = {
+    "?shape=2,3,4,4&layer=BatchNorm2d(3)&at=0,1,1,1&open=values": ("stats", "params", "x"),
+    "step_by_step?shape=2,3,4,4&layer=BatchNorm2d(3)&at=0,1,1,1&step=3": ("before", "after"),
+    "gradients?shape=2,3,4,4&layer=BatchNorm2d(3)&at=0,1,1,1": ("autograd", "mean", "var"),
+    "compare?shape=2,3,4,4&at=0,1,1,1": (),
+}
+
+
+def test_the_readout_is_beside_the_panel_that_a_reader_points_at_and_covers_no_other(phone, subtests):
+    for address, keys in PAGES.items():
+        with subtests.test(address):
+            phone.visit(address)
+            phone.find(".nv-view[data-state=ready]").first.wait_for()
+            phone.wait_until_drawn()
+            for top in range(0, 1600, 200):  # nothing is pointed at
+                phone.page.evaluate(
+                    "top => document.querySelector('[data-testid=stMain]').scrollTo({ top, behavior: 'instant' })", top
+                )
+                assert phone.page.evaluate(COVERED, "none")[0] == [], top
+            for key in keys:
+                phone.page.mouse.move(*phone.page.evaluate(SELECTED, key))
+                phone.leave()
+                for place in (120, 200, 300):
+                    phone.page.evaluate(SCROLL, [f".nv-panel-{key}", place])
+                    assert phone.page.evaluate(COVERED, key) == [[], True], (key, place)
+    phone.visit("?")
+
+
+def test_a_second_tap_on_the_selected_element_clears_it(phone):
     phone.click("stats", (0, 1, 1, 1))
     phone.wait_for_view(at="none")
     phone.click("stats", (0, 1, 1, 1))

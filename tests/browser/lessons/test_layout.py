@@ -103,9 +103,14 @@ def assert_all_sizes_are_in_one_row(view: Lesson) -> None:
     assert len(set(widths(sizes))) == 1
 
 
-def assert_experiments_wrap_and_each_keeps_its_border(view: Lesson) -> None:
+def assert_experiments_are_one_line_with_the_chosen_one_in_sight_above_the_sentence(view: Lesson) -> None:
     choices = view.find(".st-key-show [role=radio]")
-    assert len(set(tops(choices))) > 1
+    assert len(set(tops(choices))) == 1  # the figure, or its sentence, comes first
+    left, _, width, _ = view.find(".st-key-show [aria-checked=true]").evaluate_all(BOXES)[0]
+    assert left >= 0
+    assert left + width <= NARROW["width"]
+    (sentence,) = view.find(".nv-sentence").locator("visible=true").evaluate_all(BOXES)[:1]
+    assert sentence[1] < NARROW["height"] / 2
     borders = choices.evaluate_all(
         """all => all.map(getComputedStyle).map(style => ["Top", "Right", "Bottom", "Left"]
         .map(side => style[`border${side}Width`] + style[`border${side}Color`]))"""
@@ -163,7 +168,7 @@ PAGES: dict[str, list[Check]] = {
     "step_by_step?step=3": [assert_all_sizes_are_in_one_row],
     **{
         f"{page}?show={name}": [
-            assert_experiments_wrap_and_each_keeps_its_border,
+            assert_experiments_are_one_line_with_the_chosen_one_in_sight_above_the_sentence,
             large_enough(".st-key-show [role=radio]"),
         ]
         for page in ("train_and_eval", "gradients", "numerics")
@@ -171,7 +176,7 @@ PAGES: dict[str, list[Check]] = {
         if name != "training"
     },
     "train_and_eval?show=training&batch=2": [
-        assert_experiments_wrap_and_each_keeps_its_border,
+        assert_experiments_are_one_line_with_the_chosen_one_in_sight_above_the_sentence,
         large_enough(".st-key-show [role=radio]"),
         large_enough(".nv-training-layer, .nv-training-slider input"),
     ],

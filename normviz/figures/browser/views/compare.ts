@@ -101,6 +101,8 @@ export class CompareView extends FigureView {
     return panel.figure.row === "cube" ? 250 : 270;
   }
 
+  placeBand() {}
+
   writeArithmetic() {}
 
   readout(index: Index | null) {

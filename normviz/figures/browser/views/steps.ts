@@ -109,13 +109,12 @@ export class StepsView extends FigureView {
     this.sendStep();
   }
 
-  // On a narrow page, the formula is in the band that stays in sight, and the loops are below it.
+  // The formula is below the buttons, on a narrow page beside the panel that the reader points at; there the loops are below the panels.
   placeFormula() {
     super.placeFormula();
-    const { band, formula, loops, lower, narrow, why } = this;
-    if (narrow === band.contains(formula.root) && narrow !== lower.contains(loops.root)) return;
-    narrow ? band.append(formula.root) : why.after(formula.root);
-    narrow ? band.after(loops.root) : lower.append(loops.root);
+    const { band, formula, loops, lower, narrow, sharingRow, why } = this, isInBand = Boolean(band.dataset.stays);
+    if (isInBand !== band.contains(formula.root)) isInBand ? band.append(formula.root) : why.after(formula.root);
+    if (narrow === lower.contains(loops.root)) narrow ? sharingRow.after(loops.root) : lower.append(loops.root);
   }
 
   heightOf() {

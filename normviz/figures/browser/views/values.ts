@@ -13,7 +13,7 @@ export class ValuesView extends FigureView {
     const { panels, hidden = [] } = this.data, visible = panels.filter(({ key }) => !hidden.includes(key)).length;
     this.valuesRow.hidden = false;
     this.sharingRow.hidden = this.counts.hidden = this.arithmetic.hidden = true;
-    this.root.insertBefore(this.valuesRow, this.band);
+    this.sharingRow.after(this.valuesRow);
     this.root.style.setProperty("--nv-across", String(visible === 4 ? 2 : Math.min(visible || 1, 4))); // two by two: then numbers fit into the cells
     this.valuesRow.classList.add("nv-many");
     this.root.classList.toggle("nv-square", !!this.data.square);

@@ -213,9 +213,24 @@ export class FigureView implements PanelHost {
     this.root.dataset.state = "ready";
   }
 
+  /**
+   * On a narrow page, the band stands between the two panels of a row, else in the panel that the reader points at. There it stays in sight,
+   * and covers no other panel; nothing moves under the finger.
+   */
+  placeBand() {
+    const { band, root, sharingRow } = this, isPhone = this.narrow && !this.beside, panel = isPhone ? this.under?.root : undefined;
+    const first = isPhone && [...sharingRow.children].find((child) => child !== band && !(child as HTMLElement).hidden);
+    if (panel && panel.parentElement !== sharingRow) panel.append(band);
+    else if (first && (panel || band.parentElement === root || !root.contains(band))) first.nextElementSibling === band || first.after(band);
+    else if (!isPhone || !root.contains(band)) (sharingRow.hidden ? this.valuesRow : sharingRow).after(band);
+    if (panel) band.dataset.stays = panel.compareDocumentPosition(band) & Node.DOCUMENT_POSITION_FOLLOWING ? "below" : "above";
+    else if (!isPhone) delete band.dataset.stays;
+  }
+
   /** Puts the formula where the reader sees it with the cells. */
   placeFormula() {
     const { root } = this.formula;
+    this.placeBand();
     if (this.data.formula && !root.parentElement) this.band.append(root);
     this.loops.root.hidden = !this.data.loops;
   }
@@ -270,6 +285,7 @@ export class FigureView implements PanelHost {
   follow(isHover = false) {
     const { active } = this;
     for (const panel of this.panels.values()) panel.show(active, this.at);
+    if (this.narrow) this.placeFormula();
     writePhrases(this.line, this.readout(active));
     if (!isHover) this.followInText();
     else this.soon ||= requestAnimationFrame(() => this.followInText());
