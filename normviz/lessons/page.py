@@ -520,8 +520,8 @@ class Page:
         return [row.of(view) for row in self.rows(view)]
 
     def app_rows(self, view: View) -> list[InputRow]:
-        """The rows of inputs in the app: without those that the toggles stand for, if their panel is shown."""
-        rows = self.input_rows(view)
+        """The rows of inputs in the app: without those that the toggles stand for, if their panel is shown. The title of a tour has none."""
+        rows = [] if view.display.tour and not view.display.stop else self.input_rows(view)
         if view.display.hides("panels") or view.display.hides("stats"):
             return rows
         return [

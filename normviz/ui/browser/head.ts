@@ -17,7 +17,7 @@ const SECTIONS: [string, (section: HTMLElement) => string][] = [
   [".nv-tabs", () => _("Code")],
 ];
 const MAIN = '[data-testid="stMainBlockContainer"]';
-const TABS = ".nv-views > a", EXPERIMENT = '.st-key-show [aria-checked="true"]';
+const TABS = ".nv-views > a";
 const ABOVE_CONTROLS = '[data-testid="stLayoutWrapper"]:has(> :is(.st-key-heading, .st-key-hidden_heading))';
 
 /** Names a state of the page for the style of Streamlit's elements. ``:has()`` would be evaluated again at every change of the page. */
@@ -50,8 +50,9 @@ export class PageHead {
     for (const tab of findAll(document.body, TABS)) {
       tab.dataset.query = scene;
       if (!tab.ariaCurrent) tab.setAttribute("href", this.host.address?.(...targetOf(tab)) ?? "");
+      const row = tab.parentElement as HTMLElement; // a narrow one scrolls
+      if (tab.ariaCurrent) row.scrollLeft = tab.offsetLeft + tab.offsetWidth - row.offsetLeft - row.clientWidth;
     }
-    showChosen();
     this.fold.set(summary || _("Controls"));
     this.fold.root.hidden = summary === null;
     if (summary === null) this.fold.show(true);
@@ -70,14 +71,6 @@ export class PageHead {
   }
 }
 
-/** Scrolls the rows of tabs and of experiments, which a narrow screen cuts off. */
-function showChosen() {
-  for (const chosen of findAll(document.body, `${TABS}[aria-current], ${EXPERIMENT}`)) {
-    const row = chosen.parentElement as HTMLElement;
-    row.scrollLeft = chosen.offsetLeft + chosen.offsetWidth - row.offsetLeft - row.clientWidth;
-  }
-}
-
 /** The page and the query of a link. */
 const targetOf = ({ dataset }: HTMLElement): [string, string] => [dataset.page ?? "", dataset.query ?? ""];
 
@@ -87,7 +80,6 @@ class Contents {
   root: HTMLDetailsElement;
   list: HTMLUListElement;
   observer: ResizeObserver;
-  width = 0;
 
   constructor(parent: HTMLElement, page: HTMLElement) {
     this.page = page;
@@ -95,11 +87,7 @@ class Contents {
     html("summary", "", this.root, _("On this page"));
     this.list = html("ul", "", this.root);
     this.root.addEventListener("toggle", () => this.root.open && this.write());
-    this.observer = new ResizeObserver(([{ contentRect: { width } }]) => {
-      this.root.hidden = innerWidth > PHONE || page.scrollHeight < LONG_PAGE;
-      if (width !== this.width) showChosen();
-      this.width = width;
-    });
+    this.observer = new ResizeObserver(() => void (this.root.hidden = innerWidth > PHONE || page.scrollHeight < LONG_PAGE));
     this.observer.observe(page);
   }
 

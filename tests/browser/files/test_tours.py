@@ -83,15 +83,22 @@ def test_the_app_goes_through_a_tour_by_name_without_loading_again(tab: tuple[Vi
     page = watch.page
     page.set_viewport_size(PROJECTOR)
     view.visit(f"?tour={TOUR.name}")
+    expect(page.locator(".nv-tour-caption, .nv-tour").first).to_contain_text(TOUR.title)
+    expect(page.locator(".st-key-controls input")).to_have_count(0)  # a title, not a page to set up
     page.evaluate("window.loadedOnce = true")
     page.get_by_role("link", name="Start", exact=True).click()
     expect_stop(page, 1, "stop=1")
     expect(page.locator("[data-testid=stHeader]")).to_be_hidden()
     page.locator(READY).wait_for()
-    page.keyboard.press("ArrowRight")
-    expect_stop(page, 2, "stop=2")
-    page.keyboard.press("PageUp")
-    expect_stop(page, 1, "stop=1")
+    shapes = {view.query["shape"]}
+    for stop in range(2, len(TOUR.stops) + 1):
+        page.keyboard.press("ArrowRight")
+        expect_stop(page, stop, f"stop={stop}")
+        shapes.add(view.query["shape"])
+    assert shapes == {"2,4,3,5"}  # one tensor, on which no two axes are mixed up
+    for stop in range(len(TOUR.stops) - 1, 0, -1):
+        page.keyboard.press("PageUp")
+        expect_stop(page, stop, f"stop={stop}")
     page.keyboard.press("Escape")
     expect(page.locator(".nv-tour")).to_have_count(0)
     expect(page.get_by_role("radiogroup", name="Layer")).to_be_visible()

@@ -1,6 +1,7 @@
 """Compare, Step by step, Train and eval and Gradients in a browser: pointing, stepping, experiments."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -257,6 +258,12 @@ def test_choosing_another_experiment_changes_the_figure(lesson: Lesson) -> None:
 
 
 def test_a_smaller_batch_changes_the_training_at_once_and_the_address_when_the_slider_rests(lesson: Lesson) -> None:
+    lesson.go_to("train_and_eval")
+    expect(lesson.page.get_by_role("slider", name="batch size")).to_have_attribute("aria-valuetext", "2")
+    with_norm, _in_train, without = (
+        float(text.rstrip(" %")) for text in lesson.find(".nv-training .nv-sentence strong").all_inner_texts()[1:]
+    )
+    assert without - with_norm > 20  # it opens where BatchNorm fails
     lesson.go_to("train_and_eval", "?show=training&batch=8")
     slider, figure = lesson.page.get_by_role("slider", name="batch size"), lesson.find(".nv-training")
     expect(lesson.sentence).to_contain_text("batches of 8 with BatchNorm")
@@ -278,6 +285,36 @@ def test_a_smaller_batch_changes_the_training_at_once_and_the_address_when_the_s
     expect(lesson.sentence).to_contain_text("batches of 4 with BatchNorm")
     lesson.page.reload()
     expect(lesson.sentence).to_contain_text("batches of 4 with BatchNorm")
+
+
+# What each visible panel draws in a cell: its color, and the ends of the scale.
+SCALES = """() => [...document.querySelectorAll(".nv-panel")].filter((panel) => panel.checkVisibility())
+  .map((panel) => panel.querySelector(".nv-key").innerText.replace(/same mean/, "").trim().split(/\\s+/))"""
+
+
+def test_panels_that_are_compared_have_one_scale(lesson: Lesson) -> None:
+    for address, panels in (
+        ("step_by_step?step=2&shape=2,3,4,4&layer=LayerNorm([3,4,4])", 2),
+        ("gradients?shape=2,3,4,4&layer=LayerNorm([3,4,4])", 3),
+    ):
+        lesson.visit(address)
+        lesson.ready()
+        scales = lesson.page.evaluate(SCALES)
+        assert len(scales) == panels
+        assert len(scales[0]) == 2  # both ends
+        assert len({tuple(one) for one in scales}) == 1, (address, scales)
+
+
+def test_the_shelf_saves_the_chosen_exercises_as_files(lesson: Lesson) -> None:
+    lesson.visit("teach?seed=3&count=2&level=1")
+    with lesson.page.expect_download() as saved:
+        lesson.page.get_by_role("link", name="Moodle XML").first.click()
+    assert saved.value.suggested_filename.endswith(".xml")
+    assert Path(saved.value.path()).read_text(encoding="utf-8").count("<question type=") >= 2
+    kinds = lesson.find("a[download]").evaluate_all(
+        "all => all.map((link) => new URL(link.href).searchParams.get('format') ?? 'tour')"
+    )
+    assert set(kinds) == {"moodle", "qti", "anki", "scorm", "html", "paper", "answers", "json", "tour"}
 
 
 def test_moving_another_input_changes_the_sentence(lesson: Lesson) -> None:

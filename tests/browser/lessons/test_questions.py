@@ -49,6 +49,23 @@ def test_a_prediction_reveals_the_answer_and_its_figure_and_a_link_to_the_view(l
     assert lesson.address == address
 
 
+def test_the_answer_on_means_does_not_show_who_shares_a_gamma_which_later_questions_ask(lesson: Lesson) -> None:
+    on_means = next(
+        QUESTIONS[key]
+        for key in CORE
+        if QUESTIONS[key].topic.key == "statistics" and QUESTIONS[key].page.name == "explore"
+    )
+    on_gammas = next(
+        QUESTIONS[key]
+        for key in CORE
+        if QUESTIONS[key].topic.key == "parameters" and QUESTIONS[key].page.name == "explore"
+    )
+    for question, shows_gammas in ((on_means, 0), (on_gammas, 1)):
+        lesson.go_to("questions", f"?q={question.key}&guess={facts_of(question)['right']}")
+        expect(lesson.find(".nv-panel-stats:visible")).to_have_count(1)
+        expect(lesson.find(".nv-panel-params:visible")).to_have_count(shows_gammas)
+
+
 def test_an_opened_answer_closes_on_back_and_stays_open_after_a_reload(lesson: Lesson) -> None:
     right = facts_of(CHOICE)["right"]
     lesson.go_to("questions", f"?q={CHOICE.key}")
