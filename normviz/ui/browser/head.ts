@@ -5,7 +5,7 @@ import { _ } from "../../figures/browser/common/messages.ts";
 import { applyColors } from "../../figures/browser/common/theme.ts";
 import { Fold } from "../../lessons/browser/fold.ts";
 
-const LONG_PAGE = 3000, PHONE = 760, BELOW_READOUT = 8; // px
+const LONG_PAGE = 3000, PHONE = 760; // px
 /** What is listed, and how it is called. */
 const SECTIONS: [string, (section: HTMLElement) => string][] = [
   [".nv-page h2:not(.nv-heading)", (section) => section.textContent ?? ""],
@@ -102,8 +102,8 @@ class Contents {
   go(section: HTMLElement) {
     this.root.open = false;
     section.scrollIntoView();
-    const readout = section.closest(".nv-view")?.querySelector(".nv-readout")?.getBoundingClientRect(), { top } = section.getBoundingClientRect();
-    if (readout && readout.top <= top && top < readout.bottom) this.page.parentElement?.scrollBy(0, top - readout.bottom - BELOW_READOUT);
+    const band = section.closest(".nv-view")?.querySelector(".nv-band")?.getBoundingClientRect(), { top } = section.getBoundingClientRect();
+    if (band && band.top <= top && top < band.bottom) this.page.parentElement?.scrollBy(0, top - band.bottom);
   }
 
   remove() {

@@ -218,7 +218,8 @@ export class FigureView implements PanelHost {
    * and covers no other panel; nothing moves under the finger.
    */
   placeBand() {
-    const { band, root, sharingRow } = this, isPhone = this.narrow && !this.beside, panel = isPhone ? this.under?.root : undefined;
+    const { band, root, sharingRow } = this, isPhone = this.narrow && !this.beside;
+    const panel = isPhone && root.contains(this.under?.root ?? null) ? this.under?.root : undefined;
     const first = isPhone && [...sharingRow.children].find((child) => child !== band && !(child as HTMLElement).hidden);
     if (panel && panel.parentElement !== sharingRow) panel.append(band);
     else if (first && (panel || band.parentElement === root || !root.contains(band))) first.nextElementSibling === band || first.after(band);
