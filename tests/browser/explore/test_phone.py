@@ -133,7 +133,7 @@ def test_the_readout_is_beside_the_panel_that_a_reader_points_at_and_covers_no_o
                 for place in (120, 200, 300):
                     phone.page.evaluate(SCROLL, [f".nv-panel-{key}", place])
                     assert phone.page.evaluate(COVERED, key) == [[], True], (key, place)
-    phone.visit("?")
+    phone.go("?shape=2,3,4,4&layer=BatchNorm2d(3)")
 
 
 def test_a_second_tap_on_the_selected_element_clears_it(phone):
