@@ -74,7 +74,7 @@ class FirstPage implements PageHost {
 
 /** Selects the element and shows the step and the cards that the reader has chosen in the other drawing of the figure. */
 function continueFigure(before: any, now: any) {
-  if (!before?.data || !now.data) return;
+  if (!before?.data || !now.data || String(before.data.grid?.shape) !== String(now.data.grid?.shape)) return; // the address has changed meanwhile
   if ("at" in before && !sameIndex(before.at, now.at)) now.select(before.at);
   if ("step" in before && before.step !== now.step) now.go(before.step);
   if ("cards" in before && before.cards !== now.cards) now.choose(before.cards);
