@@ -72,44 +72,13 @@ if TYPE_CHECKING:
     from normviz.measuring.report import Difference
     from normviz.texts.errors import NormvizError, NormvizWarning
 
+# open is not listed: a star import would hide Python's own
 __all__ = [
-    "Check",
-    "Choices",
-    "Counts",
-    "DiagnosedLayer",
-    "Diagnosis",
-    "Difference",
-    "Explanation",
-    "Finding",
-    "Layer",
-    "Norm",
-    "NormRow",
-    "Norms",
-    "NormvizError",
-    "NormvizWarning",
-    "Output",
-    "Trace",
-    "all_layers",
-    "check",
-    "check_backward",
-    "compare",
-    "diagnose",
-    "explain",
-    "explore",
-    "gradients",
-    "live",
-    "models",
-    "norms",
-    "numerics",
-    "practice",
-    "questions",
-    "start",
-    "step_by_step",
-    "steps",
-    "story",
-    "teach",
-    "train_and_eval",
-]  # open is not listed: a star import would hide Python's own
+    "Check", "Choices", "Counts", "DiagnosedLayer", "Diagnosis", "Difference", "Explanation", "Finding", "Layer",
+    "Norm", "NormRow", "Norms", "NormvizError", "NormvizWarning", "Output", "Trace", "all_layers", "check",
+    "check_backward", "compare", "diagnose", "explain", "explore", "gradients", "live", "models", "norms",
+    "numerics", "practice", "questions", "start", "step_by_step", "steps", "story", "teach", "train_and_eval",
+]  # fmt: skip
 
 _NAMES = {
     "normviz.analysis.forward": ["Trace"],

@@ -9,16 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from normviz.analysis.checks import SEEDS, check_count, read_integer, read_number
-from normviz.analysis.forward import (
-    COMPUTES_IN,
-    Values,
-    dtype_name,
-    dtype_of_default_eps,
-    rms_norm_computes_in,
-    run_module,
-    trace,
-)
+from normviz.analysis import checks, forward
 from normviz.layers.axes import parse_layout
 from normviz.layers.layer import Layer, is_in_torch
 from normviz.layers.sharing import counts
@@ -36,7 +27,7 @@ def _is_computed(dtype: torch.dtype) -> bool:
 
 
 ALL_DTYPES = torch.float16, torch.bfloat16, torch.float32, torch.float64
-DTYPES = {dtype_name(dtype): dtype for dtype in ALL_DTYPES if _is_computed(dtype)}
+DTYPES = {forward.dtype_name(dtype): dtype for dtype in ALL_DTYPES if _is_computed(dtype)}
 GROUP_SIZES = range(2, 1025)
 SIZE = 256  # numbers in a group, where no other size is given
 LARGEST_DISTANCE = 1e7
@@ -58,7 +49,7 @@ def read_dtype(name: str) -> torch.dtype:
 
 def read_eps(eps: float) -> float:
     """eps as a float. Raises NormvizError unless it is from 1e-30 to 1 (torch's BatchNorm refuses 0)."""
-    return read_number("eps", eps, SMALLEST_EPS, 1)
+    return checks.read_number("eps", eps, SMALLEST_EPS, 1)
 
 
 def example_group(dtype: str, distance: float = 0.0, size: int = SIZE, seed: int = 0, spread: float = 1.0) -> Tensor:
@@ -76,10 +67,10 @@ def example_group(dtype: str, distance: float = 0.0, size: int = SIZE, seed: int
     >>> example_group("bfloat16", distance=1000, size=4).tolist()  # bfloat16 has 8 bits: a spacing of 4 here
     [1000.0, 1000.0, 996.0, 1000.0]
     """
-    distance = read_number("distance", distance, 0, LARGEST_DISTANCE)
-    spread = read_number("spread", spread, SMALLEST_SPREAD, LARGEST_SPREAD)
-    generator = torch.Generator().manual_seed(read_integer("seed", seed, SEEDS))
-    noise = torch.randn(read_integer("size", size, GROUP_SIZES), generator=generator, dtype=torch.float64)
+    distance = checks.read_number("distance", distance, 0, LARGEST_DISTANCE)
+    spread = checks.read_number("spread", spread, SMALLEST_SPREAD, LARGEST_SPREAD)
+    generator = torch.Generator().manual_seed(checks.read_integer("seed", seed, checks.SEEDS))
+    noise = torch.randn(checks.read_integer("size", size, GROUP_SIZES), generator=generator, dtype=torch.float64)
     return (distance + spread * noise).to(read_dtype(dtype))
 
 
@@ -117,7 +108,8 @@ def exact_variance(x: Tensor) -> Fraction:
     """
     if not bool(x.isfinite().all()):
         raise NormvizError(
-            "x contains numbers that are not finite in {dtype}; choose values closer to 0.", dtype=dtype_name(x.dtype)
+            "x contains numbers that are not finite in {dtype}; choose values closer to 0.",
+            dtype=forward.dtype_name(x.dtype),
         )
     ratios = [value.as_integer_ratio() for value in x.double().tolist()]
     scale = max(denominator for numerator, denominator in ratios)  # all are powers of two
@@ -267,8 +259,8 @@ def sweep(dtype: str, distances: Sequence[float] = DISTANCES, seed: int = 0, eps
     [0.0, 0.0]
     """
     eps = read_eps(eps)
-    check_count("distances", len(distances), MOST_DISTANCES)
-    places = [read_number("distance", distance, 0, LARGEST_DISTANCE) for distance in distances]
+    checks.check_count("distances", len(distances), MOST_DISTANCES)
+    places = [checks.read_number("distance", distance, 0, LARGEST_DISTANCE) for distance in distances]
     x = torch.stack([example_group(dtype, distance, seed=seed) for distance in places])
     results = {}
     for name, method in (METHODS | {FLAX: flax_fast}).items():
@@ -345,7 +337,7 @@ def eps_table(spread: float = 1e-4, seed: int = 0, epsilons: Sequence[float] = E
     >>> next(o.rounded for o in eps_table() if o.dtype == "float16" and o.eps == 1e-12)
     0.0
     """
-    check_count("epsilons", len(epsilons), MOST_EPSILONS)
+    checks.check_count("epsilons", len(epsilons), MOST_EPSILONS)
     values = [read_eps(eps) for eps in epsilons]
     groups = {dtype: example_group(dtype, seed=seed, spread=spread) for dtype in DTYPES}
     exact = {dtype: float(exact_variance(x)) for dtype, x in groups.items()}
@@ -402,10 +394,10 @@ def no_eps(dtype: str, spread: float = 1e-3, seed: int = 0) -> NoEps:
     square = float(x.double().square().mean())
     with torch.no_grad():
         y = nn.RMSNorm(len(x), eps=None, elementwise_affine=False)(x)
-    kinds = dict.fromkeys((x.dtype, COMPUTES_IN[x.dtype]))
-    sizes = {dtype_name(kind): (square / (square + torch.finfo(kind).eps)) ** 0.5 for kind in kinds}
-    used, computing = dtype_of_default_eps(x.dtype), rms_norm_computes_in(x.dtype)
-    return NoEps(dtype_name(computing), dtype_name(used), root_mean_square(y), sizes)
+    kinds = dict.fromkeys((x.dtype, forward.COMPUTES_IN[x.dtype]))
+    sizes = {forward.dtype_name(kind): (square / (square + torch.finfo(kind).eps)) ** 0.5 for kind in kinds}
+    used, computing = forward.dtype_of_default_eps(x.dtype), forward.rms_norm_computes_in(x.dtype)
+    return NoEps(forward.dtype_name(computing), forward.dtype_name(used), root_mean_square(y), sizes)
 
 
 @dataclass(frozen=True)
@@ -434,8 +426,8 @@ def eps_placement(eps: float = 1e-5, variances: Sequence[float] = VARIANCES) -> 
     [(0.003, 0.5), (0.707, 0.997), (1.0, 1.0)]
     """
     eps = read_eps(eps)
-    check_count("variances", len(variances), MOST_VARIANCES)
-    found = [read_number("variance", v, SMALLEST_VARIANCE, LARGEST_VARIANCE) for v in variances]
+    checks.check_count("variances", len(variances), MOST_VARIANCES)
+    found = [checks.read_number("variance", v, SMALLEST_VARIANCE, LARGEST_VARIANCE) for v in variances]
     var = torch.tensor(found, dtype=torch.float64)
     sizes = (var / (var + eps)).sqrt(), var.sqrt() / (var.sqrt() + eps)
     return tuple(EpsPlacement(*values) for values in zip(*(column.tolist() for column in (var, *sizes)), strict=True))
@@ -524,7 +516,7 @@ def constant_groups(value: float = 1234.567, dtype: str = "float32") -> tuple[De
     >>> [(d.layer, d.from_sign < 1e-6) for d in constant_groups() if d.layer.startswith("RMS")]
     [('RMSNorm([3, 4, 4])', True)]
     """
-    kind, value = read_dtype(dtype), read_number("value", value, -LARGEST_VALUE, LARGEST_VALUE)
+    kind, value = read_dtype(dtype), checks.read_number("value", value, -LARGEST_VALUE, LARGEST_VALUE)
     if abs(value) > torch.finfo(kind).max:
         raise NormvizError(
             "value={value:g} is too large for {dtype}, whose largest number is {largest:g}; give a smaller value.",
@@ -547,8 +539,8 @@ def single_elements(scale: float = 1000.0, dtype: str = "float32", seed: int = 0
     >>> [d.refusal for d in single_elements() if d.layer == "BatchNorm1d(4)"]
     ['Expected more than 1 value per channel when training, got input size torch.Size([1, 4])']
     """
-    kind, scale = read_dtype(dtype), read_number("scale", scale, 0, 1e4)
-    generator = torch.Generator().manual_seed(read_integer("seed", seed, SEEDS))
+    kind, scale = read_dtype(dtype), checks.read_number("scale", scale, 0, 1e4)
+    generator = torch.Generator().manual_seed(checks.read_integer("seed", seed, checks.SEEDS))
     cases = _of_torch(SINGLE)
     noise = [torch.randn(shape, generator=generator, dtype=torch.float64) for _, shape in cases]
     return tuple(_outcome(text, (scale * x).to(kind)) for (text, _), x in zip(cases, noise, strict=True))
@@ -559,9 +551,9 @@ def _outcome(text: str, x: Tensor) -> Degenerate:
     assert isinstance(layer, Layer)
     norm = layer.norm(parse_layout(layer.kind.layout(x.ndim), x.ndim))
     in_torch = layer.kind.module is not None
-    values = Values.constant(counts(norm, shape), layer.running, GAMMA, BETA, dtype=x.dtype)
+    values = forward.Values.constant(counts(norm, shape), layer.running, GAMMA, BETA, dtype=x.dtype)
     try:
-        y = run_module(layer, x, values) if in_torch else trace(norm, x, values).output
+        y = forward.run_module(layer, x, values) if in_torch else forward.trace(norm, x, values).output
     except (ValueError, RuntimeError) as error:
         return Degenerate(text, shape, x, in_torch, None, str(error), 0.0, None, None)
     gamma, beta = GAMMA if norm.params is not None else 1.0, BETA if norm.bias else 0.0

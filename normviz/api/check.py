@@ -13,21 +13,8 @@ from normviz.api.result import Result, on_cpu
 from normviz.layers.axes import layout_text
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.measuring import check as checking
 from normviz.measuring.as_it_is import compare_as_it_is
-from normviz.measuring.check import (
-    Checked,
-    Expected,
-    arguments_for,
-    compare,
-    compare_backward,
-    expect,
-    expected_of,
-    kind_and_tensor,
-    measure,
-    name_of,
-    norm_of,
-    with_usual_formula,
-)
 from normviz.measuring.probe import check_callable, isolated, kind_of, measuring
 from normviz.texts.errors import NormvizError, checked_call, echo
 from normviz.texts.messages import _, join_sentences, ngettext
@@ -108,9 +95,9 @@ def check(
     if like is None and batch_invariant:
         raise NormvizError("batch_invariant compares with a layer; give like, such as like='LayerNorm(6)'.")
     with _ShortTraceback(), measuring(timeout), usual_device() as usual:
-        kind, tensor = kind_and_tensor(fn, x, params)
-        own = {} if like is None else arguments_for(like, params or {})
-        expected = Expected(None) if like is None else expected_of(like, tensor, layout, own)
+        kind, tensor = checking.kind_and_tensor(fn, x, params)
+        own = {} if like is None else checking.arguments_for(like, params or {})
+        expected = checking.Expected(None) if like is None else checking.expected_of(like, tensor, layout, own)
         layer, other = expected.layer, None
         with ExitStack() as stack:
             if expected.as_it_is and callable(like):
@@ -121,12 +108,12 @@ def check(
             found = None
             if other is not None:
                 found = compare_as_it_is(
-                    function, other, tensor, name_of(like), layer, shapes, backward, batch_invariant
+                    function, other, tensor, checking.name_of(like), layer, shapes, backward, batch_invariant
                 )
             elif layer is None:
-                found = measure(function, tensor, layout)
+                found = checking.measure(function, tensor, layout)
             if layer is not None and (found is None or any(one.what == "values" for one in found.differences)):
-                told = compare(function, tensor, layer, shapes, backward, batch_invariant)
+                told = checking.compare(function, tensor, layer, shapes, backward, batch_invariant)
                 found = told if found is None or told.differences else found
             assert found is not None
     return Check(**vars(found))
@@ -167,15 +154,15 @@ def check_backward(
     """
     with _ShortTraceback(), measuring(timeout), usual_device() as usual:
         check_callable(backward)
-        kind, tensor = kind_and_tensor(forward, x, params)
-        expected = expected_of(like, tensor, layout, arguments_for(like, params or {})).layer
+        kind, tensor = checking.kind_and_tensor(forward, x, params)
+        expected = checking.expected_of(like, tensor, layout, checking.arguments_for(like, params or {})).layer
         if expected is None:
             raise NormvizError(
                 "like={like} is a function whose gradients are not known; give a layer, such as like='LayerNorm(6)'.",
-                like=echo(name_of(like)),
+                like=echo(checking.name_of(like)),
             )
         with isolated(forward, tensor, kind, params or {}, usual=usual) as function:
-            found = compare_backward(backward, function, tensor, expected)
+            found = checking.compare_backward(backward, function, tensor, expected)
     return Check(**vars(found))
 
 
@@ -190,7 +177,7 @@ class _ShortTraceback:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Check(Checked, Result):
+class Check(checking.Checked, Result):
     """The result of ``check``. It is true if the function does what it should; as text, it says what differs.
 
     norm         the Norm that computes the same, or None
@@ -305,9 +292,13 @@ def _as_layer(check: Check) -> Description | None:
     if known is None:
         return None
     if norm is None and found is not None and found.formula is not None:
-        norm = norm_of(with_usual_formula(found), known.axes)
+        norm = checking.norm_of(checking.with_usual_formula(found), known.axes)
     shape = found.shape if found is not None else check.expected.shape if check.expected is not None else None
-    return None if norm is None or shape is None else expect(norm, shape, layout_text(known.axes), _("your function"))
+    return (
+        None
+        if norm is None or shape is None
+        else checking.expect(norm, shape, layout_text(known.axes), _("your function"))
+    )
 
 
 def _peers_text(own: Description, expected: Description) -> str:

@@ -12,9 +12,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from normviz.cli import terminal
-from normviz.export import files
-from normviz.export.pictures import checked_browser
-from normviz.export.scorm import read_mastery
+from normviz.export import files, pictures, scorm
 from normviz.export.sets import PAPER, Chosen, PracticeSet, chosen_set, content, write_exam, write_sets
 from normviz.lessons.practice.bank import bank
 from normviz.lessons.practice.exercise import Exercise
@@ -37,13 +35,13 @@ def write_practice(args: argparse.Namespace) -> None:
     """Write the set, a set for each student or version, or the bank. Raises NormvizError for invalid arguments."""
     app = (check_web_address("--app ", args.app) or app_of_files()).rstrip("/")
     given = {setting.name: text for setting in SETTINGS if (text := getattr(args, setting.name)) is not None}
-    chosen, mastery = chosen_set(given, args.format), read_mastery(args.passing)
+    chosen, mastery = chosen_set(given, args.format), scorm.read_mastery(args.passing)
     if mastery is not None and args.format != "scorm":
         raise NormvizError("--pass is for a SCORM package: write it with --format scorm.")
     if args.pdf:
         if args.format != PAPER:
             raise NormvizError("--pdf is for --format paper; leave it out.")
-        checked_browser()
+        pictures.checked_browser()
     many = {"roster": args.roster is not None, "versions": args.versions is not None, "all": args.all}
     named = [name for name, is_given in many.items() if is_given]
     if len(named) > 1:

@@ -7,10 +7,8 @@ from normviz.cli.terminal import say
 from normviz.layers.fit import example_for
 from normviz.layers.forms import Tensor
 from normviz.layers.pasted import Pasted
-from normviz.scene.controls import fields_of
-from normviz.scene.edits import repair
+from normviz.scene import controls, edits, view
 from normviz.scene.scene import SCENE_SETTINGS, axes_of
-from normviz.scene.view import read_typed
 from normviz.texts.messages import _, plain
 
 
@@ -20,7 +18,7 @@ def explain(args: argparse.Namespace) -> None:
     Raises NormvizError if nothing is read in the text, and if torch refuses the layer on this shape.
     """
     shape = SCENE_SETTINGS["shape"].parse(args.shape) if args.shape else None
-    found = read_typed(args.layer, _tensor(shape, args.layout))
+    found = view.read_typed(args.layer, _tensor(shape, args.layout))
     if found.message:
         print(plain(_meaning(found)))
         return
@@ -35,13 +33,13 @@ def explain(args: argparse.Namespace) -> None:
 def _tensor(shape: tuple[int, ...] | None, layout: str | None) -> Tensor | None:
     if shape is None:
         return None
-    scene = repair(shape=shape, **({"layout": layout} if layout else {})).scene
+    scene = edits.repair(shape=shape, **({"layout": layout} if layout else {})).scene
     return Tensor(scene.shape, scene.axes)
 
 
 def _meaning(found: Pasted) -> str:
     """What the message means; and what torch accepts, line by line."""
-    reading = repair(**fields_of(found))
+    reading = edits.repair(**controls.fields_of(found))
     accepted = _("torch accepts {layer} on an x of shape {shape}.", layer=found.layer, shape=found.shape)
     lines = [line for line in (reading.problem, found.note) if line] or [accepted]
     if reading.remedies:

@@ -7,14 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from normviz.cli import arguments, terminal
-from normviz.export.assets import plotly_js
-from normviz.export.files import STDOUT, check_writable, print_size, short_path, write
-from normviz.export.links import output_of_query, page_and_query, tour_output
+from normviz.export import assets, files, links, pictures, scorm, tour_file
 from normviz.export.output import Choices, Output
-from normviz.export.pictures import FORMATS, save
-from normviz.export.scorm import read_mastery
 from normviz.export.site import Entry, build, build_all, pack, scorm_files
-from normviz.export.tour_file import tour_of
 from normviz.lessons.compare.page import READY_SETS
 from normviz.lessons.pages import PAGES
 from normviz.lessons.questions.page import QUESTIONS, current_key
@@ -25,11 +20,11 @@ from normviz.texts.messages import _, format_number, ngettext
 
 
 def export(args: argparse.Namespace) -> None:
-    if Path(args.out).suffix.lower().removeprefix(".") in FORMATS:
+    if Path(args.out).suffix.lower().removeprefix(".") in pictures.FORMATS:
         raise NormvizError(
-            "{file} is not a web page; end it in .html, or use normviz image.", file=short_path(args.out)
+            "{file} is not a web page; end it in .html, or use normviz image.", file=files.short_path(args.out)
         )
-    check_writable(args.out)
+    files.check_writable(args.out)
     output = output_of(args, args.fixed).with_(theme=args.theme, plotlyjs=args.plotlyjs, caption=args.caption)
     if args.fixed and (args.shapes or args.app):
         raise NormvizError("--fixed gives a single view; leave --shapes and --app out.")
@@ -39,8 +34,8 @@ def export(args: argparse.Namespace) -> None:
     if not args.fixed:
         output = replace(output, choices=choices_of(args, output))
     output = output if args.title is None else replace(output, title=args.title)
-    write(args.out, output.to_html())
-    print_size(args.out)
+    files.write(args.out, output.to_html())
+    files.print_size(args.out)
     if left_out := output.left_out:
         terminal.say(
             _(
@@ -51,24 +46,24 @@ def export(args: argparse.Namespace) -> None:
 
 
 def image(args: argparse.Namespace) -> None:
-    check_writable(args.out)
+    files.check_writable(args.out)
     parts = output_of(args).parts
     options = {"theme": args.theme, "scale": args.scale, "width": args.width}
-    if args.out != STDOUT:
-        for path in save(parts, args.out, **options):
-            print_size(path)
+    if args.out != files.STDOUT:
+        for path in pictures.save(parts, args.out, **options):
+            files.print_size(path)
         return
     with TemporaryDirectory() as folder:
-        first, *others = save(parts, Path(folder) / "figure.svg", **options)
+        first, *others = pictures.save(parts, Path(folder) / "figure.svg", **options)
         if others:
             raise NormvizError("this view has several figures; name a file for them instead of -.")
-        write(STDOUT, first.read_bytes())
+        files.write(files.STDOUT, first.read_bytes())
 
 
 def site(args: argparse.Namespace) -> None:
-    if args.out == STDOUT:
+    if args.out == files.STDOUT:
         raise NormvizError("a site has many files; name a directory for them instead of -.")
-    packed, mastery = f"{args.out.rstrip('/') or '.'}.zip", read_mastery(args.passing)
+    packed, mastery = f"{args.out.rstrip('/') or '.'}.zip", scorm.read_mastery(args.passing)
     if mastery is not None and not args.scorm:
         raise NormvizError("--pass is for a SCORM package: add --scorm.")
     if args.scorm and args.lang == arguments.ALL:
@@ -76,12 +71,12 @@ def site(args: argparse.Namespace) -> None:
     if args.zip or args.scorm:
         if Path(args.out).name in ("", "..", "."):
             raise NormvizError("--zip needs a directory with a name of its own, such as site.")
-        check_writable(packed)
+        files.check_writable(packed)
     write_site = build_all if args.lang == arguments.ALL else build
     made = write_site(args.out, theme=args.theme, only=args.only, force=args.force, progress=_progress)
     if args.zip or args.scorm:
         pack(args.out, made, packed, scorm_files(made, args.only, mastery) if args.scorm else {})
-        print_size(packed)
+        files.print_size(packed)
     index = Path(args.out) / "index.html"
     print(
         ngettext(
@@ -95,8 +90,8 @@ def site(args: argparse.Namespace) -> None:
 
 
 def plotlyjs(args: argparse.Namespace) -> None:
-    write(args.out, plotly_js())
-    print_size(args.out)
+    files.write(args.out, assets.plotly_js())
+    files.print_size(args.out)
 
 
 def _progress(entries: Sequence[Entry]) -> Iterable[Entry]:
@@ -126,10 +121,10 @@ def output_of(args: argparse.Namespace, fixed: bool = True) -> Output:
         raise NormvizError("--set changes settings of a page; name it with --page {pages}.", pages=listed(PAGES))
     if args.tour is not None:
         _alone(args, scene, "tour", ("layer", "layers", "page", "link", "hide", "fixed"))
-        return tour_output(tour_of(args.tour))
+        return links.tour_output(tour_file.tour_of(args.tour))
     if args.link is not None:
         _alone(args, scene, "link", ("layer", "layers", "page"))
-        page, query = page_and_query(args.link)
+        page, query = links.page_and_query(args.link)
         return _view(page, query, args.hide)
     if name is not None:
         return _page(args, name, scene, fixed)
@@ -211,7 +206,7 @@ def _view(page: str, query: dict[str, str], hide: str | None) -> Output:
     if hide is not None and page == "questions":
         raise NormvizError("a question is always shown whole; leave --hide out.")
     query = query if hide is None else query | {"hide": hide}
-    made = output_of_query(page, query)
+    made = links.output_of_query(page, query)
     if not any(isinstance(part, FIGURES) for part in flat(made.parts)):
         notes = [part.text for part in made.parts if isinstance(part, Note)]
         if notes:  # why there is no figure

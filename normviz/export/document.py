@@ -11,18 +11,7 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from normviz.__version__ import __version__
-from normviz.export.assets import (
-    PLOTLY_SHA384,
-    PLOTLY_VERSION,
-    bundle,
-    controls_style,
-    exercises_style,
-    page_style,
-    plotly_js,
-    read_css,
-    share_style,
-    variables,
-)
+from normviz.export import assets
 from normviz.figures.palette import FAVICON, FOLLOW
 from normviz.figures.wire import Json, Payload, left_out
 from normviz.parts.html import Body, FigureData, Term, data, escape
@@ -114,7 +103,13 @@ def fragment(
     playable = bool(views or widget)
     is_needed = source.embedded and (body.figures or playable or not whole)  # other outputs of a notebook use it too
     embedded = f'<script type="text/plain" class="nv-carried">{source.embedded}</script>\n' if is_needed else ""
-    more = controls_style() + share_style() if playable else exercises_style() if body.exercises else ""
+    more = (
+        assets.controls_style() + assets.share_style()
+        if playable
+        else assets.exercises_style()
+        if body.exercises
+        else ""
+    )
     marks = " data-answers" if playable else ""
     if not whole:  # the page around it may be in another language, and JupyterLab must not take the keys of inputs
         marks += f' {html_attributes()} data-lm-suppress-shortcuts="true"'
@@ -210,18 +205,18 @@ def check_theme(name: str) -> Theme:
 @cache
 def css() -> str:
     """The style of an exported page and of its figures. Until its script has run, a page has the colors of its theme."""
-    light, dark = variables("light"), variables("dark")
+    light, dark = assets.variables("light"), assets.variables("dark")
     first = (
         f".nv-html{{{light}}}.nv-html[data-theme=dark]{{{dark}}}"
         f"@media(prefers-color-scheme:dark){{.nv-html[data-theme=follow]{{{dark}}}}}"
         f".nv-html.nv-html[data-mode=light]{{{light}}}.nv-html.nv-html[data-mode=dark]{{{dark}}}"
     )
-    return f"{first}{read_css(BROWSER / 'whole.css')}{page_style()}"
+    return f"{first}{assets.read_css(BROWSER / 'whole.css')}{assets.page_style()}"
 
 
 def script(playable: bool = False, exercises: bool = False) -> str:
     """The script of an exported page; ``playable``: True if a file or a kernel answers its controls; ``exercises``: as in Body."""
-    return bundle("playable" if playable else "exercises" if exercises else "fixed", language.get())
+    return assets.bundle("playable" if playable else "exercises" if exercises else "fixed", language.get())
 
 
 # Where an exported page loads plotly.js from: itself, a public CDN, or a file next to it.
@@ -243,7 +238,7 @@ class PlotlyJs:
     embedded: str = ""
 
 
-CDN = PlotlyJs(f"https://cdn.plot.ly/plotly-cartesian-{PLOTLY_VERSION}.min.js", f"sha384-{PLOTLY_SHA384}")
+CDN = PlotlyJs(f"https://cdn.plot.ly/plotly-cartesian-{assets.PLOTLY_VERSION}.min.js", f"sha384-{assets.PLOTLY_SHA384}")
 
 
 def plotlyjs(where: str) -> PlotlyJs:
@@ -274,7 +269,7 @@ def plotlyjs(where: str) -> PlotlyJs:
 
 @cache
 def _compressed() -> str:
-    return compressed(plotly_js())
+    return compressed(assets.plotly_js())
 
 
 def compressed(content: bytes) -> str:

@@ -12,16 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
-from normviz.figures.palette import FONT, GROUP_COLORS, Theme, stops, theme
-from normviz.figures.payload import (
-    ComparePayload,
-    GammaAndBeta,
-    LinkedPayload,
-    NamedAxis,
-    PanelData,
-    Statistics,
-    ValuesPayload,
-)
+from normviz.figures import palette, payload
 from normviz.scene.grid import Grid
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import _
@@ -55,14 +46,14 @@ class Cells:
         return self.width / self.columns, self.height / self.lines
 
 
-def panels_figure(data: LinkedPayload, theme_name: str = "light") -> go.Figure:
+def panels_figure(data: payload.LinkedPayload, theme_name: str = "light") -> go.Figure:
     """The panels of a view; the selected element has a frame.
 
     data  the view's payload (``normviz.figures.payload``)
 
     Raises NormvizError for an unknown theme, and if every panel is hidden.
     """
-    colors = theme(theme_name)
+    colors = palette.theme(theme_name)
     drawing = data.grid
     cells = Cells(drawing, *drawing.flatten(np.zeros(drawing.extent)).shape)
     rows = _rows(data)
@@ -81,24 +72,24 @@ def panels_figure(data: LinkedPayload, theme_name: str = "light") -> go.Figure:
     return figure.update_layout(title=title | corner)
 
 
-def _title(data: LinkedPayload) -> str:
+def _title(data: payload.LinkedPayload) -> str:
     """The layer and the tensor's shape; "" if the figure shows another tensor."""
-    layer, shape = "" if isinstance(data, ComparePayload) else data.layer, data.grid.shape
-    if isinstance(data, ValuesPayload) and data.name != "x":
+    layer, shape = "" if isinstance(data, payload.ComparePayload) else data.layer, data.grid.shape
+    if isinstance(data, payload.ValuesPayload) and data.name != "x":
         return ""
     return (
         _("{layer} on x of shape {shape}", layer=layer, shape=shape) if layer else _("x of shape {shape}", shape=shape)
     )
 
 
-def _rows(data: LinkedPayload) -> list[list[PanelData]]:
+def _rows(data: payload.LinkedPayload) -> list[list[payload.PanelData]]:
     """The visible panels, at most PER_ROW in a row. Panels of different kinds (ids and values, statistics and parameters) are in different rows."""
     hidden = set(data.hidden)
 
-    def kind(panel: PanelData) -> str:
+    def kind(panel: payload.PanelData) -> str:
         return panel.row or ("values" if panel.scale == "values" else "ids")
 
-    heatmaps = [each for each in data.panels if isinstance(each, PanelData)]
+    heatmaps = [each for each in data.panels if isinstance(each, payload.PanelData)]
     panels = [each for each in heatmaps if not hidden & {each.key, kind(each)}]
     if not panels:
         raise NormvizError("Every panel of this view is hidden; show one to get a figure.")
@@ -106,7 +97,7 @@ def _rows(data: LinkedPayload) -> list[list[PanelData]]:
     return [block[first : first + PER_ROW] for block in blocks for first in range(0, len(block), PER_ROW)]
 
 
-def _subplots(rows: list[list[PanelData]], cells: Cells, colors: Theme) -> go.Figure:
+def _subplots(rows: list[list[payload.PanelData]], cells: Cells, colors: palette.Theme) -> go.Figure:
     """Empty axes, one pair for each panel."""
     down, across = len(rows), max(map(len, rows))
     width, height = across * (cells.width + BETWEEN) - BETWEEN, down * (cells.height + ABOVE) - ABOVE
@@ -122,11 +113,11 @@ def _subplots(rows: list[list[PanelData]], cells: Cells, colors: Theme) -> go.Fi
         margin=margin,
         paper_bgcolor=colors.background,
         plot_bgcolor=colors.background,
-        font={"color": colors.text, "size": 12, "family": FONT},
+        font={"color": colors.text, "size": 12, "family": palette.FONT},
     )
 
 
-def _frame(figure: go.Figure, at: tuple[int, ...], drawing: Grid, colors: Theme) -> None:
+def _frame(figure: go.Figure, at: tuple[int, ...], drawing: Grid, colors: palette.Theme) -> None:
     """A frame around the selected element, in every panel."""
     element = np.zeros(drawing.extent)
     element[drawing.place(at)] = 1
@@ -135,7 +126,7 @@ def _frame(figure: go.Figure, at: tuple[int, ...], drawing: Grid, colors: Theme)
     figure.add_shape(type="rect", x0=x, x1=x + 1, y0=y, y1=y + 1, line=line, row="all", col="all")
 
 
-def cell_values(panel: PanelData, data: LinkedPayload) -> NDArray[np.float32]:
+def cell_values(panel: payload.PanelData, data: payload.LinkedPayload) -> NDArray[np.float32]:
     """The values of the panel's cells, or the ids of groups."""
     drawing = data.grid
     if panel.z is not None:
@@ -144,12 +135,14 @@ def cell_values(panel: PanelData, data: LinkedPayload) -> NDArray[np.float32]:
     return drawing.flatten(group_ids(sharing.axes, drawing) if sharing else np.zeros(drawing.extent))
 
 
-def _sharing(panel: PanelData, data: LinkedPayload) -> Statistics | GammaAndBeta | None:
-    sharings = data.sharings if isinstance(data, ComparePayload) else {"stats": data.stats, "params": data.params}
+def _sharing(panel: payload.PanelData, data: payload.LinkedPayload) -> payload.Statistics | payload.GammaAndBeta | None:
+    sharings = (
+        data.sharings if isinstance(data, payload.ComparePayload) else {"stats": data.stats, "params": data.params}
+    )
     return sharings.get(panel.links)
 
 
-def group_ids(axes: Sequence[NamedAxis], drawing: Grid) -> NDArray[np.int64]:
+def group_ids(axes: Sequence[payload.NamedAxis], drawing: Grid) -> NDArray[np.int64]:
     """The id of each drawn element's group: groups are numbered in row-major order of ``axes``."""
     ids = np.zeros(drawing.extent, np.int64)
     for place in axes:
@@ -158,9 +151,9 @@ def group_ids(axes: Sequence[NamedAxis], drawing: Grid) -> NDArray[np.int64]:
     return ids
 
 
-def group_name(sharing: Statistics | GammaAndBeta, number: int) -> str:
+def group_name(sharing: payload.Statistics | payload.GammaAndBeta, number: int) -> str:
     """What a figure calls a group: a number alone could be read as a value."""
-    if isinstance(sharing, GammaAndBeta):
+    if isinstance(sharing, payload.GammaAndBeta):
         return _("gamma {n}", n=number)
     return _("mean {n}", n=number) if sharing.center or sharing.running else _("mean square {n}", n=number)
 
@@ -180,7 +173,7 @@ def _written_once(names: list[list[str]], cell: tuple[float, float]) -> list[lis
 
 
 def _names(
-    values: NDArray[np.float32], sharing: Statistics | GammaAndBeta | None, cell: tuple[float, float]
+    values: NDArray[np.float32], sharing: payload.Statistics | payload.GammaAndBeta | None, cell: tuple[float, float]
 ) -> dict[str, object]:
     """The names of groups for the pointer, and in the cells."""
     if sharing is None:
@@ -195,11 +188,11 @@ def _names(
 
 
 def _heatmap(
-    panel: PanelData,
+    panel: payload.PanelData,
     values: NDArray[np.float32],
-    sharing: Statistics | GammaAndBeta | None,
+    sharing: payload.Statistics | payload.GammaAndBeta | None,
     cell: tuple[float, float],
-    colors: Theme,
+    colors: palette.Theme,
 ) -> dict[str, object]:
     is_id, gap = panel.scale != "values", 1 if min(cell) >= 6 else 0
     ids = np.unique(values[~np.isnan(values)]) if is_id else np.array([])  # each drawn group has a color of its own
@@ -208,14 +201,14 @@ def _heatmap(
     size, number = min(FONT_SIZE, (cell[0] - 4) / (0.6 * LONGEST), 0.6 * cell[1]), "%{z:.3~g}"
     fitting = {"texttemplate": number, "textfont": {"size": size}} if size >= SMALLEST_FONT else {}
     of_values = {"hovertemplate": f"{number}<extra></extra>"} | fitting
-    if panel.scale == "groups" and len(ids) > GROUP_COLORS:  # the colors repeat
-        cells, low, high = cells % GROUP_COLORS, -0.5, GROUP_COLORS - 0.5
+    if panel.scale == "groups" and len(ids) > palette.GROUP_COLORS:  # the colors repeat
+        cells, low, high = cells % palette.GROUP_COLORS, -0.5, palette.GROUP_COLORS - 0.5
     colored = {"z": cells, "zmin": low, "zmax": high}
     return {
         "type": "heatmap",
         "name": panel.title,
         **colored,
-        "colorscale": stops(colors, panel.scale, len(ids)),
+        "colorscale": palette.stops(colors, panel.scale, len(ids)),
         "showscale": False,
         "xgap": gap,
         "ygap": gap,
@@ -224,7 +217,7 @@ def _heatmap(
     }
 
 
-def _heading(panel: PanelData, wide: float, colors: Theme) -> dict[str, object]:
+def _heading(panel: payload.PanelData, wide: float, colors: palette.Theme) -> dict[str, object]:
     """The panel's title, pattern and caption above its cells, as a Plotly annotation."""
     small = " · ".join(filter(None, (panel.pattern, panel.caption)))
     title, caption = (
@@ -241,7 +234,7 @@ def _heading(panel: PanelData, wide: float, colors: Theme) -> dict[str, object]:
     }
 
 
-def _label_axes(figure: go.Figure, cells: Cells, colors: Theme) -> None:
+def _label_axes(figure: go.Figure, cells: Cells, colors: palette.Theme) -> None:
     """Indices above the columns and next to the rows of every panel; rows run downwards."""
     columns, rows = _labels(cells)
     x = _ticks(columns, cells.cell[0], max(map(len, columns.values()), default=0) * LETTER + 6)

@@ -16,21 +16,7 @@ from normviz.layers.layer import Layer
 from normviz.lessons.tours import stop_shown
 from normviz.parts.part import Link, Note, Panels, Part, visible_parts
 from normviz.parts.titles import HOME, VIEWS
-from normviz.scene.controls import (
-    ARGUMENTS,
-    EPS,
-    LAYER,
-    MODE,
-    MORE_ABOUT_LAYER,
-    MORE_ABOUT_X,
-    NAMES,
-    PATTERN,
-    SIZES,
-    TENSOR,
-    Control,
-    Input,
-    inputs_of,
-)
+from normviz.scene import controls
 from normviz.scene.scene import PARAMS, SCENE_SETTINGS, SEED
 from normviz.scene.setting import (
     Choice,
@@ -64,19 +50,19 @@ class InputRow:
 
     key: str
     gap: Spacing
-    groups: Sequence[Sequence[Input]]
-    more: Sequence[Sequence[Input]]
+    groups: Sequence[Sequence[controls.Input]]
+    more: Sequence[Sequence[controls.Input]]
     note: str
     reset: bool
     names: frozenset[str]
 
     @property
-    def inputs(self) -> list[Input]:
+    def inputs(self) -> list[controls.Input]:
         """Its inputs without those behind the button More."""
         return [field for group in self.groups for field in group]
 
     @property
-    def all_inputs(self) -> list[Input]:
+    def all_inputs(self) -> list[controls.Input]:
         """Its inputs, and those behind the button More."""
         return [*self.inputs, *(field for column in self.more for field in column)]
 
@@ -94,9 +80,9 @@ class ControlRow:
     """
 
     key: str
-    groups: Sequence[Sequence[Control | Setting]]
+    groups: Sequence[Sequence[controls.Control | Setting]]
     gap: Spacing = "small"
-    more: Sequence[Sequence[Control | Setting]] = ()
+    more: Sequence[Sequence[controls.Control | Setting]] = ()
     note: Callable[[View], str] = lambda _view: ""
     reset: bool = False
 
@@ -105,10 +91,10 @@ class ControlRow:
         names = {"reset"} if self.reset else set()
         hides = view.display.hides
 
-        def inputs(controls: Iterable[Control | Setting]) -> list[Input]:
-            found: list[Input] = []
-            for control in controls:
-                made = inputs_of(control, view)
+        def inputs(group: Iterable[controls.Control | Setting]) -> list[controls.Input]:
+            found: list[controls.Input] = []
+            for control in group:
+                made = controls.inputs_of(control, view)
                 names.update({control.hidden_by} if made else ())
                 found += () if hides(control.hidden_by) else [one.showing(view.refused) for one in made]
             return found
@@ -121,7 +107,11 @@ class ControlRow:
 
 
 def _why_no_mode(view: View) -> str:
-    if view.display.hides(EPS.hidden_by) or not isinstance(view.scene.layer, Layer) or MODE.inputs(view):
+    if (
+        view.display.hides(controls.EPS.hidden_by)
+        or not isinstance(view.scene.layer, Layer)
+        or controls.MODE.inputs(view)
+    ):
         return ""
     return _("train() and eval() do the same for this layer.")
 
@@ -129,9 +119,9 @@ def _why_no_mode(view: View) -> str:
 SCENE_ROWS = (
     ControlRow(
         "controls",
-        ((TENSOR, SIZES), (NAMES, ARGUMENTS)),
+        ((controls.TENSOR, controls.SIZES), (controls.NAMES, controls.ARGUMENTS)),
         "xsmall",
-        more=((LAYER, PATTERN, *MORE_ABOUT_X), MORE_ABOUT_LAYER),
+        more=((controls.LAYER, controls.PATTERN, *controls.MORE_ABOUT_X), controls.MORE_ABOUT_LAYER),
         note=_why_no_mode,
         reset=True,
     ),
@@ -200,7 +190,7 @@ def rows_data(rows: Sequence[InputRow]) -> list[RowData]:
     ]
 
 
-def input_data(field: Input) -> InputData:
+def input_data(field: controls.Input) -> InputData:
     """An input for the browser, where an option is known by its number in the list."""
     widget = field.widget
     data = InputData(
@@ -224,7 +214,7 @@ def input_data(field: Input) -> InputData:
     return data
 
 
-def entered(field: Input, value: Any) -> Any:
+def entered(field: controls.Input, value: Any) -> Any:
     """The value of an input from what the control bar sends: the option of its number, else the value itself."""
     value = encodable(value) if isinstance(value, str) else value
     if isinstance(field.widget, Choice) and field.widget.accept_new and isinstance(value, str):
@@ -390,7 +380,7 @@ class Page:
     def summary(self, view: View) -> str:
         """What the controls have chosen, in a few words. On a narrow screen these words stand in place of the controls."""
         has_layer = self.uses == "tensor" and any(
-            LAYER in group for row in self.rows(view) for group in (*row.groups, *row.more)
+            controls.LAYER in group for row in self.rows(view) for group in (*row.groups, *row.more)
         )
         return _("{layer} on {shape}", layer=view.scene.layer, shape=view.scene.shape) if has_layer else ""
 
@@ -505,8 +495,8 @@ class Page:
             if setting.applies(view) and view.settings[setting.name] not in ("", (), None)
         }
         if self._shows_scene:
-            controls = {name for row in self.input_rows(view) for name in row.names} if names is None else names
-            has_tensor = TENSOR.hidden_by in controls
+            shown = {name for row in self.input_rows(view) for name in row.names} if names is None else names
+            has_tensor = controls.TENSOR.hidden_by in shown
             scene = view.whole_scene_query() if has_tensor else view.scene.query()
         else:
             scene = self._seed_query(view) if self.uses == "seed" else {}

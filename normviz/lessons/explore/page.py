@@ -13,10 +13,8 @@ from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import Page, Plan
 from normviz.parts.part import Caption, HowMany, LayerNote, Panels, Part, Sentence, code_parts, part_or_note
 from normviz.parts.titles import EXPLORE, LOOK_UP, TITLES
-from normviz.scene.controls import ARGUMENTS, FILE_CHOICES
-from normviz.scene.edits import with_layer
+from normviz.scene import controls, edits, toggles
 from normviz.scene.scene import OWN, Scene, compact
-from normviz.scene.toggles import GAMMA, MEAN, Row, layers_with_same_means, toggle_rows
 from normviz.scene.view import ALL, ALL_CONTROLS, View, link
 from normviz.texts.messages import N_, _
 
@@ -25,24 +23,24 @@ def toggles_of(view: View) -> dict[str, Toggles]:
     """The toggles of the panels, by key. They rest where the link hides the arguments of the layer."""
     hidden = hides_toggles(view)
 
-    def data(row: Row) -> Toggles:
+    def data(row: toggles.Row) -> Toggles:
         rest = " " if hidden and not row.rest else row.rest  # hidden without a word
         return Toggles(row.label, row.toggles, rest)
 
-    rows, same = toggle_rows(view.scene), layers_with_same_means(view.scene)
+    rows, same = toggles.toggle_rows(view.scene), toggles.layers_with_same_means(view.scene)
     said = "" if same is None else _("Not a layer of torch for {axes}.", axes=f"({', '.join(view.scene.axes).upper()})")
-    means = replace(data(rows[MEAN]), said=said, near=[_near(view, layer) for layer in same or ()])
-    return {"stats": means, "params": data(rows[GAMMA])}
+    means = replace(data(rows[toggles.MEAN]), said=said, near=[_near(view, layer) for layer in same or ()])
+    return {"stats": means, "params": data(rows[toggles.GAMMA])}
 
 
 def _near(view: View, layer: Layer) -> NearLayer:
-    query = view.with_scene(with_layer(view.scene, layer)).query(PAGE.settings)
+    query = view.with_scene(edits.with_layer(view.scene, layer)).query(PAGE.settings)
     return NearLayer(str(layer), link(query))
 
 
 def hides_toggles(view: View) -> bool:
     """Whether a link lets the toggles rest."""
-    return bool({ARGUMENTS.hidden_by, ALL_CONTROLS, ALL} & set(view.display.hide))
+    return bool({controls.ARGUMENTS.hidden_by, ALL_CONTROLS, ALL} & set(view.display.hide))
 
 
 def parts(
@@ -84,7 +82,7 @@ PAGE = ExplorePage(
     lambda view: parts(view.scene.description, view.scene, toggles_of(view), view.display.open),
     other_views=views_of_one_layer,
     call=lambda view: f'nv.explain("{compact(view.scene.layer)}", x)',
-    file_choices=FILE_CHOICES,
+    file_choices=controls.FILE_CHOICES,
     group=LOOK_UP,
     plan=Plan(
         N_(

@@ -19,18 +19,7 @@ from normviz.layers.norm import Norm
 from normviz.lessons.alternatives import views_of_one_layer
 from normviz.lessons.page import GAMMA_AND_BETA, SCENE_ROWS, Experiment, Page, Plan, in_files, settings_of, shown_by
 from normviz.parts import part, titles
-from normviz.scene import grid, scene, setting
-from normviz.scene.controls import (
-    ARGUMENTS,
-    FILE_LAYER,
-    LAYER,
-    MORE_ABOUT_LAYER,
-    MORE_ABOUT_X,
-    NAMES,
-    PATTERN,
-    SIZES,
-    TENSOR,
-)
+from normviz.scene import controls, grid, scene, setting
 from normviz.scene.view import View
 from normviz.texts.errors import NormvizError
 from normviz.texts.messages import N_, _, format_difference, format_number, join_sentences, ngettext
@@ -433,8 +422,11 @@ SETTINGS = settings_of(EXPERIMENTS, INPUT, example="matrix")
 ROWS = (  # what is chosen less often is behind More: then all is in one row
     replace(
         SCENE_ROWS[0],
-        groups=(SETTINGS[:1], (LAYER, ARGUMENTS)),
-        more=((TENSOR, SIZES, *MORE_ABOUT_X), (INPUT, NAMES, PATTERN, *MORE_ABOUT_LAYER)),
+        groups=(SETTINGS[:1], (controls.LAYER, controls.ARGUMENTS)),
+        more=(
+            (controls.TENSOR, controls.SIZES, *controls.MORE_ABOUT_X),
+            (INPUT, controls.NAMES, controls.PATTERN, *controls.MORE_ABOUT_LAYER),
+        ),
     ),
 )
 
@@ -467,7 +459,7 @@ PAGE = GradientsPage(
     rows=lambda _view: ROWS,
     other_views=views_of_one_layer,
     call=lambda view: f'nv.gradients("{scene.compact(view.scene.layer)}", x)',
-    file_choices=(("show", *FILE_LAYER), in_files(SETTINGS)),
+    file_choices=(("show", *controls.FILE_LAYER), in_files(SETTINGS)),
     group=titles.LOOK_UP,
     plan=Plan(
         N_("Students say which outputs change with one input, and over which elements a gradient is summed."),

@@ -59,64 +59,40 @@ def _exchanged(case: Case) -> Norm:
 STATISTICS: Mapping[str, tuple[Callable[[Case], Norm | None], Confusion]] = {
     "channels_by_size": (_if_it_found_the_channels, Confusion(
         N_("the answer if LayerNorm found the channels by their size"),
-        N_("{layer} normalizes the last axis of {axes}. It does not matter that another axis has the same size."),
-        "q1",
-    )),
+        N_("{layer} normalizes the last axis of {axes}. It does not matter that another axis has the same size."), "q1")),
     "group_size": (_of_group_size, Confusion(
         N_("the answer if num_groups were the size of a group"),
-        N_("num_groups is the number of groups; each has num_channels / num_groups channels."),
-        "q8",
-    )),
+        N_("num_groups is the number of groups; each has num_channels / num_groups channels."), "q8")),
     "channels_only": (_of_channels_only, Confusion(
         N_("the answer if GroupNorm averaged over channels only"),
-        N_("GroupNorm averages over the channels of a group and over all positions."),
-        "q7",
-    )),
+        N_("GroupNorm averages over the channels of a group and over all positions."), "q7")),
     "sequence": (lambda case: case.over([case.example]) if case.layout in ("NLC", "LNC") else None, Confusion(
         N_("the answer with one mean for each sequence"),
-        N_("{layer} on {axes} averages over C alone: each token has statistics of its own."),
-        "q4",
-    )),
+        N_("{layer} on {axes} averages over C alone: each token has statistics of its own."), "q4")),
     "batchnorm": (lambda case: case.over([case.channel]), Confusion(
         N_("BatchNorm's answer"),
-        N_("BatchNorm keeps the channels: on {axes} it averages over {over}. {layer} does not average over exactly these axes."),
-        "s1a",
-    )),
+        N_("BatchNorm keeps the channels: on {axes} it averages over {over}. {layer} does not average over exactly these axes."), "s1a")),
     "example": (lambda case: case.over([case.example]), Confusion(
         N_("the answer with one mean for each example"),
-        N_("There is one mean for a whole example only where all its axes are averaged, here {over}."),
-        "s0a",
-    )),
+        N_("There is one mean for a whole example only where all its axes are averaged, here {over}."), "s0a")),
     "instancenorm": (lambda case: case.over([case.example, case.channel]) if len(case.shape) > 2 else None, Confusion(
         N_("InstanceNorm's answer"),
-        N_("InstanceNorm keeps the examples and the channels: on {axes} it averages over {over}. {layer} does not average over exactly these axes."),
-        "s0h",
-    )),
+        N_("InstanceNorm keeps the examples and the channels: on {axes} it averages over {over}. {layer} does not average over exactly these axes."), "s0h")),
     "position": (lambda case: case.over([axis for axis in case.axes if axis != case.channel]) if len(case.shape) > 2 else None, Confusion(
         N_("the answer if each position had a mean of its own"),
-        N_("One mean for each position is a mean over {over} alone. {layer} does not average over exactly this axis."),
-        "q3",
-    )),
+        N_("One mean for each position is a mean over {over} alone. {layer} does not average over exactly this axis."), "q3")),
     "exchanged": (_exchanged, Confusion(
         N_("the answer with kept and averaged axes exchanged"),
-        N_("A mean runs along the averaged axes. There is one mean for each position along the kept ones."),
-        "s3c",
-    )),
+        N_("A mean runs along the averaged axes. There is one mean for each position along the kept ones."), "s3c")),
     "dim_zero": (lambda case: case.over(case.axes[1:]) if len(case.shape) > 2 else None, Confusion(
         N_("the answer for the mean over dim=0"),
-        N_("The mean over dim=0 is a mean over {over} alone. {layer} does not average over exactly this axis."),
-        "s2e",
-    )),
+        N_("The mean over dim=0 is a mean over {over} alone. {layer} does not average over exactly this axis."), "s2e")),
     "whole_tensor": (lambda case: case.over([]), Confusion(
         N_("the answer with one mean for the whole tensor"),
-        N_("There is one mean for the whole tensor only where all its axes are averaged, the batch axis too."),
-        "s2f",
-    )),
+        N_("There is one mean for the whole tensor only where all its axes are averaged, the batch axis too."), "s2f")),
     "each_element": (lambda case: case.over(case.axes), Confusion(
         N_("the answer if each element had a mean of its own"),
-        N_("A mean over one element would be the element itself. A group consists of the elements along the axes that are averaged."),
-        "s2p",
-    )),
+        N_("A mean over one element would be the element itself. A group consists of the elements along the axes that are averaged."), "s2p")),
 }  # fmt: skip
 
 
@@ -130,49 +106,31 @@ def _if_affine(case: Case) -> Axes | None:
 GAMMAS: Mapping[str, tuple[Callable[[Case], Axes | None], Confusion]] = {
     "instance_learns": (lambda case: [case.axes[1]] if case.family == "InstanceNorm" and not case.layer.affine else None, Confusion(
         N_("the answer if InstanceNorm had a gamma by default"),
-        N_("InstanceNorm has affine=False by default: it learns nothing."),
-        "q9",
-    )),
+        N_("InstanceNorm has affine=False by default: it learns nothing."), "q9")),
     "affine_off": (_if_affine, Confusion(
         N_("the answer with gamma and beta"),
-        N_("With elementwise_affine=False or affine=False, the layer has neither gamma nor beta."),
-        "s2l",
-    )),
+        N_("With elementwise_affine=False or affine=False, the layer has neither gamma nor beta."), "s2l")),
     "kept_gamma": (lambda case: [axis for axis in case.norm.pattern.right if axis != case.example] or None, Confusion(
         N_("the answer if gamma had the axes that are not averaged"),
-        N_("Which axes are averaged does not decide it alone: gamma has the axes of normalized_shape in LayerNorm and RMSNorm, and that of the channels in the others."),
-        "q5",
-    )),
+        N_("Which axes are averaged does not decide it alone: gamma has the axes of normalized_shape in LayerNorm and RMSNorm, and that of the channels in the others."), "q5")),
     "gamma_per_mean": (lambda case: case.norm.pattern.right or None, Confusion(
         N_("the answer if each mean had one gamma"),
-        N_("Statistics and parameters have axes of their own: the number of means does not give the number of gammas."),
-        "s1",
-    )),
+        N_("Statistics and parameters have axes of their own: the number of means does not give the number of gammas."), "s1")),
     "gamma_per_channel": (lambda case: [case.channel] if case.layer.given.get("normalized_shape") else None, Confusion(
         N_("the answer if each channel had one gamma"),
-        N_("LayerNorm and RMSNorm have one gamma for each element that is normalized together, not one for each channel."),
-        "s0c",
-    )),
+        N_("LayerNorm and RMSNorm have one gamma for each element that is normalized together, not one for each channel."), "s0c")),
     "layernorm_gamma": (lambda case: [axis for axis in case.axes if axis != case.example], Confusion(
         N_("the answer if each element of an example had a gamma of its own"),
-        N_("That is true of LayerNorm over all axes of an example. Gamma has the axes of normalized_shape in LayerNorm and RMSNorm, and that of the channels in the others."),
-        "q6",
-    )),
+        N_("That is true of LayerNorm over all axes of an example. Gamma has the axes of normalized_shape in LayerNorm and RMSNorm, and that of the channels in the others."), "q6")),
     "averaged_gamma": (lambda case: case.norm.pattern.reduced or None, Confusion(
         N_("the answer if there were as many gammas as elements in each mean"),
-        N_("In LayerNorm and RMSNorm there are as many. In the other layers, a gamma belongs to a channel, however many elements share a mean."),
-        "s0g",
-    )),
+        N_("In LayerNorm and RMSNorm there are as many. In the other layers, a gamma belongs to a channel, however many elements share a mean."), "s0g")),
     "one_gamma": (lambda case: [], Confusion(
         N_("the answer if the whole layer had one gamma"),
-        N_("LayerNorm and RMSNorm have one gamma for each element that is normalized together, the other layers one for each channel, or none."),
-        "s0",
-    )),
+        N_("LayerNorm and RMSNorm have one gamma for each element that is normalized together, the other layers one for each channel, or none."), "s0")),
     "gamma_with_batch": (lambda case: case.axes, Confusion(
         N_("the answer if each element of x had a gamma of its own"),
-        N_("Examples share their gammas: a larger batch needs no more parameters."),
-        "s0b",
-    )),
+        N_("Examples share their gammas: a larger batch needs no more parameters."), "s0b")),
 }  # fmt: skip
 
 CONFUSIONS: Mapping[str, Confusion] = {

@@ -62,30 +62,16 @@ def paper(subject: str) -> Source:
 
 
 FORMS = {"issue": issue, "pull": pull, "torch": torch_page, "keras": keras_page, "paper": paper}
-REPOSITORIES = {
-    "pytorch": "pytorch/pytorch",
-    "ConvNeXt": "facebookresearch/ConvNeXt",
-    "minGPT": "karpathy/minGPT",
-    "mmsegmentation": "open-mmlab/mmsegmentation",
-    "Wan2.1": "Wan-Video/Wan2.1",
-    "onnx": "onnx/onnx",
-    "fastai": "fastai/fastai",
-    "keras": "keras-team/keras",
-    "transformers": "huggingface/transformers",
-    "tensorflow": "tensorflow/tensorflow",
-    "vllm": "vllm-project/vllm",
-    "vllm-metal": "vllm-project/vllm-metal",
+NAMED = (
+    "pytorch/pytorch", "facebookresearch/ConvNeXt", "karpathy/minGPT", "open-mmlab/mmsegmentation",
+    "Wan-Video/Wan2.1", "onnx/onnx", "fastai/fastai", "keras-team/keras", "huggingface/transformers",
+    "tensorflow/tensorflow", "vllm-project/vllm", "vllm-project/vllm-metal", "gabeur/mmt", "KunpengLi1994/VSRN",
+    "Blaizzy/mlx-vlm", "pytorch/executorch", "PKU-YuanGroup/Open-Sora-Plan", "poppinace/indexnet_matting",
+    "google-research/bert", "deepinsight/insightface", "google/gemma_pytorch",
+)  # fmt: skip
+REPOSITORIES = {repository.partition("/")[2]: repository for repository in NAMED} | {
     "labml": "labmlai/annotated_deep_learning_paper_implementations",
-    "mmt": "gabeur/mmt",
-    "VSRN": "KunpengLi1994/VSRN",
-    "mlx-vlm": "Blaizzy/mlx-vlm",
-    "executorch": "pytorch/executorch",
-    "Open-Sora-Plan": "PKU-YuanGroup/Open-Sora-Plan",
-    "indexnet_matting": "poppinace/indexnet_matting",
-    "bert": "google-research/bert",
-    "insightface": "deepinsight/insightface",
     "timm": "huggingface/pytorch-image-models",
-    "gemma_pytorch": "google/gemma_pytorch",
 }
 DOCUMENTS = {
     "flax": Source(

@@ -14,9 +14,7 @@ from normviz.lessons.page import Page, Plan
 from normviz.parts.html import Body, escape
 from normviz.parts.part import Caption, Details, LayerNote, Panels, Part, Sentence, course_pair, part_or_note
 from normviz.parts.titles import LOOK_UP, TITLES
-from normviz.scene.controls import FILE_CHOICES
-from normviz.scene.scene import compact
-from normviz.scene.setting import integer
+from normviz.scene import controls, scene, setting
 from normviz.scene.view import View
 from normviz.texts.messages import N_, _, format_count
 
@@ -66,15 +64,15 @@ def view_parts(view: View) -> Iterator[Part]:
 
 
 LAST_STEP = 6  # no layer has more than seven steps
-SETTINGS = (integer("step", 0, LAST_STEP, 1, widget=None).described("", N_("the step that is shown"), "4"),)
+SETTINGS = (setting.integer("step", 0, LAST_STEP, 1, widget=None).described("", N_("the step that is shown"), "4"),)
 PAGE = Page(
     "step_by_step",
     *TITLES["step_by_step"],
     view_parts,
     SETTINGS,
     other_views=views_of_one_layer,
-    call=lambda view: f'nv.steps("{compact(view.scene.layer)}", x)',
-    file_choices=FILE_CHOICES,
+    call=lambda view: f'nv.steps("{scene.compact(view.scene.layer)}", x)',
+    file_choices=controls.FILE_CHOICES,
     group=LOOK_UP,
     plan=Plan(
         N_(
