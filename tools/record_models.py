@@ -18,8 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from normviz.api.html import view_query
 from normviz.api.norms import Norms, norms
-from normviz.api.table import view_query
 from normviz.lessons.models.page import FILE
 from normviz.measuring.models.norms import NormRow
 

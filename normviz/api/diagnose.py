@@ -161,7 +161,7 @@ class Diagnosis(Diagnosed, Result):
         >>> diagnose(nn.Sequential(nn.BatchNorm1d(2)), [torch.randn(512, 2)]).output(caption="Week 3").caption
         'Week 3'
         """
-        from normviz.api.channels import ChannelMap
+        from normviz.api.html import ChannelMap
         from normviz.export.output import Output
         from normviz.figures.charts import axis, bars, chart
         from normviz.parts.part import Chart, Note, Sentence, Table

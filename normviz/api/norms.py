@@ -255,7 +255,7 @@ class Norms(Sequence[NormRow], Result):
         >>> norms(nn.LayerNorm(8), torch.ones(2, 8)).output(caption="Week 3").caption
         'Week 3'
         """
-        from normviz.api.table import ModelTable
+        from normviz.api.html import ModelTable
         from normviz.export.output import Output
 
         return Output((ModelTable(self._table(), str(self)),), f"{self.summary} · normviz", "models", None).with_(
@@ -275,7 +275,7 @@ class Norms(Sequence[NormRow], Result):
         >>> norms(nn.LayerNorm(8), torch.ones(2, 8)).explore(0).page
         'explore'
         """
-        from normviz.api.table import view_query
+        from normviz.api.html import view_query
         from normviz.export.links import output_of_query
 
         return output_of_query("explore", view_query(self[index]))
@@ -284,7 +284,7 @@ class Norms(Sequence[NormRow], Result):
         return self._table()
 
     def _table(self) -> str:
-        from normviz.api.table import table
+        from normviz.api.html import table
 
         return table(self.rows, self.names, [self.summary, *self.remarks])
 

@@ -29,7 +29,7 @@ from normviz.lessons.story.figures import Story
 from normviz.lessons.teach.page import teach_page
 from normviz.lessons.tours import find_tour, stop_shown, tour_bar
 from normviz.lessons.train_and_eval import page as train_and_eval
-from normviz.lessons.train_and_eval.causes import CAUSES, is_symptom
+from normviz.lessons.train_and_eval.page import CAUSES, is_symptom
 from normviz.parts import part
 from normviz.parts.html import Body, FigureData, Term, escape
 from normviz.parts.titles import HOME, LEARN, LOOK_UP, TEACH, VIEWS, asks_for_a_view

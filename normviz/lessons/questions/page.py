@@ -15,7 +15,7 @@ from normviz.lessons.questions.sources import read_source
 from normviz.lessons.questions.topics import frameworks, numbers, parameters, running_statistics, statistics, training
 from normviz.lessons.step_by_step import page as step_by_step
 from normviz.lessons.train_and_eval import page as train_and_eval
-from normviz.lessons.train_and_eval.causes import CAUSES, is_symptom
+from normviz.lessons.train_and_eval.page import CAUSES, is_symptom
 from normviz.parts import part, titles
 from normviz.scene.setting import Where, text, word
 from normviz.scene.view import View

@@ -3,7 +3,7 @@
 import pytest
 
 from normviz.lessons.pages import PAGES, leads_to, page_view
-from normviz.lessons.train_and_eval.causes import NEXT, diagnoses
+from normviz.lessons.train_and_eval.page import NEXT, diagnoses
 from normviz.parts.part import Chart, Code, Links, Text, flat
 from normviz.texts.messages import in_language
 

@@ -15,7 +15,7 @@ from torch.optim.swa_utils import update_bn
 from torch.utils.data import DataLoader, TensorDataset
 
 import normviz as nv
-from normviz.api.channels import _cells
+from normviz.api.html import _cells
 from normviz.measuring.diagnosis.causes import DEVIATION, FEWEST_ELEMENTS, CauseName
 from normviz.measuring.diagnosis.passes import Axes, Distance, add_differences, batch_statistics, sample
 

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import normviz as nv
-from normviz.api.table import view_query
+from normviz.api.html import view_query
 from tests.support.needs import needs_rms_norm, skip_or_fail
 
 X = torch.randn(3, 5, 8)
