@@ -97,7 +97,7 @@ def _join_values(arguments: list[str]) -> list[str]:
     return [*arguments[:at], f"--values={arguments[at + 1]}", *arguments[at + 2 :]]
 
 
-Command = tuple[str, str, str, Callable[[Parser], None]]
+Command = tuple[str, str, Callable[[Parser], None], str]
 
 
 def parser() -> Parser:
@@ -105,61 +105,32 @@ def parser() -> Parser:
     made = Parser("normviz", 'explain "LayerNorm(4)" --shape 2,4', description=_(ABOUT))
     made.add_argument("--version", action="version", version=f"normviz {__version__}")
     commands = made.add_subparsers(metavar="COMMAND", required=True)
-    # name, what it does, the function that does it, the rest of a whole command, its arguments
+    # name, what it does, the function that does it, its arguments, the rest of a whole command
     listed: Mapping[str, Command] = {
-        "explain": (
-            _("what a layer does to a tensor, in a sentence"),
-            "printing:explain",
-            '"LayerNorm(4)" --shape 2,4',
-            _add_explain,
-        ),
-        "export": (
-            _("one HTML file that needs no server"),
-            "writing:export",
-            '"LayerNorm([3,4,4])" --shape 2,3,4,4 -o page.html',
-            _add_export,
-        ),
-        "image": (
-            _("a picture: SVG, PNG or PDF"),
-            "writing:image",
-            '"BatchNorm2d(3)" --shape 2,3,4,4 -o figure.svg',
-            _add_image,
-        ),
-        "site": (
-            _("a static site: pages with controls, all questions and comparisons"),
-            "writing:site",
-            "mysite --only explore s0",
-            _add_site,
-        ),
-        "practice": (
-            _("a set of exercises: JSON, a page, Moodle, QTI, Anki, SCORM, paper"),
-            "practice:write_practice",
-            "--seed 7 --count 5 --format html -o practice.html",
-            _add_practice,
-        ),
-        "questions": (_("the list of all questions"), "practice:write_questions", "-o questions.txt", _add_questions),
-        "check": (
-            _("which normalization a function computes, and what differs"),
-            "checking:run_check",
-            'torch.nn.functional:layer_norm --shape 3,4,5 --params "normalized_shape=[5]" --like "LayerNorm(5)"',
-            _add_check,
-        ),
-        "norms": (
-            _("the normalizations of a model, as a table"),
-            "checking:run_norms",
-            "torch.nn:Transformer --input 10,2,512 --input 20,2,512",
-            _add_norms,
-        ),
-        "diagnose": (
-            _("why a model gives other results in eval mode than in train mode"),
-            "checking:run_diagnose",
-            "model.py:model --data model.py:batches",
-            _add_diagnose,
-        ),
-        "app": (_("the app, in the browser"), "app:start", "--port 8600", _add_app),
-        "plotlyjs": (_("plotly.js as a file, for --plotlyjs PATH"), "writing:plotlyjs", "plotly.min.js", _add_plotlyjs),
-    }
-    for name, (about, run, example, add) in listed.items():
+        "explain": (_("what a layer does to a tensor, in a sentence"), "printing:explain", _add_explain,
+            '"LayerNorm(4)" --shape 2,4'),
+        "export": (_("one HTML file that needs no server"), "writing:export", _add_export,
+            '"LayerNorm([3,4,4])" --shape 2,3,4,4 -o page.html'),
+        "image": (_("a picture: SVG, PNG or PDF"), "writing:image", _add_image,
+            '"BatchNorm2d(3)" --shape 2,3,4,4 -o figure.svg'),
+        "site": (_("a static site: pages with controls, all questions and comparisons"), "writing:site", _add_site,
+            "mysite --only explore s0"),
+        "practice": (_("a set of exercises: JSON, a page, Moodle, QTI, Anki, SCORM, paper"), "practice:write_practice", _add_practice,
+            "--seed 7 --count 5 --format html -o practice.html"),
+        "questions": (_("the list of all questions"), "practice:write_questions", _add_questions,
+            "-o questions.txt"),
+        "check": (_("which normalization a function computes, and what differs"), "checking:run_check", _add_check,
+            'torch.nn.functional:layer_norm --shape 3,4,5 --params "normalized_shape=[5]" --like "LayerNorm(5)"'),
+        "norms": (_("the normalizations of a model, as a table"), "checking:run_norms", _add_norms,
+            "torch.nn:Transformer --input 10,2,512 --input 20,2,512"),
+        "diagnose": (_("why a model gives other results in eval mode than in train mode"), "checking:run_diagnose", _add_diagnose,
+            "model.py:model --data model.py:batches"),
+        "app": (_("the app, in the browser"), "app:start", _add_app,
+            "--port 8600"),
+        "plotlyjs": (_("plotly.js as a file, for --plotlyjs PATH"), "writing:plotlyjs", _add_plotlyjs,
+            "plotly.min.js"),
+    }  # fmt: skip
+    for name, (about, run, add, example) in listed.items():
         command = commands.add_parser(name, help=about, description=about, example=example)
         add(command)
         command.set_defaults(run=f"normviz.cli.{run}", parser=command)
