@@ -98,26 +98,23 @@ def compare(layers: Sequence[str | Layer | Norm], shape: object, layout: str) ->
 def _number_problem(layers: object) -> str:
     if not isinstance(layers, tuple | list):
         check_is_object(layers)
-        return ngettext(
-            "a comparison takes {fewest} to {n} layer and got {text}; give a list of them.",
+        return _(
             "a comparison takes {fewest} to {n} layers and got {text}; give a list of them.",
-            MOST,
+            n=MOST,
             text=echo(layers),
             fewest=FEWEST,
         )
     limits = {"fewest": FEWEST, "number": len(layers)}
     if len(layers) < FEWEST:
-        return ngettext(
-            "a comparison takes {fewest} to {n} layer and got {number}; add {missing}.",
+        return _(
             "a comparison takes {fewest} to {n} layers and got {number}; add {missing}.",
-            MOST,
+            n=MOST,
             missing=FEWEST - len(layers),
             **limits,
         )
-    return ngettext(
-        "a comparison takes {fewest} to {n} layer and got {number}; remove {extra}.",
+    return _(
         "a comparison takes {fewest} to {n} layers and got {number}; remove {extra}.",
-        MOST,
+        n=MOST,
         extra=len(layers) - MOST,
         **limits,
     )
