@@ -15,7 +15,7 @@ from torch.optim.swa_utils import update_bn
 from torch.utils.data import DataLoader, TensorDataset
 
 import normviz as nv
-from normviz.api.html import _cells
+from normviz.api.html import _squares
 from normviz.measuring.diagnosis.causes import DEVIATION, FEWEST_ELEMENTS, CauseName
 from normviz.measuring.diagnosis.passes import Axes, Distance, add_differences, batch_statistics, sample
 
@@ -640,7 +640,7 @@ def test_each_channel_is_a_cell_and_a_norm_is_shown_with_the_measured_statistics
 def test_of_many_channels_a_cell_is_the_worst_of_several():
     moved = torch.zeros(130)
     moved[7] = 0.5
-    cells = list(_cells(moved))
+    cells = list(_squares(moved))
     assert len(cells) == 44
     assert "var(--nv-accent) 50%" in cells[2]
     assert 'title="7: 0.5"' in cells[2]
