@@ -26,15 +26,7 @@ from normviz.lessons.page import plan_of
 from normviz.lessons.pages import PAGES
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.own import content_names, content_set
-from normviz.lessons.questions.page import (
-    ASKING,
-    LONGEST_SEARCH,
-    MERGED,
-    QUESTIONS,
-    READING_ORDER,
-    current_key,
-    question_list,
-)
+from normviz.lessons.questions import page as questions
 from normviz.lessons.questions.question import Question, prose
 from normviz.lessons.share.panel import report_address
 from normviz.lessons.start.page import START_STEPS
@@ -128,12 +120,14 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
     Raises NormvizError for an unknown key.
     """
     pages = {kind.key: kind for kind in PAGES_OF_APP}
-    only = [current_key(key) for key in only]
-    if unknown := [key for key in only if key not in QUESTIONS and key not in READY_SETS and key not in pages]:
+    only = [questions.current_key(key) for key in only]
+    if unknown := [
+        key for key in only if key not in questions.QUESTIONS and key not in READY_SETS and key not in pages
+    ]:
         raise NormvizError(
             "{key} is neither a page, a question nor a ready-made set; choose a key such as {keys}.",
             key=repr(unknown[0]),
-            keys=listed([*pages, *READY_SETS, *READING_ORDER[:3]]),
+            keys=listed([*pages, *READY_SETS, *questions.READING_ORDER[:3]]),
         )
     played = [Entry(f"{key}.html", PAGES[key].title, _(PAGES[key].group), kind) for key, kind in pages.items()]
     played += [
@@ -151,7 +145,7 @@ def entries(only: Sequence[str] = ()) -> list[Entry]:
         if planned.plan
     ]
     sets = [Entry(f"compare-{key}.html", ready.title, _(SETS), ready) for key, ready in READY_SETS.items()]
-    ordered = [QUESTIONS[key] for key in READING_ORDER]
+    ordered = [questions.QUESTIONS[key] for key in questions.READING_ORDER]
     asked = [Entry(f"question-{one.key}.html", prose(one.key).title, one.topic.title, one) for one in ordered]
     return [entry for entry in played + sets + asked if not only or entry.shows.key in only]
 
@@ -162,10 +156,10 @@ def index_page(listed_entries: Sequence[Entry], theme: str, beside: Sequence[str
     Without the address of the app, no field takes a layer.
     """
     cards = "\n".join(_card(entry, entry.shows) for entry in listed_entries if isinstance(entry.shows, ReadySet))
-    questions = [entry.shows.key for entry in listed_entries if isinstance(entry.shows, Question)]
-    search = f'<div class="ns-search" hidden>{search_field("search", len(questions), LONGEST_SEARCH)}</div>'
+    keys = [entry.shows.key for entry in listed_entries if isinstance(entry.shows, Question)]
+    search = f'<div class="ns-search" hidden>{search_field("search", len(keys), questions.LONGEST_SEARCH)}</div>'
     sets = f'<section class="ns-topic"><h2>{escape(_(SETS))}</h2>\n<ul class="ns-cards">\n{cards}\n</ul></section>'
-    own = {"/questions": f"#{QUESTION_LIST}"} if questions else {}
+    own = {"/questions": f"#{QUESTION_LIST}"} if keys else {}
     links = "".join(
         f'<li><a href="{escape(one.file)}">{line(one.title)}</a></li>'
         for one in listed_entries
@@ -177,9 +171,9 @@ def index_page(listed_entries: Sequence[Entry], theme: str, beside: Sequence[str
     body = Body(app=_app(), pages=_addresses(listed_entries) | _question_pages(listed_entries) | own)
     front = f"{body.page(output_of_query(HOME, {}).parts)}\n{no_script()}"
     asked = (
-        f'<div id="{QUESTION_LIST}">{question_list(questions, has_field=False).html(body)}</div>' if questions else ""
+        f'<div id="{QUESTION_LIST}">{questions.question_list(keys, has_field=False).html(body)}</div>' if keys else ""
     )
-    html = f"{front}\n{search if questions else ''}\n{course}\n{sets if cards else ''}\n{asked}"
+    html = f"{front}\n{search if keys else ''}\n{course}\n{sets if cards else ''}\n{asked}"
     return page(NAME, html, body, theme, home=True, switch=language_switch(beside, INDEX))
 
 
@@ -227,7 +221,7 @@ def _question_pages(among: Sequence[Entry]) -> dict[str, str]:
     """The files of the questions, by their link in the app; the index has those of each page."""
     files = {f"/questions?q={entry.shows.key}": entry.file for entry in among if isinstance(entry.shows, Question)}
     files |= {f"{address}&{PRESENT}": f"{file}#{PRESENT}" for address, file in files.items()}
-    return files | {f"/questions?of={name}": INDEX for name in ASKING if files}
+    return files | {f"/questions?of={name}": INDEX for name in questions.ASKING if files}
 
 
 def _addresses(among: Sequence[Entry]) -> dict[str, str]:
@@ -455,8 +449,8 @@ def _old_files(chosen: Sequence[Entry], only: Sequence[str]) -> dict[str, str]:
     found = {entry.file for entry in chosen}
     old = {
         f"question-{key}.html": f"question-{now}.html"
-        for key, now in MERGED.items()
-        if now in QUESTIONS and (not only or key in only)
+        for key, now in questions.MERGED.items()
+        if now in questions.QUESTIONS and (not only or key in only)
     }
     return {name: now for name, now in old.items() if now in found}
 

@@ -12,14 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from normviz.layers.arguments import LARGEST_SIZE
-from normviz.layers.axes import MAX_RANK, MAX_TEXT, parse_layout
-from normviz.layers.catalogue import FAMILIES, KINDS, REQUIRED
-from normviz.layers.fit import example_on, kind_for
-from normviz.layers.forms import FORMS, OF_M, OF_M_MINUS_1, Tensor, read_call
+from normviz.layers import arguments, axes, catalogue, fit, forms, torch_errors
 from normviz.layers.layer import Layer, decimal_comma
 from normviz.layers.norm import Norm
-from normviz.layers.torch_errors import check
 from normviz.layers.torch_messages import ReadMessage, told
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import _, join_sentences
@@ -46,7 +41,7 @@ class Pasted:
     message: bool = False
 
 
-def read_pasted(text: str, tensor: Tensor | None = None) -> Pasted:
+def read_pasted(text: str, tensor: forms.Tensor | None = None) -> Pasted:
     """What a text is about: the error message in it, or the layer in it.
 
     tensor  the x that the reader looks at; None if there is none
@@ -64,7 +59,7 @@ def read_pasted(text: str, tensor: Tensor | None = None) -> Pasted:
     if message := told(line):
         return _of_message(message)
     if shape := sizes_alone(line):
-        layer = example_on(KINDS["LayerNorm"], shape)
+        layer = fit.example_on(catalogue.KINDS["LayerNorm"], shape)
         return Pasted(layer, shape, note=_("The text has only the sizes of x; {layer} is shown.", layer=layer))
     found, problems = _layers_in(_as_call(line), tensor)
     if found:
@@ -98,8 +93,8 @@ def _as_call(line: str) -> str:
 def _by_name(line: str) -> Pasted | None:
     """ "LayerNorm on 2x128x768": the layer of this name with its usual arguments. Raises NormvizError for a name alone."""
     found = NAME_ON.fullmatch(line)
-    names = {name.lower(): kinds[0] for name, kinds in FAMILIES.items()} | {
-        name.lower(): kind for name, kind in KINDS.items()
+    names = {name.lower(): kinds[0] for name, kinds in catalogue.FAMILIES.items()} | {
+        name.lower(): kind for name, kind in catalogue.KINDS.items()
     }
     kind = names.get((found[1] if found else line).rpartition(".")[2].strip().lower())
     if kind is None:
@@ -108,10 +103,10 @@ def _by_name(line: str) -> Pasted | None:
         Layer.make(kind.name)  # raises NormvizError, which says what it needs
         return None
     if (shape := sizes(found[2])) and not kind.takes_rank(len(shape)):
-        kind = kind_for(
-            kind.family, Tensor.example({1: "D", 2: "ND", 3: "NCL", 4: "NCHW"}.get(len(shape), "NCDHW")).axes
+        kind = fit.kind_for(
+            kind.family, forms.Tensor.example({1: "D", 2: "ND", 3: "NCL", 4: "NCHW"}.get(len(shape), "NCDHW")).axes
         )
-    return Pasted(example_on(kind, shape), shape) if shape else None
+    return Pasted(fit.example_on(kind, shape), shape) if shape else None
 
 
 def refused_layer(text: str) -> Pasted | None:
@@ -169,7 +164,7 @@ class Span:
     node: ast.Call
 
 
-def _layers_in(line: str, tensor: Tensor | None) -> tuple[list[Pasted], list[NormvizError]]:
+def _layers_in(line: str, tensor: forms.Tensor | None) -> tuple[list[Pasted], list[NormvizError]]:
     """The layers of the calls in a text, those of constructors and functions first; and why others are not read.
 
     Of statistics, the first has the notes of all that are the same layer: in ``(x - x.mean(-1)) / x.std(-1)``, that of ``std``.
@@ -179,7 +174,9 @@ def _layers_in(line: str, tensor: Tensor | None) -> tuple[list[Pasted], list[Nor
     for span in _outermost(list(_spans(line))):
         try:
             if one := _layer_of(line, span, tensor):
-                found.append((ast.unparse(span.node.func).rpartition(".")[2].lower() in (*OF_M, *OF_M_MINUS_1), one))
+                found.append(
+                    (ast.unparse(span.node.func).rpartition(".")[2].lower() in (*forms.OF_M, *forms.OF_M_MINUS_1), one)
+                )
         except NormvizError as error:
             problems.append(error)
         except RecursionError:
@@ -211,7 +208,7 @@ def _spans(line: str) -> Iterator[Span]:
             called, _comma, inside = inside.partition(",")
             name, source = called.rpartition(".")[2].strip().lower(), f"{called.strip()}({inside})"
         try:
-            node = ast.parse(source, mode="eval").body if len(source) <= MAX_TEXT else None
+            node = ast.parse(source, mode="eval").body if len(source) <= axes.MAX_TEXT else None
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             continue
         if isinstance(node, ast.Call):
@@ -221,8 +218,8 @@ def _spans(line: str) -> Iterator[Span]:
 def _whole(name: str, node: ast.Call) -> ast.Call:
     """A call in which ``partial`` left out what is needed, with names for it."""
     given = {one.arg for one in node.keywords}
-    for _known, form in FORMS.get(name, []):
-        needed = [one for one, default in form.takes.items() if default is REQUIRED and one not in given]
+    for _known, form in forms.FORMS.get(name, []):
+        needed = [one for one, default in form.takes.items() if default is catalogue.REQUIRED and one not in given]
         added = [ast.keyword(one, ast.Name(one)) for one in needed[len(node.args) :]]
         whole = ast.Call(node.func, node.args, [*node.keywords, *added])
         if form.bind(whole, with_receiver=False) is not None:
@@ -292,7 +289,7 @@ def _mode(line: str, span: Span) -> tuple[bool, str]:
     return training, rest
 
 
-def _layer_of(line: str, span: Span, tensor: Tensor | None) -> Pasted | None:
+def _layer_of(line: str, span: Span, tensor: forms.Tensor | None) -> Pasted | None:
     if line.lstrip().startswith("class "):  # the base class is no argument
         return None
     training, rest = _mode(line, span)
@@ -300,8 +297,8 @@ def _layer_of(line: str, span: Span, tensor: Tensor | None) -> Pasted | None:
     if shape and (tensor is None or len(tensor.shape) != len(shape)):
         tensor = _tensor(span.node, shape)
     elif shape and tensor:
-        tensor = Tensor(shape, tensor.axes)
-    found = read_call(span.node, tensor, training)
+        tensor = forms.Tensor(shape, tensor.axes)
+    found = forms.read_call(span.node, tensor, training)
     if found is None:
         return None
     layer, of_form, note = found
@@ -310,7 +307,7 @@ def _layer_of(line: str, span: Span, tensor: Tensor | None) -> Pasted | None:
     return Pasted(layer, shape or (x.shape if x and tensor is None else hint), _layout(layer, x), note)
 
 
-def _layout(layer: Layer | Norm, x: Tensor | None) -> str:
+def _layout(layer: Layer | Norm, x: forms.Tensor | None) -> str:
     """The layout of x, if it is not the usual one of the layer."""
     if x is None or isinstance(layer, Norm):
         return ""
@@ -342,10 +339,10 @@ def sizes_alone(text: str) -> tuple[int, ...]:
 def sizes(text: str) -> tuple[int, ...]:
     """The sizes in "2x128x768", "[2, 128, 768]" or "2, 128, 768"; empty if one is not a size."""
     try:
-        found = tuple(int(size) for size in SIZE.findall(text))[:MAX_RANK]
+        found = tuple(int(size) for size in SIZE.findall(text))[: axes.MAX_RANK]
     except ValueError:  # more digits than Python reads
         return ()
-    return found if all(1 <= size <= LARGEST_SIZE for size in found) else ()
+    return found if all(1 <= size <= arguments.LARGEST_SIZE for size in found) else ()
 
 
 def _shape_behind(rest: str) -> tuple[int, ...] | None:
@@ -362,7 +359,7 @@ def _shape_behind(rest: str) -> tuple[int, ...] | None:
             raise NormvizError(
                 "shape={value} has a size below 1 or above {most:,}; write shape=2,4,3,5.",
                 value=echo(found[1]),
-                most=LARGEST_SIZE,
+                most=arguments.LARGEST_SIZE,
             )
     return None
 
@@ -373,20 +370,20 @@ def _shape_hint(line: str, span: Span, layer: Layer) -> tuple[int, ...] | None:
     if len(shapes) != 1 or not (shape := shapes.pop()):
         return None
     try:
-        check(layer, shape)
+        torch_errors.check(layer, shape)
     except NormvizError:
         return None
     return shape
 
 
-def _tensor(node: ast.Call, shape: tuple[int, ...]) -> Tensor:
+def _tensor(node: ast.Call, shape: tuple[int, ...]) -> forms.Tensor:
     """x with the usual layout: for the layers of Keras, Flax and MLX, with the channels last."""
     name = ast.unparse(node.func).rpartition(".")[2].lower()
     last = name.endswith("normalization") or "channelslast" in name
     layouts = {3: "NLC", 4: "NHWC", 5: "NDHWC"} if last else {}
-    kind = KINDS.get(next((known for known, _form in FORMS.get(name, [])), ""))
-    default = (kind or KINDS["LayerNorm"]).layout(len(shape))
-    return Tensor(shape, parse_layout(layouts.get(len(shape), default), len(shape)))
+    kind = catalogue.KINDS.get(next((known for known, _form in forms.FORMS.get(name, [])), ""))
+    default = (kind or catalogue.KINDS["LayerNorm"]).layout(len(shape))
+    return forms.Tensor(shape, axes.parse_layout(layouts.get(len(shape), default), len(shape)))
 
 
 def parse_layer_on_shape(text: str) -> tuple[Layer | Norm, tuple[int, ...]]:
@@ -412,27 +409,27 @@ def typed_layer(text: str, axes: tuple[str, ...]) -> Layer | Norm:
     """
     name, bracket, rest = text.replace("`", "").partition("(")
     prefix, dot, bare = name.rpartition(".")
-    known = {known.lower(): known for known in (*KINDS, "Norm")}
-    families = {family.lower(): family for family in FAMILIES if family not in KINDS}
+    known = {known.lower(): known for known in (*catalogue.KINDS, "Norm")}
+    families = {family.lower(): family for family in catalogue.FAMILIES if family not in catalogue.KINDS}
     bare = bare.strip().lower()
     if bare in families:
-        known[bare] = kind_for(families[bare], axes).name
+        known[bare] = fit.kind_for(families[bare], axes).name
     return Layer.parse(f"{prefix}{dot}{known.get(bare, bare)}{bracket}{rest}" if bare in known else text)
 
 
-KNOWN = {*FORMS, *(family.lower() for family in FAMILIES), "norm"}
+KNOWN = {*forms.FORMS, *(family.lower() for family in catalogue.FAMILIES), "norm"}
 WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def unread(text: str) -> NormvizError:
     """What is read here, and what is nearest to the text."""
-    names = [known for rows in FORMS.values() for known, _form in rows if "Norm" in known and "_" not in known]
-    words = [word for word in WORD.findall(text[:MAX_TEXT]) if len(word) > 5]
+    names = [known for rows in forms.FORMS.values() for known, _form in rows if "Norm" in known and "_" not in known]
+    words = [word for word in WORD.findall(text[: axes.MAX_TEXT]) if len(word) > 5]
     meant = next((found for word in words if (found := closest(word.replace("_", ""), names))), None)
     nearest = (
         _("Nearest to it is {meant}.", meant=meant)
         if meant
-        else _("Layers are {layers}.", layers=listed([*FAMILIES][:5], "and"))
+        else _("Layers are {layers}.", layers=listed([*catalogue.FAMILIES][:5], "and"))
     )
     reads = _(
         "{text}: what is read here is a layer, such as LayerNorm(96) on (8, 96, 56, 56), also in code or in print(model); an expression of torch, "

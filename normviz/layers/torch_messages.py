@@ -14,11 +14,7 @@ from math import gcd
 
 import torch
 
-from normviz.layers.arguments import LARGEST_SIZE
-from normviz.layers.axes import MAX_RANK, OTHER_SIZE, example_shape, parse_layout
-from normviz.layers.catalogue import KINDS
-from normviz.layers.fit import example_for
-from normviz.layers.forms import FORMS, NO_VIEW, TENSORS
+from normviz.layers import arguments, axes, catalogue, fit, forms
 from normviz.layers.layer import Layer
 from normviz.texts.errors import NormvizError, closest, listed
 from normviz.texts.messages import N_, _, english, join_sentences
@@ -112,8 +108,8 @@ def _told(message: Message, found: re.Match[str], name: str) -> ReadMessage | No
         layer, shape = message.about(*found.groups(), *([name] if message.about in BY_NAME else []))
     else:
         layer = _example_of(name)
-        shape = example_for(layer)
-    if not shape or not all(1 <= size <= LARGEST_SIZE for size in shape):
+        shape = fit.example_for(layer)
+    if not shape or not all(1 <= size <= arguments.LARGEST_SIZE for size in shape):
         return None
     says = (
         message.meaning and _(message.meaning)
@@ -144,7 +140,7 @@ def _example_of(name: str) -> Layer:
         "instancenorm": "InstanceNorm2d",
         "localresponsenorm": "ChannelsFirstLayerNorm",
     }
-    known = {kind.lower(): kind for kind in KINDS}
+    known = {kind.lower(): kind for kind in catalogue.KINDS}
     kind = known.get(usual.get(family, family).lower()) or known.get(family.removeprefix("lazy"), "LayerNorm")
     sizes = {"GroupNorm": (2, C), "LayerNorm": (C,), "RMSNorm": (C,)}
     return Layer.make(kind, *sizes.get(kind, (C,)))
@@ -154,7 +150,7 @@ def _example_of(name: str) -> Layer:
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    return tuple(int(size) for size in text.replace(" ", "").split(",") if size)[:MAX_RANK]
+    return tuple(int(size) for size in text.replace(" ", "").split(",") if size)[: axes.MAX_RANK]
 
 
 def _example(rank: int, channels: int = C) -> tuple[int, ...]:
@@ -162,7 +158,7 @@ def _example(rank: int, channels: int = C) -> tuple[int, ...]:
     layout = {1: "C", 2: "NC", 3: "NCL", 4: "NCHW", 5: "NCDHW"}.get(
         rank, "NC" + "".join(f"D{i}" for i in range(2, rank))
     )
-    return example_shape(parse_layout(layout, rank), {"c": channels})
+    return axes.example_shape(axes.parse_layout(layout, rank), {"c": channels})
 
 
 def _by_rank(family: str, rank: int) -> str:
@@ -180,7 +176,7 @@ def _trailing_on_meta(wanted: str, expected: str, shape: str) -> About:
 
 def _too_few_dimensions(rank: str, found: str) -> About:
     shape = _example(max(1, int(found)))
-    return Layer.make("RMSNorm", [OTHER_SIZE] * (int(rank) - 1) + [shape[-1] + (int(rank) == 1)]), shape
+    return Layer.make("RMSNorm", [axes.OTHER_SIZE] * (int(rank) - 1) + [shape[-1] + (int(rank) == 1)]), shape
 
 
 def _of_weight(which: str, found: str, wanted: str) -> About:
@@ -329,7 +325,7 @@ FUNCTIONS = {
 
 def _of_function(_layer: Layer, family: str, *_parts: str) -> str:
     family = family.removeprefix("native_")
-    _name, form = FORMS[f"{family}_norm"][0]
+    _name, form = forms.FORMS[f"{family}_norm"][0]
     return _(
         "{layer} takes {names}, as in {example}.",
         layer=f"{family}_norm",
@@ -353,7 +349,7 @@ OF_ARGUMENT: Mapping[str, str] = {
 
 
 def _argument(layer: Layer, function: str, name: str, *_parts: str) -> str:
-    return _(OF_ARGUMENT[name]) if name in OF_ARGUMENT else _(TENSORS, name=name)
+    return _(OF_ARGUMENT[name]) if name in OF_ARGUMENT else _(forms.TENSORS, name=name)
 
 
 def _no_kernel(layer: Layer, kernel: str, dtype: str) -> str:
@@ -430,7 +426,7 @@ def _of_owner(owner: str, *_parts: str) -> About:
     layer = _of_class(
         owner if NAMED.fullmatch(owner) or owner.lstrip("_") in ("LazyNormBase", "NormBase") else "BatchNorm2d"
     )
-    return layer, example_for(layer)
+    return layer, fit.example_for(layer)
 
 
 def _of_keys(rest: str) -> About:
@@ -448,7 +444,7 @@ def _of_size(owner: str, rest: str) -> About:
     if not sizes or not sizes[0] or layer.name == "GroupNorm":
         return layer, shape
     layer = Layer.make(layer.name, list(sizes[0]) if "normalized_shape" in layer.given else sizes[0][0])
-    return layer, example_for(layer)
+    return layer, fit.example_for(layer)
 
 
 def _of_mismatch(name: str, rest: str) -> About:
@@ -469,7 +465,7 @@ def _on_devices(rest: str, name: str) -> About:
 def _local_response(*_parts: str) -> About:
     """The nearest layer: it has one number for all channels of a position, too."""
     layer = Layer.make("ChannelsFirstLayerNorm", C)
-    return layer, example_for(layer)
+    return layer, fit.example_for(layer)
 
 
 def _nothing_to_divide(*_parts: str) -> About:
@@ -545,7 +541,7 @@ MESSAGES: Sequence[Message] = (
     Message("size mismatch for {word}: copying a param with shape {end}", _of_mismatch, lambda layer, name, rest: _loading(layer, "", f"size mismatch for {name}: copying a param with shape {rest}")),
     Message("Expected state_dict to be dict-like, got {any}.", None, STATE_DICT, general=True),
     # dtypes and devices
-    Message('"{word}_pool{word}" not implemented for \'{word}\'', _local_response, NO_VIEW, general=True),
+    Message('"{word}_pool{word}" not implemented for \'{word}\'', _local_response, forms.NO_VIEW, general=True),
     Message('"{word}" not implemented for \'{word}\'', lambda kernel, _dtype: _of_kernel(kernel), _no_kernel),
     Message("mixed dtype (CPU): {any} datatype", None, ONE_DTYPE),
     Message("mixed dtype (CPU): expect parameter to have scalar type of {word}", None, ONE_DTYPE),
@@ -560,8 +556,8 @@ MESSAGES: Sequence[Message] = (
     Message("Tensor.item() cannot be called on meta tensors", None, META, general=True),
     Message("device type at start of device string: {word}", None, DTYPE, general=True),
     # arguments
-    Message("LocalResponseNorm.__init__() {any} argument", _local_response, NO_VIEW),
-    Message("local_response_norm() missing {int} required", _local_response, NO_VIEW),
+    Message("LocalResponseNorm.__init__() {any} argument", _local_response, forms.NO_VIEW),
+    Message("local_response_norm() missing {int} required", _local_response, forms.NO_VIEW),
     Message("{word}.__init__() got an unexpected keyword argument '{word}'", lambda owner, _name: _of_known(owner), _unexpected),
     Message("{word}.__init__() {any} positional argument{end}", lambda owner, *_rest: _of_known(owner), _arguments),
     Message("{word}.__init__() got multiple values for argument '{word}'", lambda owner, _name: _of_known(owner), _arguments),
@@ -595,12 +591,12 @@ MESSAGES: Sequence[Message] = (
     Message("Attempted to use an uninitialized parameter", lambda: _of_owner("BatchNorm2d"), LAZY, general=True),
     Message("{word} must be an UninitializedParameter", lambda _what: _of_owner("BatchNorm2d"), LAZY, general=True),
     # LocalResponseNorm
-    Message("Expected 3D or higher dimensionality input (got {int} dimensions)", _local_response, NO_VIEW),
-    Message("CrossMapLRN2d: Expected input to be 4D, got {int}D instead.", _local_response, NO_VIEW),
-    Message("kernel size should be greater than zero, but got {any}kW: {int}", _local_response, NO_VIEW, general=True),
-    Message("Found dtype {word} but expected {word}", _local_response, NO_VIEW, general=True),
-    Message("result type {word} can't be cast to the desired output type {word}", _local_response, NO_VIEW, general=True),
-    Message('pad(): argument \'pad\' failed to unpack the object at pos {int} with error "type must be tuple of ints,but got {word}"', _local_response, NO_VIEW, general=True),
+    Message("Expected 3D or higher dimensionality input (got {int} dimensions)", _local_response, forms.NO_VIEW),
+    Message("CrossMapLRN2d: Expected input to be 4D, got {int}D instead.", _local_response, forms.NO_VIEW),
+    Message("kernel size should be greater than zero, but got {any}kW: {int}", _local_response, forms.NO_VIEW, general=True),
+    Message("Found dtype {word} but expected {word}", _local_response, forms.NO_VIEW, general=True),
+    Message("result type {word} can't be cast to the desired output type {word}", _local_response, forms.NO_VIEW, general=True),
+    Message('pad(): argument \'pad\' failed to unpack the object at pos {int} with error "type must be tuple of ints,but got {word}"', _local_response, forms.NO_VIEW, general=True),
 )  # fmt: skip
 
 

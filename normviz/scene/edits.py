@@ -9,19 +9,9 @@ from dataclasses import dataclass, fields, replace
 from math import isnan
 from typing import Any
 
+from normviz.layers import fit
 from normviz.layers.arguments import LARGEST_SIZE
 from normviz.layers.axes import LETTER, MAX_TEXT, Pattern, example_shape, layout_text, parse_layout
-from normviz.layers.fit import (
-    Remedy,
-    carried,
-    default_layer,
-    example_for,
-    kind_for,
-    layer_for,
-    refit,
-    remedies,
-    suitable_kind,
-)
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.layers.sharing import check_index
@@ -47,7 +37,7 @@ class Reading:
     scene: scenes.Scene
     problem: str | None = None
     substitute: bool = False
-    remedies: tuple[Remedy, ...] = ()
+    remedies: tuple[fit.Remedy, ...] = ()
     note: str = ""
 
 
@@ -81,7 +71,7 @@ def _nearest(wanted: Fields) -> scenes.Scene:
     return _scene({})
 
 
-def _remedies(wanted: Fields) -> tuple[Remedy, ...]:
+def _remedies(wanted: Fields) -> tuple[fit.Remedy, ...]:
     """The remedies for the layer that a view can show; empty if torch does not refuse it."""
     layer = wanted.get("layer")
     if not isinstance(layer, Layer):
@@ -90,10 +80,10 @@ def _remedies(wanted: Fields) -> tuple[Remedy, ...]:
         shape, axes = _tensor(wanted)
     except NormvizError:
         return ()
-    return tuple(remedy for remedy in remedies(layer, shape, axes) if _can_be_shown(remedy))
+    return tuple(remedy for remedy in fit.remedies(layer, shape, axes) if _can_be_shown(remedy))
 
 
-def _can_be_shown(remedy: Remedy) -> bool:
+def _can_be_shown(remedy: fit.Remedy) -> bool:
     try:
         _scene(remedy_fields(remedy))
     except NormvizError:
@@ -101,7 +91,7 @@ def _can_be_shown(remedy: Remedy) -> bool:
     return True
 
 
-def remedy_fields(remedy: Remedy) -> dict[str, Any]:
+def remedy_fields(remedy: fit.Remedy) -> dict[str, Any]:
     """The fields of a scene that shows the remedy."""
     return {"layer": remedy.layer, "shape": remedy.shape, "layout": remedy.layout}
 
@@ -139,13 +129,13 @@ def _move_slices(wanted: Fields) -> Fields:
 def _refit_layer(wanted: Fields) -> Fields:
     """Refit the layer to the tensor."""
     (shape, axes), layer = _tensor(wanted), _torch_layer(wanted)
-    return {**wanted, "layer": refit(layer, shape, axes)}
+    return {**wanted, "layer": fit.refit(layer, shape, axes)}
 
 
 def _take_first_remedy(wanted: Fields) -> Fields:
     """Show what was probably meant: the first remedy; if there is none, the layer refitted to the tensor."""
     (shape, axes), layer = _tensor(wanted), _torch_layer(wanted)
-    first = next(iter(remedies(layer, shape, axes)), None)
+    first = next(iter(fit.remedies(layer, shape, axes)), None)
     return _refit_layer(wanted) if first is None else {**wanted, **remedy_fields(first)}
 
 
@@ -185,7 +175,7 @@ def _scene(wanted: Fields) -> scenes.Scene:
     shape, axes = _tensor(wanted)
     given = {name: value for name, value in wanted.items() if name not in ("shape", "layout")}
     if "layer" not in given:
-        given["layer"] = layer_for(scenes.DEFAULT_FAMILY, shape, axes)
+        given["layer"] = fit.layer_for(scenes.DEFAULT_FAMILY, shape, axes)
     if "start" not in given:
         at = given.get("at")  # it is drawn, if it can be
         given["start"] = start_with(at, shape, axes) if at is not None and len(at) == len(shape) else ()
@@ -207,7 +197,7 @@ def _tensor(wanted: Fields) -> tuple[tuple[int, ...], tuple[str, ...]]:
             )
         layout = layout_text(layer.axes) if layout is None else layout
     elif layout is None:
-        kind = layer.kind if layer else kind_for(scenes.DEFAULT_FAMILY, tuple("x" * len(shape)))
+        kind = layer.kind if layer else fit.kind_for(scenes.DEFAULT_FAMILY, tuple("x" * len(shape)))
         layout = kind.layout(len(shape))
     return shape, parse_layout(layout, len(shape))
 
@@ -217,10 +207,10 @@ def _example(layer: Layer | Norm | None, layout: str | None) -> tuple[int, ...]:
     if layer is None:
         return scenes.DEFAULT_SHAPE if layout is None else example_shape(scenes.axes_of(layout))
     if isinstance(layer, Norm):
-        return example_for(layer, layer.axes)
+        return fit.example_for(layer, layer.axes)
     for axes in (None if layout is None else scenes.axes_of(layout), None):
         with suppress(NormvizError):
-            return example_for(layer, axes)
+            return fit.example_for(layer, axes)
     return scenes.DEFAULT_SHAPE  # no tensor helps: another argument is wrong
 
 
@@ -264,8 +254,8 @@ def with_family(scene: scenes.Scene, family: str) -> Reading:
     if family == scenes.PATTERN_FAMILY:
         return with_fields(scene, layer=scene.shape_description.norm, layout=None)
     try:
-        suitable_kind(family, scene.axes)
-        layer = default_layer(family, scene.shape, scene.axes)
+        fit.suitable_kind(family, scene.axes)
+        layer = fit.default_layer(family, scene.shape, scene.axes)
     except NormvizError as error:
         return Reading(scene, str(error))
     return with_fields(scene, layer=layer)
@@ -384,11 +374,11 @@ def with_tensor(scene: scenes.Scene, shape: tuple[int, ...], layout: str) -> Rea
     layer: Layer | Norm
     try:
         if isinstance(chosen, Layer):
-            layer, problem = carried(chosen, before, shape, axes)
+            layer, problem = fit.carried(chosen, before, shape, axes)
         else:
             layer = _reorder(chosen, shape, axes)
     except NormvizError as error:
-        layer = layer_for(scenes.DEFAULT_FAMILY, shape, axes)
+        layer = fit.layer_for(scenes.DEFAULT_FAMILY, shape, axes)
         problem = _("{reason} Until then, {layer} is shown.", reason=error, layer=layer)
     if layout == scene.layout and _name(layer) == _name(scene.layer):  # it was said when the layer changed
         problem = None

@@ -18,17 +18,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from normviz.analysis.checks import LARGEST_VALUE, SEEDS
+from normviz.analysis import checks, examples
 from normviz.analysis.description import Description, describe_shape
-from normviz.analysis.examples import (
-    DATA,
-    PARAMETERS,
-    example,
-    example_on_demand,
-    from_values,
-    parameters,
-    parameters_on_demand,
-)
 from normviz.analysis.forward import Values
 from normviz.analysis.on_demand import MOST_HELD, OnDemand
 from normviz.layers import arguments, catalogue, fit, pasted, sharing
@@ -112,13 +103,13 @@ def axes_of(layout: str) -> tuple[str, ...]:
 
 def check_seed(seed: object, given: object) -> int:
     """The seed. Raises NormvizError, with the value as ``given``, unless it is a whole number from 0 to 2^31 - 1."""
-    if not isinstance(seed, Integral) or isinstance(seed, bool) or int(seed) not in SEEDS:
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or int(seed) not in checks.SEEDS:
         raise NormvizError(
             "{name}={value} must be a whole number from {low:,} to {high:,}.",
             name="seed",
             value=echo(given),
-            low=SEEDS[0],
-            high=SEEDS[-1],
+            low=checks.SEEDS[0],
+            high=checks.SEEDS[-1],
         )
     return int(seed)
 
@@ -264,12 +255,12 @@ def _described(
     own = own or Own()
     brings = own.values if params == OWN else None
     if values is not None:
-        x = from_values(values, on_shape.shape)
+        x = examples.from_values(values, on_shape.shape)
         x = x if own.x is None else x.to(own.x)  # of the reader's own dtype and on the same device
     elif data == OWN and own.x is not None:
         x = own.x
     else:
-        x = example(data, on_shape.shape, on_shape.axes, seed)
+        x = examples.example(data, on_shape.shape, on_shape.axes, seed)
     if brings is not None:
         of_module = next(iter(brings.tensors.values()), x)
         e = replace(on_shape, x=x if own.x is not None else x.to(of_module), values=brings)
@@ -288,7 +279,7 @@ def _layer_values(on_shape: Description, params: str, seed: int, x: Tensor) -> V
     """The layer's values, of the dtype of x: gamma and beta as chosen, running statistics as in a new layer."""
     norm, values, gamma_shape = on_shape.norm, replace(on_shape, x=x).layer_values(), on_shape.counts.gamma_shape
     if gamma_shape is not None:
-        gamma, beta = (value.to(x) for value in parameters(params, gamma_shape, seed, norm.new_gamma))
+        gamma, beta = (value.to(x) for value in examples.parameters(params, gamma_shape, seed, norm.new_gamma))
         values = replace(values, gamma=gamma, beta=beta if norm.bias else None)
     if norm.running and values.running_mean is None:
         kept = [norm.axis_sizes(on_shape.shape)[name] for name in norm.pattern.right]
@@ -300,7 +291,7 @@ def _on_demand(scene: Scene) -> Description:
     """The layer on an example that is too large to hold."""
     on_shape, norm = scene.shape_description, scene.shape_description.norm
     brings = scene.own.values if scene.own else None
-    found = {"x": example_on_demand(scene.shown_data, scene.shape, scene.axes, scene.seed)}
+    found = {"x": examples.example_on_demand(scene.shown_data, scene.shape, scene.axes, scene.seed)}
     if brings is not None and scene.shown_params == OWN:
         values = brings
         found = {"x": found["x"].to(next(iter(brings.tensors.values()), torch.empty(0)))}
@@ -309,7 +300,7 @@ def _on_demand(scene: Scene) -> Description:
         stored = (torch.zeros(()).expand(kept), torch.ones(()).expand(kept))  # one number each, whatever the size
         values = Values(None, None, *stored) if norm.running else Values()
         if (shape := on_shape.counts.gamma_shape) is not None:
-            gamma, beta = parameters_on_demand(scene.shown_params, shape, scene.seed, norm.new_gamma)
+            gamma, beta = examples.parameters_on_demand(scene.shown_params, shape, scene.seed, norm.new_gamma)
             found |= {"gamma": gamma} | ({"beta": beta} if norm.bias else {})
     shapes = {name: tuple(held.shape) for name, held in (values.tensors | found).items()}
     for_all = {"gamma": scene.gamma, "beta": scene.beta}
@@ -394,9 +385,11 @@ class Scene:
         self._check_at()
         self._check_values()
         names = (OWN,) if self.own else ()
-        if self.data not in (*DATA, *names) or self.params not in (*PARAMETERS, *names):
+        if self.data not in (*examples.DATA, *names) or self.params not in (*examples.PARAMETERS, *names):
             raise NormvizError(
-                "data must be {data}, and params must be {params}.", data=listed(DATA), params=listed(PARAMETERS)
+                "data must be {data}, and params must be {params}.",
+                data=listed(examples.DATA),
+                params=listed(examples.PARAMETERS),
             )
         for name in ("gamma", "beta"):
             if getattr(self, name) is not None:
@@ -426,8 +419,8 @@ class Scene:
                     most=MOST_EDITABLE,
                 )
             )
-        if not all(abs(number) <= LARGEST_VALUE for number in self.values):
-            raise NormvizError("values contains a number outside -{most:g} to {most:g}.", most=LARGEST_VALUE)
+        if not all(abs(number) <= checks.LARGEST_VALUE for number in self.values):
+            raise NormvizError("values contains a number outside -{most:g} to {most:g}.", most=checks.LARGEST_VALUE)
         object.__setattr__(self, "values", tuple(map(shortest, self.values)))
 
     def _check_start(self) -> None:
@@ -503,7 +496,7 @@ class Scene:
             return self
         values = self.values
         if self.shown_data == OWN and values is None:
-            values = self.own.numbers(MOST_EDITABLE, LARGEST_VALUE)
+            values = self.own.numbers(MOST_EDITABLE, checks.LARGEST_VALUE)
         data = DATA_SETTING.default if self.data == OWN else self.data
         params = PARAMS.default if self.params == OWN else self.params
         return replace(self, own=None, data=data, params=params, values=values)

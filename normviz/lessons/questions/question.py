@@ -18,19 +18,10 @@ from normviz.lessons.page import Page
 from normviz.lessons.questions.facts import Facts
 from normviz.lessons.questions.sources import Source
 from normviz.lessons.random import Random
+from normviz.texts import messages
 from normviz.texts.errors import NormvizError, listed
 from normviz.texts.languages import read_text
-from normviz.texts.messages import (
-    N_,
-    OWN_LANGUAGE,
-    _,
-    english,
-    format_count,
-    format_number,
-    in_language,
-    join_sentences,
-    language,
-)
+from normviz.texts.messages import N_, _
 from normviz.texts.searching import simplified
 
 TINY = 1e-3  # smaller facts are mostly rounding
@@ -107,7 +98,7 @@ class Prose:
 
 def prose(key: str) -> Prose:
     """The text of the question in the reader's language, or in English if there is no translation."""
-    return _read_prose(key, language.get())
+    return _read_prose(key, messages.language.get())
 
 
 @cache
@@ -133,12 +124,12 @@ def answer(question: Question) -> str:
     """The answer with its numbers. It begins with what was asked. Raises NormvizError if a placeholder has no fact."""
     text = _filled(question, "answer", prose(question.key).answer)
     title = _closed(question)
-    return f"**{_right(question)}**\n\n{join_sentences([title, text])}" if title else text
+    return f"**{_right(question)}**\n\n{messages.join_sentences([title, text])}" if title else text
 
 
 def _closed(question: Question) -> str:
     """The yes-or-no question of the title, if the answer begins with Yes or No and the prediction asks something else; else ""."""
-    with in_language(OWN_LANGUAGE):
+    with messages.in_language(messages.OWN_LANGUAGE):
         text = prose(question.key)
     if not YES_OR_NO.match(text.answer) or re.match(
         r"(yes|no)(?![\w ])", text.options.get(str(facts_of(question)["right"]), "")
@@ -164,7 +155,7 @@ def _filled(question: Question, name: str, text: str) -> str:
     try:
         texts = {fact: format_fact(value) for fact, value in facts.items()}
         if "words" in texts:  # torch's own
-            texts["words"] = english(texts["words"])
+            texts["words"] = messages.english(texts["words"])
         filled = text.format_map(texts)
     except KeyError as error:
         raise NormvizError(
@@ -182,8 +173,8 @@ def format_fact(value: object) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, int):
-        return format_count(value)
-    return format_number(value, 2 if abs(value) < TINY else 3) if isinstance(value, float) else str(value)
+        return messages.format_count(value)
+    return messages.format_number(value, 2 if abs(value) < TINY else 3) if isinstance(value, float) else str(value)
 
 
 _FACTS: dict[tuple[str, str], Facts] = {}  # the keys include the language: a fact may be a message
@@ -191,7 +182,7 @@ _FACTS: dict[tuple[str, str], Facts] = {}  # the keys include the language: a fa
 
 def facts_of(question: Question) -> Facts:
     """The question's facts, computed once for each language."""
-    place = question.key, language.get()
+    place = question.key, messages.language.get()
     if place not in _FACTS:
         _FACTS[place] = dict(question.facts())
     return _FACTS[place]
