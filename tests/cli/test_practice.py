@@ -123,13 +123,8 @@ def test_each_student_of_a_roster_has_a_set_with_a_link_and_answers(run, tmp_pat
 
 
 def test_a_command_that_prints_many_sheets_says_that_it_takes_long(run, tmp_path, monkeypatch):
-<<<<<<< HEAD
-    monkeypatch.setattr("normviz.cli.practice.checked_browser", lambda: "")
-    monkeypatch.setattr("normviz.export.sets.print_pdfs", lambda pages, size: [b"%PDF"] * len(pages))
-=======
     monkeypatch.setattr("normviz.export.pictures.checked_browser", lambda: "")
-    monkeypatch.setattr("normviz.export.sets.print_pdf", lambda html, size: b"%PDF")
->>>>>>> 3d26f384 (A sentence about a limit that is a constant is written once: no language has another form for it)
+    monkeypatch.setattr("normviz.export.sets.print_pdfs", lambda pages, size: [b"%PDF"] * len(pages))
     for count, words in ((49, ""), (50, "normviz: the sheets and the key are being printed as PDF;")):
         (tmp_path / "names.csv").write_text("name\n" + "\n".join(f"S{n}" for n in range(count)))
         arguments = (
