@@ -510,7 +510,6 @@ def equal_ids(values: Tensor, dtype: torch.dtype) -> Ids:
 SMALLEST = {torch.float64: -22, torch.float32: -15}  # powers of ten: squares of smaller x may vanish
 SEEN = 0.05  # eps must remove at least this share of the output, and leave at least as much
 ELEMENTS = 500  # at most this many outputs are examined
-EPS_TOLERANCE = 0.01  # relative
 SPREAD = 0.02  # largest relative spread of the estimates: a wrong formula gives another eps for each group
 
 

@@ -68,6 +68,7 @@ from normviz.measuring.verdict import (
     LayerComparison,
     Role,
     other_statistics,
+    reference_of,
     signed_values,
     some_roles,
 )
@@ -376,6 +377,10 @@ def _spreads(norm: Norm) -> Iterator[Change]:
     difference = Difference("variance", own, _("the mean of squares"), forgotten)
     text = _("It divides by the mean of |x|, not by the root of the mean of x^2: the square is forgotten.")
     absolute = Difference("variance", _("the mean of |x|"), _("the root of the mean of x^2"), text)
+    if not norm.center:
+        text = _("It divides by the sum of |x|, not by the root of the mean of x^2: the square is forgotten.")
+        total = Difference("variance", _("the sum of |x|"), _("the root of the mean of x^2"), text)
+        yield Change("spread", {"spread": "|x|", "root": "none", "divisor": SUM}, total)
     for spread in ("|centered|", "|x|", "sum of deviations", "values"):
         yield Change("spread", {"spread": spread, "root": "inside"}, difference)
         no_root = absolute if spread == "|x|" and not norm.center else difference
@@ -620,15 +625,18 @@ def evidence_of(compared: LayerComparison, eps: Iterable[float]) -> Evidence | N
     small = [scale * (plain[3] - 0.5) for scale in sorted(scales) if not norm.running]
     far = [] if compared.is_far else [given.nan_to_num()]
     inputs = torch.stack([plain[0], -plain[0], 3 * plain[1] + 1, *small, *far, plain[2], 0.5 * plain[4]]).to(dtype)
-    learned = parameters_of(function)
+    learned, frozen = parameters_of(function), compared
+    if not norm.running and {*function.names.values()} >= {*probe.STATISTICS}:
+        expected = replace(compared.expected, norm=replace(norm, running=True))
+        frozen = LayerComparison(function, expected, reference_of(function, expected), compared.x)
     for make in (signed_values, generic_values):  # not every use of gamma allows negative values: its root does not
         draws = []
         for seed in (6, 7):
-            values = make(learned, seed) | _statistics(compared, seed)
+            values = make(learned, seed) | _statistics(frozen, seed)
             if not function.takes(shape, values):
                 values = {}
             outputs = torch.stack([function(x, values).double() for x in inputs])
-            stored = _stored(compared, values) if norm.running else None
+            stored = None if frozen.reference.stats is None else _stored(frozen, values)
             draws.append(Draw(outputs, probe.floats(function.with_values(values)), stored))
             if not values:
                 draws += [] if learned else draws  # without parameters, a second draw is the same
@@ -833,16 +841,16 @@ def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Reas
     if norm.running:
         every = [one for one in every if one.part in ("root", "eps") or one.fields.get("center") == "none"]
     common = [one for one in every if one in usual or _is_common(one, own_eps)]
-    if first and (mixed := _mixed(compared, evidence, base, every)) is not None:
-        return mixed
-    for left in _left_alone(evidence, base):
-        rest = _smallest(compared, left.evidence, base, every, common, most=1)
+    for difference, others in _left_alone(evidence, base):
+        rest = _smallest(compared, others, base, every, common, most=1)
         if rest is not None and not any(one.sentence in map(_, UNKNOWN) for one in rest.differences):
-            return replace(rest, differences=(*first, left.difference, *rest.differences))
+            return replace(rest, differences=(*first, difference, *rest.differences))
     best = _smallest(compared, evidence, base, every, common)
     if best is not None:
         told = _with_error(best.differences, given, compared.x.dtype)
         return replace(best, differences=first + told) if first or told else None
+    if (mixed := _mixed(compared, evidence, base, common)) is not None:
+        return mixed
     if text := half_sums(compared):
         return Reasons(
             (Difference("precision", _("sums in {dtype}", dtype="float16"), _("the precision of torch"), text),)
@@ -853,31 +861,32 @@ def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Reas
     return _before_another_function(compared, evidence, base, every, common)
 
 
-def _mixed(compared: LayerComparison, evidence: Evidence, base: Variant, every: Sequence[Change]) -> Reasons | None:
-    """One of the two statistics of x, where both should be the stored ones."""
-    for of_x, own, text in (
-        ("mean", N_("the mean of x"), N_("It subtracts the mean of x, as in training mode, not the stored one.")),
-        ("variance", N_("the variance of x"), N_("It divides by the standard deviation of x, as in training mode, not by the stored one.")),
-    ):  # fmt: skip
+ONE_OF_X = {
+    "mean": N_("It subtracts the mean of x, as in training mode, not the stored one."),
+    "variance": N_("It divides by the standard deviation of x, as in training mode, not by the stored one."),
+}
+ONE_STORED = {
+    "mean": N_("It divides by the stored standard deviation, as in eval mode, not by that of x."),
+    "variance": N_("It subtracts the stored mean, as in eval mode, not that of x."),
+}
+
+
+def _mixed(compared: LayerComparison, evidence: Evidence, base: Variant, common: Sequence[Change]) -> Reasons | None:
+    """One stored statistic beside one of x."""
+    if base.stored is not None or evidence.draws[0].stored is None:
+        return None
+    same = [one for one in common if one.part != "center" and one.fields.get("root") != "nothing"]  # both are used
+    words = _("the statistics of x"), _("stored statistics")
+    own, wanted, texts = (*words, ONE_OF_X) if compared.reference.norm.running else (*words[::-1], ONE_STORED)
+    for of_x, text in texts.items():
         mixed = replace(base, stored=evidence.draws[0].stored, of_x=of_x)
-        same = [one for one in every if one.part != "center"]  # the mean, and no other number
-        rest = _smallest(compared, evidence, mixed, same, same, most=1)
-        if rest is not None:
-            difference = Difference("training", _(own), _("stored statistics"), _(text))
-            return replace(rest, differences=(difference, *rest.differences))
+        if (rest := _smallest(compared, evidence, mixed, same, same, most=1)) is not None:
+            return replace(rest, differences=(Difference("training", own, wanted, _(text)), *rest.differences))
     return None
 
 
-@dataclass(frozen=True, eq=False)
-class LeftAlone:
-    """Outputs that the function does not compute, and the evidence without them."""
-
-    difference: Difference
-    evidence: Evidence
-
-
-def _left_alone(evidence: Evidence, base: Variant) -> Iterator[LeftAlone]:
-    """Outputs that are always 0, or always x, where those of the layer are not."""
+def _left_alone(evidence: Evidence, base: Variant) -> Iterator[tuple[Difference, Evidence]]:
+    """Outputs that are always 0, or always x, where those of the layer are not; and the evidence without them."""
     outputs, right = torch.stack([draw.outputs for draw in evidence.draws]), base.normalized(evidence.x)
     if right is None:
         return
@@ -903,7 +912,7 @@ def _left_alone(evidence: Evidence, base: Variant) -> Iterator[LeftAlone]:
             )
             draws = [replace(one, outputs=torch.where(same, torch.nan, one.outputs)) for one in evidence.draws]
             difference = Difference("values", _("outputs that are not computed"), _("those of the formula"), text)
-            yield LeftAlone(difference, replace(evidence, draws=tuple(draws)))
+            yield difference, replace(evidence, draws=tuple(draws))
 
 
 def _rounded_steps(compared: LayerComparison) -> Iterator[Change]:
@@ -1099,6 +1108,7 @@ def _order(difference: Difference) -> int:
 def _use(compared: LayerComparison, evidence: Evidence, variant: Variant) -> Reasons | None:
     """What differs in the use of gamma and beta, if the variant explains the outputs; else None."""
     fits: list[Fit] = []
+    norm = compared.reference.norm
     values = variant.normalized(evidence.x)
     for which, draw in enumerate(evidence.draws):
         if variant.stored is not None:
@@ -1114,7 +1124,8 @@ def _use(compared: LayerComparison, evidence: Evidence, variant: Variant) -> Rea
         fits.append(found)
     told = used(compared, evidence, fits)
     # With stored statistics, any denominator gives some factor; in 16 bits, rounding is one.
-    is_free = draw.stored is not None or evidence.close > COARSE
+    is_free = variant.stored is not None or norm.running or evidence.close > COARSE
+    is_free |= variant.root == "nothing" and draw.stored is not None
     if is_free and any(one.sentence in map(_, UNKNOWN) for one in told):
         return None
     return Reasons(tuple(told), error=max(one.error for one in fits))

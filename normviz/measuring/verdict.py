@@ -620,7 +620,8 @@ def on_shapes(
     on  the expected layer on another shape; None if it does not take it
     """
     function, own, dtype = compared.function, tuple(compared.x.shape), compared.function.dtype
-    wanted = [(shape, on(shape)) for shape in shapes or dict.fromkeys([*_wider(own), *_odd(own, on, function)])]
+    wider = [tuple(3 if size == 1 else size for size in own)] if 1 in own else []
+    wanted = [(shape, on(shape)) for shape in shapes or dict.fromkeys([*wider, *_odd(own, on, function)])]
     for shape, expected in wanted:
         if expected is None or (not shapes and not function.takes(shape)):
             continue
@@ -651,11 +652,6 @@ def _odd(shape: Index, on: Callable[[Index], Description | None], function: Func
 
 def _changed(shape: Index, sizes: Mapping[int, int]) -> Index:
     return tuple(sizes.get(axis, size) for axis, size in enumerate(shape))
-
-
-def _wider(shape: Index) -> Iterator[Index]:
-    if 1 in shape:
-        yield tuple(3 if size == 1 else size for size in shape)
 
 
 # Whether the gradients of a function are those of a layer: dx, dgamma and dbeta for a random dout.

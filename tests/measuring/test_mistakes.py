@@ -249,6 +249,21 @@ MIXED = {
 }  # fmt: skip
 
 
+STORED_MEAN, STORED_VARIANCE = "It subtracts the stored mean, as in eval mode, not that of x.", "It divides by the stored standard deviation, as in eval mode, not by that of x."  # fmt: skip
+TRAIN = {
+    "mean": (lambda x, mean, var: (x.mean(0), var), [STORED_VARIANCE]),
+    "variance": (lambda x, mean, var: (mean, x.var(0, correction=0)), [STORED_MEAN]),
+    "variance, and eps": (lambda x, mean, var: (mean, x.var(0, correction=0) + 1e-3 - 1e-5), [STORED_MEAN, "Its eps is 0.001, not 1e-05."]),
+    "neither": (lambda x, mean, var: (x.mean(0), torch.zeros(5, dtype=x.dtype) + 1 - 1e-5), ["It subtracts the mean, and does not divide by the standard deviation."]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRAIN)
+def test_a_stored_statistic_in_train_mode(name):
+    function, wanted = TRAIN[name]
+    assert [one[3] for one in told(Mixed(function), "BatchNorm1d(5)")][: len(wanted)] == wanted
+
+
 @pytest.mark.parametrize("name", MIXED)
 def test_one_statistic_of_x_beside_a_stored_one(name):
     function, wanted = MIXED[name]
