@@ -684,7 +684,7 @@ WRONG += mutated(INSTANCE, [
 
 WRONG += mutated(replace(INSTANCE, tried=((2, 3, 4, 7),)), [
     ("x.var(dim=(2, 3), keepdim=True, correction=0)", "(x - mean).square().sum(dim=(2, 3), keepdim=True) / 20", "sizes variance"),
-    ("x.mean(dim=(2, 3), keepdim=True)", "x.sum(dim=(2, 3), keepdim=True) / 20", "sizes"),
+    ("x.mean(dim=(2, 3), keepdim=True)", "x.sum(dim=(2, 3), keepdim=True) / 20", "sizes center"),
 ])  # fmt: skip
 
 GROUP = Implementation("group norm", """
@@ -881,7 +881,7 @@ def fn(x):
 """, "nv.Norm('n d -> n', None)", (3, 8), layer="RowNorm()", shapes=((3, 6), (3, 16)))  # fmt: skip
 WRONG += mutated(BLOCKS, [
     ("torch.where(inside, padded - mean, 0.)", "padded - mean", "sizes variance"),
-    ("keepdim=True) / size\n    centered", "keepdim=True) / padded.shape[-1]\n    centered", "sizes"),
+    ("keepdim=True) / size\n    centered", "keepdim=True) / padded.shape[-1]\n    centered", "sizes center"),
     ("/ size\n    return", "/ padded.shape[-1]\n    return", "sizes variance"),
     ("/ size\n    return", "/ 8\n    return", "sizes variance"),
 ])  # fmt: skip
