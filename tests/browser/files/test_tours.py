@@ -19,6 +19,13 @@ READY = ".nv-view[data-state=ready]:not(:has(.nv-cells))"
 PROJECTOR = {"width": 1280, "height": 800}
 
 
+# What a reader sees of a figure that the caption asks about
+FIGURE = """() => {
+  const style = (part) => getComputedStyle(document.querySelector(`.nv-panel-stats ${part}`));
+  return { veil: style(".nv-veil").visibility, labels: style(".nv-labels").visibility, filter: style(".nv-plot").filter };
+}"""
+
+
 def expect_stop(page: Page, number: int, address: str) -> None:
     expect(page.locator(".nv-tour-place")).to_have_text(f"{number} of {len(TOUR.stops)}")
     expect(page.locator(".nv-tour-caption")).to_have_text(bare(TOUR.stops[number - 1].caption))
@@ -99,6 +106,9 @@ def test_the_app_goes_through_a_tour_by_name_without_loading_again(tab: tuple[Vi
     for stop in range(len(TOUR.stops) - 1, 0, -1):
         page.keyboard.press("PageUp")
         expect_stop(page, stop, f"stop={stop}")
+    assert page.evaluate(FIGURE) == {"veil": "hidden", "labels": "visible", "filter": "contrast(0) opacity(0.25)"}
+    page.keyboard.press("Space")  # the answer
+    assert page.evaluate(FIGURE) == {"veil": "visible", "labels": "visible", "filter": "none"}
     page.keyboard.press("Escape")
     expect(page.locator(".nv-tour")).to_have_count(0)
     expect(page.get_by_role("radiogroup", name="Layer")).to_be_visible()

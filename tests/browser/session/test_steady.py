@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import Page, WebSocketRoute
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from tests.browser.conftest import SCREEN
+from tests.browser.conftest import POLL, SCREEN
 from tests.browser.scripts import PAINTED
 from tests.browser.view import View
 from tests.browser.watch import Watch
@@ -127,6 +127,36 @@ def test_no_painted_frame_is_blank(look):
         panel = np.asarray(picture.crop((*area, area[0] + 480, area[1] + 280)), dtype=int)
         assert (np.ptp(panel, axis=2) > 20).mean() > 0.1  # gray does not count as a color
     assert frames
+
+
+# Adds a part to the page, and changes the text of one.
+CHANGE = """() => {
+  const block = document.querySelector("[data-testid=stVerticalBlock]"), part = document.createElement("p"), styled = (at) => getComputedStyle(at).color;
+  styled(document.body);
+  block.append(part);
+  styled(part);
+  part.textContent = "x";
+  styled(part);
+  part.remove();
+  styled(document.body);
+}"""
+
+
+def test_a_small_change_does_not_style_the_whole_page_again(look):
+    """A selector with ``:has()`` can make the browser style every element again at each change of the page."""
+    view = look("?shape=2,3,4,4")
+    session, events, ended = view.page.context.new_cdp_session(view.page), list[dict](), list[dict]()
+    session.on("Tracing.dataCollected", lambda data: events.extend(data["value"]))
+    session.on("Tracing.tracingComplete", lambda data: ended.append(data))
+    categories = {"includedCategories": ["devtools.timeline"], "excludedCategories": ["*"]}
+    session.send("Tracing.start", {"traceConfig": categories, "transferMode": "ReportEvents"})
+    view.page.evaluate(CHANGE)
+    session.send("Tracing.end")
+    while not ended:
+        view.page.wait_for_timeout(POLL)
+    session.detach()
+    styled = [event["args"]["elementCount"] for event in events if event["name"] == "UpdateLayoutTree"]
+    assert 0 < sum(styled) < view.page.evaluate("document.querySelectorAll('*').length") / 4, styled
 
 
 MOST_FRAMES = 5000  # until the end of a run
