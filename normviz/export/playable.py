@@ -512,7 +512,7 @@ def _playable_row(row: InputRow, ways: Mapping[str, Mapping[object, Key]]) -> In
 
 # The views of a file as JSON: every long text, array or part once, however many views have it.
 
-VERSION = 3
+VERSION = 2
 MOST_TOGGLED, MOST_TOGGLED_ELEMENTS = (
     240,
     20_000,

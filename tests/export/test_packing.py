@@ -84,7 +84,7 @@ def test_the_default_file_is_at_most_150_kb_larger_than_one_with_a_single_view()
 
 def test_the_file_has_a_version_and_the_name_of_its_page():
     data = data_of()
-    assert (data["version"], data["page"], data["app"]) == (VERSION, "explore", "") == (3, "explore", "")
+    assert (data["version"], data["page"], data["app"]) == (VERSION, "explore", "") == (2, "explore", "")
 
 
 def test_a_view_has_the_query_of_its_link_and_the_settings_that_differ_from_other_views():

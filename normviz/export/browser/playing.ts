@@ -27,7 +27,7 @@ const readChoice = (gamma: string | null, beta: string | null, figures: FigureDa
 
 export class Player extends Still {
   /** The version of the data that it reads. */
-  static VERSION = 3;
+  static VERSION = 2;
   number = 0; // the number of the view that is shown
   at?: Index | null; // the element that the reader has selected; undefined: the view's own
   step?: number; // the step that the reader has chosen

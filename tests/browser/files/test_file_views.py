@@ -169,7 +169,7 @@ def test_data_of_another_version_gives_a_message_instead_of_a_figure(show, folde
     (folder / "v1.html").write_text(with_data(html, (OLD / "answers-v1.json").read_text()), encoding="utf-8")
     page = show("v1", until=".nv-note-box")
     expect(page.locator(".nv-page")).to_have_text(
-        "This page was made by another version of normviz: its data has version 1, and its script reads version 3. Export it again."
+        "This page was made by another version of normviz: its data has version 1, and its script reads version 2. Export it again."
     )
     expect(page.locator(".nv-controls")).to_have_count(0)
 
