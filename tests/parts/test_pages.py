@@ -29,6 +29,7 @@ from normviz.parts.part import (
     Text,
     flat,
 )
+from tests.support.cases import case
 
 QUERIES = {
     "explore": ["", "shape=2,6&layer=BatchNorm1d(6)", "shape=4,3,5&layer=Norm('n l c -> l c','l c')", "shape=4096,4096&layer=LayerNorm(4096)"],
@@ -110,14 +111,15 @@ def test_a_question_has_its_answer_and_a_figure_in_a_closed_section(key):
 SHAPES = re.compile(r"\((?:\d+, ){2,}\d+\)|shape \((?:\d+, )+\d+\)")
 
 
-@pytest.mark.parametrize("key", QUESTIONS)
-def test_the_tensor_beside_a_question_has_a_shape_of_the_prompt(key):
-    about, text = prediction(QUESTIONS[key]).about, prose(key)
-    assert isinstance(about, BareTensor)
-    shapes = [tuple(map(int, re.findall(r"\d+", found))) for found in SHAPES.findall(text.predict)]
-    assert not shapes or about.shape in shapes
-    named = [tuple(map(int, found.split(", "))) for found in re.findall(r"x\[([\d, ]+)\]", text.predict)]
-    assert [about.at] == (named or [None])
+def test_the_tensor_beside_a_question_has_a_shape_of_the_prompt():
+    for key, question in QUESTIONS.items():
+        with case(key):
+            about, text = prediction(question).about, prose(key)
+            assert isinstance(about, BareTensor)
+            shapes = [tuple(map(int, re.findall(r"\d+", found))) for found in SHAPES.findall(text.predict)]
+            assert not shapes or about.shape in shapes
+            named = [tuple(map(int, found.split(", "))) for found in re.findall(r"x\[([\d, ]+)\]", text.predict)]
+            assert [about.at] == (named or [None])
 
 
 def test_the_column_of_one_input_is_computed_once(monkeypatch):

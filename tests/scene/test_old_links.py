@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import chain
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -19,6 +20,7 @@ from normviz.scene.view import ALL, ALL_CONTROLS, PANELS, PARTS, View, link, rea
 from normviz.texts.errors import NormvizError
 from tests.scene.test_scene import scenes
 from tests.scene.test_visibility import frames
+from tests.support.cases import case
 from tests.support.needs import cases_in_torch, needs_half
 from tools.link_tables import TITLES, updated
 
@@ -66,8 +68,13 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize(("title", "example"), EXAMPLES)
-def test_every_example_is_a_legal_value(title, example):
+def test_every_example_is_a_legal_value():
+    for title, example in EXAMPLES:
+        with case(title, example):
+            check_example(title, example)
+
+
+def check_example(title, example):
     page = next(name for name, known in TITLES.items() if known == title)
     name, value = example.split("=", 1)
     with_it = {name: value, **({"shape": "2,4,4,4"} if "GroupNorm(2,4)" in value else {})}
@@ -159,11 +166,10 @@ def test_a_view_reads_back_from_its_link(drawn):
     assert read_link(text) == (page, view.with_settings(**unused))
 
 
-@pytest.mark.parametrize(
-    "setting", [setting for settings in SETTINGS.values() for setting in settings], ids=lambda setting: setting.name
-)
-def test_the_round_trip_tries_values_other_than_the_default(setting):
-    assert any(value != setting.default for value in legal(setting))
+def test_the_round_trip_tries_values_other_than_the_default():
+    for setting in chain.from_iterable(SETTINGS.values()):
+        with case(setting.name):
+            assert any(value != setting.default for value in legal(setting))
 
 
 # Published links
