@@ -222,14 +222,8 @@ class Output:
             is_tour = self.choices is not None and self.choices.tour is not None
             if full:
                 is_presented = is_tour or (self.query or {}).get("present") == "true"
-                return document(self.joined_parts(self._app()), title=self.title, present=is_presented, **shared)
+                return document(joined_parts(self, self._app()), title=self.title, present=is_presented, **shared)
             return fragment(self.parts, widget=self.widget, present=is_tour, **shared)
-
-    def joined_parts(self, app: str | None) -> list[Part]:
-        """The parts of a file and, for a projector, the address of the view in an app, if there is one."""
-        if not app or self.query is None:
-            return list(self.parts)
-        return [*self.parts, join_part(PAGES[self.page], PAGES[self.page].view(self.query), app)]
 
     def url(self, base: str = "") -> str:
         """The link to this view, below ``base``, such as "https://example.org/normviz"; the default is NORMVIZ_URL, or no base.
@@ -353,3 +347,10 @@ def _has_link(scene: Scene) -> bool:
         return True
     has_values = own.x is None or not scene.editable or own.numbers(MOST_EDITABLE, LARGEST_VALUE) is not None
     return has_values and with_fields(scene).problem is None
+
+
+def joined_parts(output: Output, app: str | None) -> list[Part]:
+    """The parts of a file and, for a projector, the address of the view in an app, if there is one."""
+    if not app or output.query is None:
+        return list(output.parts)
+    return [*output.parts, join_part(PAGES[output.page], PAGES[output.page].view(output.query), app)]

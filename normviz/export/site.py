@@ -18,7 +18,7 @@ from normviz.export.assets import bundle, classic, controls_style, exercises_sty
 from normviz.export.document import BROWSER, check_theme, css, no_script, plotlyjs, settings
 from normviz.export.files import check_folder, locked, path_errors, short_path, whole_file, write_zip
 from normviz.export.links import output_of_query
-from normviz.export.output import Choices
+from normviz.export.output import Choices, joined_parts
 from normviz.figures.palette import FAVICON, FOLLOW, wordmark
 from normviz.figures.wire import Json
 from normviz.lessons.compare.page import READY_SETS, ReadySet
@@ -213,7 +213,7 @@ def entry_page(entry: Entry, among: Sequence[Entry], theme: str, beside: Sequenc
 
 def _page(body: Body, name: str, query: Mapping[str, str] = {}, title: str = "") -> str:
     """A view of a page of the app, without the heading that is the title of the page around it."""
-    parts = output_of_query(name, query).joined_parts(_app())
+    parts = joined_parts(output_of_query(name, query), _app())
     return body.page(part for part in parts if part != Heading(title))
 
 
@@ -240,7 +240,7 @@ def _playable(name: str, body: Body, questions: Mapping[str, str]) -> tuple[str,
     choices = Choices(() if name in ("compare", MODELS.key) else SHAPES, pages=questions)
     output = replace(output_of_query(name, {}), choices=choices)
     return (
-        f"{body.page(output.joined_parts(_app()))}\n{no_script()}\n{_app_link(name, {}, ' nv-app-link')}",
+        f"{body.page(joined_parts(output, _app()))}\n{no_script()}\n{_app_link(name, {}, ' nv-app-link')}",
         output.answers(),
     )
 
