@@ -221,9 +221,11 @@ export class FigureView implements PanelHost {
     const { band, root, sharingRow } = this, isPhone = this.narrow && !this.beside;
     const panel = isPhone && root.contains(this.under?.root ?? null) ? this.under?.root : undefined;
     const first = isPhone && [...sharingRow.children].find((child) => child !== band && !(child as HTMLElement).hidden);
-    if (panel && panel.parentElement !== sharingRow) panel.append(band);
-    else if (first && (panel || band.parentElement === root || !root.contains(band))) first.nextElementSibling === band || first.after(band);
-    else if (!isPhone || !root.contains(band)) (sharingRow.hidden ? this.valuesRow : sharingRow).after(band);
+    // Only where it is not there yet: moving it takes the focus from a term in it.
+    const placeAfter = (place: Element) => place.nextElementSibling === band || place.after(band);
+    if (panel && panel.parentElement !== sharingRow) band.parentElement === panel || panel.append(band);
+    else if (first && (panel || band.parentElement === root || !root.contains(band))) placeAfter(first);
+    else if (!isPhone || !root.contains(band)) placeAfter(sharingRow.hidden ? this.valuesRow : sharingRow);
     if (panel) band.dataset.stays = panel.compareDocumentPosition(band) & Node.DOCUMENT_POSITION_FOLLOWING ? "below" : "above";
     else if (!isPhone) delete band.dataset.stays;
   }
