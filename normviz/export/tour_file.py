@@ -10,6 +10,7 @@ from normviz.lessons.tours import Tour, find_tour, read_tour, stop_link, tour_ba
 from normviz.parts.html import Body
 from normviz.parts.part import Chart, Panels, Part, Table, flat
 from normviz.texts.errors import NormvizError
+from normviz.texts.marked import decoded
 from normviz.texts.messages import ngettext
 
 LARGEST = 100_000  # bytes of a tour's file
@@ -35,7 +36,7 @@ def tour_of(name: str) -> Tour:
                 most=LARGEST,
             )
         )
-    return read_tour(content.decode("utf-8", "replace"), Path(name).stem, PAGES)
+    return read_tour(decoded(content, name), Path(name).stem, PAGES)
 
 
 def stop_parts(tour: Tour, number: int) -> list[Part]:

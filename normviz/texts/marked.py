@@ -79,6 +79,15 @@ def read_content(file: Path) -> bytes:
     return content
 
 
+def decoded(content: bytes, file: str) -> str:
+    """The text in a file. Raises NormvizError with the first line that is not UTF-8."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise NormvizError("{file}, line {line} is not UTF-8; save the file as UTF-8.", file=file, line=line) from None
+
+
 def read_marked(text: str, file: str, first: int = 1) -> Marked:
     """The value that a text of YAML has. All that is neither a list nor has keys is a text. ``first``: the number of its first line.
 

@@ -300,6 +300,13 @@ def test_a_tour_that_does_not_exist_is_an_error(name, message, tmp_path, monkeyp
         tour_of(name)
 
 
+def test_a_tour_that_is_not_utf_8_says_how_to_save_it(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_bytes("title: Qué\nstops: [{link: '/explore', caption: a}]".encode("latin-1"))
+    with pytest.raises(NormvizError, match=r"mine\.yaml, line 1 is not UTF-8; save the file as UTF-8\."):
+        tour_of(str(file))
+
+
 def test_a_stop_needs_a_figure():
     tour = read_tour("title: T\nstops: [{link: '/questions', caption: a}]", "mine")
     with pytest.raises(NormvizError, match="stop 1: questions shows no figure"):

@@ -26,7 +26,7 @@ from normviz.lessons.practice.settings import CHOICE, LEVELS, MARK, NUMBER, TOPI
 from normviz.lessons.random import hash_text
 from normviz.parts.html import bare, block, line
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.marked import Marked, read_content, read_marked
+from normviz.texts.marked import Marked, decoded, read_content, read_marked
 from normviz.texts.messages import N_, _, format_number, join_sentences
 
 CONTENT = "NORMVIZ_CONTENT"  # the folder of the files that the app shows
@@ -183,13 +183,13 @@ def read_files(files: Iterable[str | Path]) -> list[OwnSet]:
 def read_file(file: Path) -> OwnSet:
     """The questions in a file. Raises NormvizError with the file and the line of what is wrong."""
     try:
-        text = read_content(file).decode("utf-8-sig")
+        content = read_content(file)
     except (OSError, ValueError) as error:
         raise NormvizError(
             "the file {file} cannot be read ({why}); name another file.", file=str(file), why=error
         ) from None
     read = read_markdown if file.suffix.lower() == ".md" else read_questions
-    return read(text, str(file))
+    return read(decoded(content, str(file)), str(file))
 
 
 def read_questions(text: str, file: str) -> OwnSet:

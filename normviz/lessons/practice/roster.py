@@ -11,7 +11,7 @@ from unicodedata import normalize
 from normviz.lessons.practice.bank import choose
 from normviz.lessons.practice.exercise import Exercise
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.marked import Marked
+from normviz.texts.marked import Marked, decoded
 from normviz.texts.messages import ngettext
 
 COLUMN = "name"
@@ -81,12 +81,7 @@ def read_roster(content: bytes, file: str) -> list[str]:
 
 def _lines(content: bytes, file: str) -> Iterator[tuple[int, list[str]]]:
     """The number of the line in which each row begins, and its cells; without rows that are empty."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise NormvizError("{file}, line {line} is not UTF-8; save the file as UTF-8.", file=file, line=line) from None
-    reader, line = csv.reader(io.StringIO(text, newline=""), strict=True), 1
+    reader, line = csv.reader(io.StringIO(decoded(content, file), newline=""), strict=True), 1
     try:
         for cells in reader:
             if any(cell.strip() for cell in cells):

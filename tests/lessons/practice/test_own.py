@@ -365,6 +365,14 @@ def test_ids_are_unique_over_files_and_a_file_that_cannot_be_read_is_named(tmp_p
         read_files([tmp_path / "large.yaml"])
 
 
+@pytest.mark.parametrize(("encoding", "line"), [("utf-16", 1), ("latin-1", 2)])
+def test_a_file_that_is_not_utf_8_says_how_to_save_it(tmp_path, encoding, line):
+    file = tmp_path / "mine.yaml"
+    file.write_bytes("questions:\n  - text: ¿Cuántas medias?\n".encode(encoding))
+    with pytest.raises(NormvizError, match=rf"mine\.yaml, line {line} is not UTF-8; save the file as UTF-8\."):
+        read_files([file])
+
+
 def test_the_schema_for_editors_has_the_keys_of_the_files():
     of_question = SCHEMA["$defs"]["question"]["properties"]
     assert [*of_question] == [*KEYS]
