@@ -4,9 +4,9 @@ import { find, findAll, html } from "../../figures/browser/common/dom.ts";
 import { _ } from "../../figures/browser/common/messages.ts";
 import { loadPlotly } from "../../figures/browser/common/plotly.ts";
 import { drawSvg } from "../../figures/browser/picture/picture.ts";
-import { PageView } from "../../parts/browser/page.ts";
+import { addProjectorButton, PageView } from "../../parts/browser/page.ts";
 import { wantedMode, watchTheme } from "./theme.ts";
-import { Still, type Settings } from "./still.ts";
+import { Still, type Settings, type Shown } from "./still.ts";
 import type { Player } from "./playing.ts";
 import type { Live } from "./live.ts";
 
@@ -26,6 +26,9 @@ async function unpack(text: string) {
 }
 
 const addressOf = async (text: string) => URL.createObjectURL(new Blob([await unpack(text)], { type: "text/javascript" }));
+
+/** What is worth a projector: a figure, a question or an exercise, and not a list, an article or a lesson plan. */
+const PROJECTED = ".nv-part:not(:has(.nv-story)) :is(.nv-figure, .nv-prediction, .nv-practice, .nv-start, .nv-map)";
 
 /** Loads plotly.js: the page's own, else a carried one, else from its address. If that fails, waits for an output that carries it. */
 async function needPlotly(root: HTMLElement, settings: Settings, playable?: Playable) {
@@ -80,12 +83,13 @@ async function mountPage(root: HTMLElement, playable?: Playable) {
     place.replaceChildren(html("p", "nv-note-box", null, _("This page was made by another version of normviz: its data has version {theirs}, and its script reads version {ours}. Export it again.", versions)));
     return new PageView(place, {});
   }
-  const show = (view: PageData) => {
-    const data = { ...view, terms: settings.terms };
+  const show = (view: Shown) => {
+    const { terms, unpresented } = settings, data = { ...view, terms, unpresented, present: settings.present || host.presenting, projector: host.projector };
     return page.data ? page.set(data, modeOf(root)) : page.setText(data);
   };
   const player = packed && playable && new playable.Player(root, settings, show, packed), host = player ?? new Still(root, settings, show);
-  const page = new PageView(place, host);
+  const page = new PageView(place, host), siteTools = document.querySelector(".ns-tools");
+  if (!player && host.projector && siteTools && place.querySelector(PROJECTED)) addProjectorButton("ns-project", siteTools, host);
   host.readAddress();
   page.draw(modeOf(root));
   if (settings.widget && playable) connectKernel(settings.widget, root, page, playable, host, player);

@@ -1,6 +1,6 @@
 // A file in which a reader chooses among the views that it has. The fragment of the address holds the view: #layer=BatchNorm2d(3)&at=1,2,0,3.
 
-import { button, findAll, html } from "../../figures/browser/common/dom.ts";
+import { findAll, html } from "../../figures/browser/common/dom.ts";
 import { _, betweenSentences } from "../../figures/browser/common/messages.ts";
 import { afterMove, movedGrid } from "../../figures/browser/tensor/slices.ts";
 import { pressOf } from "../../figures/browser/panels/toggles.ts";
@@ -9,6 +9,7 @@ import { ControlBar } from "../../lessons/browser/control_bar.ts";
 import { ShareButton } from "../../lessons/share/dialog.ts";
 import { FileDialog, type FileShare } from "../../lessons/share/file_dialog.ts";
 import { pathOf, queryOf } from "../../lessons/share/links.ts";
+import { addProjectorButton } from "../../parts/browser/page.ts";
 import { Still, type Settings } from "./still.ts";
 import { optionOf, unpackViews, viewNumber, type PlayableView } from "./views.ts";
 
@@ -45,7 +46,7 @@ export class Player extends Still {
   share?: ShareButton<FileShare>;
 
   /** Adds the controls. */
-  constructor(root: HTMLElement, settings: Settings, show: (data: PageData) => void, packed: FileViews) {
+  constructor(root: HTMLElement, settings: Settings, show: Still["show"], packed: FileViews) {
     super(root, settings, show);
     this.packed = packed;
     this.views = unpackViews(packed);
@@ -54,7 +55,7 @@ export class Player extends Still {
     this.bar.root.after(this.notice);
     this.fixed = this.addFixedLine();
     this.share = this.addShare();
-    if (this.projector) this.addProjectorButton();
+    if (this.projector) addProjectorButton("nv-control-button nv-control-projector", this.bar.tools, this);
   }
 
   // Says why sizes are gray, which a reader cannot change.
@@ -68,11 +69,6 @@ export class Player extends Still {
     if (this.settings.present || (!this.ownsAddress && !this.packed.app)) return undefined;
     const place = html("div", "nvs-root", this.bar.tools);
     return new ShareButton(place, "nv-control-button", (parent, data, onClose) => new FileDialog(parent, data, onClose));
-  }
-
-  addProjectorButton() {
-    const project = button("nv-control-button nv-control-projector", this.bar.tools, _("Project"), () => this.present(true));
-    project.title = _("Show only the figure, as large as the window, for a projector");
   }
 
   // The address of the view, which Share shows.
@@ -166,7 +162,7 @@ export class Player extends Still {
     this.fixed.hidden = !rows.some(({ inputs, more }) => [...inputs, ...more.flat()].some(({ why }) => why));
     this.settleStart();
     this.figures = figures.map((figure) => this.live(figure));
-    this.draw({ page: this.packed.page, parts, presented, figures: this.figures });
+    this.show({ page: this.packed.page, parts, presented, figures: this.figures });
     this.selected();
   }
 

@@ -3,31 +3,25 @@
 import { findAll } from "../../figures/browser/common/dom.ts";
 
 export type Settings = Omit<DocumentData, "version" | "normviz" | "terms" | "answers"> & Partial<Pick<DocumentData, "version" | "normviz" | "terms">> & { answers?: string | FileViews };
-type Shown = Pick<PageData, "page" | "parts" | "figures" | "presented">;
+export type Shown = Pick<PageData, "page" | "parts" | "figures" | "presented">;
 
 export class Still implements PageHost {
   /** Whether the address asks for the view of a projector: the figure fills the screen, without controls. */
   presenting = false;
   root: HTMLElement;
   settings: Settings;
-  show: (data: PageData) => void;
+  show: (shown: Shown) => void;
   ownsAddress: boolean;
   projector: boolean;
-  own: Shown;
+  own?: Shown; // what the file shows without a script
 
   /** ``show`` draws the page. */
-  constructor(root: HTMLElement, settings: Settings, show: (data: PageData) => void) {
-    const parts = findAll(root, ":scope > .nv-page > .nv-part");
+  constructor(root: HTMLElement, settings: Settings, show: Still["show"]) {
     this.root = root;
     this.settings = settings;
     this.show = show;
     this.ownsAddress = settings.whole && /^(file|https?|blob):$/.test(location.protocol); // a frame with srcdoc has no address of its own
     this.projector = this.ownsAddress && !settings.present && window.parent === window;
-    this.own = {
-      page: "", figures: settings.figures,
-      parts: parts.map((part) => [part.dataset.key ?? "", part.innerHTML]),
-      presented: parts.flatMap((part, number) => (part.hasAttribute("data-unpresented") ? [] : [number])),
-    };
     if (this.ownsAddress) window.addEventListener("hashchange", () => location.hash.slice(1).match(/^$|=/) && this.readAddress());
   }
 
@@ -44,12 +38,16 @@ export class Still implements PageHost {
   }
 
   update() {
-    this.draw(this.own);
+    this.show(this.own ??= this.readOwn());
   }
 
-  draw(shown: Shown) {
-    const { present, unpresented } = this.settings;
-    this.show({ ...shown, present: present || this.presenting, projector: this.projector, unpresented });
+  readOwn(): Shown {
+    const parts = findAll(this.root, ":scope > .nv-page > .nv-part");
+    return {
+      page: "", figures: this.settings.figures,
+      parts: parts.map((part) => [part.dataset.key ?? "", part.innerHTML]),
+      presented: parts.flatMap((part, number) => (part.hasAttribute("data-unpresented") ? [] : [number])),
+    };
   }
 
   present: NonNullable<PageHost["present"]> = (present) => {

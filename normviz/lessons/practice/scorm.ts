@@ -95,14 +95,14 @@ export class ScormCourse {
   answered(result: PracticeResult, standing: Standing) {
     this.tries.push(interactionOf(result, (performance.now() - this.asked) / 1000));
     this.moved(standing);
-    this.others.postMessage(this.state);
   }
 
-  /** Keeps which exercise is shown. */
+  /** Keeps which exercise is shown, here and in other windows. */
   moved({ at, tries }: Standing) {
     this.standing = { at, tries };
     this.asked = performance.now();
     this.save();
+    this.others.postMessage(this.state);
   }
 
   save() {

@@ -294,6 +294,13 @@ export class PageView {
 /** Whether a figure was drawn at another width. */
 const isStale = ({ root }: Figure) => root.dataset.state === "ready" && Number(root.dataset.width) !== visibleWidth(root);
 
+/** The button that shows a page for a projector. */
+export function addProjectorButton(className: string, parent: Element, host: PageHost) {
+  const project = button(className, parent, _("Project"), () => host.present?.(true));
+  project.title = _("Show only the figure, as large as the window, for a projector");
+  return project;
+}
+
 /** A button in the edge of a projected page, where it covers nothing. */
 function addButton(parent: HTMLElement, className: string, sign: string, title: string, onClick: () => void) {
   const added = button(className, parent, sign, onClick);

@@ -1,11 +1,11 @@
 // A page as a Streamlit component. Streamlit calls it at every change. It calls the returned function when it removes the page, and also right after
 // a call whose data had already been replaced.
 
-import { button, find, html, nextFrame } from "../../figures/browser/common/dom.ts";
+import { find, html, nextFrame } from "../../figures/browser/common/dom.ts";
 import { _ } from "../../figures/browser/common/messages.ts";
 import { applyColors, readMode } from "../../figures/browser/common/theme.ts";
 import { HowMany } from "../../lessons/explore/how_many.ts";
-import { PageView } from "../../parts/browser/page.ts";
+import { addProjectorButton, PageView } from "../../parts/browser/page.ts";
 import { appAddress, queryOf, viewUrl } from "../../lessons/share/links.ts";
 import { ShareButton } from "../../lessons/share/dialog.ts";
 import { ReportButton } from "../../lessons/share/report.ts";
@@ -97,8 +97,7 @@ class AppPage implements PageHost {
       this.addReport(dialog.root, (text) => dialog.say(text));
       return dialog;
     });
-    this.projector = button("nvs-button nvs-projector", corner, _("Project"), () => this.present(true));
-    this.projector.title = _("Show only the figure, as large as the window, for a projector");
+    this.projector = addProjectorButton("nvs-button nvs-projector", corner, this);
     return corner;
   }
 

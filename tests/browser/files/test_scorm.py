@@ -212,8 +212,8 @@ def test_a_lost_connection_and_a_second_window_lose_no_answer(course: Course):
     choose(frame, CHOSEN, is_right=True)
     expect(popup.locator(".nv-exercise-feedback")).to_contain_text("Right.")
     popup.get_by_role("button", name="Next exercise").click()
-    popup.get_by_role("button", name="Show the answer").click()
     expect(frame.locator(".nv-practice-place")).to_have_text("3 of 4")
+    popup.get_by_role("button", name="Show the answer").click()
     expect(frame.locator(".nv-exercise-feedback")).to_be_visible()
     assert len(course.kept["interactions"]) == 3
     assert course.core["score"]["raw"] == "50"

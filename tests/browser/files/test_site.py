@@ -235,9 +235,14 @@ def test_a_projector_shows_a_question_alone_until_escape(page, site):
         page.keyboard.press("Escape")
         expect(page.locator(".ns-head")).to_be_visible()
         assert "present" not in page.url
-    page.goto(f"{site}/compare-four.html#present=true")
+    page.goto(f"{site}/compare-four.html")
+    page.get_by_role("button", name="Project").click()
     expect(page.locator(".nv-present .nv-view")).to_be_visible()
+    assert page.url.endswith("#present=true")
     expect(page.locator(".nv-table-box")).to_have_count(0)
+    page.goto(f"{site}/index.html")  # a list is not for a projector
+    expect(page.locator("[data-mounted]")).to_be_visible()
+    expect(page.get_by_role("button", name="Project")).to_have_count(0)
 
 
 def test_an_open_answer_is_printed_and_a_closed_answer_is_not(page, site):
