@@ -1076,6 +1076,7 @@ def read_call(node: ast.Call, tensor: Tensor | None, training: bool) -> Read | N
     Raises NormvizError if the call is of a form, and could mean two things or has a wrong value.
     """
     library, _dot, name = ast.unparse(node.func).rpartition(".")
+    node = _as_torch(node, name) if library.startswith("paddle") else node
     found = [] if name == "norm" else FORMS.get(name.lower(), [])  # self.norm(x) is no Norm
     package = PACKAGES.get(library, "")
     found = [row for row in found if row[1].only_of == package] if package else found
@@ -1105,10 +1106,26 @@ def _bound(name: str, form: Form, node: ast.Call, library: str) -> BoundCall | N
     has_receiver = form.libraries == ARRAYS and library not in ARRAYS
     if not (has_receiver or _may_be(form, library)):
         return None
-    if form.only_of and PACKAGES.get(library) != form.only_of and not _tells(form, node):
+    if form.only_of and PACKAGES.get(library) != form.only_of and not (library in ALIAS and _tells(form, node)):
         return None
     bound = form.bind(node, has_receiver)
     return None if bound is None else BoundCall(name, "" if has_receiver else library, form.takes, *bound)
+
+
+ALIAS = ("", "nn")  # how a text may call the layers of torch, of Flax and of MLX
+
+
+def _as_torch(node: ast.Call, name: str) -> ast.Call:
+    """A call of a layer of Paddle: its momentum weighs the old value, and is the second argument of a BatchNorm."""
+    order = ("num_features", "momentum", "epsilon") if name.lower().startswith("batchnorm") else ()
+    named = [ast.keyword(*each) for each in zip(order, node.args, strict=False)]
+    keywords = list[ast.keyword]()
+    for one in (*named, *node.keywords):
+        if one.arg == "momentum" and is_known(one.value):
+            keywords.append(ast.keyword("momentum", ast.Constant(round(1 - literal(one.value), 12))))
+        else:
+            keywords.append(ast.keyword("eps" if one.arg == "epsilon" else one.arg, one.value))
+    return ast.Call(node.func, node.args[len(named) :], keywords)
 
 
 def _tells(form: Form, node: ast.Call) -> bool:

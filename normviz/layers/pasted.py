@@ -11,6 +11,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from normviz.layers import arguments, axes, catalogue, fit, forms, torch_errors
 from normviz.layers.layer import Layer, decimal_comma
@@ -184,10 +185,51 @@ def _layers_in(line: str, tensor: forms.Tensor | None) -> tuple[list[Pasted], li
     layers = [one for _is_statistic, one in sorted(found, key=lambda one: one[0])]
     if not layers or not all(is_statistic for is_statistic, _one in found):
         return layers, problems
+    layers = _with_eps(line, layers)
     notes = dict.fromkeys(one.note for one in layers if str(one.layer) == str(layers[0].layer))
     if RESHAPED.search(line):
         notes[_("The text reshapes a tensor: what is shown is about the tensor whose mean is taken.")] = None
     return [replace(layers[0], note=join_sentences([note for note in notes if note])), *layers[1:]], problems
+
+
+ROOT = re.compile(r"sqrt|std|\*\* ?-?\(?(?:0?\.5|1 ?/ ?2)")
+NUMBER = r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?"
+EPS = rf"{NUMBER}|(?:\w+\.)*\w*eps\w*"
+SUMMAND = re.compile(rf"\+ ?({EPS})|({EPS}) ?\+", re.IGNORECASE)
+OUTSIDE = re.compile(r"(?:std|sigma|sqrt)$", re.IGNORECASE)
+LARGEST_EPS = 0.1  # the 1 of 1 + gamma is no eps
+
+
+def _with_eps(line: str, layers: list[Pasted]) -> list[Pasted]:
+    """The layers of the statistics in a text, with the eps that the text adds to the variance."""
+    for found in SUMMAND.finditer(line) if ROOT.search(line) else ():
+        written = found[1] or found[2]
+        value = re.search(rf"(?<![\w.]){re.escape(written)} ?= ?({NUMBER})", line)
+        number = value[1] if value else written if re.fullmatch(NUMBER, written) else ""
+        if number and not 0 < float(number) < LARGEST_EPS:
+            continue
+        if found[1] and OUTSIDE.search(_called(line[: found.start()])):
+            note = _("It adds eps to the standard deviation, outside the root, not to the variance.")
+        elif number:
+            return [replace(one, layer=_eps_in(one.layer, float(number))) for one in layers]
+        else:
+            shown = f"eps={layers[0].layer.eps if isinstance(layers[0].layer, Norm) else layers[0].layer.given['eps']}"
+            note = _("The text has no value for {names}; shown is {values}.", names=echo(written), values=shown)
+        return [replace(one, note=join_sentences([*filter(None, [one.note]), note])) for one in layers]
+    return layers
+
+
+def _eps_in(layer: Layer | Norm, eps: float) -> Layer | Norm:
+    return replace(layer, eps=eps) if isinstance(layer, Norm) else layer.with_(eps=eps)
+
+
+def _called(text: str) -> str:
+    """A text up to the name at its end, or to the name of what is called there: ``x.std`` of ``x.std(-1)``."""
+    text = text.rstrip()
+    if not text.endswith(")"):
+        return text
+    depths = list(accumulate((letter == ")") - (letter == "(") for letter in reversed(text)))
+    return text[: -1 - depths.index(0)] if 0 in depths else ""
 
 
 RESHAPED = re.compile(r"\.(?:view|reshape|permute|transpose|flatten|movedim)\(|\brearrange\(")
@@ -419,13 +461,19 @@ def typed_layer(text: str, axes: tuple[str, ...]) -> Layer | Norm:
 
 KNOWN = {*forms.FORMS, *(family.lower() for family in catalogue.FAMILIES), "norm"}
 WORD = re.compile(r"[A-Za-z_]\w*")
+OTHERS = (  # normalizations of another kind, and the layer with their groups; of a weight, none
+    (re.compile(r"weight_?(?:norm|standardi)|spectral_?norm", re.IGNORECASE), ""),
+    (re.compile(r"\bunit_?norm|\bnormalize\b|\bfrn|filter_?response_?norm", re.IGNORECASE), "RMSNorm"),
+)
 
 
 def unread(text: str) -> NormvizError:
     """What is read here, and what is nearest to the text."""
     names = [known for rows in forms.FORMS.values() for known, _form in rows if "Norm" in known and "_" not in known]
+    other = next((name for found, name in OTHERS if found.search(text)), None)
     words = [word for word in WORD.findall(text[: axes.MAX_TEXT]) if len(word) > 5]
     meant = next((found for word in words if (found := closest(word.replace("_", ""), names))), None)
+    meant = meant if other is None else other
     nearest = (
         _("Nearest to it is {meant}.", meant=meant)
         if meant

@@ -14,11 +14,14 @@ from typing import NamedTuple
 
 from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
+from normviz.measuring.models.gates import alone
 from normviz.measuring.models.kept import MOST_KEPT, Kept, has_learned
 from normviz.measuring.models.layout import Layout, Shape, layouts
 from normviz.measuring.models.norms import NormRow, told_name
 from normviz.measuring.models.pairs import moved, pairs
 from normviz.measuring.models.ports import (
+    GAMMA,
+    OTHER,
     Mismatch,
     are_close,
     expected,
@@ -68,6 +71,20 @@ SHAPES = {
     "beta": N_("{name}: the shapes of beta differ: {ours} and {theirs}."),
 }
 PRODUCTS_OF_LAYERS = ("linear", "conv", "matmul", "bmm", "addmm", "baddbmm")  # no activation was before them
+DISTINCT = {
+    "relu",
+    "gelu",
+    "silu",
+    "selu",
+    "mish",
+    "hardswish",
+    "sigmoid",
+    "tanh",
+    "softplus",
+}  # no two are the same function
+LEFT_OUT = N_(
+    "{name}: only one of the two is given a tensor beside x, such as a gate or a residual; what it does with that tensor is not compared."
+)
 MODES = (N_("In eval mode: {sentence}"), N_("In train mode: {sentence}"))
 ONLY = (
     {
@@ -101,7 +118,10 @@ def differences(
     told, notes, not_run = list[str](), list[str](), list[str]()
     several, known = pairs(one, other, names or {}), dict[object, list[Told]]()
     elsewhere, explained = moved(several), not weights
+    again = [list(_again(rows)) for rows in (one, other)]
     for i, j in several:
+        if (i is None or j is None) and _runs_again(one[i or 0] if j is None else other[j], again[j is None]):
+            continue
         if j is None:
             row = one[i or 0]
             told.append(
@@ -142,6 +162,22 @@ def differences(
     return result
 
 
+def _again(rows: Sequence[NormRow]) -> Iterator[NormRow]:
+    """Norms without tensors that run several times, once for each further time: they may stand for several norms of the other model."""
+    for row in rows:
+        if not (row.parameters or row.buffers):
+            yield from [row] * (row.calls - 1)
+
+
+def _runs_again(row: NormRow, again: list[NormRow]) -> bool:
+    """Whether one of these norms computes the same; it is taken from the list."""
+    for other in [] if row.parameters or row.buffers else again:
+        if row.shape in other.shapes and all(each.is_note for each in Pair(row, other).told()):
+            again.remove(other)
+            return True
+    return False
+
+
 @dataclass(frozen=True, eq=False)
 class Pair:
     """A row of a model, and the one that stands for it in its port."""
@@ -155,10 +191,15 @@ class Pair:
         one, other = told_name(self.first.name), told_name(self.second.name)
         return one if one == other else f"{one} / {other}"
 
-    @property
+    @cached_property
     def kept(self) -> tuple[Kept, Kept] | None:
-        """Both norms, to run again; None if one of them has no values."""
-        return None if self.first.kept is None or self.second.kept is None else (self.first.kept, self.second.kept)
+        """Both norms, to run again; None if one of them has no values. Tensors that only one is given beside x are left out."""
+        first, second = self.first.kept, self.second.kept
+        if first is None or second is None:
+            return None
+        if bool(first.others) == bool(second.others):
+            return first, second
+        return (alone(first), second) if first.others else (first, alone(second))
 
     @property
     def key(self) -> object:
@@ -227,10 +268,15 @@ class Pair:
             if several and all(each[2] is not None for each in several):
                 one, other, here, layout = next(each for each in several if each[1 - place] is both[1 - place])
                 yield from () if here is None else self._why(one, other, here, layout)
-        for own, theirs, model in zip(both, both[::-1], (FIRST, SECOND), strict=True):
+        for row, own, theirs, model in zip((self.first, self.second), both, both[::-1], (FIRST, SECOND), strict=True):
             has_none = bool(theirs.users) and all(name.startswith(PRODUCTS_OF_LAYERS) for name in theirs.users)
-            if own.activation and has_none:
+            names = {own.activation, *theirs.users}
+            is_another = len(names) == 2 and len(theirs.users) == 1 and names <= DISTINCT
+            if own.activation and (has_none or is_another):
                 yield Told(model, {"sentence": _("Its output goes through {function}.", function=own.activation)})
+            if row.kept is not None and row.kept.others and not own.others:
+                sentence = {"sentence": own.beside}
+                yield Told(model, sentence) if own.beside and has_none else Told(LEFT_OUT, is_note=True)
 
     @cached_property
     def around(self) -> list[tuple[Kept, Kept, Mismatch | None, Layout]]:
@@ -281,7 +327,9 @@ class Pair:
         yield from rest if told or only or shown is None else [_sentence(SECOND, mode, shown.sentence)]
 
     def _shapes(self, first: Kept, second: Kept, role: str) -> Told:
-        shapes = [tuple(tensors_of(kept.module)[role][0].shape) for kept in (first, second)]
+        place = 0 if role == GAMMA else -1
+        several = [tensors_of(kept.module) for kept in (first, second)]
+        shapes = [tuple((own[role] or own[OTHER])[place].shape) for own in several]
         return Told(SHAPES[role], {"ours": shapes[0], "theirs": shapes[1]})
 
     def _reasons(

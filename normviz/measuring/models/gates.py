@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from normviz.measuring import probe
-from normviz.measuring.models.kept import LIKE_X
+from normviz.measuring.models.kept import LIKE_X, Kept, WithOthers
 from normviz.measuring.models.others import are_close
 from normviz.texts.messages import _
 
@@ -26,14 +27,18 @@ FACTORS: dict[str, Callable[[Tensor], Tensor]] = {
 class Gate:
     """What a tensor z beside x does.
 
-    text    this, as a sentence
-    before  x is multiplied by this, where all elements of z are 1
-    after   the output is multiplied by this, where they are 1
+    text     this, as a sentence
+    neutral  the z at which the norm is as it is without z, apart from two factors; None if there is none
+    before   the factor by which x is multiplied then
+    after    the factor by which the output is multiplied then
+    is_last  whether z changes the output, and not x
     """
 
     text: str
+    neutral: float | None = 1.0
     before: float = 1.0
     after: float = 1.0
+    is_last: bool = True
 
 
 def gate_of(module: nn.Module, others: tuple[Any, ...], shape: tuple[int, ...]) -> Gate | None:
@@ -61,7 +66,19 @@ def gate_of(module: nn.Module, others: tuple[Any, ...], shape: tuple[int, ...]) 
                 return Gate(text, after=float(factor(ones).mean()))
             if are_close(f(x * factor(z) / factor(ones), ones), y):
                 text = _("It multiplies x by {factor} first, where z is a tensor given beside x.", factor=name)
-                return Gate(text, before=float(factor(ones).mean()))
+                return Gate(text, before=float(factor(ones).mean()), is_last=False)
         if are_close(y - with_other, z - other):
-            return Gate(_("It adds z to its output, where z is a tensor given beside x."))
-        return Gate(_("Its output depends on a tensor given beside x, too."))
+            return Gate(_("It adds z to its output, where z is a tensor given beside x."), 0.0)
+        return Gate(_("Its output depends on a tensor given beside x, too."), None)
+
+
+def alone(kept: Kept) -> Kept:
+    """The norm without the tensors beside x, if it can be told from what it does with them; else as it is."""
+    with suppress(Exception):  # of the module
+        gate = gate_of(copy.deepcopy(kept.module).float().cpu(), kept.others, tuple(kept.x.shape))
+        gate = Gate("", 0.0, is_last=False) if gate is None else gate
+        if gate.neutral is not None:
+            module = WithOthers(kept.module, kept.others, gate.neutral, gate.before, gate.after)
+            beside = gate.text if gate.is_last else ""
+            return replace(kept, module=module.train(kept.module.training), others=(), beside=beside)
+    return kept

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from normviz.measuring.models.kept import MOVES, ByTensor, Room, part_of
+from normviz.measuring.models.kept import MOVES, ByTensor, Room, has_values, part_of
 from normviz.measuring.models.layout import Shape
 
 
@@ -170,7 +170,7 @@ class Graph:
 
     def _sample(self, args: tuple[Any, ...], parents: Sequence[Node]) -> None:
         x = args[0] if args else None
-        if parents and isinstance(x, Tensor) and parents[0].sample is None and x.is_floating_point() and not x.is_meta:
+        if parents and isinstance(x, Tensor) and parents[0].sample is None and x.is_floating_point() and has_values(x):
             rank = x.dim()
             parents[0].sample = part_of(x, lambda axis, _size: axis in (1, rank - 1), self.room)
 

@@ -11,6 +11,7 @@ from weakref import ref
 
 import torch
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
 
 from normviz.measuring.models.layout import Shape
 
@@ -131,6 +132,7 @@ class Kept:
     has_number  whether all are with numbers, and the calling module returns the result
     activation  through what the calling module returns the result, such as "relu"; or empty
     users   what else its output goes through next, by name; empty if that is not known
+    beside  what it does to its output with a tensor beside x, in a sentence, if that tensor is left out
     """
 
     module: nn.Module
@@ -145,6 +147,7 @@ class Kept:
     has_number: bool = False
     activation: str = ""
     users: tuple[str, ...] = ()
+    beside: str = ""
 
     @property
     def key(self) -> object:
@@ -155,29 +158,26 @@ class Kept:
             for name, value in vars(part).items()
             if isinstance(value, int | float | str | tuple | list | None)
         }
-        objects = [(name, id(value)) for name, value in vars(self.module).items() if callable(value)]
+        objects = [
+            (type(part), *((name, id(value)) for name, value in vars(part).items() if callable(value)))
+            for part in self.module.modules()
+        ]
         tensors = (*self.module.named_parameters(), *self.module.named_buffers())
         shapes = [(name, tuple(one.shape), one.item() if one.numel() == 1 else 0) for name, one in tensors]
         given = repr(getattr(self.module, "given", ""))
         around = None if self.around is None else self.around.key
         behind = self.has_number, self.activation, self.users
-        return (
-            type(self.module),
-            str(plain),
-            str(objects),
-            given,
-            str(shapes),
-            self.shape,
-            self.dtypes,
-            self.others,
-            around,
-            behind,
-        )
+        return (str(plain), str(objects), given, str(shapes), self.shape, self.dtypes, self.others, around, behind)
 
     @property
     def dtypes(self) -> tuple[torch.dtype, ...]:
         """The dtypes of its input and of its parameters."""
         return self.x.dtype, *sorted({one.dtype for one in self.module.parameters()}, key=str)
+
+
+def has_values(x: Tensor) -> bool:
+    """Whether its elements can be kept: not on the meta device, not of a FakeTensor, and not in torch.vmap, whose tensors end with it."""
+    return not (x.is_meta or isinstance(x, FakeTensor) or torch._C._functorch.is_functorch_wrapped_tensor(x))
 
 
 class Room:
@@ -218,7 +218,7 @@ def copy_of(module: nn.Module) -> nn.Module | None:
     of_torch = type(module).__module__.startswith("torch.nn.modules.") and not module._modules
     own = (module._parameters, module._buffers) if of_torch else ()
     tensors = [one for several in own for one in several.values()] or [*module.parameters(), *module.buffers()]
-    if any(tensor is not None and tensor.is_meta for tensor in tensors):
+    if any(tensor is not None and not has_values(tensor) for tensor in tensors):
         return None
     if of_torch:
         return _copy_of_layer(module)

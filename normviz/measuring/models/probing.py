@@ -16,7 +16,7 @@ from normviz.measuring.check import norm_of, usual_names, with_usual_formula
 from normviz.measuring.formula import Measurement, measure
 from normviz.measuring.models.gates import Gate, gate_of
 from normviz.measuring.models.graph import Replay
-from normviz.measuring.models.kept import LIKE_X, OTHER, ModeAsArgument, WithOthers
+from normviz.measuring.models.kept import LIKE_X, OTHER, ModeAsArgument, WithOthers, has_values
 from normviz.measuring.models.others import Other, of_module
 from normviz.measuring.models.recording import Call, Shape, axis_names, may_normalize
 from normviz.measuring.report import without_like
@@ -174,7 +174,7 @@ def _copy(module: nn.Module, smaller: Mapping[int, int]) -> nn.Module:
     twin = copy.deepcopy(module)
     twin._forward_hooks.clear()  # hooks of other code must not see the probes
     twin._forward_pre_hooks.clear()
-    if not smaller and not any(tensor.is_meta for tensor in _tensors(module)):
+    if not smaller and all(map(has_values, _tensors(module))):
         return twin.float().cpu()
     for part in twin.modules():
         if isinstance(part, Replay):

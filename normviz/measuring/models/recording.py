@@ -9,7 +9,8 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -35,6 +36,7 @@ from normviz.measuring.models.kept import (
     Trail,
     WithOthers,
     copy_of,
+    has_values,
     part_of,
     trail_of,
 )
@@ -258,20 +260,22 @@ class Call:
         module = module if self.mode is None else ModeAsArgument(module, self.mode)
         others = self.others if LIKE_X in self.others else ()
         of_torch = self.layer is not None and not others
-        found = Kept(module, self.x, self.shape, self.trail, others, self.called is not None, of_torch)
+        make = partial(Kept, module, self.x, self.shape, self.trail, others, self.called is not None, of_torch)
         if self.node is None:
-            return found
+            return make()
         after, returned = [self.node, *chain(self.node)], None if self.parent is None else self.parent.node
         users, has_gamma = after[-1].users, any(parent.is_fixed for node in after[1:] for parent in node.parents)
-        is_activation = [one.name.lower() for one in users if one is returned and one.name.lower() in ACTIVATIONS]
-        found = replace(found, activation="".join(is_activation), users=tuple(one.name.lower() for one in users))
+        names = tuple(one.name.lower() for one in users)
+        activation = "".join(
+            name for one, name in zip(users, names, strict=True) if one is returned and name in ACTIVATIONS
+        )
         if not any(one.name in PRODUCTS | SUMS for one in after[1:]):
-            return found
+            return make(activation=activation, users=names)
         inner = WithOthers(module, others, 0.0) if others else module
         end = Replay(after[-1], self.node, inner).train(module.training)
         around = Kept(end, self.x, self.shape, self.trail, (), self.called is not None)
         has_number = not has_gamma and after[-1] is returned
-        return replace(found, around=around, has_gamma=has_gamma, has_number=has_number)
+        return make(around, has_gamma, has_number, activation, names)
 
 
 @dataclass
@@ -309,11 +313,13 @@ class Recorder(TorchFunctionMode):
         self.handled: list[BaseException | None] = []  # the error that was handled when each running module was called
         self.open: list[Call | None] = []
         self.failure: Failure | None = None
+        self.begun = 0  # modules and norm functions
 
     def before(self, module: nn.Module, args: tuple[object, ...], kwargs: Mapping[str, object]) -> None:
         with torch._C.DisableTorchFunction():  # its own reading of shapes is not recorded
             tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
             self.running.append((module, [tuple(tensor.shape) for tensor in tensors]))
+            self.begun += 1
             self.functions.append(0)
             self.handled.append(sys.exc_info()[1])
             call, layer = None, self._layer(module)
@@ -392,7 +398,7 @@ class Recorder(TorchFunctionMode):
         known.count += known is not call
         may_be_norm = call.layer is not None or may_normalize(call.module)
         is_norm = not (call.function and self._is_inside) and may_be_norm
-        if known is call and not x.is_meta and is_norm:
+        if known is call and has_values(x) and is_norm:
             call.x, call.trail = part_of(x, _fixed(call), self.graph.room), self.trails.get(x) or Trail(call.shape)
         return known
 
@@ -410,6 +416,7 @@ class Recorder(TorchFunctionMode):
             layer, given = found
             x, module = given["input"], self.running[-1][0]
             self.functions[-1] += 1
+            self.begun += 1
             parameters, buffers = (
                 elements_of(map(given.get, names)) for names in (("weight", "bias"), ("running_mean", "running_var"))
             )
@@ -422,7 +429,7 @@ class Recorder(TorchFunctionMode):
                         known[0]: one for one in map(given.get, ("weight", "bias"))
                         if isinstance(one, nn.Parameter) and (known := self.parameters.get(one)) is not None
                     },
-                    called=None if x.is_meta or self._is_inside else Called(func, given),
+                    called=None if not has_values(x) or self._is_inside else Called(func, given),
                     node=self.graph.node(first_of(output)) if is_seen else None,
                     parent=self.open[-1],
                     nth=self.functions[-1],
@@ -433,10 +440,11 @@ class Recorder(TorchFunctionMode):
         return output
 
     def function_of_others(self, apply: Any, kind: type[torch.autograd.Function], args: Any, kwargs: Any) -> Any:
-        """A call of an autograd function. One whose operations divide by a root is a formula as any other."""
-        seen = len(self.graph.quotients)
+        """A call of an autograd function. What is seen in it, a formula, a module or a norm function, is listed instead, as in a checkpoint."""
+        seen = len(self.graph.quotients), self.begun
         output = apply(kind, *args, **kwargs)
-        if self.running and _has_operations(self.running[-1][0]) and len(self.graph.quotients) == seen and not kwargs:
+        is_seen = seen != (len(self.graph.quotients), self.begun)
+        if self.running and _has_operations(self.running[-1][0]) and not is_seen and not kwargs:
             with torch._C.DisableTorchFunction():
                 self.graph.add_function(kind, args, output, tuple(module for module, _shapes in self.running))
         return output

@@ -218,6 +218,109 @@ def test_what_only_one_module_does_behind_its_norm_is_told(inside, told):
         assert behind(*pair) == tuple(f"norm.norm, {which} model: {sentence}" for sentence in told)
 
 
+def test_another_activation_in_the_module_is_told():
+    sentences = ("first model: Its output goes through relu.", "second model: Its output goes through silu.")
+    assert behind(Behind(F.relu), Behind(F.silu)) == tuple(f"norm.norm, {one}" for one in sentences)
+    assert behind(Behind(F.relu), Behind(torch.Tensor.relu_)) == ()
+
+
+class Beside(nn.Module):
+    """A norm of h and a tensor z beside it."""
+
+    def __init__(self, norm, join):
+        super().__init__()
+        self.h, self.z, self.norm, self.out, self.join = nn.Linear(8, 8), nn.Linear(8, 8), norm, nn.Linear(8, 8), join
+
+    def forward(self, x):
+        return self.out(self.join(self.norm, self.h(x), self.z(x)))
+
+
+class Joined(nn.Module):
+    """RMSNorm with a second argument."""
+
+    def __init__(self, before, after):
+        super().__init__()
+        self.weight, self.before, self.after = nn.Parameter(torch.ones(8)), before, after
+
+    def forward(self, h, z):
+        return self.after(own_rms(self.before(h, z)) * self.weight, z)
+
+
+def own_rms(h):
+    return h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-5)
+
+
+class Rms(nn.Module):
+    def __init__(self, eps=1e-5):
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.ones(8)), eps
+
+    def forward(self, h):
+        return h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + self.eps) * self.weight
+
+
+def first_alone(h, z):
+    return h
+
+
+def gated(h, z):
+    return h * F.silu(z)
+
+
+def summed(h, z):
+    return h + z
+
+
+BESIDE = [(gated, first_alone), (summed, first_alone), (first_alone, gated), (first_alone, summed)]
+
+
+@pytest.mark.parametrize(("before", "after"), BESIDE)
+def test_a_gate_or_a_residual_may_be_an_argument_of_the_norm_or_outside(before, after):
+    one = Beside(Joined(before, after), lambda norm, h, z: norm(h, z))
+    other = Beside(Rms(), lambda norm, h, z: after(norm(before(h, z)), z))
+    for found in (behind(one, other), behind(other, one)):
+        assert found == ()
+        assert "what it does with that tensor is not compared" in str(found)
+    wrong = Beside(Rms(1e-3), other.join)
+    assert behind(one, wrong) == ("norm, second model: Its eps is 0.001, not 1e-05.",)
+
+
+def test_a_gate_that_the_other_model_does_not_have_is_told():
+    one, none = (
+        Beside(Joined(first_alone, gated), lambda norm, h, z: norm(h, z)),
+        Beside(Rms(), lambda norm, h, z: norm(h)),
+    )
+    does = "It multiplies its output by silu(z), where z is a tensor given beside x."
+    assert behind(one, none) == (f"norm, first model: {does}",)
+
+
+def test_a_norm_without_tensors_may_run_several_times_or_be_several():
+    def model(*norms):
+        return nn.Sequential(*(part for norm in norms for part in (nn.Linear(8, 8), norm)))
+
+    plain, learned = nn.LayerNorm(8, elementwise_affine=False), nn.LayerNorm(8)
+    several = [nn.LayerNorm(8, elementwise_affine=False) for _norm in range(3)]
+    assert behind(model(plain, plain, plain), model(*several)) == ()
+    assert behind(model(*several), model(plain, plain, plain)) == ()
+    missing = "5 (LayerNorm([8], elementwise_affine=False)) is missing in the second model."
+    assert behind(model(*several), model(plain, plain)) == (missing,)
+    assert behind(model(learned, learned), model(nn.LayerNorm(8), nn.LayerNorm(8))) == (
+        "3 (LayerNorm([8])) is only in the second model.",
+    )
+
+
+def test_a_gamma_of_one_number_has_another_shape():
+    class OneNumber(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.g = nn.Parameter(torch.ones(1))
+
+        def forward(self, x):
+            return own_rms(x) * self.g
+
+    assert behind(Rms(), OneNumber()) == ("the model itself: the shapes of gamma differ: (8,) and (1,).",)
+
+
 def test_two_factors_behind_a_norm_are_compared():
     found = behind(Behind(lambda y: y * 0.5), Behind(lambda y: y / 4))
     assert found[::2] == (

@@ -6,6 +6,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils.checkpoint import checkpoint
 
 import normviz as nv
 from normviz.measuring.models.probing import Prober, lacks_a_number
@@ -392,3 +394,34 @@ def test_the_operations_of_a_layer_are_seen_if_somebody_has_changed_it():
     patched.forward = lambda x: F.rms_norm(x, (8,)) if HAS_RMS_NORM else F.layer_norm(x, (8,))
     found = nv.norms(nn.Sequential(layer, patched), torch.randn(2, 8))
     assert [row.function for row in found] == ["F.layer_norm", "F.rms_norm" if HAS_RMS_NORM else "F.layer_norm"]
+
+
+class Inside(nn.Module):
+    """A module that runs its norm in a function of torch."""
+
+    def __init__(self, run):
+        super().__init__()
+        self.norm, self.run = nn.LayerNorm(4), run
+
+    def forward(self, x):
+        return self.run(self.norm, x)
+
+
+@pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")
+@pytest.mark.parametrize(
+    "run",
+    [lambda norm, x: checkpoint(norm, x, use_reentrant=True), lambda norm, x: torch.vmap(norm)(x)],
+    ids=["checkpoint", "vmap"],
+)
+def test_a_norm_in_a_checkpoint_or_in_vmap_is_one_row(run):
+    found = nv.norms(Inside(run), torch.randn(3, 2, 4))
+    assert [row.name for row in found] == ["norm"]
+    assert not found.failure
+    assert found.diff(found) == ()
+
+
+@pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
+def test_a_model_of_fake_tensors_is_measured_as_one_on_meta():
+    with FakeTensorMode():
+        model, x = Llama(4), torch.randn(2, 4)
+    assert [str(row.layer) for row in nv.norms(model, x)] == ["RMSNorm([4], eps=1e-06)"]
