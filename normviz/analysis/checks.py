@@ -86,10 +86,13 @@ def read_tensor(x: object, function: str) -> Tensor:
     tensor = as_tensor(x).cpu()
     if not 1 <= tensor.numel() <= MOST_ELEMENTS:
         raise NormvizError(
-            "{function} takes an x of 1 to {n:,} elements, and this x has {elements:,}.",
-            n=MOST_ELEMENTS,
-            function=function,
-            elements=tensor.numel(),
+            ngettext(
+                "{function} takes an x of 1 to {n:,} element, and this x has {elements:,}.",
+                "{function} takes an x of 1 to {n:,} elements, and this x has {elements:,}.",
+                MOST_ELEMENTS,
+                function=function,
+                elements=tensor.numel(),
+            )
         )
     return tensor
 

@@ -330,10 +330,13 @@ def vanishing_input(norm: Norm, shape: tuple[int, ...], name: str = "outlier") -
         )
     if prod(shape) > MOST_ELEMENTS:
         raise NormvizError(
-            "an example has up to {n:,} elements, and {shape} has {elements:,}; make the shape smaller.",
-            n=MOST_ELEMENTS,
-            shape=shape,
-            elements=prod(shape),
+            ngettext(
+                "an example has up to {n:,} element, and {shape} has {elements:,}; make the shape smaller.",
+                "an example has up to {n:,} elements, and {shape} has {elements:,}; make the shape smaller.",
+                MOST_ELEMENTS,
+                shape=shape,
+                elements=prod(shape),
+            )
         )
     m = counts(norm, shape).elements_per_statistic
     if name == "signs" and m % 2:

@@ -98,23 +98,26 @@ def compare(layers: Sequence[str | Layer | Norm], shape: object, layout: str) ->
 def _number_problem(layers: object) -> str:
     if not isinstance(layers, tuple | list):
         check_is_object(layers)
-        return _(
+        return ngettext(
+            "a comparison takes {fewest} to {n} layer and got {text}; give a list of them.",
             "a comparison takes {fewest} to {n} layers and got {text}; give a list of them.",
-            n=MOST,
+            MOST,
             text=echo(layers),
             fewest=FEWEST,
         )
     limits = {"fewest": FEWEST, "number": len(layers)}
     if len(layers) < FEWEST:
-        return _(
+        return ngettext(
+            "a comparison takes {fewest} to {n} layer and got {number}; add {missing}.",
             "a comparison takes {fewest} to {n} layers and got {number}; add {missing}.",
-            n=MOST,
+            MOST,
             missing=FEWEST - len(layers),
             **limits,
         )
-    return _(
+    return ngettext(
+        "a comparison takes {fewest} to {n} layer and got {number}; remove {extra}.",
         "a comparison takes {fewest} to {n} layers and got {number}; remove {extra}.",
-        n=MOST,
+        MOST,
         extra=len(layers) - MOST,
         **limits,
     )

@@ -18,7 +18,7 @@ from normviz.layers.layer import IncompleteError, Layer, check_is_object
 from normviz.layers.naming import torch_layer
 from normviz.layers.norm import Norm
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import _, join_sentences
+from normviz.texts.messages import _, join_sentences, ngettext
 
 
 class Array(Protocol):
@@ -286,10 +286,13 @@ def tensor_and_shape(x: Any) -> tuple[Tensor | None, tuple[int, ...]]:
         )
     if len(sizes) > MAX_RANK or not all(1 <= size <= arguments.LARGEST_SIZE for size in sizes):
         raise NormvizError(
-            "the shape {shape} must have 1 to {n} sizes, each from 1 to {largest:,}.",
-            n=MAX_RANK,
-            shape=echo(sizes),
-            largest=arguments.LARGEST_SIZE,
+            ngettext(
+                "the shape {shape} must have 1 to {n} size, each from 1 to {largest:,}.",
+                "the shape {shape} must have 1 to {n} sizes, each from 1 to {largest:,}.",
+                MAX_RANK,
+                shape=echo(sizes),
+                largest=arguments.LARGEST_SIZE,
+            )
         )
     return tensor, tuple(int(size) for size in sizes)
 

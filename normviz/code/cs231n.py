@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from normviz.analysis import closed_form, description, examples
 from normviz.analysis.forward import Values, largest_difference, run_module
 from normviz.texts.errors import NormvizError, echo
-from normviz.texts.messages import N_
+from normviz.texts.messages import N_, ngettext
 
 Array = NDArray[np.float64]
 MOST_ELEMENTS = 2**18
@@ -161,9 +161,12 @@ def _arrays(x: ArrayLike, gamma: ArrayLike, beta: ArrayLike) -> tuple[Array, Arr
     x = _numbers("x", x)
     if x.ndim != 2 or not 1 <= x.size <= MOST_ELEMENTS:
         raise NormvizError(
-            "x has shape {shape}; give (N, D), N rows of D columns, 1 to {n:,} elements.",
-            n=MOST_ELEMENTS,
-            shape=x.shape,
+            ngettext(
+                "x has shape {shape}; give (N, D), N rows of D columns, 1 to {n:,} element.",
+                "x has shape {shape}; give (N, D), N rows of D columns, 1 to {n:,} elements.",
+                MOST_ELEMENTS,
+                shape=x.shape,
+            )
         )
     rows, columns = x.shape
     return x, _per_column("gamma", gamma, columns, rows), _per_column("beta", beta, columns, rows)

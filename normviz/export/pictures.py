@@ -22,7 +22,7 @@ from normviz.export.files import check_writable, short_path, whole_file
 from normviz.figures.palette import theme as checked_theme
 from normviz.parts.part import Chart, Panels, Part, flat
 from normviz.texts.errors import NormvizError, echo, listed
-from normviz.texts.messages import N_
+from normviz.texts.messages import N_, ngettext
 
 if TYPE_CHECKING:
     from choreographer import Browser, Tab
@@ -82,7 +82,14 @@ def save(
 
 def _check_size(scale: float, width: int | None) -> None:
     if width is not None and not 1 <= width <= WIDEST:
-        raise NormvizError("width={width} must be from 1 to {n:,} pixels.", n=WIDEST, width=echo(width))
+        raise NormvizError(
+            ngettext(
+                "width={width} must be from 1 to {n:,} pixel.",
+                "width={width} must be from 1 to {n:,} pixels.",
+                WIDEST,
+                width=echo(width),
+            )
+        )
     if not (isfinite(scale) and 0 < scale <= LARGEST_SCALE):
         raise NormvizError("scale={scale} must be above 0 and at most {most:g}.", scale=echo(scale), most=LARGEST_SCALE)
 

@@ -69,7 +69,13 @@ def read_tour(text: str, name: str, pages: Collection[str] = ()) -> Tour:
         )
     if not isinstance(title, str) or not isinstance(stops, list) or not 1 <= len(stops) <= MOST_STOPS:
         raise NormvizError(
-            "the tour {name} must have a title and 1 to {n} stops: {form}.", n=MOST_STOPS, name=echo(name), form=FORM
+            ngettext(
+                "the tour {name} must have a title and 1 to {n} stop: {form}.",
+                "the tour {name} must have a title and 1 to {n} stops: {form}.",
+                MOST_STOPS,
+                name=echo(name),
+                form=FORM,
+            )
         )
     read = tuple(_read_stop(stop, number, pages) for number, stop in enumerate(stops, 1))
     return Tour(name, title, read, int(str(minutes or 0)))
@@ -81,10 +87,13 @@ def _read_stop(given: Marked, number: int, pages: Collection[str]) -> Stop:
     caption = "" if caption is None else caption
     if not isinstance(link, str) or not isinstance(caption, str) or len(caption) > MOST_CAPTION:
         raise NormvizError(
-            "stop {number} must have a link and a caption of up to {n} characters: {form}.",
-            n=MOST_CAPTION,
-            number=number,
-            form=FORM,
+            ngettext(
+                "stop {number} must have a link and a caption of up to {n} character: {form}.",
+                "stop {number} must have a link and a caption of up to {n} characters: {form}.",
+                MOST_CAPTION,
+                number=number,
+                form=FORM,
+            )
         )
     given.fields(("link", "caption"))
     try:

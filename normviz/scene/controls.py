@@ -31,7 +31,7 @@ from normviz.scene.setting import (
     plain_signs,
 )
 from normviz.texts.errors import NormvizError
-from normviz.texts.messages import N_, _, join_sentences
+from normviz.texts.messages import N_, _, join_sentences, ngettext
 from normviz.texts.searching import named
 
 
@@ -356,7 +356,11 @@ def _data(view: Changeable) -> list[Input]:
     if edited:
         options = {EDITED: _("edited by hand"), **options}
     value = EDITED if edited else view.scene.shown_data
-    limit = _("Above {n:,} elements, values are computed for what is drawn and for the selected group.", n=MOST_HELD)
+    limit = ngettext(
+        "Above {n:,} element, values are computed for what is drawn and for the selected group.",
+        "Above {n:,} elements, values are computed for what is drawn and for the selected group.",
+        MOST_HELD,
+    )
     help_text = join_sentences([axes_in_words(map(scenes.axes_of, LAYOUTS)), limit])
     return [Input("data", _(scenes.DATA_SETTING.label), value, Choice(options), on_scene(_with_data), help=help_text)]
 

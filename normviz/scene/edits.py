@@ -336,8 +336,10 @@ def with_pattern(
 def with_value(scene: scenes.Scene, index: tuple[int, ...], value: float) -> Reading:
     """Change the value of one element of x, and select it. Where x is then the example again, its values need not be written."""
     if not scene.editable:
-        message = _(
-            "only tensors of up to {n} elements can be edited; make the tensor smaller.", n=scenes.MOST_EDITABLE
+        message = ngettext(
+            "only tensors of up to {n} element can be edited; make the tensor smaller.",
+            "only tensors of up to {n} elements can be edited; make the tensor smaller.",
+            scenes.MOST_EDITABLE,
         )
         return Reading(scene, message)
     x = scene.description.x

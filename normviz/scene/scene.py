@@ -28,16 +28,7 @@ from normviz.layers.layer import Layer
 from normviz.layers.norm import Norm
 from normviz.scene import options
 from normviz.scene.grid import Grid, grid, start_with
-from normviz.scene.setting import (
-    Number,
-    Setting,
-    check_length,
-    number,
-    or_none,
-    plain_signs,
-    read_number,
-    write_settings,
-)
+from normviz.scene.setting import Number, Setting, number, or_none, plain_signs, read_number, write_settings
 from normviz.texts.errors import NormvizError, closest, echo, listed
 from normviz.texts.messages import N_, ngettext
 
@@ -69,8 +60,17 @@ def query_of(layer: Layer | Norm | str, shape: tuple[int, ...], layout: str = ""
 
 
 def _parse_numbers(name: str, text: str, most: int, convert: Callable[[str], object], example: str) -> tuple[Any, ...]:
-    check_length(name, text, LONGEST_NUMBERS)
     words = plain_signs(text).replace("(", "").replace(")", "").strip(" ,").split(",")
+    if len(text) > LONGEST_NUMBERS:
+        raise NormvizError(
+            ngettext(
+                "{name}={value} is too long; use at most {n} character.",
+                "{name}={value} is too long; use at most {n} characters.",
+                LONGEST_NUMBERS,
+                name=name,
+                value=echo(text),
+            )
+        )
     try:
         numbers = tuple(convert(word) for word in words)
     except (ValueError, OverflowError):
@@ -522,7 +522,12 @@ def check_rank(shape: tuple[int, ...]) -> None:
     """Raise NormvizError for more axes than a link holds. A reader's own x may have more."""
     if len(shape) > MOST_RANK:
         raise NormvizError(
-            "a view shows at most {n} axes, and this x has {rank}; give fewer.", n=MOST_RANK, rank=len(shape)
+            ngettext(
+                "a view shows at most {n} axis, and this x has {rank}; give fewer.",
+                "a view shows at most {n} axes, and this x has {rank}; give fewer.",
+                MOST_RANK,
+                rank=len(shape),
+            )
         )
 
 

@@ -576,7 +576,13 @@ def check_length(name: str, given: str, most: int) -> str:
     """The text, ready for a page. Raises NormvizError if it has more than ``most`` characters."""
     if len(given) > most:
         raise NormvizError(
-            "{name}={value} is too long; use at most {n} characters.", name=name, value=echo(given), n=most
+            ngettext(
+                "{name}={value} is too long; use at most {n} character.",
+                "{name}={value} is too long; use at most {n} characters.",
+                most,
+                name=name,
+                value=echo(given),
+            )
         )
     return encodable(given)
 

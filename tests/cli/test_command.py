@@ -61,7 +61,7 @@ def test_one_picture_is_written_to_the_standard_output_as_svg(run, tmp_path, mon
             each.write_text(f"<svg>{each.suffix}")
         return paths
 
-    monkeypatch.setattr(sys.modules["normviz.cli.writing"], "save", save)
+    monkeypatch.setattr(sys.modules["normviz.export.pictures"], "save", save)
     several = (2, "", "normviz: this view has several figures; name a file for them instead of -.\n")
     assert run("image", "LayerNorm(4)", "-o", "-") == ((0, "<svg>.svg", "") if count == 1 else several)
     assert os.listdir(tmp_path) == []
@@ -183,7 +183,7 @@ def test_plotly_js_as_a_file(run, tmp_path):
 def test_image_saves_with_the_options_of_the_library(run, monkeypatch, tmp_path):
     asked = []
     monkeypatch.setattr(
-        sys.modules["normviz.cli.writing"],
+        sys.modules["normviz.export.pictures"],
         "save",
         lambda parts, path, **options: asked.append((len(parts), path, options)) or [],
     )

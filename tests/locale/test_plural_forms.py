@@ -13,7 +13,7 @@ COUNTED = re.compile(
 )
 # What follows a name, not a number: "{layer} averages over {axes}".
 NOT_NOUNS = re.compile(
-    "as|averages|changes|computes|contains|determines|differs|divides|does|gives|has|holds|is|names|needs|normalizes|opens|overrides|raises|represents|"
+    "as|averages|changes|computes|contains|determines|differs|divides|does|gives|has|holds|is|moves|names|needs|normalizes|opens|overrides|raises|represents|"
     "rounds|runs|shares|shows|stays|stores|subtracts|takes|uses|was|writes"
 )
 ALLOWED = frozenset(

@@ -44,9 +44,12 @@ class SmallBatches:
         given = self.batch_sizes if isinstance(self.batch_sizes, list | tuple | range) else ()
         if not 1 <= len(given) <= MOST_SIZES:
             raise NormvizError(
-                "batch_sizes={sizes} must be 1 to {n} sizes, as in [2, 8, 32].",
-                n=MOST_SIZES,
-                sizes=echo(self.batch_sizes),
+                ngettext(
+                    "batch_sizes={sizes} must be 1 to {n} size, as in [2, 8, 32].",
+                    "batch_sizes={sizes} must be 1 to {n} sizes, as in [2, 8, 32].",
+                    MOST_SIZES,
+                    sizes=echo(self.batch_sizes),
+                )
             )
         sizes = tuple(read_integer("batch_size", size, BATCH_SIZES) for size in given)
         for size in sizes:

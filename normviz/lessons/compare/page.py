@@ -201,9 +201,12 @@ def loops_difference(shape: tuple[int, int, int], seed: int = 0) -> float:
     """
     if len(shape) != 3 or prod(shape) > MOST_VALUES:
         raise NormvizError(
-            "shape={shape} must have the three sizes N, L and C and at most {n:,} elements, as in (2, 3, 4).",
-            n=MOST_VALUES,
-            shape=shape,
+            ngettext(
+                "shape={shape} must have the three sizes N, L and C and at most {n:,} element, as in (2, 3, 4).",
+                "shape={shape} must have the three sizes N, L and C and at most {n:,} elements, as in (2, 3, 4).",
+                MOST_VALUES,
+                shape=shape,
+            )
         )
     x = examples.example("normal", shape, ("n", "l", "c"), seed).double()
     gamma, beta = (number.double() for number in examples.parameters("random", shape[1:], seed))

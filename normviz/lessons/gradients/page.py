@@ -60,8 +60,11 @@ def near(e: Description, drawing: grid.Grid, at: part.Index) -> Neighborhood:
     found = neighborhood(e, drawing.indices, at, MOST_ELEMENTS)
     if found is None:
         raise NormvizError(
-            "derivatives are shown where the groups that are drawn have up to {n:,} elements; make the tensor smaller.",
-            n=MOST_ELEMENTS,
+            ngettext(
+                "derivatives are shown where the groups that are drawn have up to {n:,} element; make the tensor smaller.",
+                "derivatives are shown where the groups that are drawn have up to {n:,} elements; make the tensor smaller.",
+                MOST_ELEMENTS,
+            )
         )
     return found
 

@@ -53,10 +53,13 @@ def _parse_layers(text: str) -> tuple[str, ...]:
     found = tuple(part.strip() for part in plain_signs(text).split(";") if part.strip())
     if len(text) > LONGEST or not 1 <= len(found) <= MOST_LAYERS:
         raise NormvizError(
-            "own={text} must be 1 to {n} layers on shapes, separated by semicolons, such as {example}.",
-            n=MOST_LAYERS,
-            text=echo(text),
-            example="; ".join(EXAMPLE),
+            ngettext(
+                "own={text} must be 1 to {n} layer on a shape, separated by semicolons, such as {example}.",
+                "own={text} must be 1 to {n} layers on shapes, separated by semicolons, such as {example}.",
+                MOST_LAYERS,
+                text=echo(text),
+                example="; ".join(EXAMPLE),
+            )
         )
     for one in found:
         describe_shape(*parse_layer_on_shape(one), None)

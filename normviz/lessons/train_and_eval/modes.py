@@ -239,9 +239,12 @@ def modes_table(e: description.Description, seed: int, known: TrainAndEval) -> T
     """
     if prod(e.shape) > MOST_COMPARED:
         raise NormvizError(
-            "other layers are compared on an x of up to {n:,} elements, and this one has {elements:,}; make it smaller.",
-            n=MOST_COMPARED,
-            elements=prod(e.shape),
+            ngettext(
+                "other layers are compared on an x of up to {n:,} element, and this one has {elements:,}; make it smaller.",
+                "other layers are compared on an x of up to {n:,} elements, and this one has {elements:,}; make it smaller.",
+                MOST_COMPARED,
+                elements=prod(e.shape),
+            )
         )
     assert e.x is not None  # it is small
     layers = _compared_layers(e)

@@ -82,7 +82,7 @@ def test_an_error_its_remedy_and_the_figure_are_on_one_screen_and_the_field_that
     expect(view.find(".st-key-controls")).to_be_hidden()
     view.find(".nv-fold").click()
     view.write("C", "5")
-    expect(view.find(".nv-note-box")).to_contain_text("num_groups")
+    expect(view.find(".nv-part").filter(has_text="C = 5 has no divisor between 1 and 5")).to_be_visible()
     expect(view.field("C")).to_be_visible()
     view.find(".nv-fold").click()
     expect(view.find(".st-key-controls")).to_be_hidden()
