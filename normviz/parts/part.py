@@ -747,7 +747,7 @@ class QuestionList(Part):
         entries = list(dict.fromkeys([*self.path, *(entry for *_names, entries in self.topics for entry in entries)]))
         titles = [simplified(plain(entry.link.text)) for entry in entries]
         places = ranking(self.typed, titles, [entry.words for entry in entries]) if self.typed.strip() else []
-        items = "".join(_item(entries[place], body) for place in places[:MOST_BEST] if len(places) > 1)
+        items = "".join(_item(entries[place], body) for place in places[:MOST_BEST] if len(self._listed) > 1)
         return (
             f'<section class="nv-best"{_hidden(not items)}><h2>{escape(_("Best matches"))}</h2>'
             f'<ol class="nv-links nv-links-path">{items}</ol></section>'

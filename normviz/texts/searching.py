@@ -60,6 +60,7 @@ NEAR = 0.8  # of the weight of the best text
 STEM = 4  # letters that a word and its plural have in common
 CHINESE = re.compile("[\u3400-\u9fff]")
 IN_TITLE = 3  # a word in a title weighs so much more
+WORTH = 0.2  # of the weight of the best
 
 
 def matches(typed: str, texts: Sequence[str]) -> list[bool]:
@@ -90,8 +91,9 @@ def ranking(typed: str, titles: Sequence[str], texts: Sequence[str]) -> list[int
     weights = _weights(has)
     scores = _scores(has, weights)
     titled = _scores(_found_in(wanted, titles), weights)
-    found = [place for place, one in enumerate(matches(typed, texts)) if one]
-    return sorted(found, key=lambda place: -scores[place] - IN_TITLE * titled[place])
+    totals = [score * (score + IN_TITLE * in_title) for score, in_title in zip(scores, titled, strict=True)]
+    best = max(totals, default=0.0)
+    return sorted((one for one, total in enumerate(totals) if 0 < total >= WORTH * best), key=lambda one: -totals[one])
 
 
 def _wanted(typed: str) -> list[list[str]]:
@@ -120,7 +122,9 @@ def _meanings(part: str) -> list[str]:
         names = (name for idea in same for name in idea.names)
         return [part, *(name for name in names if len(name) > len(part) and name[:STEM] == part[:STEM])]
     exact = [idea for idea in known if part in idea.words]
-    meant = exact or [idea for idea in known if any(word.startswith(part) for word in idea.words)]
+    meant = exact or [
+        idea for idea in known if any(word.startswith(part) and word[len(part)] != " " for word in idea.words)
+    ]
     return [part, *(name for idea in meant for name in idea.names)]
 
 

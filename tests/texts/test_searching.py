@@ -159,6 +159,12 @@ FIRST = [
     ("pt", "loss nan", "q22 q24 q48"), ("zh", "损失变成 nan", "q22 q24 q48"), ("zh", "偏置", "q26"), ("zh", "卷积偏置", "q26"), ("en", "bias", "q26"), ("es", "sesgo", "q26"), ("pt", "viés", "q26"), ("en", "bias=False", "q45"),
     ("es", "cuántos parámetros tiene layernorm", "s0"), ("en", "how many parameters has layernorm", "s0"), ("pt", "quantos parâmetros tem layernorm", "s0"), ("zh", "layernorm 有多少参数", "s0"),
     ("zh", "layernorm和batchnorm的区别", "s3a s1b"), ("zh", "小批量", "s2c s2r s2s q37"), ("zh", "滑动平均", "s3k s3l"), ("zh", "多少个 gamma", "s0 s0b s0g s1 s1b"), ("zh", "eval 结果不同", "q16 s1c"),
+    ("en", "which dims to average in pytorch", "s1a s3d s3e"), ("en", "negative variance", "q24"), ("en", "variance numerically unstable", "q24"), ("en", "batch norm in rnn", "s2b"),
+    ("en", "learnable parameters of batchnorm", "s0e s1b"), ("en", "number of gammas in instance norm", "s0f q9"), ("en", "my numpy layernorm does not match torch", "q13"), ("en", "layernorm on feature maps", "s3a s0h q3"),
+    ("en", "normalizer free networks", "q52"), ("en", "convert batchnorm to groupnorm small batch", "s2c s2r q37"), ("en", "track_running_stats", "q17 q10"), ("en", "unbiased variance", "q12 q13"),
+    ("es", "qué ejes se promedian", "s1a"), ("es", "varianza negativa", "q24"), ("es", "inestabilidad numérica de la varianza", "q24"), ("es", "por qué gamma por característica", "s1"), ("es", "congelar batchnorm", "q18 q35"),
+    ("pt", "quais eixos entram na média", "s1a"), ("pt", "variância negativa", "q24"), ("pt", "por que gamma por coluna", "s1"), ("pt", "preenchimento", "q21"),
+    ("zh", "方差 负数", "q24"), ("zh", "数值不稳定", "q24"), ("zh", "在哪些轴上求均值", "s1a"), ("zh", "每个特征一个 gamma", "s1"), ("zh", "填充", "q21"), ("zh", "冻结", "q18 q35"),
 ]  # fmt: skip
 
 

@@ -59,6 +59,7 @@ export const needsServer = (text: string, root: HTMLElement) => (/\d/.test(text)
 const NEAR = 0.8; // of the weight of the best text
 const STEM = 4; // letters that a word and its plural have in common
 const IN_TITLE = 3; // a word in a title weighs so much more
+const WORTH = 0.2; // of the weight of the best
 const CHINESE = /[\u3400-\u9fff]/;
 const MOST_BEST = 5;
 
@@ -79,8 +80,8 @@ export function matches(typed: string, ideas: Ideas, texts: string[]): boolean[]
 export function ranking(typed: string, ideas: Ideas, titles: string[], texts: string[]): number[] {
   const wanted = wantedBy(typed, ideas), has = foundIn(wanted, texts), weights = weightsOf(has);
   const scores = scoresOf(has, weights), titled = scoresOf(foundIn(wanted, titles), weights);
-  const weight = (place: number) => scores[place] + IN_TITLE * titled[place];
-  return matches(typed, ideas, texts).flatMap((isFound, place) => (isFound ? [place] : [])).sort((one, other) => weight(other) - weight(one));
+  const totals = scores.map((score, place) => score * (score + IN_TITLE * titled[place])), best = Math.max(...totals);
+  return [...totals.keys()].filter((place) => totals[place] > 0 && totals[place] >= WORTH * best).sort((one, other) => totals[other] - totals[one]);
 }
 
 /** The words that a search wants: each with those that mean the same. */
@@ -114,7 +115,7 @@ function meanings(part: string, ideas: Ideas) {
   const isLonger = (name: string) => name.length > part.length && name.slice(0, STEM) === part.slice(0, STEM);
   if (same.length) return same.flatMap(([names]) => names.filter(isLonger));
   const exact = ideas.filter(([, words]) => words.includes(part));
-  const meant = exact.length ? exact : ideas.filter(([, words]) => words.some((word) => word.startsWith(part)));
+  const meant = exact.length ? exact : ideas.filter(([, words]) => words.some((word) => word.startsWith(part) && word[part.length] !== " "));
   return meant.flatMap(([names]) => names);
 }
 
