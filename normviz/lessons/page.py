@@ -379,10 +379,15 @@ class Page:
 
     def summary(self, view: View) -> str:
         """What the controls have chosen, in a few words. On a narrow screen these words stand in place of the controls."""
-        has_layer = self.uses == "tensor" and any(
-            controls.LAYER in group for row in self.rows(view) for group in (*row.groups, *row.more)
+        rows = self.rows(view)
+        if self.uses == "tensor" and any(controls.LAYER in group for row in rows for group in (*row.groups, *row.more)):
+            return _("{layer} on {shape}", layer=view.scene.layer, shape=view.scene.shape)
+        inputs = (one for row in rows if row.key for group in row.groups for one in group)
+        return " \u00b7 ".join(
+            one.chosen(view.settings[one.name])
+            for one in inputs
+            if isinstance(one, Setting) and one.widget and one.applies(view)
         )
-        return _("{layer} on {shape}", layer=view.scene.layer, shape=view.scene.shape) if has_layer else ""
 
     def share_title(self, view: View) -> str:
         """What a view shows, in one line: the title of an iframe."""

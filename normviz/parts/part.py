@@ -429,10 +429,10 @@ class TourBar(Part):
             for kind, link in (("back", self.before), ("next", self.after), ("leave", self.leave))
             if link
         ]
-        place = _("{number} of {count}", number=self.number, count=self.count) if self.number else ""
-        where = f'<span class="nv-tour-place">{escape(place)}</span>'
+        place = _("{number} of {count}", number=self.number, count=self.count)
+        where = f'<span class="nv-tour-place">{escape(place)}</span>' if self.number else ""
         return (
-            f'<nav class="nv-tour" aria-label="{escape(_("Tour: {title}", title=self.title))}">'
+            f'<nav class="nv-tour{"" if self.number else " nv-tour-title"}" aria-label="{escape(_("Tour: {title}", title=self.title))}">'
             f'<p class="nv-tour-caption" role="status">{line(self.caption or self.title)}</p>'
             f'<div class="nv-tour-links">{where}{"".join(links)}</div></nav>'
         )

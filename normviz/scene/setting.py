@@ -303,6 +303,13 @@ class Setting:
         """The value in a message."""
         return self.format(value) if isinstance(value, int | float) else echo(self.format(value))
 
+    def chosen(self, value: object) -> str:
+        """What a reader has chosen with its control, in words."""
+        if isinstance(self.widget, Choice | Segments):
+            return _(self.widget.options[value])
+        labels = self.widget.options if isinstance(self.widget, Slider) else {}
+        return _("{title}: {caption}", title=_(self.label), caption=labels.get(value, self.format(value)))
+
     def nearest(self, text: str) -> Any:
         """The nearest valid value to a text that ``parse`` refuses."""
         try:

@@ -289,12 +289,12 @@ def parts(
     """The sentence, the linked panels and the table."""
     if at is not None:
         yield Sentence(sentence(comparison, at), ", ".join(map(str, at)))
-    if ready:
-        yield Text(join_sentences([ready.text, ready.loops_text]))
     notes = [note for e in comparison.descriptions for note in (*e.notes, groups_note(e), _own_name(e))]
     for note in dict.fromkeys(filter(None, notes)):
         yield Caption(note)
     yield panels(comparison, drawing, at, cards)
+    if ready:
+        yield Text(join_sentences([ready.text, ready.loops_text]))
     yield Text(_("**Side by side**"), of="table")
     yield _table(comparison)
 

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from normviz.parts.titles import EXPLORE, full_title
+from tests.browser.files.test_tours import FIGURE
 from tests.browser.lessons.lesson import Lesson
 
 pytestmark = pytest.mark.browser
@@ -79,6 +80,8 @@ def test_a_link_shows_the_page_for_a_projector_and_escape_leads_to_the_page_with
                 assert float(scale) == pytest.approx(
                     lesson.page.evaluate("Math.min(innerWidth / 548, innerHeight / 308)")
                 )
+            if "tour" in address:  # its title does not show what the first stop asks
+                assert lesson.page.evaluate(FIGURE)["veil"] == "hidden"
             if address == "start?step=1" or "tour" in address:
                 lesson.page.keyboard.press("Escape")
                 expect_whole_page(lesson)
