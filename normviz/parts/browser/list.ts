@@ -37,10 +37,7 @@ function showBest(root: ParentNode, text: string, ideas: Ideas) {
   const items = findAll(root, "[data-words][data-question]").sort((one, other) => place(one) - place(other));
   const titles = items.map((item) => simplified(item.textContent ?? ""));
   const copies = (text ? ranking(text, ideas, titles, items.map(wordsOf)) : []).slice(0, MOST_BEST).map((one) => items[one].cloneNode(true) as HTMLElement);
-  for (const copy of copies) {
-    delete copy.dataset.words;
-    copy.hidden = false;
-  }
+  for (const copy of copies) Object.assign(copy, { hidden: false }).removeAttribute("data-words");
   best.hidden = !copies.length;
   find(best, "ol").replaceChildren(...copies);
 }
