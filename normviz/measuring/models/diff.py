@@ -270,8 +270,9 @@ class Pair:
                 yield from () if here is None else self._why(one, other, here, layout)
         for row, own, theirs, model in zip((self.first, self.second), both, both[::-1], (FIRST, SECOND), strict=True):
             has_none = bool(theirs.users) and all(name.startswith(PRODUCTS_OF_LAYERS) for name in theirs.users)
-            names = {own.activation, *theirs.users}
-            is_another = len(names) == 2 and len(theirs.users) == 1 and names <= DISTINCT
+            is_another = own.activation != theirs.activation and DISTINCT.issuperset(
+                (own.activation, theirs.activation)
+            )
             if own.activation and (has_none or is_another):
                 yield Told(model, {"sentence": _("Its output goes through {function}.", function=own.activation)})
             if row.kept is not None and row.kept.others and not own.others:

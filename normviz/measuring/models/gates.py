@@ -69,7 +69,9 @@ def gate_of(module: nn.Module, others: tuple[Any, ...], shape: tuple[int, ...]) 
                 return Gate(text, before=float(factor(ones).mean()), is_last=False)
         if are_close(y - with_other, z - other):
             return Gate(_("It adds z to its output, where z is a tensor given beside x."), 0.0)
-        return Gate(_("Its output depends on a tensor given beside x, too."), None)
+        plain = f(x, torch.zeros_like(z))
+        is_affine = are_close(y + f(x, -z), 2 * plain) and not are_close(plain, torch.zeros_like(y))  # y * (1 + z) + z
+        return Gate(_("Its output depends on a tensor given beside x, too."), 0.0 if is_affine else None)
 
 
 def alone(kept: Kept) -> Kept:

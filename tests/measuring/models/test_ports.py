@@ -222,6 +222,7 @@ def test_another_activation_in_the_module_is_told():
     sentences = ("first model: Its output goes through relu.", "second model: Its output goes through silu.")
     assert behind(Behind(F.relu), Behind(F.silu)) == tuple(f"norm.norm, {one}" for one in sentences)
     assert behind(Behind(F.relu), Behind(torch.Tensor.relu_)) == ()
+    assert behind(Behind(torch.tanh), Behind(lambda y: 2 * torch.sigmoid(2 * y) - 1)) == ()
 
 
 class Beside(nn.Module):
@@ -271,7 +272,17 @@ def summed(h, z):
     return h + z
 
 
-BESIDE = [(gated, first_alone), (summed, first_alone), (first_alone, gated), (first_alone, summed)]
+def modulated(h, z):
+    return h * (1 + z) + z
+
+
+BESIDE = [
+    (gated, first_alone),
+    (summed, first_alone),
+    (first_alone, gated),
+    (first_alone, summed),
+    (first_alone, modulated),
+]
 
 
 @pytest.mark.parametrize(("before", "after"), BESIDE)
