@@ -404,7 +404,7 @@ class Learned:
     """How the factors or the offsets of a formula follow from a parameter.
 
     ids       int64, the shape of x: elements with the same number use the same element of the parameter
-    constant  factor = constant * parameter. It is 1, or a number that follows from the group's size
+    constant  factor = constant * parameter. It is 1, or a number that follows from the group's size; 0 if it is not one number
     zero_centered  whether 1 + the parameter is used instead of the parameter; None: something else that follows from it
     """
 
@@ -428,9 +428,8 @@ def measure_learned(
     if one is None or other is None:
         return None, None
     pairs = [(first[position].double(), second[position].double()) for position in tensors]
-    return learned_factor((one.factor, other.factor), pairs, dtype), learned_offset(
-        (one.offset, other.offset), pairs, dtype
-    )
+    gamma = learned_factor((one.factor, other.factor), pairs, dtype)
+    return gamma, learned_offset((one.offset, other.offset), pairs, dtype)
 
 
 def generic_values(tensors: Mapping[int, Tensor], seed: int) -> dict[int, Tensor]:
@@ -456,8 +455,10 @@ def learned_factor(
     for (first, second), one in product(pairs, added):
         ids = _position(quotient, (one + first) / (one + second), close)
         if ids is not None:
-            constant = float((factors[0] / (one + first.flatten()[ids])).median())
-            return Learned(ids.cpu().numpy(), constant, zero_centered=bool(one))
+            constants = factors[0] / (one + first.flatten()[ids])
+            constant = float(constants.median())
+            is_one = bool(((constants - constant).abs() <= 10 * close * abs(constant)).all())
+            return Learned(ids.cpu().numpy(), constant if is_one else 0.0, zero_centered=bool(one))
     return Learned(equal_ids(factors[0], dtype), zero_centered=None)
 
 
@@ -775,17 +776,9 @@ def _normalization(function: Function, generic: Values, reach: Reach, ids: Ids, 
     agrees = _agreement(run, dtype, formula, groups, constant, eps)
     if eps is not None and not eps.place and not agrees(probe.generic(reach.shape, dtype, seed=7)):
         return Measurement(reach, dtype, ids)  # a function such as tanh resembles a normalization for large x only
-    return Measurement(
-        reach,
-        dtype,
-        ids,
-        replace(own, kind=formula.kind),
-        divisor,
-        eps,
-        gamma,
-        beta,
-        agrees=formula.exact and not (eps and not eps.place) and all(map(agrees, _others(reach.shape, dtype, x))),
-    )
+    exact = formula.exact and not (eps and not eps.place) and all(map(agrees, _others(reach.shape, dtype, x)))
+    formula = replace(own, kind=formula.kind)
+    return Measurement(reach, dtype, ids, formula, divisor, eps, gamma, beta, agrees=exact)
 
 
 def _divisor(gamma: Learned | None, factor: Tensor, elements: int, dtype: torch.dtype) -> str:
@@ -826,10 +819,8 @@ def _agreement(
     def agrees(given: Tensor) -> bool:
         numerator, square = kind.terms(given.double(), groups)
         denominator = square.sqrt() / constant
-        if eps is not None:
-            normalized = numerator / eps.applied(denominator)
-        else:  # groups of one element
-            normalized = torch.where(denominator == 0, 0.0, numerator / denominator)
+        one = torch.where(denominator == 0, 0.0, numerator / denominator)  # of groups of one element
+        normalized = one if eps is None else numerator / eps.applied(denominator)
         expected = normalized * formula.factor / constant + formula.offset
         size = max(1.0, float(expected.abs().nan_to_num().max()))
         known = expected.isfinite()

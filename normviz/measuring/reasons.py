@@ -129,19 +129,10 @@ class Variant:
 
     def normalized(self, x: Tensor) -> Tensor | None:
         """The output before gamma and beta, of the shape of x; None where it is not defined."""
-        x = self._rounded("x", x)
         if self.stored is not None and not self.of_x:
             mean, variance = self.stored
             return (x if self.center == "none" else x - mean) / ROOTS[self.root](variance, self.eps)
-        parts = self.parts(x)
-        second = None if parts is None else self._second(parts)
-        if parts is None or second is None:
-            return None
-        if self.stored is not None:
-            of_mean = self.of_x == "mean"
-            deviation, second = (parts.deviation, self.stored[1]) if of_mean else (x - self.stored[0], second)
-            return self._quotient(deviation, second, 1.0)
-        return self._quotient(parts.deviation, second, self._scale(x))
+        return self.at(lambda value: value, x, {})
 
     def parts(self, x: Tensor) -> "Parts | None":
         """What does not depend on divisor, root and eps. ``x`` is rounded already."""
@@ -171,7 +162,8 @@ class Variant:
     def key(self) -> tuple[object, ...]:
         """Variants with the same key have the same ``parts``."""
         groups = self.over, self.around, self.dropped, self.tail, self.left_out_of, self.whole
-        return (*groups, self.center, self.spread, self.padding, self.rounds)
+        rounds = self.rounds if self.rounds is not None and self.rounds[0] in STEPS[:3] else None
+        return (*groups, self.center, self.spread, self.padding, rounds)
 
     def at(self, columns: Callable[[Tensor], Tensor], x: Tensor, known: "Known") -> Tensor | None:
         """Some columns of ``normalized``, from the parts that are ``known``, or are from now on."""
@@ -183,10 +175,12 @@ class Variant:
         second = None if parts is None else self._second(parts)
         if parts is None or second is None:
             return None
+        deviation = parts.deviation
+        if self.stored is not None and self.of_x == "mean":
+            second = columns(self.stored[1].expand_as(x))
+        elif self.stored is not None:
+            deviation = columns(x - self.stored[0])
         scale = scale if isinstance(scale, float) else columns(scale.expand_as(x))
-        return self._quotient(parts.deviation, second, scale)
-
-    def _quotient(self, deviation: Tensor, second: Tensor, scale: Tensor | float) -> Tensor:
         root = self._rounded("root", ROOTS[self.root](self._rounded("variance", second), self.eps * scale))
         if self.rounds is not None and self.rounds[0] == "reciprocal":
             return deviation * self._rounded("reciprocal", 1 / root)
@@ -197,11 +191,7 @@ class Variant:
         if self.root == "scaled":
             largest = self.around.reduced(x.abs(), torch.amax)
             return 1.0 if largest is None else largest.square()
-        return (
-            x.abs().flatten(1).amax(1).square().reshape(-1, *(1,) * (x.dim() - 1))
-            if self.root == "scaled by all"
-            else 1.0
-        )
+        return _largest(x).square() if self.root == "scaled by all" else 1.0
 
     def _center(self, x: Tensor, mean: Tensor) -> Tensor | None:
         """What is subtracted; None if it is not defined."""
@@ -363,12 +353,9 @@ def _centers(norm: Norm) -> Iterator[Change]:
         yield from (Change("center", {"center": "mean", "spread": spread}, difference) for spread in ("centered", "x"))
         return
     none = Difference("center", words[0], words[1], _("It does not subtract the mean."))
-    others = [
-        (name, Difference("center", _("another number"), words[1], _(text))) for name, text in OTHER_CENTERS.items()
-    ]
-    for name, difference in (("none", none), *others):
-        for spread in ("centered", "around center"):
-            yield Change("center", {"center": name, "spread": spread}, difference)
+    told = {name: Difference("center", _("another number"), words[1], _(text)) for name, text in OTHER_CENTERS.items()}
+    for (name, difference), spread in product({"none": none, **told}.items(), ("centered", "around center")):
+        yield Change("center", {"center": name, "spread": spread}, difference)
 
 
 def _spreads(norm: Norm) -> Iterator[Change]:
@@ -377,19 +364,18 @@ def _spreads(norm: Norm) -> Iterator[Change]:
         forgotten = _("It averages the deviations, not their squares: the square is forgotten.")
         own = _("deviations that are not squared")
     else:
+        wanted = _("the root of the mean of x^2")
+        text = _("It divides by the sum of |x|, not by the root of the mean of x^2: the square is forgotten.")
+        difference = Difference("variance", _("the sum of |x|"), wanted, text)
+        yield Change("spread", {"spread": "|x|", "root": "none", "divisor": SUM}, difference)
+        text = _("It divides by the mean of |x|, not by the root of the mean of x^2: the square is forgotten.")
+        difference = Difference("variance", _("the mean of |x|"), wanted, text)
+        yield Change("spread", {"spread": "|x|", "root": "none"}, difference)
         forgotten = _("It averages the values, not their squares: the square is forgotten.")
         own = _("values that are not squared")
     difference = Difference("variance", own, _("the mean of squares"), forgotten)
-    text = _("It divides by the mean of |x|, not by the root of the mean of x^2: the square is forgotten.")
-    absolute = Difference("variance", _("the mean of |x|"), _("the root of the mean of x^2"), text)
-    if not norm.center:
-        text = _("It divides by the sum of |x|, not by the root of the mean of x^2: the square is forgotten.")
-        total = Difference("variance", _("the sum of |x|"), _("the root of the mean of x^2"), text)
-        yield Change("spread", {"spread": "|x|", "root": "none", "divisor": SUM}, total)
-    for spread in ("|centered|", "|x|", "sum of deviations", "values"):
-        yield Change("spread", {"spread": spread, "root": "inside"}, difference)
-        no_root = absolute if spread == "|x|" and not norm.center else difference
-        yield Change("spread", {"spread": spread, "root": "none"}, no_root)
+    for spread, root in product(("|centered|", "|x|", "sum of deviations", "values"), ("inside", "none")):
+        yield Change("spread", {"spread": spread, "root": root}, difference)
 
 
 def _divisors(groups: Groups) -> Iterator[Change]:
@@ -401,15 +387,9 @@ def _divisors(groups: Groups) -> Iterator[Change]:
 
 
 def _roots(norm: Norm) -> Iterator[Change]:
-    for place, root in (
-        ("outside", "outside"),
-        ("maximum", "maximum"),
-        ("maximum", "maximum inside"),
-        ("scaled", "scaled"),
-        ("scaled", "scaled by all"),
-        *([("relative", "relative")] if (norm.eps or 0.0) > 1e-4 else []),  # else it is as if there were none
-    ):
-        yield Change("root", {"root": root}, place_difference(place, norm.center))
+    relative = ["relative"] if (norm.eps or 0.0) > 1e-4 else []  # else it is as if there were none
+    for root in ("outside", "maximum", "maximum inside", "scaled", "scaled by all", *relative):
+        yield Change("root", {"root": root}, place_difference(root.split()[0], norm.center))
     yield Change("root", {"root": "none"}, no_root(norm.center))
     twice = _("It normalizes twice: its output is that of the normalized x, normalized again.")
     words = _("two normalizations"), _("one normalization")
@@ -429,9 +409,8 @@ def _roots(norm: Norm) -> Iterator[Change]:
         none = Difference("variance", _("no division"), _("the standard deviation"), text)
         yield Change("root", {"root": "nothing"}, none)
         text = _("It multiplies by the variance instead of dividing by its root.")
-        yield Change(
-            "root", {"root": "product of squares"}, Difference("variance", _("a product"), _("a quotient"), text)
-        )
+        difference = Difference("variance", _("a product"), _("a quotient"), text)
+        yield Change("root", {"root": "product of squares"}, difference)
 
 
 def no_root(center: bool) -> Difference:
@@ -543,9 +522,8 @@ def _other_axes(norm: Norm, groups: Groups, axes: tuple[str, ...]) -> Iterator[C
     for other in list(_with_other_axes(groups))[:MOST_SUBSETS]:
         own = axes_of(other.axes, axes)
         if norm.center:
-            difference = Difference(
-                "statistics", own, wanted, _("Its mean is over {own}, not over {wanted}.", own=own, wanted=wanted)
-            )
+            text = _("Its mean is over {own}, not over {wanted}.", own=own, wanted=wanted)
+            difference = Difference("statistics", own, wanted, text)
             for spread in ("centered", "around first"):
                 yield Change("groups", {"over": other, "spread": spread}, difference)
         text = (
@@ -607,22 +585,20 @@ class Evidence:
 
     close  the relative error that may be rounding
     after  a function that was applied to the outputs, which are here as they were before it, and what they are after it
+    known  parts of variants for some elements of x
     """
 
     x: Tensor
     draws: tuple[Draw, ...]
     close: float
     after: tuple[Callable[[Tensor], Tensor], tuple[Tensor, ...]] | None = None
+    known: Known = field(default_factory=dict)
 
 
 def evidence_of(compared: LayerComparison, eps: Iterable[float]) -> Evidence | None:
     """Call the function. None if its outputs are not finite. ``eps``: at which x is so small that this eps counts."""
-    function, norm, shape, dtype = (
-        compared.function,
-        compared.reference.norm,
-        compared.expected.shape,
-        compared.function.dtype,
-    )
+    function, norm, shape = compared.function, compared.reference.norm, compared.expected.shape
+    dtype = function.dtype
     plain = [probe.generic(shape, torch.float64, seed) for seed in (31, 32, 33, 34, 35)]
     given = compared.x.double() if tuple(compared.x.shape) == shape else compared.alike(shape, 36)
     smallest = 1e-14 if dtype.itemsize >= 4 else 1e-9  # squares of smaller ones may vanish
@@ -784,8 +760,12 @@ class Target:
 
 def _sizes(outputs: Tensor) -> Tensor:
     """The largest output for each x."""
-    largest = outputs.nan_to_num(0, 0, 0).abs().flatten(1).amax(1).clamp(min=1e-12)
-    return largest.reshape(-1, *(1,) * (outputs.dim() - 1))
+    return _largest(outputs.nan_to_num(0, 0, 0)).clamp(min=1e-12)
+
+
+def _largest(values: Tensor) -> Tensor:
+    """The largest absolute value for each x."""
+    return values.abs().flatten(1).amax(1).reshape(-1, *(1,) * (values.dim() - 1))
 
 
 # The smallest list
@@ -831,18 +811,13 @@ def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Reas
     ratio = _share_of_mean(compared, evidence, groups) if norm.center and not norm.running else None
     if ratio is not None:
         difference = _share(ratio, groups.elements, tuple(compared.x.shape) == expected.shape)
-        usual += [
-            Change("center", {"center": ratio, "spread": one}, difference) for one in ("centered", "around center")
-        ]
-    every, seen = [*usual], dict[str, list[Mapping[str, object]]]()
-    for one in usual:
-        seen.setdefault(one.part, []).append(one.fields)
+        spreads = "centered", "around center"
+        usual += [Change("center", {"center": ratio, "spread": one}, difference) for one in spreads]
     eps_values = _eps_values(norm.eps or 0.0, own_eps, groups.elements, compared.x.dtype)
-    for one in (*changes(norm, groups, expected.axes, eps_values), *_rounded_steps(compared)):
-        same_part = seen.setdefault(one.part, [])
-        if one.fields not in same_part:
-            same_part.append(one.fields)
-            every.append(one)
+    first_of: dict[object, Change] = {}
+    for one in (*usual, *changes(norm, groups, expected.axes, eps_values), *_rounded_steps(compared)):
+        first_of.setdefault((one.part, frozenset(one.fields.items())), one)
+    every = [*first_of.values()]
     if norm.running:
         every = [one for one in every if one.part in ("root", "eps") or one.fields.get("center") == "none"]
     common = [one for one in every if one in usual or _is_common(one, own_eps)]
@@ -852,18 +827,29 @@ def reasons(compared: LayerComparison, found: Measurement, given: Error) -> Reas
             return replace(rest, differences=(*first, difference, *rest.differences))
     best = _smallest(compared, evidence, base, every, common)
     if best is not None:
-        told = _with_error(best.differences, given, compared.x.dtype)
+        told = tuple(_unused(compared, one) for one in _with_error(best.differences, given, compared.x.dtype))
         return replace(best, differences=first + told) if first or told else None
     if (mixed := _mixed(compared, evidence, base, common)) is not None:
         return mixed
     if text := half_sums(compared):
-        return Reasons(
-            (Difference("precision", _("sums in {dtype}", dtype="float16"), _("the precision of torch"), text),)
-        )
+        own, wanted = _("sums in {dtype}", dtype="float16"), _("the precision of torch")
+        return Reasons((Difference("precision", own, wanted, text),))
     special = _special(compared, evidence, base, given)
     if special is not None or found.reach.is_elementwise:
         return special
     return _before_another_function(compared, evidence, base, every, common)
+
+
+def _unused(compared: LayerComparison, told: Difference) -> Difference:
+    """The difference; of a use of gamma or beta that has no name, that there is none if other values give the same output."""
+    roles = {_(OTHER_GAMMA): (compared.best.gamma, UNUSED), _(OTHER_BETA): (compared.best.beta, UNUSED_BETA)}
+    role, sentence = roles.get(told.sentence, (None, ""))
+    learned, x = parameters_of(compared.function), probe.generic(compared.expected.shape, compared.function.dtype, 37)
+    if role is None or role.position not in learned:
+        return told
+    others = signed_values({role.position: learned[role.position]}, seed=9)
+    same = torch.equal(compared.function(x, {}).nan_to_num(), compared.function(x, others).nan_to_num())
+    return replace(told, sentence=_(sentence)) if same else told
 
 
 ONE_OF_X = {
@@ -880,11 +866,12 @@ def _mixed(compared: LayerComparison, evidence: Evidence, base: Variant, common:
     """One stored statistic beside one of x."""
     if base.stored is not None or evidence.draws[0].stored is None:
         return None
-    same = [one for one in common if one.part != "center" and one.fields.get("root") != "nothing"]  # both are used
     words = _("the statistics of x"), _("stored statistics")
     own, wanted, texts = (*words, ONE_OF_X) if compared.reference.norm.running else (*words[::-1], ONE_STORED)
     for of_x, text in texts.items():
         mixed = replace(base, stored=evidence.draws[0].stored, of_x=of_x)
+        without = {"center", "counted", *(("spread", "divisor") if of_x == "mean" else ())}  # stored ones have none
+        same = [one for one in common if one.part not in without and one.fields.get("root") != "nothing"]
         if (rest := _smallest(compared, evidence, mixed, same, same, most=1)) is not None:
             return replace(rest, differences=(Difference("training", own, wanted, _(text)), *rest.differences))
     return None
@@ -1023,7 +1010,6 @@ def _smallest(
     best: Reasons | None = None
     others: set[tuple[Difference, ...]] = set()
     small, is_coarse = evidence.x[0].numel() <= MOST_ELEMENTS, evidence.close > COARSE
-    parts: Known = {}
     for count in range(most + 1):
         if best is not None and (len(best.differences), best.uses) <= (count, 0):
             break
@@ -1034,7 +1020,7 @@ def _smallest(
         ]
         if best is not None and best.measured and not is_coarse:  # with other groups, no output is the same
             lists = [chosen for chosen in lists if any(map(_is_measured, chosen))]
-        for chosen, variant in _possible(evidence, base, lists[:MOST_VARIANTS], parts):
+        for chosen, variant in _possible(evidence, base, lists[:MOST_VARIANTS]):
             use = _use(compared, evidence, variant)
             if use is None:
                 continue
@@ -1062,7 +1048,7 @@ def _is_measured(change: Change) -> bool:
 
 
 def _possible(
-    evidence: Evidence, base: Variant, lists: Sequence[tuple[Change, ...]], known: Known
+    evidence: Evidence, base: Variant, lists: Sequence[tuple[Change, ...]]
 ) -> Iterator[tuple[tuple[Change, ...], Variant]]:
     """The lists of changes, with their variants, that some elements of the outputs do not refute."""
     whole = evidence.draws[0].target
@@ -1073,8 +1059,8 @@ def _possible(
 
     for start in range(0, len(lists), AT_ONCE):
         several = [(chosen, base.changed(chosen)) for chosen in lists[start : start + AT_ONCE]]
-        if base.stored is None:
-            found = [variant.at(columns, evidence.x, known) for _chosen, variant in several]
+        if base.stored is None or base.of_x:
+            found = [variant.at(columns, evidence.x, evidence.known) for _chosen, variant in several]
             several = [one for one, value in zip(several, found, strict=True) if value is not None]
             if not several:
                 continue
@@ -1088,7 +1074,9 @@ def _possible(
 
 
 def _is_a_factor(chosen: Sequence[Change]) -> bool:
-    """Whether another divisor is the same as a factor: without an eps."""
+    """Whether another divisor is the same as a factor: without an eps. Or whether there are two divisors."""
+    if sum("divisor" in one.fields for one in chosen) > 1:
+        return True
     if not any(one.fields.get("eps") == 0.0 for one in chosen):
         return False
     fields = {name: value for one in chosen for name, value in one.fields.items()}
@@ -1140,7 +1128,7 @@ def _use(compared: LayerComparison, evidence: Evidence, variant: Variant) -> Rea
 
 # How gamma and beta are used. ``g`` and ``b`` are gamma and beta of each element.
 
-UNUSED = N_("It does not use gamma.")
+UNUSED, UNUSED_BETA = N_("It does not use gamma."), N_("It does not use beta.")
 FACTORS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     N_("It multiplies by beta, not by gamma."): lambda g, b: b,
     UNUSED: lambda g, b: torch.ones_like(g),
@@ -1157,7 +1145,7 @@ FACTORS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 OFFSETS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     N_("It adds gamma, not beta."): lambda g, b: g,
-    N_("It does not use beta."): lambda g, b: torch.zeros_like(b),
+    UNUSED_BETA: lambda g, b: torch.zeros_like(b),
     N_("It subtracts beta instead of adding it."): lambda g, b: -b,
     N_("It adds beta before it multiplies by gamma; add it afterwards."): lambda g, b: g * b,
     N_("It divides beta by gamma."): lambda g, b: b / g,
@@ -1234,7 +1222,9 @@ def _of_parameters(
             yield from [] if other else [told]
             return
         own = multiple(float(f"{gamma.constant:.3g}"), "1 + gamma" if gamma.zero_centered else "gamma")
-        if own != norm.factor:
+        if not gamma.constant:
+            yield constant_factor(None)
+        elif own != norm.factor:
             yield other_factor(own, norm.factor)
     elif told.what in ("beta", "offset"):
         offset = fits[0].offset
@@ -1248,7 +1238,7 @@ def _of_parameters(
             in_other_order = told.sentence == _(OTHER_BETA) and beta is not None and beta.zero_centered is not None
             yield replace(told, sentence=_(BETA_ORDER)) if in_other_order else told
             if in_other_order and beta is not None and (constant := float(f"{beta.constant:.3g}")) != 1:
-                yield _multiple_of_beta(constant)
+                yield _multiple_of_beta(constant) if constant else told
     else:
         yield told
 
@@ -1470,9 +1460,8 @@ def _of_roles(
     if base.stored is None:
         low, high = _limits_of_x(compared, roles, base.over)
         if gives(lambda own, pair: _times(own.normalized(evidence.x.clamp(low, high)), *pair)):
-            yield replaced(
-                _("It clips x to the range from {low:.4g} to {high:.4g} before it normalizes.", low=low, high=high)
-            )
+            text = _("It clips x to the range from {low:.4g} to {high:.4g} before it normalizes.", low=low, high=high)
+            yield replaced(text)
         yield from _rounded_output(compared, evidence, gives, given, error)
         if _divides_by_another_number(base, evidence.x, inside, evidence.close):
             yield another_denominator(norm)
@@ -1714,11 +1703,9 @@ def made_from_condition(compared: LayerComparison) -> GammaBeta | None:
         found = _factor_and_offset(compared, variant, values)
         if found is None or not _has_pattern(found.factor.nan_to_num(1.0), found.offset, ids):
             return None
-        tables = [
-            _table(one, ids) for one in (found.factor.nan_to_num(1.0) - int(norm.zero_centered_gamma), found.offset)
-        ]
-        shape = counts.gamma_shape
-        made = [Role(-1, None, shape, is_number=True, value=one.reshape(shape)) for one in tables]
+        factors, shape = found.factor.nan_to_num(1.0) - int(norm.zero_centered_gamma), counts.gamma_shape
+        tables = [_table(one, ids).reshape(shape) for one in (factors, found.offset)]
+        made = [Role(-1, None, shape, is_number=True, value=one) for one in tables]
     function.fixed |= set(parameters_of(function))  # another value would make another gamma
     return GammaBeta(made[0], made[1] if norm.bias else None)
 

@@ -294,12 +294,6 @@ def unexpected(name: str, expected: Description) -> Difference:
     return Difference("beta", "beta", _("no beta"), _("It adds a beta, and {layer} has none.", layer=expected.title))
 
 
-def _factor(found: Measurement, gamma: Learned) -> str:
-    """What a function multiplies by, such as "2*gamma"."""
-    name = "1 + gamma" if gamma.zero_centered else "gamma"
-    return multiple(float(f"{gamma.constant / constant_of(found.divisor, found.elements):.3g}"), name)
-
-
 def multiple(number: float, factor: str) -> str:
     """The product of a number and gamma, or 1 + gamma.
 
@@ -475,8 +469,10 @@ def text(
     sentences = []
     if expected is None and found is not None:
         sentences = [_groups(found, axes, similar)]
-        if found.gamma is not None and found.gamma.zero_centered and not similar and not found.running:
-            sentences.append(_("It multiplies by {factor}.", factor=_factor(found, found.gamma)))
+        gamma = found.gamma
+        if gamma is not None and gamma.zero_centered and gamma.constant and not similar and not found.running:
+            number = float(f"{gamma.constant / constant_of(found.divisor, found.elements):.3g}")
+            sentences.append(_("It multiplies by {factor}.", factor=multiple(number, "1 + gamma")))
     elif expected is not None and not differs:
         sentences = [_same(expected)]
     for one in differs:

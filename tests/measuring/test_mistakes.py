@@ -146,6 +146,7 @@ def norm(x):
 
 ORDER = "It uses gamma in another order."
 GAMMA, BETA = torch.tensor([0.5, 0.7, 1.2, 1.4, 0.9]), torch.tensor([0.1, 0.9, 0.4, 0.3, 0.6])
+NUMBERS = torch.tensor([1.0, -1.0, 2.0, 1.0, 3.0])
 USES = [
     (lambda x, gamma, beta: norm(x) * (gamma - 1) + beta, [("gamma", "It multiplies by gamma - 1, not by gamma.")]),
     (lambda x, gamma, beta: norm(x) * gamma + beta - gamma, [("beta", "It adds beta - gamma, not beta.")]),
@@ -154,8 +155,11 @@ USES = [
     (lambda x, gamma, beta: norm(x) * beta - gamma, [("gamma", "It multiplies by beta, not by gamma."), ("beta", "It uses beta, but not as one added term.")]),
     (lambda x, gamma, beta: norm(x) * 2 * gamma.flip(0) - 3 * beta.flip(0), [("gamma", ORDER), ("gamma", "It multiplies by 2*gamma, not by gamma."), ("beta", "It uses beta in another order."), ("beta", "It adds -3*beta, not beta.")]),
     (lambda x, gamma, beta: norm(x) * (1 + gamma.roll(1)) - beta.flip(0), [("gamma", ORDER), ("gamma", "It multiplies by 1 + gamma, not by gamma."), ("beta", "It uses beta in another order."), ("beta", "It subtracts beta instead of adding it.")]),
-    (lambda x, gamma, beta: norm(x) * 2 * beta.flip(0) + beta, [("gamma", "It uses gamma, but not as one factor.")]),
-    (lambda x, gamma, beta: norm(x) * (1 + beta) + beta, [("gamma", "It uses gamma, but not as one factor.")]),
+    (lambda x, gamma, beta: norm(x) * 2 * beta.flip(0) + beta, [("gamma", "It does not use gamma.")]),
+    (lambda x, gamma, beta: norm(x) * (1 + beta) + beta, [("gamma", "It does not use gamma.")]),
+    (lambda x, gamma, beta: norm(x) * gamma + gamma.flip(0), [("beta", "It does not use beta.")]),
+    (lambda x, gamma, beta: norm(x) * gamma.flip(0) * NUMBERS + beta, [("gamma", ORDER), ("factor", "It multiplies by numbers that are no parameter of it.")]),
+    (lambda x, gamma, beta: norm(x) * gamma + beta.flip(0) * NUMBERS, [("beta", "It uses beta in another order."), ("beta", "It uses beta, but not as one added term.")]),
     (lambda x, gamma, beta: norm(x) * gamma.flip(0) ** 2 + beta, [("gamma", "It uses gamma, but not as one factor.")]),
     (lambda x, gamma, beta: -0.5 * norm(x) * gamma + beta, [("gamma", "It multiplies by -0.5*gamma, not by gamma.")]),
     (lambda x, gamma, beta: 2 * (norm(x) * gamma + beta), [("gamma", "It multiplies by 2*gamma, not by gamma."), ("beta", "It adds 2*beta, not beta.")]),
@@ -244,6 +248,7 @@ MIXED = {
     "variance": (lambda x, mean, var: (mean, x.var(0, correction=0)), [VARIANCE_OF_X]),
     "mean, and eps": (lambda x, mean, var: (x.mean(0), var + 1e-3 - 1e-5), [MEAN_OF_X, "Its eps is 0.001, not 1e-05."]),
     "unbiased variance": (lambda x, mean, var: (mean, x.var(0)), [VARIANCE_OF_X, "It divides the sum of squares by m - 1, not m, the size of a group."]),
+    "mean, and no root": (lambda x, mean, var: (x.mean(0), (var + 1e-5) ** 2 - 1e-5), [MEAN_OF_X, "It divides by the variance, not by its root: the root is forgotten."]),
     "median": (lambda x, mean, var: (x.median(0).values, var), None),
     "around the stored mean": (lambda x, mean, var: (mean, (x - mean).square().mean(0)), None),
 }  # fmt: skip

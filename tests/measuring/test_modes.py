@@ -29,6 +29,7 @@ class Batch(nn.Module):
             "own": None,
             "in_eval": None,
             "round": torch.float64,
+            "multiple": 0.0,
         } | changes
 
     def update(self, name, value):
@@ -37,6 +38,8 @@ class Batch(nn.Module):
         with torch.no_grad():
             statistic = getattr(self, name).mul_(keep).add_(rate * value)
             statistic.copy_(statistic.to(self.options["round"]))
+            if multiple := self.options["multiple"]:
+                statistic.copy_((statistic * multiple).round() / multiple)
 
     def forward(self, x):
         if self.training:
@@ -98,6 +101,26 @@ def test_a_mistake_in_the_running_statistics_has_its_sentence(module, wanted):
     assert differs(module) == wanted
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_in_16_bits_no_mistake_is_told_that_gives_only_nearly_the_statistic(dtype):
+    def sentences(module):
+        return {one[3] for one in differs(module.to(dtype), dtype=dtype)}
+
+    both = [VAGUE.format(name=name) for name in BOTH]
+    for wrong in (Batch(keep=0.95), Batch(rate=0.11, keep=0.9), Batch(rate=0.07)):
+        assert sentences(wrong) <= {*both}
+    assert sentences(Batch(keep=0.95)) == {*both}
+    assert sentences(Batch(keep=1.0)) == {
+        f"It adds to {name} without multiplying it by 1 - momentum before." for name in BOTH
+    }
+    assert sentences(Batch()) == set()
+
+
+def test_other_rounded_numbers_are_not_those_of_16_bits():
+    """Multiples of 1/256 are numbers of bfloat16, too, but small ones are not rounded to it."""
+    assert differs(Batch(multiple=256.0))[0] == statistic("running_mean", VAGUE)
+
+
 DIFFERENT = [f"Its {name} after two batches differs from that of BatchNorm1d(3, momentum={{}})." for name in BOTH]
 EXCHANGED = [f"It exchanges momentum and 1 - momentum in {name}." for name in BOTH]
 MOMENTA = [
@@ -107,6 +130,9 @@ MOMENTA = [
     (Batch(rate=0.7), 0.3, EXCHANGED),
     (nn.BatchNorm1d(3, momentum=None), None, []),
     (Batch(rate=0.2), None, DIFFERENT),
+    (Batch(rate=0.9), None, DIFFERENT),
+    (Batch(keep=1.0), None, DIFFERENT),
+    (Batch(rate=1.0), None, [f"It replaces {name} with the statistics of the last batch." for name in BOTH]),
 ]  # fmt: skip
 
 
