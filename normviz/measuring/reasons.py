@@ -1221,11 +1221,11 @@ def _of_parameters(
         elif gamma.zero_centered != (not norm.zero_centered_gamma):
             yield from [] if other else [told]
             return
-        own = multiple(float(f"{gamma.constant:.3g}"), "1 + gamma" if gamma.zero_centered else "gamma")
+        own = multiple(float(f"{gamma.constant or 1.0:.3g}"), "1 + gamma" if gamma.zero_centered else "gamma")
+        if own != norm.factor:
+            yield other_factor(own, norm.factor)
         if not gamma.constant:
             yield constant_factor(None)
-        elif own != norm.factor:
-            yield other_factor(own, norm.factor)
     elif told.what in ("beta", "offset"):
         offset = fits[0].offset
         # A constant for each element that has a gamma of its own is meant as a beta.

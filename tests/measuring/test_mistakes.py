@@ -159,6 +159,7 @@ USES = [
     (lambda x, gamma, beta: norm(x) * (1 + beta) + beta, [("gamma", "It does not use gamma.")]),
     (lambda x, gamma, beta: norm(x) * gamma + gamma.flip(0), [("beta", "It does not use beta.")]),
     (lambda x, gamma, beta: norm(x) * gamma.flip(0) * NUMBERS + beta, [("gamma", ORDER), ("factor", "It multiplies by numbers that are no parameter of it.")]),
+    (lambda x, gamma, beta: norm(x) * (1 + gamma) * NUMBERS + beta, [("gamma", "It multiplies by 1 + gamma, not by gamma."), ("factor", "It multiplies by numbers that are no parameter of it.")]),
     (lambda x, gamma, beta: norm(x) * gamma + beta.flip(0) * NUMBERS, [("beta", "It uses beta in another order."), ("beta", "It uses beta, but not as one added term.")]),
     (lambda x, gamma, beta: norm(x) * gamma.flip(0) ** 2 + beta, [("gamma", "It uses gamma, but not as one factor.")]),
     (lambda x, gamma, beta: -0.5 * norm(x) * gamma + beta, [("gamma", "It multiplies by -0.5*gamma, not by gamma.")]),
