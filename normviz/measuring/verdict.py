@@ -387,6 +387,12 @@ class LayerComparison:
             return probe.generic(shape, torch.float64, seed)
         return (probe.generic(shape, torch.float64, seed) - 0.5) * self.spread + self.mean
 
+    def batches(self, dtype: torch.dtype) -> list[Tensor]:
+        """Two batches for the running statistics, and one for eval mode. Of a mean of 0, the mean square would be nearly the variance."""
+        first, second, third = (self.alike(tuple(self.x.shape), seed) for seed in (21, 22, 23))
+        shift = 0.0 if self.near else self.spread
+        return [(first + shift).to(dtype), (second - shift).to(dtype), third.to(dtype)]
+
     def agrees(self, x: Tensor, values: Mapping[int, Tensor], dtype: torch.dtype, strict: bool = False) -> Error:
         """Compare the outputs for x with these values of the function's tensors. Candidates that do not agree are dropped."""
         output = self.function(x, values)

@@ -50,6 +50,7 @@ class Batch(nn.Module):
                 "biased": var,
                 "deviation": x.std(0),
                 "biased deviation": x.std(0, correction=0),
+                "mean square": x.square().mean(0),
             }
             self.update("running_var", kinds[self.options["second"]])
             if self.options["train"]:
@@ -113,6 +114,7 @@ def test_in_16_bits_no_mistake_is_told_that_gives_only_nearly_the_statistic(dtyp
     assert sentences(Batch(keep=1.0)) == {
         f"It adds to {name} without multiplying it by 1 - momentum before." for name in BOTH
     }
+    assert sentences(Batch(second="mean square")) == {VAGUE.format(name="running_var")}
     assert sentences(Batch()) == set()
 
 
