@@ -135,7 +135,8 @@ export class PageView {
     const { data, root } = this, sentence = root.querySelector(".nv-tour-caption, .nv-sentence"), isQuestion = root.querySelector(".nv-prediction");
     const asked = data.present && !isQuestion && sentence?.querySelector("strong") ? sentence.textContent ?? "" : "";
     root.classList.toggle("nv-asks", Boolean(asked));
-    // A class, since the browser would style the whole page again at each change for a rule with :has() whose last part is any element.
+    // Classes, since the browser would style the whole page again at each change for a rule with :has() whose last part is any element.
+    root.classList.toggle("nv-of-title", Boolean(root.querySelector(".nv-tour-title")));
     root.classList.toggle("nv-asks-figure", Boolean(asked && root.querySelector(".nv-tour-caption strong")));
     if (asked !== this.asked) root.classList.remove("nv-told");
     this.asked = asked;
