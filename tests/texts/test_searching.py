@@ -181,7 +181,7 @@ def shown_first(typed: str, language: str) -> str:
 
 @pytest.mark.parametrize(("language", "typed", "asked"), FIRST)
 def test_what_a_student_means_comes_first(language, typed, asked):
-    if not COMPLETE and QUESTIONS.keys().isdisjoint(asked.split()):
+    if not COMPLETE and not QUESTIONS.keys() >= {*asked.split()}:
         pytest.skip(f"torch {torch.__version__} cannot answer {asked}")
     assert shown_first(typed, language) in asked.split()
 
