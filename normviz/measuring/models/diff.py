@@ -71,17 +71,8 @@ SHAPES = {
     "beta": N_("{name}: the shapes of beta differ: {ours} and {theirs}."),
 }
 PRODUCTS_OF_LAYERS = ("linear", "conv", "matmul", "bmm", "addmm", "baddbmm")  # no activation was before them
-DISTINCT = {
-    "relu",
-    "gelu",
-    "silu",
-    "selu",
-    "mish",
-    "hardswish",
-    "sigmoid",
-    "tanh",
-    "softplus",
-}  # no two are the same function
+# Activations of which no two are the same function
+DISTINCT = frozenset(("relu", "gelu", "silu", "selu", "mish", "hardswish", "sigmoid", "tanh", "softplus"))
 LEFT_OUT = N_(
     "{name}: only one of the two is given a tensor beside x, such as a gate or a residual; what it does with that tensor is not compared."
 )

@@ -77,8 +77,8 @@ def gate_of(module: nn.Module, others: tuple[Any, ...], shape: tuple[int, ...]) 
 def alone(kept: Kept) -> Kept:
     """The norm without the tensors beside x, if it can be told from what it does with them; else as it is."""
     with suppress(Exception):  # of the module
-        gate = gate_of(copy.deepcopy(kept.module).float().cpu(), kept.others, tuple(kept.x.shape))
-        gate = Gate("", 0.0, is_last=False) if gate is None else gate
+        found = gate_of(copy.deepcopy(kept.module).float().cpu(), kept.others, tuple(kept.x.shape))
+        gate = found or Gate("", 0.0, is_last=False)
         if gate.neutral is not None:
             module = WithOthers(kept.module, kept.others, gate.neutral, gate.before, gate.after)
             beside = gate.text if gate.is_last else ""

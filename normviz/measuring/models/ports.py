@@ -32,10 +32,8 @@ from normviz.texts.messages import _, ngettext
 
 SCALES = tuple(10.0**-k for k in range(1, 8))  # of an x at which some eps counts
 OF_OTHERS = (0.0, 1.5, -0.75)  # values of the tensors beside x: two functions may be equal at one of them
-EXACT, COARSE = (
-    0.1,
-    0.15,
-)  # common errors of a group, in units of the dtype: 0.05 with statistics in float32, 0.25 without
+# Errors that the outputs of a group have in common, in units of the dtype: 0.05 with statistics in float32, 0.25 with rounded ones
+EXACT, COARSE = 0.1, 0.15
 FEWEST_OF_GROUP = 32  # elements, so that the errors of single outputs cancel
 LARGEST = 2**20  # elements of a whole input that is tried before a difference is told
 OWN_VALUES, GENERIC = "own", "generic"
